@@ -25,9 +25,12 @@ mod proxy;
 #[expect(clippy::disallowed_methods, reason = "clients are started")]
 mod proxy_clients;
 mod receipts;
+#[expect(clippy::disallowed_methods, reason = "archives are files, and the program is asked")]
+mod release;
 #[expect(clippy::disallowed_methods, reason = "servers and replicas are processes")]
 mod replicas;
 mod requirements;
+mod seed_ledger;
 mod speculation;
 mod tidy;
 #[expect(clippy::disallowed_methods, reason = "compilers are started")]
@@ -87,12 +90,16 @@ enum Command {
     Hostile(hostile::Options),
     /// Measures a ledger of many receipts.
     Receipts(receipts::Options),
+    /// Makes a state folder to look at in the dashboard.
+    SeedLedger(seed_ledger::Options),
     /// Lets several replicas write to one ledger on PostgreSQL, kills one and crashes the server.
     Replicas(replicas::Options),
     /// Tries every requirement of the documents that the product comes from.
     Requirements(requirements::Options),
     /// Makes the npm package, and the one with the program of a platform.
     Npm(npm::Options),
+    /// Makes what a release brings: archives, sums, installer, formula.
+    Release(release::Options),
     /// Makes the Python package, with the command line in it.
     Wheel(wheel::Options),
     /// Checks the house rules: floors, pages, names, length, links.
@@ -120,8 +127,10 @@ fn main() -> Result<()> {
         Command::Hooks(options) => hooks::run(&options),
         Command::Hostile(options) => hostile::run(&options),
         Command::Receipts(options) => receipts::run(&options),
+        Command::SeedLedger(options) => seed_ledger::run(&options),
         Command::Replicas(options) => replicas::run(&options),
         Command::Npm(options) => npm::run(&root(), &options),
+        Command::Release(options) => release::run(&root(), &options),
         Command::Wheel(options) => wheel::run(&root(), &options),
         Command::Requirements(options) => requirements::run(&root(), &options),
         Command::Tidy => tidy::run(&root()),

@@ -87,6 +87,7 @@ impl CallStats {
             Draft::Began { .. }
             | Draft::Said(_)
             | Draft::Approved(_)
+            | Draft::Declined(_)
             | Draft::Cleared
             | Draft::Ended => {}
         }

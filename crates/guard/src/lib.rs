@@ -42,6 +42,7 @@ mod cancel;
 mod cited;
 mod claim_source;
 mod executor;
+mod explained;
 mod export;
 mod extract_paths;
 mod feedback;
@@ -61,6 +62,7 @@ mod ports;
 mod recording;
 mod redact;
 mod repeated;
+mod replay;
 mod retry;
 mod sandbox;
 mod scene;
@@ -76,6 +78,7 @@ mod track;
 mod verify;
 
 pub use admitted::Admitted;
+pub use approve::PersonsDecision;
 pub use audit::{
     AppendAuditError, AuditEntry, AuditFiles, AuditFilter, AuditHead, AuditLine, AuditLog,
     AuditOptions, AuditProblem, AuditResult, AuditSettings, AuditStats, AuditVerification,
@@ -102,6 +105,7 @@ pub use executor::{
     classify_io, classify_issue, classify_judged, classify_report, find_blocked_command,
     has_snapshot, judge_command, reserved, trusted_tls, undo_snapshot,
 };
+pub use explained::{VerdictParts, deciding_reasons, verdict_word, verdicts_json};
 pub use export::export;
 pub use extract_paths::extract_paths;
 pub use feedback::{feedback, is_feedback, set_aside_feedback};
@@ -128,12 +132,14 @@ pub use host::{
     review,
 };
 pub use ledger::{
-    AppendError, Approved, Broken, Changes, Checkpoint, CheckpointError, Closed, ConsistencyProof,
+    AppendError, Approved, Broken, Bundle, BundleError, BundleMark, BundleResult, BundleSession,
+    BundleVerification, Changes, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined,
     Draft, Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
-    InclusionProof, KeyFileError, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings,
-    LedgerStore, LedgerUrl, Links, LogFile, MigrateError, Migrated, OpenLedgerError, Opened,
-    Pending, PublicKey, PublicKeyError, ReadLedgerError, Receipt, Rejected, Retention, Said,
-    SqliteLedger, SystemLogFile, Verification,
+    InclusionProof, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
+    LedgerSettings, LedgerStore, LedgerUrl, Links, LogFile, MigrateError, Migrated,
+    OpenLedgerError, OpenWitnessError, Opened, Pending, Provable, Proved, PublicKey,
+    PublicKeyError, ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, Submission,
+    SystemLogFile, Verification, VerifierKey, VerifierKeyError, Witness, WitnessRefusal,
 };
 #[cfg(feature = "postgres")]
 pub use ledger::{PostgresAddress, PostgresAddressError, PostgresLedger};
@@ -153,6 +159,7 @@ pub use ports::{
 };
 pub use redact::{Redactor, SecretCategory};
 pub use repeated::repetitions;
+pub use replay::{RehearsalPlace, Replay, ReplayChange, SessionPast};
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
 pub use sandbox::{
     Abilities, ConfinedServer, Gap, HeldServer, Profile, Sandbox, SandboxOptions,
@@ -169,7 +176,7 @@ pub use speculation::{
     SpeculationOptionsError, SpeculationSettings,
 };
 pub use state::StateFolder;
-pub use timeline::recorded_transcript;
+pub use timeline::{recorded_transcript, recorded_transcript_until};
 pub use tool_event::{CallEvent, CallName, OutputStream, Progress, ToolEvent};
 pub use toolset::RegisterError;
 pub use track::{Tracked, TrackedResult};

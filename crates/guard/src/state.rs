@@ -48,6 +48,12 @@ impl StateFolder {
         self.0.join("pins")
     }
 
+    /// The folder of the key of a witness, and of what it saw.
+    #[must_use]
+    pub fn witness(&self) -> PathBuf {
+        self.0.join("witness")
+    }
+
     /// The folder of snapshots, with which commands can be undone.
     #[must_use]
     pub fn snapshots(&self) -> PathBuf {

@@ -33,7 +33,20 @@ pub fn recorded_transcript(
     ledger: &Ledger,
     session: &str,
 ) -> Result<Option<Transcript>, ReadLedgerError> {
-    let events = ledger.events(session)?;
+    recorded_transcript_until(ledger, session, u64::MAX)
+}
+
+/// The same up to an event of the session, with it: by its place there, from 1.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub fn recorded_transcript_until(
+    ledger: &Ledger,
+    session: &str,
+    last: u64,
+) -> Result<Option<Transcript>, ReadLedgerError> {
+    let mut events = ledger.events_of(session, 0, last)?;
+    events.retain(|event| event.session_seq <= last);
     if events.is_empty() {
         return Ok(None);
     }
@@ -50,6 +63,14 @@ pub fn recorded_transcript(
 
 /// Gives the bytes behind a digest, where they are still there.
 type Stored<'s> = dyn Fn(&Digest) -> Option<Vec<u8>> + 's;
+
+/// Arguments as the model wrote them: what could not be read as JSON is recorded as text.
+fn as_emitted(recorded: &Value) -> Arguments {
+    match recorded {
+        Value::String(text) => Arguments::raw(text.as_str()),
+        value => Arguments::from(value),
+    }
+}
 
 impl Timeline {
     pub(crate) fn new(session: &str) -> Self {
@@ -90,6 +111,7 @@ impl Timeline {
             Draft::Judged { .. }
             | Draft::Shown { .. }
             | Draft::Approved(_)
+            | Draft::Declined(_)
             | Draft::Cleared
             | Draft::Ended => {}
         }
@@ -176,7 +198,7 @@ impl Timeline {
         let call = ToolCall {
             id: call_id(opened),
             tool,
-            arguments: Arguments::from(&opened.arguments),
+            arguments: as_emitted(&opened.arguments),
             line: 0,
         };
         self.push(Message {

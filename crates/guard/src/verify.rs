@@ -1,4 +1,4 @@
-use counterfoil_model::{Digest, Finding, Judgement, Role, Severity};
+use counterfoil_model::{Digest, Evidence, Finding, Judgement, Role, Severity, Subject};
 use counterfoil_rules::{Counts, Settings, check};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -50,6 +50,9 @@ pub enum VerifyError {
     #[error("the record of the session cannot be read: {0}")]
     Unreadable(#[from] ReadLedgerError),
 }
+
+/// Pieces of evidence that are kept of one finding.
+const EVIDENCE: usize = 6;
 
 impl Guard {
     /// Takes note of what a person or a policy said. It may ground values, never actions.
@@ -120,11 +123,24 @@ impl Guard {
         Ok(())
     }
 
+    /// A finding as the ledger keeps it: what was found in which words, and what was looked at.
     fn recorded(&self, finding: &Finding) -> Value {
+        let redact = |text: &str| self.redactor().redact(text).into_owned();
+        let claim = match &finding.subject {
+            Subject::Claim { claim, .. } => Some(redact(&claim.text)),
+            Subject::Call(_) => None,
+        };
+        let evidence = finding.evidence.iter().take(EVIDENCE).map(|piece| {
+            let piece = Evidence { excerpt: redact(&piece.excerpt), ..piece.clone() };
+            serde_json::to_value(piece).unwrap_or_default()
+        });
         json!({
             "code": finding.code,
             "severity": finding.severity,
-            "message": self.redactor().redact(&finding.message),
+            "message": redact(&finding.message),
+            "verdict": finding.verdict,
+            "claim": claim,
+            "evidence": evidence.collect::<Vec<_>>(),
         })
     }
 

@@ -4,7 +4,8 @@
 //! recorded by a guard, and everything else passes as it is. [`relay`] runs it over standard input
 //! and output ([`input`], [`output`]) in front of a server that it starts, [`relay_to`] in front of
 //! any [`Server`], and [`serve_http`] for clients over HTTP. [`McpExecutor`] makes the tools of a
-//! server tools of a guard; [`serve`] offers a guard's own tools as a server.
+//! server tools of a guard; [`serve`] offers a guard's own tools as a server. [`serve_witness`] keeps and cosigns what ledgers
+//! signed.
 //!
 //! Deliberately not here: what is right or wrong, and what may run. `counterfoil-rules` and
 //! `counterfoil-guard` decide that.
@@ -13,8 +14,10 @@
 #![forbid(unsafe_code)]
 
 mod aggregate;
+mod api;
 mod client;
 mod connection;
+mod dashboard;
 mod http;
 mod mcp;
 mod proxy;
@@ -22,10 +25,15 @@ mod proxy;
 pub mod spans;
 mod streams;
 mod upstream;
+mod witness;
 
 pub use aggregate::{NamedServer, Servers};
 pub use client::{
     ClientError, ClientOptions, Elicits, McpExecutor, McpExecutorError, Offer, inspect,
+};
+pub use dashboard::{
+    AccessToken, Dashboard, DashboardParts, PolicyRead, PolicySource, Role, ServeError,
+    serve_dashboard,
 };
 pub use http::{Access, AccessError, HttpGateway, HttpGatewayError, Limits, serve_http};
 pub use mcp::{
@@ -38,3 +46,4 @@ pub use proxy::{
 };
 pub use streams::relay_to;
 pub use upstream::{Program, Remote, RemoteError, Server, UpstreamError};
+pub use witness::{AskWitnessError, WitnessAnswer, ask_witness, latest_witnessed, serve_witness};

@@ -1,10 +1,8 @@
 use std::io::{self, Write as _};
 
-use anyhow::Context as _;
 use clap::Args;
-use counterfoil_guard::{Approval, Receipt};
-use counterfoil_model::{Status, ToolErrorCategory};
-use counterfoil_report::visible;
+use counterfoil_guard::{AppendError, Approval, PersonsDecision};
+use counterfoil_report::{json_line, visible};
 
 use super::Global;
 use crate::approver::{agreed, user};
@@ -38,7 +36,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
-    let state = global.state()?.existing()?;
+    let state = global.state()?;
+    // Whoever decides on calls of other replicas may have recorded nothing here.
+    let shared = options.ledger.url.is_some();
+    let state = if shared { state.create()? } else { state.existing()? };
     let guard = Making { options: &options, state: Some(state), approver: None, workspace: None }
         .guard()?;
     let id = &arguments.execution_id;
@@ -48,7 +49,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             "`counterfoil audit query` lists the calls; the id of a denied one is in its answer",
         )
     })?;
-    if !waits(&receipt) {
+    if !receipt.waits_for_approval() && !receipt.was_declined() {
         let what = "it does not wait for anybody to agree: what denies it is a rule, or it ran";
         return Err(Complaint::new(format!("`{}`: {what}", visible(id)))
             .help("`counterfoil policy explain` says what the rules make of a call")
@@ -58,9 +59,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let question = format!(
         "{} {}\n  in session {}\n  {}\nAgree, for {lasts}? [y/N] ",
         visible(&receipt.tool),
-        visible(&receipt.arguments.to_string()),
+        json_line(&receipt.arguments),
         visible(&receipt.session_id),
-        visible(why(receipt.answer.as_deref().unwrap_or_default())),
+        visible(receipt.reason().unwrap_or_default()),
     );
     if !agreed(&question) {
         return Err(Complaint::new("nothing was approved").help("answer on a terminal").into());
@@ -73,23 +74,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         approval = approval.for_session();
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let Receipt { session_id, tool, arguments_digest, .. } = &receipt;
-    runtime
-        .block_on(guard.approve(session_id, tool, *arguments_digest, approval))
-        .context("the approval is not recorded")?;
+    // Whatever was decided before the call was denied is known by that.
+    let decided = guard.decide(&receipt, PersonsDecision::Agree(approval), receipt.seq);
+    runtime.block_on(decided).map_err(|error| match error {
+        AppendError::DecidedMeanwhile => Complaint::new(format!("`{}`: {error}", visible(id)))
+            .help("the agent makes the call again; `counterfoil serve` shows decisions that stand"),
+        error => Complaint::new(format!("the approval is not recorded: {error}")),
+    })?;
     writeln!(io::stdout(), "approved: the agent may make this call again")?;
     Ok(Exit::Clean)
-}
-
-/// What the agent was told, without the rest of the form in which it was.
-fn why(answer: &str) -> &str {
-    answer.lines().find_map(|line| line.strip_prefix("message: ")).unwrap_or(answer)
-}
-
-/// Whether a person would have had to agree to it.
-fn waits(receipt: &Receipt) -> bool {
-    receipt.status == Status::Denied
-        && (receipt.category == Some(ToolErrorCategory::ConfirmationRequired)
-            || !receipt.codes.is_empty()
-                && receipt.codes.iter().all(|code| code == "approval_required"))
 }

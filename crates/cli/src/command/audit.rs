@@ -1,5 +1,6 @@
 mod answer;
 mod beside;
+mod bundle;
 mod kept;
 mod lines;
 mod migrate;
@@ -7,8 +8,10 @@ mod recorded;
 mod stats;
 mod verify;
 mod when;
+mod witness;
 
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
@@ -123,6 +126,59 @@ Examples:
   counterfoil audit migrate --to postgres://counterfoil@db.example/agents
   counterfoil audit verify --ledger postgres://counterfoil@db.example/agents")]
     Migrate(migrate::Arguments),
+    /// Write receipts into one file that anybody can verify: a page with its own verifiers
+    ///
+    /// It holds events with their proofs, the receipts that they add up to, the keys that signed, and
+    /// programs in Python and JavaScript that check all of it and need nothing else.
+    #[command(after_help = "\
+Examples:
+  counterfoil audit bundle --session s1 -o s1.html
+  counterfoil audit bundle --execution shell_1735999999123_9f3a01bc --with-results -o receipt.html
+  counterfoil audit bundle --session s1 --format json -o - | gzip > s1.json.gz")]
+    Bundle(bundle::Arguments),
+    /// Verify a bundle, as the programs in it do
+    #[command(after_help = "\
+Examples:
+  counterfoil audit verify-bundle s1.html --public-key ledger.pub
+
+Exit codes: 0 nothing is broken, 1 something is, 2 usage or input error.")]
+    VerifyBundle(bundle::VerifyArguments),
+    /// Print the public key that signs, in PEM form; its fingerprint goes to standard error
+    #[command(
+        after_help = "Examples:\n  counterfoil audit key > ledger.pub\n  counterfoil audit key --verifier > ledger.vkey"
+    )]
+    Key {
+        /// In the one-line form NAME+HASH+KEY, which witnesses take
+        #[arg(long)]
+        verifier: bool,
+    },
+    /// Have a fresh checkpoint kept elsewhere, with the proof that it continues the last one there
+    ///
+    /// To a file it is added; a witness cosigns it, and the note with both signatures is printed.
+    /// What does not continue the last one is not sent.
+    #[command(after_help = "\
+Examples:
+  counterfoil audit witness --to /mnt/elsewhere/checkpoints.txt
+  counterfoil audit witness --to https://witness.example.org --witness-key \"$(cat w1.vkey)\"
+
+Exit codes: 0 it is kept, 1 the ledger does not continue what was kept, 2 usage or input error.")]
+    Witness(witness::Arguments),
+}
+
+impl Action {
+    /// Whether the audit log of the state folder has to be there.
+    fn reads_log(&self) -> bool {
+        match self {
+            Self::Tail { .. } | Self::Query { .. } | Self::Stats { .. } | Self::Checkpoint => true,
+            Self::Verify(_)
+            | Self::Export { .. }
+            | Self::Migrate(_)
+            | Self::Bundle(_)
+            | Self::VerifyBundle(_)
+            | Self::Key { .. }
+            | Self::Witness(_) => false,
+        }
+    }
 }
 
 /// Which lines are wanted.
@@ -203,12 +259,17 @@ enum WholeFormat {
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    if let Action::VerifyBundle(arguments) = &arguments.action {
+        // It comes from elsewhere: nothing needs to be recorded here.
+        return bundle::verify(arguments);
+    }
     let state = global.state()?;
     let settings = settings(global)?;
-    let shared = settings.url.is_some();
-    let of_ledger =
-        matches!(arguments.action, Action::Verify(_) | Action::Export { .. } | Action::Migrate(_));
-    let state = if shared && of_ledger { state } else { state.existing()? };
+    // What is asked of a shared ledger needs no log of its own.
+    let state = match settings.url {
+        Some(_) if !arguments.action.reads_log() => state,
+        _ => state.existing()?,
+    };
     match &arguments.action {
         Action::Tail { lines, shown } => lines::tail(files(&state)?, *lines, shown),
         Action::Query { wanted, limit, shown } => {
@@ -221,6 +282,10 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Export { session } => export_sessions(&state, &settings, session.as_deref()),
         Action::Checkpoint => checkpoint(&state, &settings),
         Action::Migrate(arguments) => migrate::run(&state, settings, arguments),
+        Action::Bundle(arguments) => bundle::make(&state, &settings, arguments),
+        Action::VerifyBundle(arguments) => bundle::verify(arguments),
+        Action::Key { verifier } => bundle::key(&state, &settings, *verifier),
+        Action::Witness(arguments) => witness::send(&state, &settings, arguments),
     }
 }
 
@@ -234,9 +299,13 @@ fn files(state: &State) -> Result<AuditFiles, Complaint> {
     })
 }
 
-/// The ledger beside the log; `None`: there is none.
+/// The ledger beside the log, or the shared one; `None`: there is none. Nothing is begun.
 fn ledger(state: &State, settings: &LedgerSettings) -> Result<Option<Ledger>, OpenLedgerError> {
-    if settings.url.is_none() && !state.folder().ledger().exists() {
+    let is_there = match settings.url {
+        Some(_) => Ledger::look(settings)?.is_some(),
+        None => state.folder().ledger().exists(),
+    };
+    if !is_there {
         return Ok(None);
     }
     let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));
@@ -251,10 +320,18 @@ fn the_ledger(state: &State, settings: &LedgerSettings, why: &str) -> Result<Led
     ledger(state, settings)
         .map_err(|error| Complaint::new(error.to_string()).help(error.help()))?
         .ok_or_else(|| {
-            let path = state.folder().ledger();
-            Complaint::new(format!("there is no ledger `{}`", path.display()))
+            let place = ledger_place(state, settings).display().to_string();
+            Complaint::new(format!("there is no ledger `{place}`"))
                 .help(format!("{why}; it is begun by the first call"))
         })
+}
+
+/// Where the ledger is: a file, or a URL without its password.
+fn ledger_place(state: &State, settings: &LedgerSettings) -> PathBuf {
+    match &settings.url {
+        Some(url) => PathBuf::from(url.to_string()),
+        None => state.folder().ledger(),
+    }
 }
 
 /// How the ledger is kept, but for what is dropped: looking drops nothing.

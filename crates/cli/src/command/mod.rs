@@ -17,12 +17,14 @@ mod proxy;
 mod rules;
 mod run;
 mod scheduler;
+mod serve;
 mod skills;
 mod stats;
 mod tools;
 mod trust;
 mod undo;
 mod validate;
+mod witness;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -105,6 +107,7 @@ enum Command {
     Check(check::Arguments),
     Validate(validate::Arguments),
     Audit(audit::Arguments),
+    Witness(witness::Arguments),
     Rules(rules::Arguments),
     Explain(explain::Arguments),
     Hook(hook::Arguments),
@@ -117,6 +120,7 @@ enum Command {
     Approve(approve::Arguments),
     Mcp(mcp::Arguments),
     Proxy(proxy::Arguments),
+    Serve(serve::Arguments),
     Tools(tools::Arguments),
     Stats(stats::Arguments),
     Undo(undo::Arguments),
@@ -158,6 +162,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Check(arguments) => check::run(global, arguments),
         Command::Validate(arguments) => validate::run(global, &arguments),
         Command::Audit(arguments) => audit::run(global, &arguments),
+        Command::Witness(arguments) => witness::run(global, &arguments),
         Command::Rules(arguments) => rules::run(global, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Hook(arguments) => hook::run(global, &arguments),
@@ -170,6 +175,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Approve(arguments) => approve::run(global, &arguments),
         Command::Mcp(arguments) => mcp::run(global, &arguments),
         Command::Proxy(arguments) => proxy::run(global, &arguments),
+        Command::Serve(arguments) => serve::run(global, &arguments),
         Command::Tools(arguments) => tools::run(global, &arguments),
         Command::Stats(arguments) => stats::run(global, &arguments),
         Command::Undo(arguments) => undo::run(global, &arguments),

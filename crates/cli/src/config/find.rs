@@ -118,6 +118,16 @@ fn gather(
     Ok(Configuration { options, files, notes, layers })
 }
 
+/// What a file of this text would say, if it were named, over the variables and the defaults.
+pub(crate) fn pasted(text: &str) -> anyhow::Result<Options> {
+    let set = env::vars_os().filter_map(|(name, value)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?)).filter(|(_, v)| !v.is_empty())
+    });
+    let (mut layers, _) = variables::layers(set, &command::variables(), schema)?;
+    layers.push(layer(Path::new("the policy"), text)?);
+    Ok(merged(&layers).try_into()?)
+}
+
 /// What a project's file may say, and a note where it says more; `None` where the file is not the
 /// user's.
 fn of_project(path: &Path, users: &[Layer]) -> anyhow::Result<Option<(Layer, Option<String>)>> {

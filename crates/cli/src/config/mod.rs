@@ -15,8 +15,8 @@ mod usable;
 mod variables;
 
 pub(crate) use find::{
-    Files, Place, beyond, find, find_without_broken_project, nearest_file, project_file, user_file,
-    user_folder,
+    Files, Place, beyond, find, find_without_broken_project, nearest_file, pasted, project_file,
+    user_file, user_folder,
 };
 pub(crate) use mcp_options::{ListenOptions, ServerOptions};
 pub(crate) use migrate::{Migration, migrate};

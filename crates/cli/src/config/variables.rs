@@ -15,6 +15,16 @@ use crate::suggest::did_you_mean;
 /// What every variable of ours begins with.
 const PREFIX: &str = "COUNTERFOIL_";
 
+/// Those that the installer and the npm package read: they say nothing here, and nothing is wrong
+/// with them.
+const OF_PACKAGES: [&str; 5] = [
+    "COUNTERFOIL_BASE_URL",
+    "COUNTERFOIL_BIN",
+    "COUNTERFOIL_PROGRAM",
+    "COUNTERFOIL_TARGET",
+    "COUNTERFOIL_VERSION",
+];
+
 /// Names that were there before ours, with the key that each stands for.
 const ALIASES: [(&str, [&str; 3]); 2] = [
     ("TOOL_FIXATION_THRESHOLD", ["tools", "fixation", "streak"]),
@@ -38,7 +48,8 @@ pub(super) fn layers(
     let (mut layers, mut notes) = (Vec::new(), Vec::new());
     for (name, text) in variables {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| path);
-        if alias.is_none() && (!name.starts_with(PREFIX) || flags.contains(&name)) {
+        let known = flags.contains(&name) || OF_PACKAGES.contains(&name.as_str());
+        if alias.is_none() && (!name.starts_with(PREFIX) || known) {
             continue;
         }
         let meant = |path: &[&str]| match alias {

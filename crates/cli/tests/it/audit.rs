@@ -2,42 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use counterfoil_guard::{
-    AuditEntry, AuditLog, AuditResult, AuditSettings, Clock, Draft, ExitCode, Ledger,
-    LedgerSettings, Randomness, RandomnessError,
+    AuditEntry, AuditLog, AuditResult, AuditSettings, Draft, ExitCode, Ledger, LedgerSettings,
 };
 use counterfoil_model::ToolErrorCategory;
 use insta::assert_snapshot;
 use serde_json::json;
 
+use crate::steady::{Fixed, Ticking};
 use crate::{Desk, Ran};
-
-#[derive(Debug)]
-struct Ticking(AtomicI64);
-
-impl Clock for Ticking {
-    fn wall(&self) -> i64 {
-        self.0.fetch_add(1000, Ordering::Relaxed)
-    }
-
-    fn monotonic(&self) -> Duration {
-        Duration::ZERO
-    }
-}
-
-/// The same key and names in every run.
-#[derive(Debug)]
-struct Fixed(u8);
-
-impl Randomness for Fixed {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
-        bytes.fill(self.0);
-        Ok(())
-    }
-}
 
 fn entries() -> Vec<AuditEntry> {
     let call = |command: &str| json!({ "command": command });
@@ -86,7 +60,7 @@ fn recorded() -> Desk {
 
 fn record(state: &Path, entries: &[AuditEntry]) {
     // 2026-11-02T12:00:00Z
-    let clock = Arc::new(Ticking(AtomicI64::new(1_793_620_800_000)));
+    let clock = Arc::new(Ticking::from(1_793_620_800_000));
     let log = AuditLog::open(&state.join("audit.jsonl"), AuditSettings::default(), clock.clone());
     let log = log.unwrap();
     entries.iter().for_each(|entry| log.append(entry).unwrap());
@@ -243,7 +217,7 @@ fn a_sound_log() {
     exit 0
     audit  [desk]/state/audit.jsonl
       holds   4 lines in 1 file: all as written, each continues the one before
-      open    no checkpoint from elsewhere was given: a log that was cut or written anew together with its ledger would not show
+      open    no checkpoint of the audit log from elsewhere was given: a log that was cut or written anew together with its ledger would not show
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
       open    no checkpoint from elsewhere was given: events cut off at the end would not show
@@ -252,7 +226,7 @@ fn a_sound_log() {
     let kept = run(&desk, "checkpoint");
     assert_eq!(kept.code, 0, "{kept}");
     std::fs::write(desk.path().join("kept.txt"), kept.out).unwrap();
-    let clock = Arc::new(Ticking(AtomicI64::new(1_793_620_900_000)));
+    let clock = Arc::new(Ticking::from(1_793_620_900_000));
     let path = desk.path().join("state/ledger.db");
     let ledger =
         Ledger::open(&path, LedgerSettings::default(), clock, Arc::new(Fixed(7))).unwrap().0;
@@ -328,13 +302,13 @@ fn a_sound_log() {
 fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     let desk = recorded();
     let open = |key| {
-        let clock = Arc::new(Ticking(AtomicI64::new(1_793_620_900_000)));
+        let clock = Arc::new(Ticking::from(1_793_620_900_000));
         let path = desk.path().join("state/ledger.db");
         Ledger::open(&path, LedgerSettings::default(), clock, Arc::new(Fixed(key))).unwrap().0
     };
     let ledger = open(8);
     std::fs::write(desk.path().join("old.pem"), ledger.public_key().to_string()).unwrap();
-    let strange = Ledger::in_memory(Arc::new(Ticking(AtomicI64::new(0))), Arc::new(Fixed(9)));
+    let strange = Ledger::in_memory(Arc::new(Ticking::from(0)), Arc::new(Fixed(9)));
     let strange = strange.unwrap().public_key().to_string();
     std::fs::write(desk.path().join("strange.pem"), strange).unwrap();
     std::fs::write(desk.path().join("kept.txt"), run(&desk, "checkpoint").out).unwrap();

@@ -16,6 +16,7 @@ fn help() {
       check        Check transcripts: every claim against the record, every call against its tool
       validate     Check tool calls against a list of tools, before anybody runs them
       audit        Read, count and verify the audit log
+      witness      Witness other ledgers: keep what they sign, and cosign only what continues it
       rules        List the rules: code, name, mode in force, what each finds
       explain      Show what a rule finds, why it matters, what it leaves alone
       hook         Install, remove and inspect hooks for coding agents: calls are judged, claims are
@@ -32,6 +33,8 @@ fn help() {
       mcp          Stand between an MCP client and a server: calls are validated, judged and recorded
       proxy        Stand between an agent and its model: what it calls is judged, what it says is held
                    against it
+      serve        Show what is recorded in a browser, grant and refuse approvals there, and answer the
+                   HTTP API
       tools        List the tools as the guard sees them: whose they are, what they do, whether they are
                    offered
       stats        Count what the ledger holds: calls by tool and model, rejections, false claims,

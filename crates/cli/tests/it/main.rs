@@ -4,6 +4,7 @@
 
 mod approve;
 mod audit;
+mod bundle;
 mod chat;
 mod check;
 mod config;
@@ -25,10 +26,14 @@ mod rehearsal;
 mod run;
 mod sandbox;
 mod scheduler;
+mod serve;
+mod server;
 mod shared_ledger;
 mod skills;
+mod steady;
 mod undo;
 mod validate;
+mod witness;
 
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;

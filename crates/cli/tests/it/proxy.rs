@@ -2,8 +2,7 @@
 
 use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 use http_body_util::Full;
@@ -22,6 +21,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::Desk;
+use crate::server::Server;
 
 /// Where a shell is.
 const PATH: [(&str, &str); 1] = [("PATH", "/usr/bin:/bin")];
@@ -55,47 +55,14 @@ fn model(says: &'static str) -> u16 {
     port
 }
 
-/// A proxy that runs, and its address; it ends with the value.
-struct Running(
-    Child,
-    String,
-    #[expect(dead_code, reason = "somebody has to read")] BufReader<ChildStderr>,
-);
-
-impl Running {
-    fn start(desk: &Desk, arguments: &[&str]) -> Self {
-        Self::with(desk, arguments, &[])
-    }
-
-    fn with(desk: &Desk, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_counterfoil"));
-        command.current_dir(desk.path()).env_clear().env("HOME", desk.path().join("home"));
-        command.envs(variables.iter().copied());
-        command.args(["proxy", "--listen", "127.0.0.1:0"]).args(arguments);
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut reader = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        let address = line.split("://").nth(1).unwrap().split('/').next().unwrap();
-        Self(child, address.to_owned(), reader)
-    }
-
-    fn ask(&self, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.1).unwrap();
-        let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close";
-        let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    }
+/// A proxy that runs.
+fn start(desk: &Desk, arguments: &[&str]) -> Server {
+    Server::start(desk, "proxy", arguments, &[])
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
+/// What it answers to a request for a completion.
+fn complete(proxy: &Server, body: &str) -> String {
+    proxy.ask("POST", "/v1/chat/completions", "", body)
 }
 
 const ASKED: &str = "{\"model\":\"m-1\",\"messages\":[{\"role\":\"user\",\"content\":\"Cancel order 7.\"}],\
@@ -105,11 +72,11 @@ const ASKED: &str = "{\"model\":\"m-1\",\"messages\":[{\"role\":\"user\",\"conte
 fn a_lie_is_annotated_and_operators_see_it() {
     let desk = Desk::with(&[]);
     let port = model("I have cancelled order 7.");
-    let running = Running::start(&desk, &["--upstream", &format!("http://127.0.0.1:{port}")]);
-    let answer = running.ask(ASKED);
+    let running = start(&desk, &["--upstream", &format!("http://127.0.0.1:{port}")]);
+    let answer = complete(&running, ASKED);
     assert!(answer.contains("Counterfoil: the record of this session does not show"), "{answer}");
     assert!(answer.to_ascii_lowercase().contains("counterfoil-findings: "), "{answer}");
-    let at = &running.1;
+    let at = &running.address;
     let status = || desk.run(&format!("proxy status --address {at} --json"));
     let mut told: Value = serde_json::from_str(&status().out).unwrap();
     for _ in 0..200 {
@@ -181,17 +148,17 @@ fn a_changed_configuration_is_in_force() {
     let desk = Desk::with(&[("c.toml", "[proxy]\nmode = \"observe\"\n")]);
     let port = model("I have cancelled order 7.");
     let upstream = format!("http://127.0.0.1:{port}");
-    let running = Running::start(&desk, &["--config", "c.toml", "--upstream", &upstream]);
-    assert!(running.ask(ASKED).ends_with("I have cancelled order 7.\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":5}}"));
+    let running = start(&desk, &["--config", "c.toml", "--upstream", &upstream]);
+    assert!(complete(&running, ASKED).ends_with("I have cancelled order 7.\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":5}}"));
     let file = desk.path().join("c.toml");
     std::fs::write(&file, "[proxy]\nmode = \"block\"\nmax_corrections = 0\n").unwrap();
     for _ in 0..200 {
-        if running.ask(ASKED).contains("held back") {
+        if complete(&running, ASKED).contains("held back") {
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    assert!(running.ask(ASKED).contains("held back"));
+    assert!(complete(&running, ASKED).contains("held back"));
 }
 
 /// A server that only speaks HTTP/2, encrypted by this certificate; which versions it heard.
@@ -242,8 +209,9 @@ fn both_ways_can_be_encrypted() {
     runtime.block_on(async {
         let (port, heard) = http2(certificate.der().clone(), &key).await;
         let upstream = format!("https://localhost:{port}");
-        let running = Running::with(
+        let running = Server::start(
             &desk,
+            "proxy",
             &["--config", "c.toml", "--upstream", &upstream],
             &[("SSL_CERT_FILE", desk.path().join("cert.pem").to_str().unwrap())],
         );
@@ -254,7 +222,7 @@ fn both_ways_can_be_encrypted() {
             .unwrap()
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let stream = tokio::net::TcpStream::connect(&running.1).await.unwrap();
+        let stream = tokio::net::TcpStream::connect(&running.address).await.unwrap();
         let name = ServerName::try_from("localhost").unwrap();
         let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
         let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close";

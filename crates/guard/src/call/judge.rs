@@ -114,6 +114,13 @@ impl Guard {
         let Some(question) = questions.first() else {
             return Permission::Stopped(Stopped::Asked(questions));
         };
+        let before = match changed_by {
+            None => self.declined_before(scene.session, question),
+            Some(_) => None,
+        };
+        if let Some(reason) = before {
+            return Permission::Stopped(Stopped::Denied(vec![reason]));
+        }
         let approval = match changed_by {
             Some(by) => Approval::by(by),
             None => match self.ask(session, tools, admitted, scene, &questions).await {

@@ -1,5 +1,5 @@
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use counterfoil_model::Digest;
@@ -76,8 +76,7 @@ impl Approvals {
         };
         let granted =
             Granted { session: session.to_owned(), digest: question.digest, approval, until };
-        let mut all = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|old| old.until > now);
+        let mut all = self.granted();
         if all.len() >= MOST {
             all.pop_front();
         }
@@ -90,15 +89,41 @@ impl Approvals {
     }
 
     fn redeem_here(&self, session: &str, digest: Digest) -> Option<Agreed> {
-        let now = self.clock.monotonic();
-        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
-        granted.retain(|old| old.until > now);
-        let at = granted.iter().position(|one| one.digest == digest && one.session == session)?;
+        let is_it = |one: &Granted| one.digest == digest && one.session == session;
+        if !self.granted().iter().any(is_it) {
+            return None;
+        }
+        // Whoever said no meanwhile, in whichever process, said it to what was agreed to before.
+        let is_refused = self.is_refused(session, digest);
+        let mut granted = self.granted();
+        if is_refused {
+            granted.retain(|one| !is_it(one));
+        }
+        let at = granted.iter().position(is_it)?;
         let approval = match granted.get(at)?.approval.lasts {
             Lasts::Once => granted.remove(at)?.approval,
             Lasts::Session => granted.get(at)?.approval.clone(),
         };
         Some(Agreed { by: approval.by, reason: approval.reason, uses: None })
+    }
+
+    /// Those that still hold.
+    fn granted(&self) -> MutexGuard<'_, VecDeque<Granted>> {
+        let now = self.clock.monotonic();
+        let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
+        granted.retain(|old| old.until > now);
+        granted
+    }
+
+    /// Whether somebody said no to this call, and nobody agreed to it since. What cannot be read is
+    /// no agreement.
+    pub(crate) fn is_refused(&self, session: &str, digest: Digest) -> bool {
+        self.ledger.as_ref().is_some_and(|ledger| {
+            let found = ledger.standing_refusal(session, digest);
+            found
+                .inspect_err(|error| tracing::error!("refusals cannot be read: {error}"))
+                .map_or(true, |refusal| refusal.is_some())
+        })
     }
 
     /// One that stands in the ledger. It is used up by the event that opens the call.

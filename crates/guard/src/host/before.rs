@@ -8,7 +8,7 @@ use crate::auditing::Said;
 use crate::call::CallError;
 use crate::gate::{GateId, Gates, Judged, PermitBasis, Question, Reason, combine};
 use crate::guard::{BeginSessionError, Guard};
-use crate::ledger::{AppendError, Opened, Rejected};
+use crate::ledger::{APPROVAL_REQUIRED, AppendError, Opened, Rejected};
 use crate::recording::Recording;
 use crate::scene::Scene;
 use crate::session::{Session, SessionStart, Surroundings};
@@ -70,7 +70,7 @@ fn not_judged(tool: &str) -> Reason {
 fn not_agreed(question: Question) -> Reason {
     Reason {
         gate: question.gate,
-        code: "approval_required",
+        code: APPROVAL_REQUIRED,
         message: question.why,
         matched: None,
         help: Some("a person has to agree, and cannot be asked here; its user can, with `counterfoil approve` \
@@ -163,12 +163,20 @@ impl Guard {
                 let matched = vec![(GateId("approval"), agreed.by)];
                 (Judged::Allowed { matched }, permit)
             }
+            None if let Some(reason) = self.refusal_of(session, &questions) => {
+                (Judged::Denied(vec![reason]), basis)
+            }
             None if asking == Asking::Nobody => {
                 let reasons = questions.into_iter().map(not_agreed).collect();
                 (Judged::Denied(reasons), basis)
             }
             None => (Judged::Asked(questions), basis),
         }
+    }
+
+    /// Why nobody is asked: somebody has said no to this call.
+    fn refusal_of(&self, session: &Session, questions: &[Question]) -> Option<Reason> {
+        questions.first().and_then(|question| self.declined_before(session.id(), question))
     }
 
     /// Writes down the intent; or why the ledger, which counts for all processes, does not let it.

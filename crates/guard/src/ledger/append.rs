@@ -23,6 +23,9 @@ pub enum AppendError {
     /// Another call has used the approval up.
     #[error("another call has used up the approval of this one")]
     ApprovalUsed,
+    /// A person decided on the call after what this one has seen.
+    #[error("somebody has decided on this call meanwhile")]
+    DecidedMeanwhile,
     /// The ledger has no execution with this id.
     #[error("the execution `{id}` was not opened")]
     UnknownExecution {
@@ -81,6 +84,8 @@ pub(super) struct Item {
     pub(super) stored: Vec<Stored>,
     /// First attempts that the session may make.
     pub(super) quota: Option<u64>,
+    /// Of a person's decision: the latest place in the session that they knew of.
+    pub(super) seen: Option<u64>,
 }
 
 impl Item {
@@ -99,7 +104,7 @@ impl Item {
                 return Err(AppendError::UnnamedResult { digest: *digest });
             }
         }
-        Ok(Self { session: session.to_owned(), draft, bytes, stored, quota })
+        Ok(Self { session: session.to_owned(), draft, bytes, stored, quota, seen: None })
     }
 
     /// The digest that the event needs and does not bring.

@@ -185,6 +185,8 @@ mod tests {
             approved,
             { "event": "approved", "arguments_digest": digest("a"), "tool": "t", "by": "ada",
               "lasts": "once", "until": 9 },
+            { "event": "declined", "arguments_digest": digest("a"), "tool": "t", "by": "ada",
+              "reason": "no" },
             { "event": "rejected", "call": call, "status": "denied", "category": "PolicyBlocked",
               "codes": [], "answer": "no" },
             { "event": "closed", "execution_id": "t_1735999999123_00000001",

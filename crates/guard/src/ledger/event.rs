@@ -86,6 +86,9 @@ pub enum Draft {
     },
     /// A person agreed to a call ahead of it.
     Approved(Approved),
+    /// A person said no to a call: it is not asked about again, and what they agreed to before
+    /// holds no longer.
+    Declined(Declined),
     /// The session forgot what it had learned: completed tools, repetitions, cached results.
     Cleared,
     /// The session ended.
@@ -105,6 +108,7 @@ impl Draft {
             Self::Judged { .. } => "judged",
             Self::Shown { .. } => "shown",
             Self::Approved(_) => APPROVED,
+            Self::Declined(_) => DECLINED,
             Self::Cleared => "cleared",
             Self::Ended => "ended",
         }
@@ -124,6 +128,15 @@ impl Draft {
         match self {
             Self::Closed(closed) => Some(&closed.execution_id),
             Self::Shown { execution_id, .. } => Some(execution_id),
+            _ => None,
+        }
+    }
+
+    /// The call on which a person decides in it.
+    pub(super) fn decides(&self) -> Option<Digest> {
+        match self {
+            Self::Approved(approved) => Some(approved.arguments_digest),
+            Self::Declined(declined) => Some(declined.arguments_digest),
             _ => None,
         }
     }
@@ -268,6 +281,38 @@ pub struct Rejected {
     pub answer: String,
 }
 
+impl Rejected {
+    /// Whether the call was denied only because a person has to agree to it first.
+    #[must_use]
+    pub fn waits_for_approval(&self) -> bool {
+        waits(self.status, Some(self.category), &self.codes)
+    }
+
+    /// Whether it was denied only because a person said no to it before.
+    #[must_use]
+    pub fn was_declined(&self) -> bool {
+        is_only(self.status, &self.codes, APPROVAL_DECLINED)
+    }
+}
+
+/// The code of a denial that lasts until a person agrees.
+pub(crate) const APPROVAL_REQUIRED: &str = "approval_required";
+
+/// The code of a denial because a person said no.
+pub(crate) const APPROVAL_DECLINED: &str = "approval_declined";
+
+/// Whether a call was denied only because a person has to agree to it first.
+pub(super) fn waits(status: Status, category: Option<ToolErrorCategory>, codes: &[String]) -> bool {
+    let asks = category == Some(ToolErrorCategory::ConfirmationRequired)
+        && !codes.iter().any(|code| code == APPROVAL_DECLINED);
+    status == Status::Denied && asks || is_only(status, codes, APPROVAL_REQUIRED)
+}
+
+/// Whether a call was denied for this and nothing else.
+pub(super) fn is_only(status: Status, codes: &[String], wanted: &str) -> bool {
+    status == Status::Denied && !codes.is_empty() && codes.iter().all(|code| code == wanted)
+}
+
 /// Something said in the session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Said {
@@ -310,6 +355,23 @@ impl Approved {
 
 /// The name of an event that says so.
 pub(super) const APPROVED: &str = "approved";
+
+/// A person said no to a call: to this tool with these arguments in this session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declined {
+    /// Digest of `{tool, arguments}`.
+    pub arguments_digest: Digest,
+    /// The tool.
+    pub tool: String,
+    /// Who.
+    pub by: String,
+    /// Why, where they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The name of an event that says so.
+pub(super) const DECLINED: &str = "declined";
 
 /// Other executions that one stands on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@ use counterfoil_model::Digest;
 use serde::{Deserialize, Serialize};
 
 use super::body;
+use super::event::Event;
 use super::key::PublicKey;
 use super::note::Checkpoint;
 use super::read::{ReadLedgerError, StoredTree};
@@ -87,16 +88,8 @@ pub(super) fn export(
     checkpoint: Checkpoint,
     public_key: PublicKey,
 ) -> Result<Option<ExportedReceipt>, ReadLedgerError> {
-    let size = checkpoint.size().min(tables.extent()?);
     let mut events = tables.execution(execution_id)?;
-    // What was added after the checkpoint is not proved by it.
-    events.retain(|(event, _)| event.seq < size);
-    let mut exported = Vec::new();
-    for (event, bytes) in &events {
-        let proof = inclusion(&mut StoredTree(tables), event.seq, size)?;
-        let body = String::from_utf8_lossy(bytes).into_owned();
-        exported.push(ExportedEvent { seq: event.seq, body, proof });
-    }
+    let exported = with_proofs(tables, &mut events, &checkpoint)?;
     let events: Vec<_> = events.into_iter().map(|(event, _)| event).collect();
     Ok(Receipt::of(&events).map(|receipt| ExportedReceipt {
         version: 1,
@@ -105,4 +98,79 @@ pub(super) fn export(
         checkpoint,
         public_key,
     }))
+}
+
+/// Those of the events that the checkpoint covers, with their proofs in its tree.
+fn with_proofs(
+    tables: &impl Tables,
+    events: &mut Vec<(Event, Vec<u8>)>,
+    checkpoint: &Checkpoint,
+) -> Result<Vec<ExportedEvent>, ReadLedgerError> {
+    let size = checkpoint.size().min(tables.extent()?);
+    // What was added after the checkpoint is not proved by it.
+    events.retain(|(event, _)| event.seq < size);
+    let mut exported = Vec::new();
+    for (event, bytes) in events {
+        let proof = inclusion(&mut StoredTree(tables), event.seq, size)?;
+        let body = String::from_utf8_lossy(bytes).into_owned();
+        exported.push(ExportedEvent { seq: event.seq, body, proof });
+    }
+    Ok(exported)
+}
+
+/// Which events somebody wants to have proved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Provable {
+    /// Those of a session, or those of it that were written since this time: milliseconds since the
+    /// Unix epoch.
+    Session {
+        /// Its name.
+        name: String,
+        /// The time.
+        since: Option<i64>,
+    },
+    /// Those of these executions.
+    Executions(Vec<String>),
+}
+
+/// Events, each with its place in the tree of one checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proved {
+    /// The signed head of that tree.
+    pub checkpoint: Checkpoint,
+    /// The notes in which keys are vouched for, up to that of the key that signed.
+    pub keys: Vec<String>,
+    /// In their order.
+    pub events: Vec<ExportedEvent>,
+}
+
+/// The events that are wanted, as far as they are there, with their proofs in the tree of a
+/// checkpoint.
+pub(super) fn prove(
+    tables: &impl Tables,
+    wanted: &Provable,
+    checkpoint: Checkpoint,
+) -> Result<Proved, ReadLedgerError> {
+    let mut events = match wanted {
+        Provable::Session { name, since } => {
+            let mut events = tables.session_events(name, 0, u64::MAX)?;
+            let first = events.iter().position(|(event, _)| since.is_none_or(|at| event.at >= at));
+            events.split_off(first.unwrap_or(events.len()))
+        }
+        Provable::Executions(ids) => {
+            let mut events = Vec::new();
+            for id in ids {
+                events.extend(tables.execution(id)?);
+            }
+            events.sort_by_key(|(event, _)| event.seq);
+            events.dedup_by_key(|(event, _)| event.seq);
+            events
+        }
+    };
+    let mut keys = tables.keys()?;
+    let signer = keys.iter().position(|key| checkpoint.is_signed_by(&key.public));
+    // A key that came meanwhile signed nothing here.
+    keys.truncate(signer.map_or(0, |signer| signer + 1));
+    let events = with_proofs(tables, &mut events, &checkpoint)?;
+    Ok(Proved { checkpoint, keys: keys.into_iter().map(|key| key.note).collect(), events })
 }

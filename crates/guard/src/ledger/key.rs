@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use counterfoil_model::Digest;
 use ed25519_dalek::{Signature, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
@@ -48,6 +49,12 @@ impl PublicKey {
         let hash = u32::from_be_bytes(self.note_hash(origin));
         let typed = [&[ED25519], &self.0[..]].concat();
         format!("{origin}+{hash:08x}+{}", STANDARD.encode(typed))
+    }
+
+    /// SHA-256 of the key's DER form (RFC 8410): what people compare.
+    #[must_use]
+    pub fn fingerprint(&self) -> Digest {
+        Digest::of_bytes(&[&PUBLIC_PREFIX[..], &self.0[..]].concat())
     }
 
     /// The short hash of the key in a note.

@@ -6,7 +6,9 @@
 
 mod append;
 mod body;
+mod bundle;
 mod changes;
+mod decisions;
 mod event;
 mod export;
 mod group;
@@ -40,12 +42,17 @@ mod tombstone;
 mod tree;
 mod url;
 mod verify;
+mod witness;
 mod writer;
 
 pub use append::AppendError;
+pub use bundle::{
+    Bundle, BundleError, BundleMark, BundleResult, BundleSession, BundleVerification,
+};
 pub use changes::Changes;
-pub use event::{Approved, Closed, Draft, Event, Links, Opened, Rejected, Said};
-pub use export::{ExportError, ExportedEvent, ExportedReceipt};
+pub(crate) use event::{APPROVAL_DECLINED, APPROVAL_REQUIRED};
+pub use event::{Approved, Closed, Declined, Draft, Event, Links, Opened, Rejected, Said};
+pub use export::{ExportError, ExportedEvent, ExportedReceipt, Provable, Proved};
 
 pub use key::{KeyFileError, PublicKey, PublicKeyError};
 pub use log_file::{LogFile, SystemLogFile};
@@ -64,3 +71,6 @@ pub use store::{Ledger, LedgerStore};
 pub use tree::{ConsistencyProof, InclusionProof};
 pub use url::LedgerUrl;
 pub use verify::{Broken, Expected, HeldAgainst, Verification};
+pub use witness::{
+    KeyKind, OpenWitnessError, Submission, VerifierKey, VerifierKeyError, Witness, WitnessRefusal,
+};

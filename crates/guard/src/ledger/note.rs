@@ -51,6 +51,11 @@ impl Note {
                 && key.verifies(self.text.as_bytes(), &signature.signature)
         })
     }
+
+    /// Whether nobody else signed it.
+    pub(super) fn has_one_signature(&self) -> bool {
+        self.signatures.len() == 1
+    }
 }
 
 impl fmt::Display for Note {
@@ -128,6 +133,11 @@ impl Checkpoint {
     #[must_use]
     pub fn root(&self) -> Digest {
         self.root
+    }
+
+    /// What is signed.
+    pub(super) fn text(&self) -> &str {
+        self.note.text()
     }
 
     /// Whether this key signed it.

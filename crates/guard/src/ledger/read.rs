@@ -1,13 +1,13 @@
 //! What is asked of the tables.
 
 use counterfoil_model::Digest;
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
 
 use super::body;
-use super::event::{APPROVED, Approved, Draft, Event};
+use super::decisions;
+use super::event::{APPROVED, Approved, DECLINED, Declined, Event};
 use super::tables::{self, Lookups as _, Tables};
 use super::tree::Subtrees;
-use crate::ports::Lasts;
 
 /// Why the ledger could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,52 +86,93 @@ pub(super) fn at(connection: &Connection, seq: u64) -> Result<Option<Event>, Rea
     event(row.get(0)?, &digest_at(row, 1)?, bytes).map(Some)
 }
 
-/// Every event of a session that is still there and comes after one of it, in order.
+/// The events of a session that are still there and come after one of it, in order; at most so
+/// many.
 pub(super) fn session(
     connection: &Connection,
     name: &str,
     after: u64,
+    limit: u64,
 ) -> Result<Vec<Event>, ReadLedgerError> {
+    let events = session_with_bytes(connection, name, after, limit)?;
+    Ok(events.into_iter().map(|(event, _)| event).collect())
+}
+
+/// What [`session`] gives, each with its bytes.
+pub(super) fn session_with_bytes(
+    connection: &Connection,
+    name: &str,
+    after: u64,
+    limit: u64,
+) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, digest, body FROM events
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND session_seq > ?2
-         ORDER BY session_seq",
+         ORDER BY session_seq LIMIT ?3",
     )?;
-    let mut rows = statement.query((name, after))?;
+    all(statement.query((name, after, limit.min(MOST)))?)
+}
+
+/// The events of all sessions from one on, in order; at most so many.
+pub(super) fn from(
+    connection: &Connection,
+    seq: u64,
+    limit: u64,
+) -> Result<Vec<Event>, ReadLedgerError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, digest, body FROM events WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
+    )?;
+    let events = all(statement.query((seq.min(MOST), limit.min(MOST)))?)?;
+    Ok(events.into_iter().map(|(event, _)| event).collect())
+}
+
+/// The largest number that SQLite has.
+const MOST: u64 = i64::MAX as u64;
+
+/// Events with their bytes.
+fn all(mut rows: Rows<'_>) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError> {
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        events.push(event(row.get(0)?, &digest_at(row, 1)?, bytes)?);
+        let bytes: Vec<u8> = row.get(2)?;
+        events.push((event(row.get(0)?, &digest_at(row, 1)?, &bytes)?, bytes));
     }
     Ok(events)
 }
 
 /// The approval of a session, given ahead, that holds for a call now: its place and what it says.
-/// One for one call that another call has used up does not.
 pub(super) fn standing_approval(
     connection: &Connection,
     name: &str,
     digest: Digest,
     now: i64,
 ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
+    let decided = decisions(connection, name)?;
+    decisions::standing_approval(decided, digest, now, |place| connection.has_used(name, place))
+}
+
+/// Who said no to a call of a session, where nobody agreed to it later.
+pub(super) fn standing_refusal(
+    connection: &Connection,
+    name: &str,
+    digest: Digest,
+) -> Result<Option<Declined>, ReadLedgerError> {
+    Ok(decisions::standing_refusal(decisions(connection, name)?, digest))
+}
+
+/// What people said to calls of a session, in order.
+pub(super) fn decisions(
+    connection: &Connection,
+    name: &str,
+) -> Result<Vec<Event>, ReadLedgerError> {
     let mut statement = connection.prepare_cached(
         "SELECT seq, digest, body FROM events
-         WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND kind = ?2
+         WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND kind IN (?2, ?3)
          ORDER BY session_seq",
     )?;
-    let mut rows = statement.query((name, APPROVED))?;
-    while let Some(row) = rows.next()? {
-        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        let event = event(row.get(0)?, &digest_at(row, 1)?, bytes)?;
-        let Draft::Approved(approved) = event.draft else { continue };
-        let place = event.session_seq;
-        let stands = approved.holds_for(digest, now)
-            && (approved.lasts == Lasts::Session || !connection.has_used(name, place)?);
-        if stands {
-            return Ok(Some((place, approved)));
-        }
-    }
-    Ok(None)
+    Ok(all(statement.query((name, APPROVED, DECLINED))?)?
+        .into_iter()
+        .map(|(event, _)| event)
+        .collect())
 }
 
 /// The names of the sessions, in the order in which they began.

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::body::VERSION;
-use super::event::{Draft, Event, Links, Opened};
+use super::event::{APPROVAL_DECLINED, Draft, Event, Links, Opened, is_only, waits};
 use crate::executor::{Confinement, SideEffect};
 use crate::gate::PermitBasis;
 use crate::scene::{Phase, Requested, TraceContext, TrustLevel};
@@ -121,6 +121,26 @@ impl Receipt {
         Some(receipt)
     }
 
+    /// Whether the call was denied only because a person has to agree to it first.
+    #[must_use]
+    pub fn waits_for_approval(&self) -> bool {
+        waits(self.status, self.category, &self.codes)
+    }
+
+    /// Whether it was denied only because a person said no to it before.
+    #[must_use]
+    pub fn was_declined(&self) -> bool {
+        is_only(self.status, &self.codes, APPROVAL_DECLINED)
+    }
+
+    /// Why the call did not run, of all that its agent was told.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        let answer = self.answer.as_deref()?;
+        let line = |mark: &str| answer.lines().find_map(|line| line.strip_prefix(mark));
+        Some(line("message: ").or_else(|| line("- ")).unwrap_or(answer))
+    }
+
     fn begun(event: &Event, call: &Opened, status: Status) -> Self {
         let call = call.clone();
         Self {
@@ -192,6 +212,7 @@ impl Receipt {
             | Draft::Said(_)
             | Draft::Judged { .. }
             | Draft::Approved(_)
+            | Draft::Declined(_)
             | Draft::Cleared
             | Draft::Ended => {}
         }

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use counterfoil_model::Digest;
 
-use super::body::Outline;
+use super::body::{self, Outline};
+use super::event::{APPROVED, DECLINED};
 use super::read::ReadLedgerError;
 use super::results::Stored;
 use super::tables::Lookups;
@@ -89,6 +90,27 @@ impl Recent {
             }
         }
         lookups.has_used(session, approval)
+    }
+
+    /// Whether a person decided on a call of the session after this place of it.
+    pub(super) fn has_decision(
+        &self,
+        lookups: &impl Lookups,
+        session: &str,
+        digest: Digest,
+        seen: u64,
+    ) -> Result<bool, ReadLedgerError> {
+        let after = |entry: &&Entry| entry.session == session && entry.session_seq > seen;
+        let of_people = |entry: &&Entry| matches!(&*entry.kind, APPROVED | DECLINED);
+        for entry in self.entries.iter().filter(after).filter(of_people) {
+            let event = body::read(&entry.body).map_err(|error| ReadLedgerError::Broken {
+                what: format!("an event of `{session}` cannot be read: {error}"),
+            })?;
+            if event.draft.decides() == Some(digest) {
+                return Ok(true);
+            }
+        }
+        lookups.has_decision(session, digest, seen)
     }
 
     /// The event that brought an execution, wherever it stands.

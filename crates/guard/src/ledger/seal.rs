@@ -54,6 +54,11 @@ pub(super) fn seal(
     {
         return Ok(Err(AppendError::ApprovalUsed));
     }
+    if let (Some(seen), Some(digest)) = (item.seen, item.draft.decides())
+        && head.recent.has_decision(lookups, &item.session, digest, seen)?
+    {
+        return Ok(Err(AppendError::DecidedMeanwhile));
+    }
     let needs = item.missing();
     if let Some(digest) = needs
         && !head.recent.has_result(lookups, &digest)?

@@ -7,8 +7,8 @@ use rusqlite::{Connection, Transaction};
 
 use super::append::{AppendError, Item};
 use super::changes::{Changes, Size};
-use super::event::{Approved, Draft, Event, Opened};
-use super::export::{ExportedReceipt, export};
+use super::event::{Approved, Declined, Draft, Event, Opened};
+use super::export::{ExportedReceipt, Provable, Proved, export, prove};
 use super::group::Group;
 use super::head;
 use super::key::PublicKey;
@@ -208,6 +208,11 @@ impl LedgerStore for SqliteLedger {
         self.write(Item::new(session, draft, stored, None))
     }
 
+    fn append_decision(&self, session: &str, draft: Draft, seen: u64) -> Pending<Event> {
+        let item = Item::new(session, draft, Vec::new(), None);
+        self.write(item.map(|item| Item { seen: Some(seen), ..item }))
+    }
+
     fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event> {
         let first = opened.links.is_first_attempt();
         let quota = quota.filter(|_| first);
@@ -221,6 +226,14 @@ impl LedgerStore for SqliteLedger {
         now: i64,
     ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
         self.read(|connection| read::standing_approval(connection, session, digest, now))
+    }
+
+    fn standing_refusal(
+        &self,
+        session: &str,
+        digest: Digest,
+    ) -> Result<Option<Declined>, ReadLedgerError> {
+        self.read(|connection| read::standing_refusal(connection, session, digest))
     }
 
     fn calls_made(&self, session: &str) -> Result<u64, ReadLedgerError> {
@@ -253,7 +266,20 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError> {
-        self.read(|connection| read::session(connection, session, session_seq))
+        self.read(|connection| read::session(connection, session, session_seq, u64::MAX))
+    }
+
+    fn events_of(
+        &self,
+        session: &str,
+        after: u64,
+        limit: u64,
+    ) -> Result<Vec<Event>, ReadLedgerError> {
+        self.read(|connection| read::session(connection, session, after, limit))
+    }
+
+    fn events_from(&self, seq: u64, limit: u64) -> Result<Vec<Event>, ReadLedgerError> {
+        self.read(|connection| read::from(connection, seq, limit))
     }
 
     fn kept_since(&self) -> Result<Option<i64>, ReadLedgerError> {
@@ -318,6 +344,11 @@ impl LedgerStore for SqliteLedger {
         self.read(|connection| export(connection, execution_id, checkpoint, key))
     }
 
+    fn prove(&self, wanted: &Provable) -> Result<Proved, ReadLedgerError> {
+        let checkpoint = self.signed()?.0;
+        self.read(|connection| prove(connection, wanted, checkpoint))
+    }
+
     fn consistency(&self, old: u64) -> Result<(Checkpoint, ConsistencyProof), ReadLedgerError> {
         let checkpoint = self.signed()?.0;
         let size = checkpoint.size();
@@ -337,7 +368,7 @@ impl LedgerStore for SqliteLedger {
             let Some(head) = head::find_session(connection, session)? else {
                 return Ok(Vec::new());
             };
-            read::session(connection, session, head.seq.saturating_sub(count))
+            read::session(connection, session, head.seq.saturating_sub(count), count)
         })
     }
 }

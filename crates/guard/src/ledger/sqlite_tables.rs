@@ -4,6 +4,7 @@ use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::body::Outline;
+use super::decisions::is_decided;
 use super::event::Event;
 use super::head::{SessionHead, find_session};
 use super::key::PublicKey;
@@ -54,6 +55,10 @@ impl Lookups for Connection {
             }
         }
         Ok(false)
+    }
+
+    fn has_decision(&self, session: &str, digest: Digest, seen: u64) -> Result<bool> {
+        Ok(is_decided(&read::decisions(self, session)?, digest, seen))
     }
 }
 
@@ -176,6 +181,10 @@ impl Tables for Connection {
 
     fn execution(&self, id: &str) -> Result<Vec<(Event, Vec<u8>)>> {
         read::execution(self, id)
+    }
+
+    fn session_events(&self, name: &str, after: u64, limit: u64) -> Result<Vec<(Event, Vec<u8>)>> {
+        read::session_with_bytes(self, name, after, limit)
     }
 
     fn is_stored(&self, digest: &Digest) -> Result<bool> {

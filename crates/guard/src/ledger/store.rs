@@ -7,8 +7,8 @@ use counterfoil_model::Digest;
 
 use super::append::AppendError;
 use super::changes::Changes;
-use super::event::{Approved, Draft, Event, Opened};
-use super::export::ExportedReceipt;
+use super::event::{Approved, Declined, Draft, Event, Opened};
+use super::export::{ExportedReceipt, Provable, Proved};
 use super::key::PublicKey;
 use super::note::Checkpoint;
 use super::open::OpenLedgerError;
@@ -41,6 +41,10 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     /// must be in `stored`, or in the store already.
     fn append(&self, session: &str, draft: Draft, stored: Vec<Vec<u8>>) -> Pending<Event>;
 
+    /// Writes what a person decided on a call (`approved`, `declined`), unless somebody decided on
+    /// the same call after the place `seen` of the session: looked up in the same transaction.
+    fn append_decision(&self, session: &str, draft: Draft, seen: u64) -> Pending<Event>;
+
     /// Opens an execution, if the session may make another first attempt: counted in the same
     /// transaction. Retries are free.
     fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event>;
@@ -53,6 +57,16 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
         digest: Digest,
         now: i64,
     ) -> Result<Option<(u64, Approved)>, ReadLedgerError>;
+
+    /// Who said no to a call of a session, where nobody agreed to it later.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or an event is not what it was.
+    fn standing_refusal(
+        &self,
+        session: &str,
+        digest: Digest,
+    ) -> Result<Option<Declined>, ReadLedgerError>;
 
     /// First attempts that a session made.
     ///
@@ -83,6 +97,24 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// As [`Self::events`].
     fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError>;
+
+    /// At most `limit` events of a session after the one at `after`, in order.
+    ///
+    /// # Errors
+    /// As [`Self::events`].
+    fn events_of(
+        &self,
+        session: &str,
+        after: u64,
+        limit: u64,
+    ) -> Result<Vec<Event>, ReadLedgerError>;
+
+    /// At most `limit` events of all sessions from the one at `seq` on, in order: for whoever
+    /// follows the ledger, or reads it piece by piece.
+    ///
+    /// # Errors
+    /// As [`Self::events`].
+    fn events_from(&self, seq: u64, limit: u64) -> Result<Vec<Event>, ReadLedgerError>;
 
     /// When the oldest event that is still there was written, in milliseconds since the Unix
     /// epoch; `None` while nothing has been dropped.
@@ -152,6 +184,13 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// When the file cannot be read, or no checkpoint could be signed.
     fn export(&self, execution_id: &str) -> Result<Option<ExportedReceipt>, ReadLedgerError>;
+
+    /// Events with their proofs in the tree of one checkpoint, which is signed now. Empty where there
+    /// are none of those that are wanted.
+    ///
+    /// # Errors
+    /// As [`Self::export`].
+    fn prove(&self, wanted: &Provable) -> Result<Proved, ReadLedgerError>;
 
     /// The proof that the ledger of `old` events is the beginning of that of a checkpoint, which is
     /// signed now.

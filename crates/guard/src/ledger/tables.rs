@@ -21,6 +21,14 @@ pub(super) trait Lookups {
 
     /// Whether a call of the session has used up the approval at this place of it.
     fn has_used(&self, session: &str, approval: u64) -> Result<bool, ReadLedgerError>;
+
+    /// Whether a person decided on a call of the session after this place of it.
+    fn has_decision(
+        &self,
+        session: &str,
+        digest: Digest,
+        seen: u64,
+    ) -> Result<bool, ReadLedgerError>;
 }
 
 /// What is read to find the end of a ledger, to prove something about it and to verify it.
@@ -70,6 +78,15 @@ pub(super) trait Tables {
 
     /// The events of an execution with their bytes: the one that brought it, then the others.
     fn execution(&self, id: &str) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError>;
+
+    /// The events of a session that are still there and come after one of it, in order, with their
+    /// bytes; at most so many.
+    fn session_events(
+        &self,
+        name: &str,
+        after: u64,
+        limit: u64,
+    ) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError>;
 
     /// Whether a result is stored.
     fn is_stored(&self, digest: &Digest) -> Result<bool, ReadLedgerError>;

@@ -31,6 +31,8 @@ pub(crate) use linux::{
 #[cfg(target_os = "linux")]
 pub use linux::{run_confined, try_user_namespace};
 pub use options::{SandboxOptions, SandboxOptionsError, SandboxSettings};
-pub(crate) use plan::{Plan, Reply};
+pub(crate) use plan::Plan;
+#[cfg(target_os = "linux")]
+pub(crate) use plan::Reply;
 pub use profile::Profile;
 pub use server::{ConfinedServer, HeldServer};

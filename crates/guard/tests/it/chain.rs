@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, CitationFault, Draft,
-    Durability, FunctionExecutor, Guard, GuardSettings, PermitBasis, SessionStart, ShowId,
-    StateFolder, Surroundings, ToolError, TrustLevel,
+    AppendError, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, CitationFault,
+    Draft, Durability, FunctionExecutor, Guard, GuardSettings, PermitBasis, PersonsDecision,
+    SessionStart, ShowId, StateFolder, Surroundings, ToolError, TrustLevel,
 };
 use counterfoil_model::{Role, Status, ToolErrorCategory};
 use serde_json::{Value, json};
@@ -282,6 +282,95 @@ fn an_approval_that_was_given_ahead_stands_in_the_ledger() {
     approve(Approval::by("ada").for_session());
     clock.pass(Duration::from_secs(601));
     assert_eq!([0, 1].map(|_| ask(&guard, "s", "#W1").status), [Status::Completed; 2]);
+}
+
+#[test]
+fn a_refusal_stands_until_somebody_agrees() {
+    let guard = Guard::builder().executor(cancel().asking("it cannot be undone")).build().unwrap();
+    let session = self::session(&guard, "s");
+    let ask = || wait(run(&guard, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
+    let first = ask();
+    let receipt = guard.ledger().receipt(&first.execution_id).unwrap().unwrap();
+    assert!(receipt.waits_for_approval());
+    let digest = receipt.arguments_digest;
+    let approve = |approval| wait(guard.approve("s", "cancel_order", digest, approval)).unwrap();
+    let decline = || {
+        let (by, why) = ("ada".to_owned(), Some("it was shipped".to_owned()));
+        wait(guard.decline("s", "cancel_order", digest, by, why)).unwrap();
+    };
+    // What was agreed to before holds no longer: in the ledger, and in this process.
+    approve(Approval::by("bob").for_session());
+    let question = &first.questions[0];
+    for approval in [Approval::by("bob"), Approval::by("bob").for_session()] {
+        guard.approvals().grant("s", question, approval);
+    }
+    decline();
+    let refused = ask();
+    assert_eq!(refused.status, Status::Denied);
+    let told = "ada did not agree to this call: it was shipped";
+    assert!(refused.text.contains(told), "{}", refused.text);
+    let receipt = guard.ledger().receipt(&refused.execution_id).unwrap().unwrap();
+    assert_eq!(receipt.codes, ["approval_declined"]);
+    assert!(!receipt.waits_for_approval());
+    let other = wait(run(&guard, &session, "cancel_order", "{\"order_id\":\"#W2\"}"));
+    assert!(!other.text.contains(told), "other arguments are another call");
+    approve(Approval::by("bob"));
+    assert_eq!(ask().status, Status::Completed);
+    assert!(ask().text.contains("has to agree"), "used up, and not refused");
+}
+
+/// Of people who decide on a call at once, in whichever process, one does.
+#[test]
+fn a_call_is_decided_on_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let guard = || {
+        let guard = Guard::builder().state(StateFolder::at(folder.path()));
+        guard.executor(cancel().asking("it cannot be undone")).build().unwrap()
+    };
+    let (first, second) = (guard(), guard());
+    let session = self::session(&first, "s");
+    let ask = || wait(run(&first, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
+    let denied = ask();
+    let receipt = second.ledger().receipt(&denied.execution_id).unwrap().unwrap();
+    let agree = || PersonsDecision::Agree(Approval::by("ada"));
+    let refuse = || PersonsDecision::Refuse { by: "bob".to_owned(), reason: None };
+    let decided = |guard: &Guard, decision| wait(guard.decide(&receipt, decision, receipt.seq));
+    assert_eq!(decided(&first, agree()), Ok(()));
+    for decision in [agree(), refuse()] {
+        assert_eq!(decided(&second, decision), Err(AppendError::DecidedMeanwhile));
+    }
+    assert_eq!(ask().status, Status::Completed);
+    assert_eq!(decided(&second, agree()), Err(AppendError::DecidedMeanwhile), "it was used up");
+    assert_eq!(ask().status, Status::Denied);
+    // Whoever knows of the decision may take it back; other calls are other calls.
+    let seen = second.ledger().events("s").unwrap().last().unwrap().session_seq;
+    assert_eq!(wait(second.decide(&receipt, refuse(), seen)), Ok(()));
+    assert!(ask().text.contains("bob did not agree"));
+    let other = wait(run(&first, &session, "cancel_order", "{\"order_id\":\"#W2\"}"));
+    let other = second.ledger().receipt(&other.execution_id).unwrap().unwrap();
+    assert_eq!(wait(second.decide(&other, agree(), other.seq)), Ok(()));
+}
+
+#[test]
+fn events_are_read_piece_by_piece() {
+    let guard = Guard::builder().executor(cancel()).build().unwrap();
+    for name in ["a", "b"] {
+        let session = self::session(&guard, name);
+        wait(run(&guard, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
+    }
+    let ledger = guard.ledger();
+    let all = ledger.events_from(0, u64::MAX).unwrap();
+    assert!(all.iter().map(|event| event.seq).eq(0..6));
+    for (from, limit, expected) in [(0, 2, 0..2), (2, 2, 2..4), (5, 9, 5..6), (6, 9, 6..6)] {
+        let some = ledger.events_from(from, limit).unwrap();
+        assert!(some.iter().map(|event| event.seq).eq(expected), "{from} {limit}");
+    }
+    assert_eq!(ledger.events_from(u64::MAX, 1).unwrap(), []);
+    let of = ledger.events("b").unwrap();
+    for (after, limit, expected) in [(0, 2, &of[..2]), (1, 1, &of[1..2]), (3, 9, &of[3..])] {
+        assert_eq!(ledger.events_of("b", after, limit).unwrap(), expected);
+    }
+    assert_eq!(ledger.events_of("nobody", 0, 9).unwrap(), []);
 }
 
 /// What a program reads is what is recorded; what a model reads may be less, and says more.

@@ -111,7 +111,7 @@ impl Access {
 
 impl Counted {
     /// Metrics one more; whether there are no more than `most`.
-    fn holds(&self, from: IpAddr, most: u32) -> bool {
+    pub(crate) fn holds(&self, from: IpAddr, most: u32) -> bool {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.len() >= MOST {
             counted.retain(|_, (since, _)| since.elapsed() < WINDOW);

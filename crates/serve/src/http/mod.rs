@@ -10,3 +10,4 @@ pub(crate) use access::Counted;
 pub use access::{Access, AccessError};
 pub use gateway::{HttpGateway, HttpGatewayError, Limits, serve_http};
 pub(crate) use listen::{Listening, listen};
+pub(crate) use response::{Answer, answer};

@@ -10,6 +10,8 @@
 #[cfg(unix)]
 mod aggregate;
 #[cfg(unix)]
+mod dashboard;
+#[cfg(unix)]
 mod executor;
 mod gateway;
 #[cfg(unix)]

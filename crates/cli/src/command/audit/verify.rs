@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use clap::Args;
 use counterfoil_guard::{
     AuditHead, AuditVerification, Checkpoint, Compared, Expected, Ledger, LedgerSettings,
-    OpenLedgerError, PublicKey, verify_audit,
+    OpenLedgerError, PublicKey, VerifierKey, verify_audit,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -13,7 +13,8 @@ use super::answer::{Answer, Mark, counted};
 use super::beside::held;
 use super::kept::{Signers, checkpoints, public_key};
 use super::recorded::{Recorded, no_ledger, recorded};
-use super::{WholeFormat, files, ledger};
+use super::witness::witnessed;
+use super::{WholeFormat, files, ledger, ledger_place};
 use crate::choices::Colour;
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
@@ -24,6 +25,12 @@ pub(super) struct Arguments {
     /// Checkpoints that were kept elsewhere; `counterfoil audit checkpoint` prints them
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
+    /// Where checkpoints were witnessed: a file, or the URL of a witness
+    #[arg(long, value_name = "FILE|URL")]
+    witnessed: Vec<String>,
+    /// The key of the witness at a URL, NAME+HASH+KEY: what it did not cosign is refused
+    #[arg(long, value_name = "KEY", requires = "witnessed")]
+    witness_key: Option<VerifierKey>,
     /// A public key that was kept elsewhere, in PEM form
     #[arg(long, value_name = "FILE")]
     public_key: Vec<PathBuf>,
@@ -47,6 +54,13 @@ pub(super) fn run(
     for path in &arguments.checkpoint {
         kept.extend(checkpoints(path)?);
     }
+    let mut by_witnesses = Vec::new();
+    for target in &arguments.witnessed {
+        let (checkpoints, row) =
+            witnessed(state, settings, target, arguments.witness_key.as_ref())?;
+        kept.extend(checkpoints);
+        by_witnesses.extend(row);
+    }
     let keys: Vec<PublicKey> =
         arguments.public_key.iter().map(|path| public_key(path)).collect::<Result<_, _>>()?;
     let (of_audit, of_ledger): (Vec<_>, Vec<_>) =
@@ -64,11 +78,8 @@ pub(super) fn run(
     } else {
         audit(state, &of_audit, &signers, arguments, shared, &mut answer)?;
     }
-    let place = match &settings.url {
-        Some(url) => PathBuf::from(url.to_string()),
-        None => state.folder().ledger(),
-    };
-    answer.add(&place, "ledger", recorded.rows, recorded.json);
+    let rows = by_witnesses.into_iter().chain(recorded.rows).collect();
+    answer.add(&ledger_place(state, settings), "ledger", rows, recorded.json);
     let mut out = io::stdout().lock();
     match arguments.format {
         WholeFormat::Text => write!(out, "{}", answer.text(Paint::for_output(arguments.color)))?,
@@ -158,15 +169,22 @@ fn audit(
         rows.push(signer.row(checkpoint, signers.ledger));
     }
     if kept.is_empty() {
-        let open = "no checkpoint from elsewhere was given: a log that was cut or written anew \
+        let open = "no checkpoint of the audit log from elsewhere was given: a log that was cut or written anew \
                     together with its ledger would not show";
         rows.push((Mark::Open, open.to_owned()));
     }
     let mut against_ledger = None;
     if let Some(ledger) = signers.ledger.filter(|_| found.broken.is_none()) {
-        let beside = held(files(state)?, ledger, &found, shared)?;
-        rows.extend(beside.row);
-        against_ledger = Some(beside.json);
+        // What is wrong with the ledger is told of the ledger.
+        match held(files(state)?, ledger, &found, shared) {
+            Ok(beside) => {
+                rows.extend(beside.row);
+                against_ledger = Some(beside.json);
+            }
+            Err(error) => {
+                rows.push((Mark::Open, format!("it cannot be held against the ledger: {error}")));
+            }
+        }
     }
     let broken = found.broken.as_ref().map(|problem| {
         json!({ "file": problem.file, "line": problem.line, "why": problem.why.to_string() })

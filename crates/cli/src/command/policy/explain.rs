@@ -2,14 +2,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use counterfoil_guard::{GateId, Reason, Verdict};
+use counterfoil_guard::{
+    GateId, Reason, RehearsalPlace, SessionPast, Verdict, VerdictParts, verdict_word, verdicts_json,
+};
 use counterfoil_model::{Arguments as CallArguments, Catalog, Tool, ToolCall};
 use counterfoil_rules::{CallReport, Issue};
 use serde_json::{Value, json};
 
 use super::Shape;
-use super::shown::{as_json, call_line, outcome, said};
-use super::surroundings::{Past, Place, Surroundings};
+use super::shown::call_line;
+use super::surroundings::Surroundings;
 use crate::catalog::read_catalog;
 use crate::choices::Colour;
 use crate::command::Global;
@@ -66,7 +68,7 @@ pub(super) fn run(
     let Rehearsal { tool, call, verdicts, place, past, ours, others } =
         rehearse(global, arguments)?;
     let scene = place.scene(&past, None);
-    let outcome = outcome(&verdicts);
+    let outcome = verdict_word(&verdicts);
     match arguments.format {
         Shape::Json => {
             let answer = json!({
@@ -80,7 +82,7 @@ pub(super) fn run(
                 },
                 "verdict": outcome,
                 "tool_of_run": ours,
-                "gates": as_json(&verdicts),
+                "gates": verdicts_json(&verdicts),
             });
             writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
         }
@@ -121,8 +123,8 @@ struct Rehearsal {
     tool: Tool,
     call: ToolCall,
     verdicts: Vec<(GateId, Verdict)>,
-    place: Place,
-    past: Past,
+    place: RehearsalPlace,
+    past: SessionPast,
     /// Whether it is a tool of `counterfoil run`.
     ours: bool,
     /// Tools of `counterfoil run`, where it is none of them.
@@ -144,11 +146,11 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
         line: 0,
     };
     let place = arguments.surroundings.place();
-    let mut past = Past { calls_made: arguments.calls_made, ..Past::default() };
+    let mut past = SessionPast { calls_made: arguments.calls_made, ..SessionPast::default() };
     past.completed = arguments.completed.iter().cloned().collect();
     let mut others = Vec::new();
     if listed.get(&arguments.tool).is_none() {
-        let workspace = Some(place.workspace().to_owned());
+        let workspace = Some(place.workspace.clone());
         let state = global.state().ok();
         let making = Making { options: &options, state, approver: None, workspace };
         let guard = making.rehearsing()?;
@@ -192,7 +194,7 @@ fn refused(report: &CallReport) -> Vec<(GateId, Verdict)> {
 
 fn show(verdicts: &[(GateId, Verdict)], paint: Paint, out: &mut impl Write) -> anyhow::Result<()> {
     for (gate, verdict) in verdicts {
-        let said = said(verdict);
+        let said = VerdictParts::of(verdict);
         let word = match said.word {
             "deny" => paint.error("deny "),
             "ask" => paint.code("ask  "),

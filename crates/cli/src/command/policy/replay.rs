@@ -5,13 +5,11 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use counterfoil_formats::{Options, read};
-use counterfoil_guard::Gates;
-use counterfoil_model::{Role, Tool, Transcript};
-use serde::Serialize;
-use serde_json::{Value, json};
+use counterfoil_guard::Replay;
+use serde_json::json;
 
-use super::shown::{as_json, call_line, outcome, reasons};
-use super::surroundings::{Past, Place as Scenery, Surroundings};
+use super::shown::call_line;
+use super::surroundings::Surroundings;
 use super::{Shape, gates};
 use crate::choices::Colour;
 use crate::command::Global;
@@ -50,29 +48,6 @@ pub(super) struct Arguments {
     color: Colour,
 }
 
-/// One call on which the two policies differ.
-#[derive(Debug, Serialize)]
-struct Change {
-    log: String,
-    line: usize,
-    session: String,
-    tool: String,
-    arguments: Value,
-    before: &'static str,
-    after: &'static str,
-    gates: Value,
-    #[serde(skip)]
-    why: Vec<String>,
-}
-
-/// Everything that was judged.
-#[derive(Debug, Default)]
-struct Tally {
-    calls: usize,
-    unreadable: usize,
-    changes: Vec<Change>,
-}
-
 pub(super) fn run(
     global: &Global,
     arguments: &Arguments,
@@ -81,12 +56,12 @@ pub(super) fn run(
     let old = gates(&global.place())?;
     let new = gates(&Files::Named(arguments.policy.clone()).into())?;
     let scenery = arguments.surroundings.place();
-    let mut tally = Tally::default();
+    let mut tally = Replay::default();
     for input in inputs(&arguments.logs) {
         let reader =
             input.open(|_| {}).with_context(|| format!("{} cannot be read", input.shown))?;
         read(reader, &Options::new(input.name()), &mut |reading| {
-            replay(&reading.transcript, &input.shown, [&old, &new], &scenery, &mut tally);
+            tally.add(&reading.transcript, &input.shown, [&old, &new], &scenery);
         })
         .with_context(|| input.shown.clone())?;
     }
@@ -105,64 +80,7 @@ pub(super) fn run(
     Ok(if tally.changes.is_empty() { Exit::Clean } else { Exit::Findings })
 }
 
-/// Judges every call of a session in its order, each with what the session had done until then.
-fn replay(
-    transcript: &Transcript,
-    log: &str,
-    [old, new]: [&Gates; 2],
-    scenery: &Scenery,
-    tally: &mut Tally,
-) {
-    let mut past = Past::default();
-    let called = transcript.messages.iter().flat_map(|message| &message.calls);
-    let named = called.map(|call| call.tool.clone());
-    past.tools = transcript.catalog.iter().map(|tool| tool.name.clone()).chain(named).collect();
-    let mut open: BTreeMap<&str, &str> = BTreeMap::new();
-    for message in &transcript.messages {
-        for outcome in &message.outcomes {
-            let succeeded = outcome.is_error != Some(true)
-                && !outcome.refused
-                && !outcome.running
-                && outcome.exit_code.is_none_or(|code| code == 0);
-            if let Some(tool) = open.remove(outcome.call_id.as_str()).filter(|_| succeeded) {
-                past.completed.insert(tool.to_owned());
-            }
-        }
-        if message.role == Role::User && !message.text.is_empty() {
-            let mentioned = past.tools.iter().filter(|tool| message.text.contains(*tool));
-            past.mentioned = mentioned.cloned().collect();
-        }
-        for call in &message.calls {
-            tally.calls += 1;
-            let tool = transcript.catalog.get(&call.tool).cloned();
-            let tool = tool.unwrap_or_else(|| Tool::named(&call.tool));
-            let scene = scenery.scene(&past, message.agent.as_deref());
-            let judged = (old.rehearse(call, &tool, &scene), new.rehearse(call, &tool, &scene));
-            if let (Ok(before), Ok(after)) = judged {
-                let (was, is) = (outcome(&before), outcome(&after));
-                if was != is {
-                    tally.changes.push(Change {
-                        log: log.to_owned(),
-                        line: call.line,
-                        session: transcript.id.clone(),
-                        tool: call.tool.clone(),
-                        arguments: call.arguments.parse().unwrap_or(Value::Null),
-                        before: was,
-                        after: is,
-                        gates: as_json(&after),
-                        why: reasons(if is == "allow" { &before } else { &after }),
-                    });
-                }
-            } else {
-                tally.unreadable += 1;
-            }
-            past.calls_made += 1;
-            open.insert(&call.id, &call.tool);
-        }
-    }
-}
-
-fn show(tally: &Tally, paint: Paint, out: &mut impl Write) -> anyhow::Result<()> {
+fn show(tally: &Replay, paint: Paint, out: &mut impl Write) -> anyhow::Result<()> {
     let mut kinds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for change in &tally.changes {
         let place = match change.line {

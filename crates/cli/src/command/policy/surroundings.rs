@@ -1,8 +1,7 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use counterfoil_guard::{Requested, Scene};
+use counterfoil_guard::RehearsalPlace;
 
 use crate::choices::{Trust, When};
 
@@ -27,56 +26,16 @@ pub(super) struct Surroundings {
     env: Vec<(String, String)>,
 }
 
-/// What a session has done so far.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Past {
-    pub(super) calls_made: u64,
-    pub(super) completed: BTreeSet<String>,
-    pub(super) tools: BTreeSet<String>,
-    pub(super) mentioned: BTreeSet<String>,
-}
-
-/// Surroundings that a scene can borrow from.
-pub(super) struct Place {
-    given: Surroundings,
-    workspace: PathBuf,
-    environment: BTreeMap<String, String>,
-}
-
 impl Surroundings {
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> RehearsalPlace {
         let workspace =
             std::path::absolute(&self.workspace).unwrap_or_else(|_| self.workspace.clone());
-        let environment = self.env.iter().cloned().collect();
-        Place { given: self.clone(), workspace, environment }
-    }
-}
-
-impl Place {
-    pub(super) fn workspace(&self) -> &Path {
-        &self.workspace
-    }
-
-    /// The scene of one call. `caller` is the one that is recorded, if any.
-    pub(super) fn scene<'s>(&'s self, past: &'s Past, caller: Option<&'s str>) -> Scene<'s> {
-        Scene {
-            session: "rehearsal",
-            phase: self.given.phase.into(),
-            trust: self.given.trust.into(),
-            caller: self.given.caller.as_deref().or(caller),
-            model: None,
-            requested: Requested::ByModel,
-            workspace: Path::new(&self.workspace),
-            environment: &self.environment,
-            calls_made: past.calls_made,
-            completed: &past.completed,
-            tools: &past.tools,
-            mentioned: &past.mentioned,
-            recent: &[],
-            claim_source: None,
-            trace: None,
-            tainted_by: None,
-            now: 0,
+        RehearsalPlace {
+            trust: self.trust.into(),
+            phase: self.phase.into(),
+            caller: self.caller.clone(),
+            workspace,
+            environment: self.env.iter().cloned().collect(),
         }
     }
 }

@@ -3,7 +3,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::capture::Echo;
 #[cfg(target_os = "linux")]
 use super::group::Group;
-use super::run::{Ended, Run};
+#[cfg(target_os = "linux")]
+use super::run::Ended;
+use super::run::Run;
 use crate::executor::ToolError;
 
 /// A command that runs behind the session's back, until it ends or somebody ends it.

@@ -6,7 +6,7 @@ use counterfoil_model::Digest;
 use tokio_postgres::Row;
 
 use super::link::{Failure, Link, column, number, signed};
-use super::tables::digest_at;
+use super::tables::{digest_at, event_of};
 use crate::ledger::append::Item;
 use crate::ledger::body::Outline;
 use crate::ledger::head::SessionHead;
@@ -22,6 +22,8 @@ pub(super) struct Asked<'i> {
     results: Vec<Digest>,
     /// Approvals that a call uses up: session and place.
     approvals: Vec<(&'i str, u64)>,
+    /// Sessions in which people decide on calls, and the place that they know of.
+    decisions: Vec<(&'i str, u64)>,
 }
 
 impl<'i> Asked<'i> {
@@ -32,6 +34,9 @@ impl<'i> Asked<'i> {
             sessions.insert(item.session.as_str());
             executions.extend(item.draft.opens().or(item.draft.follows()));
             asked.results.extend(item.missing());
+            if let Some(seen) = item.seen {
+                asked.decisions.push((item.session.as_str(), seen));
+            }
             asked.approvals.extend(item.draft.uses().map(|place| (item.session.as_str(), place)));
         }
         asked.sessions = sessions.into_iter().collect();
@@ -47,6 +52,8 @@ pub(super) struct Found {
     openings: HashMap<String, Opening>,
     results: HashSet<Digest>,
     used: HashSet<(String, u64)>,
+    /// The last place of a session at which somebody decided on a call.
+    decided: HashMap<(String, Digest), u64>,
 }
 
 /// The end of each session.
@@ -75,6 +82,14 @@ const USES: &str = "
     JOIN events e ON e.session = s.id AND e.session_seq > u.place AND e.kind = 'opened'
     WHERE position(u.mark IN e.body) > 0";
 
+/// What people decided in sessions after a place of each.
+const DECISIONS: &str = "
+    SELECT DISTINCT e.seq, e.digest, e.body, s.name
+    FROM unnest($1::text[], $2::bigint[]) AS d (name, seen)
+    JOIN sessions s ON s.name = d.name
+    JOIN events e ON e.session = s.id AND e.session_seq > d.seen
+        AND e.kind IN ('approved', 'declined')";
+
 impl Found {
     /// Takes up the answers to [`SESSIONS`] and [`OPENINGS`], and asks the rest.
     pub(super) fn read(
@@ -102,6 +117,9 @@ impl Found {
         if !asked.approvals.is_empty() {
             found.read_uses(link, &asked.approvals)?;
         }
+        if !asked.decisions.is_empty() {
+            found.read_decisions(link, &asked.decisions)?;
+        }
         Ok(found)
     }
 
@@ -119,6 +137,23 @@ impl Found {
             if Outline::uses(column(&row, 2)?, &name)? == Some(place) {
                 self.used.insert((name, place));
             }
+        }
+        Ok(())
+    }
+
+    fn read_decisions(
+        &mut self,
+        link: &Link,
+        asked: &[(&str, u64)],
+    ) -> Result<(), ReadLedgerError> {
+        let names: Vec<&str> = asked.iter().map(|(name, _)| *name).collect();
+        let seen: Vec<i64> = asked.iter().map(|(_, seen)| signed(*seen)).collect();
+        for row in link.rows(DECISIONS, &[&names, &seen])? {
+            let name: String = column(&row, 3)?;
+            let event = event_of(&row)?;
+            let Some(digest) = event.draft.decides() else { continue };
+            let last = self.decided.entry((name, digest)).or_default();
+            *last = event.session_seq.max(*last);
         }
         Ok(())
     }
@@ -144,5 +179,15 @@ impl Lookups for Found {
 
     fn has_used(&self, session: &str, approval: u64) -> Result<bool, ReadLedgerError> {
         Ok(self.uses(session, approval))
+    }
+
+    fn has_decision(
+        &self,
+        session: &str,
+        digest: Digest,
+        seen: u64,
+    ) -> Result<bool, ReadLedgerError> {
+        let last = self.decided.get(&(session.to_owned(), digest));
+        Ok(last.is_some_and(|last| *last > seen))
     }
 }

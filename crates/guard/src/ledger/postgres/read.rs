@@ -5,10 +5,11 @@ use counterfoil_model::Digest;
 use super::link::{Failure, Link, column, number, signed};
 use super::lookups::{Found, SESSIONS};
 use super::tables::event_of;
-use crate::ledger::event::{APPROVED, Approved, Draft, Event};
+use crate::ledger::decisions;
+use crate::ledger::event::{APPROVED, Approved, DECLINED, Declined, Event};
 use crate::ledger::read::ReadLedgerError;
 use crate::ledger::results::{UnpackError, unpack};
-use crate::ports::Lasts;
+use crate::ledger::tables::Tables as _;
 
 /// The place of a session's last event, and the first attempts up to there.
 pub(super) fn session_end(link: &Link, name: &str) -> Result<(u64, u64), ReadLedgerError> {
@@ -16,41 +17,54 @@ pub(super) fn session_end(link: &Link, name: &str) -> Result<(u64, u64), ReadLed
     Ok((number(&row, 2)?, number(&row, 3)?))
 }
 
-/// Every event of a session that is still there and comes after one of it, in order.
-pub(super) fn session(link: &Link, name: &str, after: u64) -> Result<Vec<Event>, ReadLedgerError> {
-    let query = "SELECT seq, digest, body FROM events
-                 WHERE session = (SELECT id FROM sessions WHERE name = $1) AND session_seq > $2
-                 ORDER BY session_seq";
-    link.rows(query, &[&name, &signed(after)])?.iter().map(event_of).collect()
+/// The events of a session that are still there and come after one of it, in order; at most so
+/// many.
+pub(super) fn session(
+    link: &Link,
+    name: &str,
+    after: u64,
+    limit: u64,
+) -> Result<Vec<Event>, ReadLedgerError> {
+    let events = link.session_events(name, after, limit)?;
+    Ok(events.into_iter().map(|(event, _)| event).collect())
+}
+
+/// The events of all sessions from one on, in order; at most so many.
+pub(super) fn from(link: &Link, seq: u64, limit: u64) -> Result<Vec<Event>, ReadLedgerError> {
+    let query = "SELECT seq, digest, body FROM events WHERE seq >= $1 ORDER BY seq LIMIT $2";
+    link.rows(query, &[&signed(seq), &signed(limit)])?.iter().map(event_of).collect()
 }
 
 /// The approval of a session, given ahead, that holds for a call now: its place and what it says.
-/// One for one call that another call has used up does not.
 pub(super) fn standing_approval(
     link: &Link,
     name: &str,
     digest: Digest,
     now: i64,
 ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
-    let query = "SELECT seq, digest, body FROM events
-                 WHERE session = (SELECT id FROM sessions WHERE name = $1) AND kind = $2
-                 ORDER BY session_seq";
-    for row in link.rows(query, &[&name, &APPROVED])? {
-        let event = event_of(&row)?;
-        let Draft::Approved(approved) = event.draft else { continue };
-        let place = event.session_seq;
-        if !approved.holds_for(digest, now) {
-            continue;
-        }
+    let decided = decisions(link, name)?;
+    decisions::standing_approval(decided, digest, now, |place| {
         let mut found = Found::default();
-        if approved.lasts != Lasts::Session {
-            found.read_uses(link, &[(name, place)])?;
-        }
-        if !found.uses(name, place) {
-            return Ok(Some((place, approved)));
-        }
-    }
-    Ok(None)
+        found.read_uses(link, &[(name, place)])?;
+        Ok(found.uses(name, place))
+    })
+}
+
+/// Who said no to a call of a session, where nobody agreed to it later.
+pub(super) fn standing_refusal(
+    link: &Link,
+    name: &str,
+    digest: Digest,
+) -> Result<Option<Declined>, ReadLedgerError> {
+    Ok(decisions::standing_refusal(decisions(link, name)?, digest))
+}
+
+/// What people said to calls of a session, in order.
+fn decisions(link: &Link, name: &str) -> Result<Vec<Event>, ReadLedgerError> {
+    let query = "SELECT seq, digest, body FROM events
+                 WHERE session = (SELECT id FROM sessions WHERE name = $1) AND kind IN ($2, $3)
+                 ORDER BY session_seq";
+    link.rows(query, &[&name, &APPROVED, &DECLINED])?.iter().map(event_of).collect()
 }
 
 /// The names of the sessions, in the order in which they began.

@@ -13,8 +13,8 @@ use super::writer::Writer;
 use crate::audit::AuditHead;
 use crate::ledger::append::{AppendError, Item};
 use crate::ledger::changes::{Changes, Size};
-use crate::ledger::event::{Approved, Draft, Event, Opened};
-use crate::ledger::export::{ExportedReceipt, export};
+use crate::ledger::event::{Approved, Declined, Draft, Event, Opened};
+use crate::ledger::export::{ExportedReceipt, Provable, Proved, export, prove};
 use crate::ledger::group::Group;
 use crate::ledger::key::{self, PublicKey};
 use crate::ledger::log::Read;
@@ -190,6 +190,11 @@ impl LedgerStore for PostgresLedger {
         self.write(Item::new(session, draft, stored, None))
     }
 
+    fn append_decision(&self, session: &str, draft: Draft, seen: u64) -> Pending<Event> {
+        let item = Item::new(session, draft, Vec::new(), None);
+        self.write(item.map(|item| Item { seen: Some(seen), ..item }))
+    }
+
     fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event> {
         let first = opened.links.is_first_attempt();
         let quota = quota.filter(|_| first);
@@ -203,6 +208,14 @@ impl LedgerStore for PostgresLedger {
         now: i64,
     ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
         self.read(|link| read::standing_approval(link, session, digest, now))
+    }
+
+    fn standing_refusal(
+        &self,
+        session: &str,
+        digest: Digest,
+    ) -> Result<Option<Declined>, ReadLedgerError> {
+        self.read(|link| read::standing_refusal(link, session, digest))
     }
 
     fn calls_made(&self, session: &str) -> Result<u64, ReadLedgerError> {
@@ -233,7 +246,20 @@ impl LedgerStore for PostgresLedger {
     }
 
     fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError> {
-        self.read(|link| read::session(link, session, session_seq))
+        self.read(|link| read::session(link, session, session_seq, u64::MAX))
+    }
+
+    fn events_of(
+        &self,
+        session: &str,
+        after: u64,
+        limit: u64,
+    ) -> Result<Vec<Event>, ReadLedgerError> {
+        self.read(|link| read::session(link, session, after, limit))
+    }
+
+    fn events_from(&self, seq: u64, limit: u64) -> Result<Vec<Event>, ReadLedgerError> {
+        self.read(|link| read::from(link, seq, limit))
     }
 
     fn kept_since(&self) -> Result<Option<i64>, ReadLedgerError> {
@@ -310,6 +336,11 @@ impl LedgerStore for PostgresLedger {
         self.read(|link| link.moment(|| export(link, execution_id, checkpoint.clone(), key)))
     }
 
+    fn prove(&self, wanted: &Provable) -> Result<Proved, ReadLedgerError> {
+        let checkpoint = self.signed()?.0;
+        self.read(|link| link.moment(|| prove(link, wanted, checkpoint.clone())))
+    }
+
     fn consistency(&self, old: u64) -> Result<(Checkpoint, ConsistencyProof), ReadLedgerError> {
         let checkpoint = self.signed()?.0;
         let size = checkpoint.size();
@@ -327,7 +358,7 @@ impl LedgerStore for PostgresLedger {
     fn last_events(&self, session: &str, count: u64) -> Result<Vec<Event>, ReadLedgerError> {
         self.read(|link| {
             let end = read::session_end(link, session)?.0;
-            read::session(link, session, end.saturating_sub(count))
+            read::session(link, session, end.saturating_sub(count), count)
         })
     }
 }

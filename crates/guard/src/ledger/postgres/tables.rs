@@ -154,6 +154,14 @@ impl Tables for Link {
         rows.iter().map(|row| Ok((event_of(row)?, column(row, 2)?))).collect()
     }
 
+    fn session_events(&self, name: &str, after: u64, limit: u64) -> Result<Vec<(Event, Vec<u8>)>> {
+        let query = "SELECT seq, digest, body FROM events
+                     WHERE session = (SELECT id FROM sessions WHERE name = $1) AND session_seq > $2
+                     ORDER BY session_seq LIMIT $3";
+        let rows = self.rows(query, &[&name, &signed(after), &signed(limit)])?;
+        rows.iter().map(|row| Ok((event_of(row)?, column(row, 2)?))).collect()
+    }
+
     fn is_stored(&self, digest: &Digest) -> Result<bool> {
         let query = "SELECT 1 FROM results WHERE digest = $1";
         Ok(self.row(query, &[&digest.as_bytes().as_slice()])?.is_some())

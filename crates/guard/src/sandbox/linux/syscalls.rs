@@ -179,7 +179,7 @@ fn refused(plan: &Plan) -> Result<Rules, BackendError> {
     // Limits of another process of the same user.
     let others = SeccompRule::new(vec![condition(0, SeccompCmpOp::Ne, 0)?])?;
     // The mark by which a command's processes are found.
-    let mark = u64::from(libc::RLIMIT_RSS);
+    let mark = libc::RLIMIT_RSS as u64;
     let marked = condition(1, SeccompCmpOp::Eq, mark)?;
     let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     refuse(&mut rules, libc::SYS_prlimit64, vec![others, SeccompRule::new(vec![marked, sets])?]);

@@ -12,6 +12,7 @@ mod postgres;
 mod proof;
 mod retention;
 mod tamper;
+mod witness;
 
 use std::path::Path;
 use std::sync::Arc;

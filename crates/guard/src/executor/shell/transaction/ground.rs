@@ -50,7 +50,11 @@ impl Ground {
         match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Seen {
                 kind: FileType::from_raw_mode(stat.st_mode),
-                mode: stat.st_mode & 0o7777,
+                #[cfg_attr(
+                    target_os = "linux",
+                    expect(clippy::useless_conversion, reason = "it is shorter on macOS")
+                )]
+                mode: u32::from(stat.st_mode) & 0o7777,
                 bytes: u64::try_from(stat.st_size).unwrap_or(0),
                 modified: Modified {
                     seconds: stat.st_mtime,

@@ -1,0 +1,236 @@
+//! Receipts for somebody else: one page for a browser, with the programs that verify it in it.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use clap::{Args, ValueEnum};
+use counterfoil_guard::{
+    Bundle, BundleError, BundleMark, BundleVerification, LedgerSettings, Provable, PublicKey,
+};
+use counterfoil_model::Digest;
+use serde_json::json;
+
+use super::when::When;
+use super::{WholeFormat, kept, the_ledger};
+use crate::choices::Colour;
+use crate::exit::{Complaint, Exit};
+use crate::files;
+use crate::state::State;
+use crate::terminal::Paint;
+
+const PAGE: &str = include_str!("bundle/page.html");
+const STYLE: &str = include_str!("bundle/page.css");
+const SCRIPT: &str = include_str!("bundle/page.js");
+const IN_PYTHON: &str = include_str!("bundle/verify.py");
+const IN_JAVASCRIPT: &str = include_str!("bundle/verify.mjs");
+/// The line after it in a page is the bundle.
+const MARKER: &str = r#"<script type="application/json" id="bundle">"#;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Everything of this session
+    #[arg(long, value_name = "ID", required_unless_present = "execution")]
+    session: Option<String>,
+    /// These executions
+    #[arg(long, value_name = "ID", num_args = 1.., conflicts_with = "session")]
+    execution: Vec<String>,
+    /// Of the session, what was recorded since: a date, a time (RFC 3339), or how long ago
+    #[arg(long, value_name = "WHEN", requires = "session")]
+    since: Option<When>,
+    /// With results and texts, not only their digests; secrets were taken out when they were
+    /// recorded
+    #[arg(long)]
+    with_results: bool,
+    /// Where it goes; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+    /// A page with everything in it, or its JSON alone
+    #[arg(long, value_name = "FORMAT", default_value = "html")]
+    format: BundleFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum BundleFormat {
+    /// A page for a browser, with the programs that verify it
+    Html,
+    /// What those programs read
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArguments {
+    /// The bundle: the page, or its JSON
+    file: PathBuf,
+    /// A public key of the ledger that was kept elsewhere: its file, in PEM form, or its fingerprint
+    #[arg(long, value_name = "KEY")]
+    public_key: Option<String>,
+    /// How the answer is shown
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: WholeFormat,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Colour,
+}
+
+/// Makes a bundle.
+pub(super) fn make(
+    state: &State,
+    settings: &LedgerSettings,
+    arguments: &Arguments,
+) -> anyhow::Result<Exit> {
+    let ledger = the_ledger(state, settings, "receipts are recorded there")?;
+    let wanted = match &arguments.session {
+        Some(name) => {
+            let since = arguments.since.map(When::millis);
+            Provable::Session { name: name.clone(), since }
+        }
+        None => Provable::Executions(arguments.execution.clone()),
+    };
+    let bundle = Bundle::of(&ledger, &wanted, arguments.with_results).map_err(|error| {
+        let help = matches!(error, BundleError::Nothing(_));
+        let help = help.then(|| "`counterfoil audit query` shows recent calls".to_owned());
+        Complaint::new(error.to_string()).maybe_help(help)
+    })?;
+    let line = bundle.to_line()?;
+    let text = match arguments.format {
+        BundleFormat::Json => format!("{line}\n"),
+        BundleFormat::Html => page(&line),
+    };
+    if arguments.output == Path::new("-") {
+        io::stdout().lock().write_all(text.as_bytes())?;
+    } else {
+        let folder = arguments.output.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
+            .with_context(|| format!("`{}` cannot be written", arguments.output.display()))?;
+        file.write_all(text.as_bytes())?;
+        file.persist(&arguments.output)?;
+    }
+    let paint = Paint::for_errors();
+    let key = ledger.public_key().fingerprint();
+    writeln!(
+        io::stderr(),
+        "{} events, {} receipts; whoever reads them needs the key from you, and not by way of the \
+         file: {}",
+        bundle.events.len(),
+        bundle.receipts.len(),
+        paint.bold(&format!("sha256:{key}")),
+    )?;
+    Ok(Exit::Clean)
+}
+
+/// The page of a bundle.
+fn page(line: &str) -> String {
+    let hash = |text: &str| {
+        let digest = Digest::of_bytes(text.as_bytes());
+        format!("sha256-{}", STANDARD.encode(digest.as_bytes()))
+    };
+    // A script's text begins behind the tag, with the end of its line.
+    let verifier = format!("\n{IN_JAVASCRIPT}");
+    let parts = [
+        ("@VERSION@", env!("CARGO_PKG_VERSION")),
+        ("@STYLE_HASH@", &hash(STYLE)),
+        ("@VERIFIER_HASH@", &hash(&verifier)),
+        ("@PAGE_HASH@", &hash(SCRIPT)),
+        ("@STYLE@", STYLE),
+        ("@BUNDLE@", line),
+        ("@PYTHON@", IN_PYTHON),
+        ("@VERIFIER@", IN_JAVASCRIPT),
+        ("@PAGE@", SCRIPT),
+    ];
+    let (mut page, mut rest) = (String::new(), PAGE);
+    // In the order in which they come, so that nothing is put into what was put in.
+    for (name, part) in parts {
+        let (before, after) = rest.split_once(name).unwrap_or((rest, ""));
+        page.push_str(before);
+        page.push_str(part);
+        rest = after;
+    }
+    page + rest
+}
+
+/// The line of a page that has the bundle, or the whole text where it is no page.
+fn find_bundle(text: &str) -> &str {
+    let marked = text.split('\n').filter(|line| *line == MARKER).count() == 1;
+    let mut lines = text.split('\n').skip_while(|line| *line != MARKER).skip(1);
+    if marked {
+        return lines.next().unwrap_or_default();
+    }
+    text.strip_suffix('\n').unwrap_or(text)
+}
+
+/// Holds a bundle against a key.
+pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
+    let path = &arguments.file;
+    let given = arguments.public_key.as_deref().map(fingerprint).transpose()?;
+    let text = files::read_text(path)
+        .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
+    let found = BundleVerification::of(find_bundle(&text), given.as_ref());
+    let verdict = match (found.is_sound(), given) {
+        (false, _) => "BROKEN: it is not what the ledger signed",
+        (true, None) => "CONSISTENT, NOT VERIFIED: hold it against a public key from elsewhere",
+        (true, Some(_)) => "VERIFIED: the ledger of this key signed what is here",
+    };
+    let mut out = io::stdout().lock();
+    let paint = Paint::for_output(arguments.color);
+    match arguments.format {
+        WholeFormat::Text => {
+            for (mark, what) in &found.rows {
+                let mark = match mark {
+                    BundleMark::Holds => paint.code("holds "),
+                    BundleMark::Broken => paint.error("BROKEN"),
+                    BundleMark::Open => "open  ".to_owned(),
+                };
+                writeln!(out, "{mark}  {what}")?;
+            }
+            writeln!(out, "{}", paint.bold(verdict))?;
+        }
+        WholeFormat::Json => {
+            let rows: Vec<_> = found
+                .rows
+                .iter()
+                .map(|(mark, what)| json!({ "mark": format!("{mark:?}").to_lowercase(), "what": what }))
+                .collect();
+            let answer = json!({
+                "sound": found.is_sound(),
+                "verified": found.is_sound() && given.is_some(),
+                "rows": rows,
+                "receipts": found.receipts,
+            });
+            writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
+        }
+    }
+    Ok(if found.is_sound() { Exit::Clean } else { Exit::Findings })
+}
+
+/// The fingerprint of what was given as a key.
+fn fingerprint(given: &str) -> Result<Digest, Complaint> {
+    let plain = given.to_lowercase();
+    let plain = plain.trim().trim_start_matches("sha256:").replace([':', ' '], "");
+    match Digest::from_hex(&plain) {
+        Some(digest) => Ok(digest),
+        None => kept::public_key(Path::new(given)).map(|key| key.fingerprint()).map_err(|error| {
+            error.help("a public key is a file in PEM form, or a fingerprint of 64 hex digits; `counterfoil audit key` prints both")
+        }),
+    }
+}
+
+/// Prints the key that signs, for those who verify.
+pub(super) fn key(
+    state: &State,
+    settings: &LedgerSettings,
+    verifier: bool,
+) -> anyhow::Result<Exit> {
+    let ledger = the_ledger(state, settings, "its key signs")?;
+    let key: PublicKey = ledger.public_key();
+    let mut out = io::stdout().lock();
+    if verifier {
+        writeln!(out, "{}", key.verifier_key(&ledger.origin()))?;
+    } else {
+        write!(out, "{key}")?;
+    }
+    writeln!(io::stderr(), "sha256:{}", key.fingerprint())?;
+    Ok(Exit::Clean)
+}

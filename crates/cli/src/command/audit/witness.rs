@@ -1,0 +1,213 @@
+//! Checkpoints that are kept by somebody else: a file, or a witness.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use counterfoil_guard::{
+    Checkpoint, Ledger, LedgerSettings, ReadLedgerError, Submission, VerifierKey,
+};
+use counterfoil_serve::{WitnessAnswer, ask_witness, latest_witnessed};
+use jiff::Timestamp;
+
+use super::answer::Mark;
+use super::{kept, the_ledger};
+use crate::exit::{Complaint, Exit};
+use crate::state::State;
+use crate::surroundings::runtime;
+use crate::terminal::Paint;
+
+const FILE_WITH_KEY: &str = "`--witness-key` is for a witness, and a file signs nothing";
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The URL of a witness; or a file on another disk or machine, to which checkpoints are added
+    #[arg(long, value_name = "FILE|URL")]
+    to: String,
+    /// The key of the witness, NAME+HASH+KEY: an answer that it did not sign is refused
+    #[arg(long, value_name = "KEY")]
+    witness_key: Option<VerifierKey>,
+}
+
+/// Sends a fresh checkpoint, with the proof that it continues the last one there.
+pub(super) fn send(
+    state: &State,
+    settings: &LedgerSettings,
+    arguments: &Arguments,
+) -> anyhow::Result<Exit> {
+    let ledger = the_ledger(state, settings, "its checkpoints are witnessed")?;
+    if is_url(&arguments.to) {
+        to_witness(&ledger, &arguments.to, arguments.witness_key.as_ref())
+    } else if arguments.witness_key.is_some() {
+        Err(Complaint::new(FILE_WITH_KEY).into())
+    } else {
+        is_a_file(&arguments.to)?;
+        to_file(&ledger, Path::new(&arguments.to))
+    }
+}
+
+/// Somebody who means a host by a name without a scheme would have a file, and no witness.
+fn is_a_file(target: &str) -> anyhow::Result<()> {
+    let named = Path::new(target);
+    if target.contains("://") {
+        let wrong = format!("`{target}` is no address of a witness");
+        return Err(Complaint::new(wrong).help("it begins with `https://` or `http://`").into());
+    }
+    if target.contains('/') || named.exists() || named.extension().is_some_and(|e| e == "txt") {
+        return Ok(());
+    }
+    Err(Complaint::new(format!("`{target}`: a file, or a host?"))
+        .help(format!("`./{target}` is a file, `https://{target}` a witness"))
+        .into())
+}
+
+fn is_url(target: &str) -> bool {
+    ["http://", "https://"].iter().any(|scheme| target.starts_with(scheme))
+}
+
+/// The checkpoints that are kept there, to be held against the log and the ledger; and of a
+/// witness, whether it vouches for its answer.
+pub(super) fn witnessed(
+    state: &State,
+    settings: &LedgerSettings,
+    target: &str,
+    key: Option<&VerifierKey>,
+) -> anyhow::Result<(Vec<Checkpoint>, Option<(Mark, String)>)> {
+    if !is_url(target) {
+        if key.is_some() {
+            return Err(Complaint::new(FILE_WITH_KEY).into());
+        }
+        return Ok((kept::checkpoints(Path::new(target))?, None));
+    }
+    let ledger = the_ledger(state, settings, "what was witnessed is held against it")?;
+    let found = runtime()?
+        .block_on(latest_witnessed(target, &ledger.origin()))
+        .map_err(|error| Complaint::new(error.to_string()))?;
+    let Some(note) = found else {
+        let wrong = format!("`{target}` has witnessed nothing of `{}`", ledger.origin());
+        return Err(Complaint::new(wrong).help("`counterfoil audit witness --to` sends it").into());
+    };
+    let read: Checkpoint =
+        note.parse().map_err(|error| Complaint::new(format!("`{target}`: {error}")))?;
+    let row = match key.map(|key| (key, key.cosigned(&read, &note))) {
+        None => (
+            Mark::Open,
+            format!("who answered as `{target}` was not checked: `--witness-key` has its key"),
+        ),
+        Some((key, None)) => {
+            (Mark::Broken, format!("`{target}` shows what `{}` did not cosign", key.name))
+        }
+        Some((key, Some(seconds))) => {
+            let time = i64::try_from(seconds).ok().and_then(|s| Timestamp::from_second(s).ok());
+            let time = time.map_or_else(|| seconds.to_string(), |time| time.to_string());
+            (Mark::Holds, format!("`{}` cosigned the checkpoint at {time}", key.name))
+        }
+    };
+    Ok((vec![read], Some(row)))
+}
+
+/// What a ledger shows to somebody who has seen a checkpoint of this size.
+enum Shown {
+    Continues(Submission),
+    /// It cannot: it is another one, or a shorter one.
+    Broken(String),
+}
+
+fn shown(ledger: &Ledger, old: u64) -> anyhow::Result<Shown> {
+    match ledger.consistency(old) {
+        Ok((checkpoint, proof)) => Ok(Shown::Continues(Submission { old, proof, checkpoint })),
+        Err(ReadLedgerError::Broken { what }) => Ok(Shown::Broken(what)),
+        Err(error) => Err(Complaint::new(error.to_string()).into()),
+    }
+}
+
+fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
+    let path = match path.is_dir() {
+        true => path.join(file_name(ledger)),
+        false => path.to_owned(),
+    };
+    let there = if path.exists() { kept::checkpoints(&path)? } else { Vec::new() };
+    let origin = ledger.origin();
+    let last = there.iter().rfind(|checkpoint| checkpoint.origin() == origin);
+    let old = last.map_or(0, Checkpoint::size);
+    let Submission { proof, checkpoint, .. } = match shown(ledger, old)? {
+        Shown::Continues(submission) => submission,
+        Shown::Broken(what) => {
+            return broken(&format!("it does not continue the last one: {what}"));
+        }
+    };
+    if let Some(last) = last {
+        let new = (checkpoint.size(), &checkpoint.root());
+        if old > 0 && !proof.holds((old, &last.root()), new) {
+            return broken("the history of this ledger is not the one of the last checkpoint");
+        }
+        if last.size() == checkpoint.size() {
+            writeln!(io::stderr(), "{}: nothing is new since the last one", path.display())?;
+            return Ok(Exit::Clean);
+        }
+    }
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    let mut file = file.with_context(|| format!("{} cannot be written", path.display()))?;
+    file.write_all(checkpoint.to_string().as_bytes())?;
+    file.sync_all()?;
+    let continues = match last {
+        Some(_) => format!("it continues the last one, of {old}"),
+        None => "it is the first one".to_owned(),
+    };
+    let size = checkpoint.size();
+    writeln!(io::stderr(), "{}: {size} events; {continues}", path.display())?;
+    Ok(Exit::Clean)
+}
+
+/// The file for a ledger in a folder of several.
+fn file_name(ledger: &Ledger) -> PathBuf {
+    let origin = ledger.origin();
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    PathBuf::from(format!("{}.txt", origin.chars().map(plain).collect::<String>()))
+}
+
+fn to_witness(ledger: &Ledger, url: &str, key: Option<&VerifierKey>) -> anyhow::Result<Exit> {
+    let runtime = runtime()?;
+    // What it has seen is said by its first answer.
+    let mut old = 0;
+    for _ in 0..3 {
+        let submission = match shown(ledger, old)? {
+            Shown::Continues(submission) => submission,
+            Shown::Broken(what) => {
+                return broken(&format!("the witness has seen {old} events: {what}"));
+            }
+        };
+        let answer = runtime
+            .block_on(ask_witness(url, submission.to_string()))
+            .map_err(|error| Complaint::new(error.to_string()))?;
+        match answer {
+            WitnessAnswer::OtherSize(size) => old = size,
+            WitnessAnswer::Refused(why) => return broken(&format!("it was not cosigned: {why}")),
+            WitnessAnswer::Cosigned(lines) => {
+                let by_key =
+                    key.is_none_or(|key| key.cosigned(&submission.checkpoint, &lines).is_some());
+                if !by_key {
+                    return broken("the answer is not signed by the given key of the witness");
+                }
+                write!(io::stdout().lock(), "{}{lines}", submission.checkpoint)?;
+                if key.is_none() {
+                    writeln!(
+                        io::stderr(),
+                        "note: who cosigned it was not checked: no `--witness-key`"
+                    )?;
+                }
+                return Ok(Exit::Clean);
+            }
+        }
+    }
+    Err(Complaint::new("the witness names another size each time")
+        .help("somebody else sends it checkpoints of this ledger: try again")
+        .into())
+}
+
+fn broken(what: &str) -> anyhow::Result<Exit> {
+    writeln!(io::stderr(), "{}: {what}", Paint::for_errors().error("BROKEN"))?;
+    Ok(Exit::Findings)
+}

@@ -1,0 +1,242 @@
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use counterfoil_serve::{
+    Access, AccessToken, Dashboard, DashboardParts, PolicyRead, Role, serve_dashboard,
+};
+use tokio::net::TcpListener;
+use toml::Table;
+
+use super::Global;
+use crate::approver::user;
+use crate::config::{self, Options, Place};
+use crate::exit::{Complaint, Exit};
+use crate::files;
+use crate::guard::{self, Making};
+use crate::signals::interrupted;
+
+/// Requests of one address in a minute.
+const REQUESTS: u32 = 6_000;
+
+/// The shortest token.
+const SHORTEST: usize = 16;
+
+/// Show what is recorded in a browser, grant and refuse approvals there, and answer the HTTP API
+///
+/// Sessions as timelines, receipts with their proofs, answers with their claims underlined,
+/// rejections, approvals that wait, the policy with replay, live. Without a token file the command
+/// prints a link that signs one browser in; once it is used, it prints another.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil serve                                on http://127.0.0.1:7420
+  counterfoil serve --read-only
+  counterfoil serve --token-file tokens --listen 10.0.0.5:7420
+  curl -H 'Authorization: Bearer TOKEN' http://127.0.0.1:7420/api/v1/receipts
+
+A token file has one token a line: its role (`read` or `operate`), the token (16 characters or
+more), and whose it is: `operate 2f0c9a71b3d4e586 ada`. Only its owner may be able to read it.
+
+Exit codes: 0 it was ended, 2 usage or input error.")]
+pub(crate) struct Arguments {
+    /// Where browsers and programs ask
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
+    listen: SocketAddr,
+    /// Nobody may grant or refuse approvals here
+    #[arg(long)]
+    read_only: bool,
+    /// Tokens with their roles; needed where others than this machine can ask
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// A name under which it is asked, beside those of this machine: `NAME` or `NAME:PORT`
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let options = config::find(&global.place())?.options;
+    let tokens = match &arguments.token_file {
+        Some(path) => tokens(path)?,
+        None => Vec::new(),
+    };
+    may_listen(arguments)?;
+    let state = global.state()?.create()?;
+    let audit = state.folder().audit();
+    let making = Making { options: &options, state: Some(state), approver: None, workspace: None };
+    let guard = making.offering(&[])?;
+    for notice in guard.notices() {
+        writeln!(io::stderr(), "note: {notice}")?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("the event loop cannot be started")?;
+    let exit = runtime.block_on(async {
+        let listener = TcpListener::bind(arguments.listen)
+            .await
+            .with_context(|| format!("`{}` cannot be listened on", arguments.listen))?;
+        let address = listener.local_addr()?;
+        let announced = announced(address, arguments.token_file.as_deref())?;
+        let place = global.place();
+        let dashboard = Dashboard::new(DashboardParts {
+            guard,
+            policy: Box::new(move |text| {
+                policy(&place, text).map_err(|error| format!("{error:#}"))
+            }),
+            audit: Some(audit),
+            version: env!("CARGO_PKG_VERSION"),
+            access: access(arguments, address),
+            tokens,
+            most: if arguments.read_only { Role::Read } else { Role::Operate },
+            announce: announced,
+            operator: user(),
+        })?;
+        serve_dashboard(Arc::new(dashboard), listener, interrupted()).await?;
+        Ok(Exit::Clean)
+    });
+    runtime.shutdown_background();
+    exit
+}
+
+/// Tells whoever began it where it is; with the token of a link, where there is no token file.
+fn announced(
+    address: SocketAddr,
+    tokens: Option<&Path>,
+) -> anyhow::Result<Option<Box<dyn Fn(&str) + Send + Sync>>> {
+    if let Some(path) = tokens {
+        let told = format!("http://{address}, with a token of {}", path.display());
+        writeln!(io::stderr(), "note: {told}")?;
+        return Ok(None);
+    }
+    Ok(Some(Box::new(move |token| {
+        // Nobody may be there to read it.
+        let _unread = writeln!(
+            io::stderr(),
+            "note: this link signs one browser in: http://{address}/login?token={token}"
+        );
+    })))
+}
+
+/// What is in force, or what a configuration of this text would be.
+fn policy(place: &Place, text: Option<&str>) -> anyhow::Result<PolicyRead> {
+    let options = match text {
+        None => config::find(place)?.options,
+        Some(text) => config::pasted(text)?,
+    };
+    let shown = match text {
+        Some(text) => text.to_owned(),
+        None => tools_of(&options)?,
+    };
+    Ok(PolicyRead { text: shown, gates: guard::gates(&options)? })
+}
+
+/// The sections by which calls are judged, as TOML.
+fn tools_of(options: &Options) -> anyhow::Result<String> {
+    let mut table = Table::try_from(options)?;
+    table.retain(|key, _| key == "tools");
+    Ok(toml::to_string_pretty(&table)?)
+}
+
+fn access(arguments: &Arguments, address: SocketAddr) -> Access {
+    let mut hosts = arguments.host.clone();
+    if !address.ip().is_unspecified() {
+        hosts.push(address.to_string());
+    }
+    let origins =
+        hosts.iter().flat_map(|host| [format!("http://{host}"), format!("https://{host}")]);
+    Access {
+        section: "--host",
+        origins: origins.collect(),
+        hosts,
+        token: None,
+        requests_per_minute: Some(REQUESTS),
+    }
+}
+
+fn may_listen(arguments: &Arguments) -> anyhow::Result<()> {
+    let address = arguments.listen;
+    if address.ip().is_loopback() || arguments.token_file.is_some() {
+        return Ok(());
+    }
+    let what = format!("`{address}` can be reached from elsewhere, and nobody there has a token");
+    Err(Complaint::new(what)
+        .help("give people tokens with `--token-file FILE`, or listen on 127.0.0.1")
+        .into())
+}
+
+/// The tokens of a file, which only its owner may read.
+fn tokens(path: &Path) -> anyhow::Result<Vec<AccessToken>> {
+    let text = files::read_text(path)
+        .with_context(|| format!("the token file {} cannot be read", path.display()))?;
+    is_private(path)?;
+    let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let tokens = lines
+        .map(|(number, line)| {
+            token(line).map_err(|why| {
+                let what = format!("{}:{number}: {why}", path.display());
+                Complaint::new(what)
+                    .help("a line is `ROLE TOKEN [NAME]`, for instance `read 2f0c9a71b3d4e586 ada`")
+            })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    if tokens.is_empty() {
+        let what = format!("the token file {} has no token", path.display());
+        return Err(Complaint::new(what).help("a line is `ROLE TOKEN [NAME]`").into());
+    }
+    Ok(tokens)
+}
+
+fn token(line: &str) -> Result<AccessToken, String> {
+    let mut words = line.split_whitespace();
+    let role = match words.next() {
+        Some("read") => Role::Read,
+        Some("operate") => Role::Operate,
+        _ => return Err("the role is `read` or `operate`".to_owned()),
+    };
+    let token = words.next().unwrap_or_default().to_owned();
+    if token.len() < SHORTEST {
+        return Err(format!("a token has {SHORTEST} characters or more"));
+    }
+    let name = words.collect::<Vec<_>>().join(" ");
+    let name = if name.is_empty() { "somebody".to_owned() } else { name };
+    Ok(AccessToken { token, role, name })
+}
+
+#[cfg(unix)]
+fn is_private(path: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = std::fs::metadata(path)?.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    let what = format!("others may read the token file {} (mode {mode:o})", path.display());
+    Err(Complaint::new(what).help(format!("`chmod 600 {}`", path.display())).into())
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Path) -> anyhow::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_has_a_role_and_a_length() {
+        for (line, expected) in [
+            ("read 0123456789abcdef", Ok((Role::Read, "somebody"))),
+            ("operate 0123456789abcdef ada l.", Ok((Role::Operate, "ada l."))),
+            ("admin 0123456789abcdef", Err("the role is `read` or `operate`")),
+            ("read short", Err("a token has 16 characters or more")),
+            ("read", Err("a token has 16 characters or more")),
+        ] {
+            let found = token(line);
+            let found = found.as_ref().map(|one| (one.role, one.name.as_str()));
+            assert_eq!(found.map_err(String::as_str), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use counterfoil_guard::{KeyKind, SystemClock, SystemRandomness, VerifierKey, Witness};
+use counterfoil_serve::serve_witness;
+use tokio::net::TcpListener;
+
+use super::Global;
+use crate::exit::{Complaint, Exit};
+use crate::files;
+use crate::signals::interrupted;
+use crate::surroundings::runtime;
+
+/// Witness other ledgers: keep what they sign, and cosign only what continues it
+///
+/// Run it where whoever runs the ledger cannot write. `counterfoil audit witness --to URL` sends it
+/// checkpoints, each with the proof that it continues the last one; what contradicts that is refused
+/// and kept. It speaks C2SP's witness protocol, in plain HTTP: put what encrypts in front of it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  counterfoil audit key --verifier > ledger.vkey         where the ledger is
+  counterfoil witness --name example.org/w1 --ledger ledger.vkey
+
+Exit codes: 0 it was ended, 2 usage or input error.")]
+pub(crate) struct Arguments {
+    /// Its name, which stands in every cosignature: a URL without its scheme, best
+    #[arg(long, value_name = "NAME")]
+    name: String,
+    /// A ledger that it witnesses: its key in the form NAME+HASH+KEY, or a file with such lines
+    /// (repeatable; a ledger whose key was replaced is named again)
+    #[arg(long, value_name = "KEY", required = true)]
+    ledger: Vec<String>,
+    /// Where ledgers ask
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8790")]
+    listen: SocketAddr,
+    /// The folder of its key and of what it saw [default: `witness` in the state folder]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+    let mut ledgers = Vec::new();
+    for given in &arguments.ledger {
+        ledgers.extend(keys(given)?);
+    }
+    if let Some(other) = ledgers.iter().find(|key| key.kind != KeyKind::Ledger) {
+        let wrong = format!("`{}` is the key of a witness, and no ledger's", other.name);
+        return Err(Complaint::new(wrong)
+            .help("`counterfoil audit key --verifier` prints a ledger's")
+            .into());
+    }
+    let folder = match &arguments.folder {
+        Some(folder) => folder.clone(),
+        None => global.state()?.create()?.folder().witness(),
+    };
+    let clock = Arc::new(SystemClock::default());
+    let witness = Witness::open(&folder, &arguments.name, ledgers, clock, &SystemRandomness)
+        .map_err(|error| Complaint::new(error.to_string()))?;
+    let runtime = runtime()?;
+    let exit = runtime.block_on(async {
+        let listener = TcpListener::bind(arguments.listen)
+            .await
+            .with_context(|| format!("`{}` cannot be listened on", arguments.listen))?;
+        let address = listener.local_addr()?;
+        writeln!(io::stderr(), "note: ledgers ask http://{address}")?;
+        writeln!(io::stderr(), "note: its key is {}", witness.verifier_key())?;
+        serve_witness(Arc::new(witness), listener, interrupted()).await?;
+        Ok(Exit::Clean)
+    });
+    runtime.shutdown_background();
+    exit
+}
+
+/// The keys that were given: one, or those of a file.
+fn keys(given: &str) -> Result<Vec<VerifierKey>, Complaint> {
+    if let Ok(key) = given.parse() {
+        return Ok(vec![key]);
+    }
+    let wrong = |error: &dyn std::fmt::Display| {
+        Complaint::new(format!("`{given}`: {error}"))
+            .help("`counterfoil audit key --verifier` prints what is meant")
+    };
+    let text = files::read_text(Path::new(given)).map_err(|error| wrong(&error))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let keys: Result<Vec<VerifierKey>, _> = lines.map(str::parse).collect();
+    match keys {
+        Ok(keys) if keys.is_empty() => Err(wrong(&"there is no key in it")),
+        keys => keys.map_err(|error| wrong(&error)),
+    }
+}

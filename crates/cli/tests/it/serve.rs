@@ -1,0 +1,99 @@
+//! `counterfoil serve`, as somebody at a terminal meets it.
+
+use std::io::BufRead as _;
+
+use crate::Desk;
+use crate::server::Server;
+
+/// A dashboard that runs.
+fn start(desk: &Desk, arguments: &[&str]) -> Server {
+    Server::start(desk, "serve", arguments, &[])
+}
+
+#[cfg(unix)]
+fn set_mode(desk: &Desk, name: &str, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let permissions = std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(desk.path().join(name), permissions).unwrap();
+}
+
+#[test]
+fn a_link_signs_in_and_another_one_follows() {
+    let desk = Desk::with(&[]);
+    let mut running = start(&desk, &[]);
+    let path = format!("/login{}", running.line.trim().split("/login").nth(1).unwrap());
+    let told = running.ask("GET", &path, "", "");
+    assert!(told.starts_with("HTTP/1.1 303"), "{told}");
+    let cookie = told.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
+    let page = running.ask("GET", "/", &format!("cookie: {cookie}\r\n"), "");
+    assert!(page.contains(" · operate"), "{page}");
+    let mut next = String::new();
+    running.stderr.read_line(&mut next).unwrap();
+    assert!(next.contains("/login?token=") && next != running.line, "{next}");
+    let again = running.ask("GET", &path, "", "");
+    assert!(again.starts_with("HTTP/1.1 403"), "{again}");
+}
+
+#[cfg(unix)]
+#[test]
+fn tokens_have_roles_and_a_policy_is_replayed() {
+    let tokens = "# who may\nread aaaaaaaaaaaaaaaa ada\n\noperate bbbbbbbbbbbbbbbb\n";
+    let desk = Desk::with(&[("tokens", tokens), ("notes", "a note\n")]);
+    set_mode(&desk, "tokens", 0o600);
+    let ran = desk.spawn(&[], &["run", "read_file", "--args", "{\"path\":\"notes\"}"], "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let running = start(&desk, &["--token-file", "tokens"]);
+    assert!(running.line.ends_with(", with a token of tokens\n"), "{}", running.line);
+    let bearer = |token: &str| {
+        format!("authorization: Bearer {token}\r\ncontent-type: application/json\r\n")
+    };
+    for (token, path, status) in [
+        ("aaaaaaaaaaaaaaaa", "/api/v1/approvals/x/grant", 403),
+        ("bbbbbbbbbbbbbbbb", "/api/v1/approvals/x/grant", 404),
+        ("cccccccccccccccc", "/api/v1/approvals/x/grant", 401),
+    ] {
+        let told = running.ask("POST", path, &bearer(token), "{}");
+        assert!(told.starts_with(&format!("HTTP/1.1 {status}")), "{token}: {told}");
+    }
+    // It is counted a moment after it begins.
+    for _ in 0..200 {
+        let told = running.ask("GET", "/api/v1/stats", &bearer("aaaaaaaaaaaaaaaa"), "");
+        if told.contains("\"calls\":1,") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+    let body = r#"{"policy":"[tools.permissions]\ndefault = \"deny\"\n"}"#;
+    let told = running.ask("POST", "/api/v1/policy/replay", &bearer("aaaaaaaaaaaaaaaa"), body);
+    assert!(told.contains("\"calls\":1,") && told.contains("\"after\":\"deny\""), "{told}");
+    let body = r#"{"policy":"[tools.permission]\n"}"#;
+    let told = running.ask("POST", "/api/v1/policy/replay", &bearer("aaaaaaaaaaaaaaaa"), body);
+    assert!(told.starts_with("HTTP/1.1 422") && told.contains("permission"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_used_is_refused() {
+    let tokens = [
+        ("short", "read short\n"),
+        ("role", "admin aaaaaaaaaaaaaaaa\n"),
+        ("empty", "# nobody\n"),
+        ("open", "read aaaaaaaaaaaaaaaa\n"),
+    ];
+    let desk = Desk::with(&tokens);
+    for (name, _) in tokens {
+        set_mode(&desk, name, if name == "open" { 0o644 } else { 0o600 });
+    }
+    for (arguments, expected) in [
+        ("--listen 0.0.0.0:0", "nobody there has a token"),
+        ("--token-file short", "short:1: a token has 16 characters or more"),
+        ("--token-file role", "role:1: the role is `read` or `operate`"),
+        ("--token-file empty", "has no token"),
+        ("--token-file open", "others may read the token file open (mode 644)"),
+        ("--token-file absent", "cannot be read"),
+    ] {
+        let ran = desk.run(&format!("serve {arguments}"));
+        assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);
+        assert!(ran.err.contains(expected), "{arguments}: {}", ran.err);
+    }
+}

@@ -1,0 +1,84 @@
+//! What a bundle holds of each session, and what it does not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::check::shown;
+use super::{Bundle, BundleSession, BundleVerification};
+use crate::ledger::event::{Draft, Event};
+
+/// The events of one session.
+struct Places<'e> {
+    session: &'e str,
+    seqs: BTreeSet<u64>,
+    last: &'e Event,
+}
+
+pub(super) fn check(bundle: &Bundle, events: &[Event], found: &mut BundleVerification) {
+    let all = places(events, found);
+    let names: BTreeSet<&str> = bundle.sessions.iter().map(|one| one.session.as_str()).collect();
+    if names.len() != bundle.sessions.len() {
+        found.broken("a session is named twice");
+    }
+    for whole in &bundle.sessions {
+        check_whole(whole, all.iter().find(|of| of.session == whole.session), found);
+    }
+    for Places { session, seqs, .. } in all.iter().filter(|of| !names.contains(of.session)) {
+        let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { continue };
+        let (session, here) = (shown(session), seqs.len());
+        found.open(format!(
+            "session {session}: here are {here} of its events {first} to {last}, and it may have \
+             others"
+        ));
+    }
+}
+
+/// The sessions in the order in which their first events are here.
+fn places<'e>(events: &'e [Event], found: &mut BundleVerification) -> Vec<Places<'e>> {
+    let mut all: Vec<Places<'e>> = Vec::new();
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    for event in events {
+        let session = event.session.as_str();
+        match numbers.get(session).and_then(|number| all.get_mut(*number)) {
+            None => {
+                numbers.insert(session, all.len());
+                let seqs = BTreeSet::from([event.session_seq]);
+                all.push(Places { session, seqs, last: event });
+            }
+            Some(of) => {
+                if event.session_seq <= of.last.session_seq {
+                    let session = shown(session);
+                    found.broken(format!("session {session}: its events are not in order"));
+                }
+                of.seqs.insert(event.session_seq);
+                of.last = event;
+            }
+        }
+    }
+    all
+}
+
+/// A session of which everything between two places has to be here.
+fn check_whole(
+    BundleSession { session, first, last }: &BundleSession,
+    here: Option<&Places<'_>>,
+    found: &mut BundleVerification,
+) {
+    let session = shown(session);
+    let whole = here.filter(|of| {
+        let ends = of.seqs.first() == Some(first) && of.seqs.last() == Some(last);
+        ends && of.seqs.len() as u64 == last - first + 1
+    });
+    let Some(of) = whole else {
+        return found.broken(format!(
+            "session {session}: not all of its events {first} to {last} are here, and no others"
+        ));
+    };
+    found.holds(format!("session {session}: its events {first} to {last} are all here"));
+    if *first > 1 {
+        found.open(format!("session {session}: its events before {first} are not here"));
+    }
+    if of.last.draft != Draft::Ended {
+        let what = "the last of them is not its end: it may have gone on";
+        found.open(format!("session {session}: {what}"));
+    }
+}

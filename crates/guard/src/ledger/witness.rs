@@ -1,0 +1,276 @@
+//! A witness keeps what other ledgers signed, and signs only what continues it: a ledger that was cut
+//! or written anew finds no witness for its new history.
+//!
+//! Over the wire it speaks the C2SP witness protocol, and signs C2SP cosignatures of version 1.
+
+mod history;
+mod submission;
+mod verifier_key;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use counterfoil_model::Digest;
+use ed25519_dalek::Signer as _;
+
+use super::key::{self, KeyFileError, SigningKey};
+use super::note::Checkpoint;
+use crate::ports::{Clock, Randomness};
+use history::History;
+
+pub use submission::Submission;
+pub use verifier_key::{KeyKind, VerifierKey, VerifierKeyError};
+
+/// Signs checkpoints that continue those that it has seen.
+#[derive(Debug)]
+pub struct Witness {
+    folder: PathBuf,
+    name: String,
+    key: SigningKey,
+    ledgers: Vec<VerifierKey>,
+    clock: Arc<dyn Clock>,
+}
+
+/// Why a checkpoint was not cosigned.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WitnessRefusal {
+    /// The submission is not in its form.
+    #[error("it is not a submission: {0}")]
+    Malformed(&'static str),
+    /// The ledger is not one of those that are witnessed here.
+    #[error("`{0}` is not witnessed here")]
+    UnknownOrigin(String),
+    /// None of the keys that are known for the ledger signed it.
+    #[error("no known key of its ledger signed the checkpoint")]
+    Unsigned,
+    /// The proof begins at another size than that of the latest checkpoint that was cosigned.
+    #[error("the latest checkpoint that was cosigned is of {0} events")]
+    OtherSize(u64),
+    /// It is as long as the latest one, and another one: there are two histories.
+    #[error(
+        "a checkpoint of this size with another root was cosigned: the ledger has two histories"
+    )]
+    Forked,
+    /// It does not continue the latest one.
+    #[error("the proof does not show that it continues the latest checkpoint that was cosigned")]
+    Inconsistent,
+    /// It could not be kept, and what is not kept is not signed.
+    #[error("the checkpoint could not be kept: {0}")]
+    Storage(String),
+}
+
+/// Why there is no witness.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenWitnessError {
+    /// Its key.
+    #[error(transparent)]
+    Key(#[from] KeyFileError),
+    /// Its folder.
+    #[error("`{}` cannot be used: {message}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        message: String,
+    },
+    /// Its name, which stands in every signature.
+    #[error("`{0}` cannot be the name of a witness: it is empty, or has blanks or `+` in it")]
+    Name(String),
+}
+
+impl Witness {
+    /// The witness that keeps its key and what it saw in a folder, for these ledgers: each is named
+    /// by its origin and a key, and may be named again with another key.
+    ///
+    /// # Errors
+    /// When its key or its folder cannot be used.
+    pub fn open(
+        folder: &Path,
+        name: &str,
+        ledgers: Vec<VerifierKey>,
+        clock: Arc<dyn Clock>,
+        randomness: &dyn Randomness,
+    ) -> Result<Self, OpenWitnessError> {
+        if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c == '+') {
+            return Err(OpenWitnessError::Name(name.to_owned()));
+        }
+        history::make_folder(folder).map_err(|error| OpenWitnessError::Folder {
+            path: folder.to_owned(),
+            message: error.to_string(),
+        })?;
+        let path = folder.join("witness.key");
+        let key = match key::read(&path)? {
+            Some(key) => key,
+            None => key::create(&path, randomness)?,
+        };
+        Ok(Self { folder: folder.to_owned(), name: name.to_owned(), key, ledgers, clock })
+    }
+
+    /// What those who verify its cosignatures have to know.
+    #[must_use]
+    pub fn verifier_key(&self) -> VerifierKey {
+        VerifierKey { name: self.name.clone(), kind: KeyKind::Cosigner, key: self.key.public() }
+    }
+
+    /// The latest checkpoint of a ledger with its cosignature, as a signed note.
+    ///
+    /// # Errors
+    /// When what was kept cannot be read.
+    pub fn latest(&self, origin: &str) -> Result<Option<String>, WitnessRefusal> {
+        self.history(origin).and_then(|history| history.latest()).map_err(storage)
+    }
+
+    /// The latest checkpoint of the ledger whose origin has this digest.
+    ///
+    /// # Errors
+    /// As [`Self::latest`].
+    pub fn latest_by_digest(&self, origin: &Digest) -> Result<Option<String>, WitnessRefusal> {
+        let known = |ledger: &&VerifierKey| Digest::of_bytes(ledger.name.as_bytes()) == *origin;
+        match self.ledgers.iter().find(known) {
+            Some(ledger) => self.latest(&ledger.name),
+            None => Ok(None),
+        }
+    }
+
+    /// Holds a checkpoint against the latest one of its ledger, keeps it, and cosigns it. The answer
+    /// is the line of the cosignature.
+    ///
+    /// # Errors
+    /// See [`WitnessRefusal`]: nothing is signed then.
+    pub fn add(&self, body: &str) -> Result<String, WitnessRefusal> {
+        let Submission { old, proof, checkpoint } = Submission::read(body)?;
+        let (origin, size, root) = (checkpoint.origin(), checkpoint.size(), checkpoint.root());
+        let mut keys = self.ledgers.iter().filter(|ledger| ledger.name == origin).peekable();
+        if keys.peek().is_none() {
+            return Err(WitnessRefusal::UnknownOrigin(origin.to_owned()));
+        }
+        if !keys.any(|ledger| checkpoint.is_signed_by(&ledger.key)) {
+            return Err(WitnessRefusal::Unsigned);
+        }
+        if old > size {
+            return Err(WitnessRefusal::Malformed("its proof starts after the checkpoint"));
+        }
+        // From here to the end nobody else adds one.
+        let mut history = self.history(origin).map_err(storage)?;
+        let note = history.latest().map_err(storage)?;
+        let latest = note.as_ref().map(|note| note.parse::<Checkpoint>()).transpose();
+        let latest = latest.map_err(|error| WitnessRefusal::Storage(error.to_string()))?;
+        let known = latest.as_ref().map_or(0, Checkpoint::size);
+        if old != known {
+            return Err(WitnessRefusal::OtherSize(known));
+        }
+        let continues = match &latest {
+            Some(latest) if latest.size() > 0 => proof.holds((old, &latest.root()), (size, &root)),
+            _ => proof.0.is_empty(),
+        };
+        let same_size = latest.as_ref().filter(|latest| latest.size() == size);
+        if same_size.is_some_and(|latest| latest.root() != root) {
+            // Signed by the ledger, and not what it signed before: that is worth keeping.
+            history.keep_contradiction(&checkpoint).map_err(storage)?;
+            return Err(WitnessRefusal::Forked);
+        }
+        if !continues {
+            // Anybody can send a checkpoint with a proof that is none: this shows nothing.
+            return Err(WitnessRefusal::Inconsistent);
+        }
+        if same_size.is_some()
+            && let Some(line) = note.as_deref().and_then(|note| self.own_line(&checkpoint, note))
+        {
+            return Ok(line);
+        }
+        let seconds = u64::try_from(self.clock.wall() / 1000).unwrap_or_default();
+        let line = cosign(&checkpoint, &self.name, &self.key, seconds);
+        history.add(&checkpoint, &line).map_err(storage)?;
+        Ok(line)
+    }
+
+    /// The line of a note with which this witness cosigned the checkpoint.
+    fn own_line(&self, checkpoint: &Checkpoint, note: &str) -> Option<String> {
+        let own = VerifierKey {
+            name: self.name.clone(),
+            kind: KeyKind::Cosigner,
+            key: self.key.public(),
+        };
+        let mut lines = note.split_inclusive('\n');
+        lines.find(|line| own.cosigned(checkpoint, line).is_some()).map(str::to_owned)
+    }
+
+    fn history(&self, origin: &str) -> std::io::Result<History> {
+        History::open(&self.folder, origin)
+    }
+}
+
+fn storage(error: std::io::Error) -> WitnessRefusal {
+    WitnessRefusal::Storage(error.to_string())
+}
+
+/// What a cosignature is over.
+fn cosigned_text(checkpoint: &Checkpoint, seconds: u64) -> String {
+    format!("cosignature/v1\ntime {seconds}\n{}", checkpoint.text())
+}
+
+fn cosign(checkpoint: &Checkpoint, name: &str, key: &SigningKey, seconds: u64) -> String {
+    let signature = key.dalek().sign(cosigned_text(checkpoint, seconds).as_bytes()).to_bytes();
+    let hash = KeyKind::Cosigner.hash(name, &key.public());
+    let bytes = [&hash[..], &seconds.to_be_bytes()[..], &signature[..]].concat();
+    format!("\u{2014} {name} {}\n", STANDARD.encode(bytes))
+}
+
+impl VerifierKey {
+    /// When this witness cosigned the checkpoint, in seconds since the Unix epoch, by lines of
+    /// signatures. `None`: none of them is its cosignature of this checkpoint.
+    #[must_use]
+    pub fn cosigned(&self, checkpoint: &Checkpoint, lines: &str) -> Option<u64> {
+        let start = format!("\u{2014} {} ", self.name);
+        let hash = KeyKind::Cosigner.hash(&self.name, &self.key);
+        lines.lines().find_map(|line| {
+            let bytes = STANDARD.decode(line.strip_prefix(&start)?).ok()?;
+            let (found, rest) = bytes.split_first_chunk::<4>()?;
+            let (seconds, signature) = rest.split_first_chunk::<8>()?;
+            let (seconds, signature) = (u64::from_be_bytes(*seconds), signature.try_into().ok()?);
+            let text = cosigned_text(checkpoint, seconds);
+            let good = self.kind == KeyKind::Cosigner
+                && *found == hash
+                && self.key.verifies(text.as_bytes(), signature);
+            good.then_some(seconds)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::Zeroizing;
+
+    use super::*;
+
+    #[test]
+    fn a_cosignature_is_of_one_checkpoint_and_one_time() {
+        let of = |seed| SigningKey::from_seed(&Zeroizing::new([seed; 32]));
+        let (ledger, witness) = (of(1), of(2));
+        let signed = |size| Checkpoint::sign("a/ledger", size, Digest::of_bytes(b"root"), &ledger);
+        let line = cosign(&signed(7), "w", &witness, 9);
+        let key = |name: &str, kind, key: &SigningKey| VerifierKey {
+            name: name.to_owned(),
+            kind,
+            key: key.public(),
+        };
+        let own = key("w", KeyKind::Cosigner, &witness);
+        assert_eq!(own.cosigned(&signed(7), &format!("\u{2014} else AAAA\n{line}")), Some(9));
+        assert_eq!(own.cosigned(&signed(8), &line), None);
+        for other in [
+            key("v", KeyKind::Cosigner, &witness),
+            key("w", KeyKind::Ledger, &witness),
+            key("w", KeyKind::Cosigner, &ledger),
+        ] {
+            assert_eq!(other.cosigned(&signed(7), &line), None, "{other}");
+        }
+        // The note with both signatures is still the ledger's.
+        let note: Checkpoint = format!("{}{line}", signed(7)).parse().unwrap();
+        assert!(note.is_signed_by(&ledger.public()));
+        assert_eq!(own.to_string().parse::<VerifierKey>(), Ok(own));
+    }
+}

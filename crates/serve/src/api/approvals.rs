@@ -1,0 +1,196 @@
+use counterfoil_guard::{AppendError, Approval, PersonsDecision, Receipt};
+use hyper::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::runtime::Handle;
+
+use super::cursor::{Page, cursor, written};
+use super::receipts::found;
+use crate::dashboard::Dashboard;
+use crate::dashboard::index::{CallOfPerson, DecisionState};
+use crate::dashboard::problem::HttpProblem;
+use crate::dashboard::request::Asked;
+
+/// The longest reason, in characters.
+const LONGEST_REASON: usize = 1_000;
+
+/// A call on which a person decides.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct CallItem {
+    /// `waiting`, `granted once`, `granted for the session` or `refused`.
+    pub(crate) state: &'static str,
+    /// The id of the denied call.
+    pub(crate) execution_id: String,
+    /// The session.
+    pub(crate) session: String,
+    /// Whether the last that the ledger has of the session says that it ended.
+    pub(crate) session_has_ended: bool,
+    /// The tool.
+    pub(crate) tool: String,
+    /// The arguments, redacted: an approval is for exactly these.
+    pub(crate) arguments: Value,
+    /// Why a person has to agree.
+    pub(crate) why: String,
+    /// When the call was made: milliseconds since the Unix epoch.
+    pub(crate) at: i64,
+    /// The sub-agent that called.
+    pub(crate) caller: Option<String>,
+}
+
+/// What a person says to a call.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Word {
+    /// Why; it stands in the ledger.
+    #[serde(default)]
+    #[schemars(length(max = 1000))]
+    pub(crate) reason: Option<String>,
+    /// For every such call of the session, not for one. It says nothing for a refusal, which holds
+    /// until somebody agrees.
+    #[serde(default)]
+    pub(crate) for_session: bool,
+}
+
+/// What was said to a call.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Decided {
+    /// The id of the denied call.
+    pub(crate) execution_id: String,
+    /// `granted` or `refused`.
+    pub(crate) decision: &'static str,
+    /// Who said so, as the ledger has it.
+    pub(crate) by: String,
+}
+
+/// The calls that wait, the newest first; by `state=decided` those on which a decision stands.
+pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<CallItem>, HttpProblem> {
+    let waiting = match asked.query.one("state")? {
+        None | Some("waiting") => true,
+        Some("decided") => false,
+        Some(_) => return Err(HttpProblem::bad("`state` is `waiting` or `decided`")),
+    };
+    page(dashboard, cursor(asked, "approvals")?, asked.limit()?, waiting)
+}
+
+/// So many of them, from before this event.
+pub(crate) fn page(
+    dashboard: &Dashboard,
+    before: Option<u64>,
+    limit: usize,
+    waiting: bool,
+) -> Result<Page<CallItem>, HttpProblem> {
+    let mut calls: Vec<(CallOfPerson, bool)> = {
+        let index = dashboard.known();
+        let ended = |at: usize| index.sessions().get(at).is_some_and(|session| session.has_ended);
+        let all = index.calls_of_people(waiting).into_iter();
+        let all = all.filter(|call| before.is_none_or(|seq| call.seq < seq)).take(limit + 1);
+        all.map(|call| (call.clone(), ended(call.session))).collect()
+    };
+    let more = calls.len() > limit;
+    calls.truncate(limit);
+    let next = calls.last().filter(|_| more).map(|(last, _)| written("approvals", last.seq));
+    let mut items = Vec::new();
+    for (call, session_has_ended) in calls {
+        let Some(receipt) = dashboard.ledger().receipt(&call.execution_id)? else { continue };
+        items.push(CallItem {
+            state: call.state.name(),
+            why: receipt.reason().unwrap_or_default().to_owned(),
+            execution_id: receipt.execution_id,
+            session: receipt.session_id,
+            session_has_ended,
+            tool: receipt.tool,
+            arguments: receipt.arguments,
+            at: receipt.started_at,
+            caller: receipt.caller_id,
+        });
+    }
+    Ok(Page { items, next })
+}
+
+/// Agrees to the call that a route names.
+pub(crate) fn grant(
+    dashboard: &Dashboard,
+    asked: &Asked,
+    word: Word,
+) -> Result<Decided, HttpProblem> {
+    let (by, reason) = said(asked, word.reason)?;
+    let approval = Approval::by(by.clone());
+    let approval = reason.map_or(approval.clone(), |reason| approval.because(reason));
+    let approval = if word.for_session { approval.for_session() } else { approval };
+    decide(dashboard, asked, PersonsDecision::Agree(approval), by)
+}
+
+/// Says no to the call that a route names.
+pub(crate) fn refuse(
+    dashboard: &Dashboard,
+    asked: &Asked,
+    word: Word,
+) -> Result<Decided, HttpProblem> {
+    let (by, reason) = said(asked, word.reason)?;
+    decide(dashboard, asked, PersonsDecision::Refuse { by: by.clone(), reason }, by)
+}
+
+/// Who speaks, and why.
+fn said(asked: &Asked, reason: Option<String>) -> Result<(String, Option<String>), HttpProblem> {
+    let reason = reason.filter(|reason| !reason.trim().is_empty());
+    if reason.as_ref().is_some_and(|reason| reason.chars().count() > LONGEST_REASON) {
+        let what = format!("a reason has at most {LONGEST_REASON} characters");
+        return Err(HttpProblem::bad(what));
+    }
+    Ok((format!("{} (dashboard)", asked.visitor.name), reason))
+}
+
+/// Records a decision, if the call of the route is one to decide on.
+fn decide(
+    dashboard: &Dashboard,
+    asked: &Asked,
+    decision: PersonsDecision,
+    by: String,
+) -> Result<Decided, HttpProblem> {
+    dashboard.has_read_all()?;
+    let grants = matches!(decision, PersonsDecision::Agree(_));
+    let (receipt, seen) = ready(dashboard, asked.named(0), grants)?;
+    let recorded = dashboard.guard().decide(&receipt, decision, seen);
+    Handle::current().block_on(recorded).map_err(|error| match error {
+        AppendError::DecidedMeanwhile => {
+            let what = format!("`{}` cannot be decided on: {error}", receipt.execution_id);
+            HttpProblem::new(StatusCode::CONFLICT, what)
+        }
+        error => error.into(),
+    })?;
+    // It is recorded, whether this process sees it now or later.
+    if let Err(error) = dashboard.catch_up() {
+        tracing::error!("the ledger cannot be read after a decision: {error}");
+    }
+    let decision = if grants { "granted" } else { "refused" };
+    Ok(Decided { execution_id: receipt.execution_id, decision, by })
+}
+
+/// What a person has said to the call of a receipt, where it is for a person to decide.
+pub(crate) fn state_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<DecisionState> {
+    call_of(dashboard, receipt).map(|call| call.state)
+}
+
+fn call_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<CallOfPerson> {
+    let index = dashboard.known();
+    let call = index.call_of_person(&receipt.session_id, receipt.arguments_digest)?;
+    (receipt.waits_for_approval() || receipt.was_declined()).then(|| call.clone())
+}
+
+/// The receipt of a call on which such a decision can be made now, and up to where the session was
+/// looked at for that.
+fn ready(dashboard: &Dashboard, id: &str, grants: bool) -> Result<(Receipt, u64), HttpProblem> {
+    let receipt = found(dashboard, id)?;
+    dashboard.catch_up()?;
+    let call = call_of(dashboard, &receipt);
+    let why = match call.as_ref().map(|call| call.state) {
+        Some(DecisionState::Granted { .. }) if grants => "it is granted already",
+        Some(DecisionState::Refused) if !grants => "it is refused already",
+        _ => match call {
+            Some(call) => return Ok((receipt, call.seen)),
+            None => "a rule denied it, or it ran",
+        },
+    };
+    Err(HttpProblem::new(StatusCode::CONFLICT, format!("`{id}` cannot be decided on: {why}")))
+}

@@ -1,0 +1,78 @@
+//! Where the next page of a list begins.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::dashboard::problem::HttpProblem;
+use crate::dashboard::request::Asked;
+
+/// A page of a list.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Page<T> {
+    /// Its entries.
+    pub(crate) items: Vec<T>,
+    /// What `cursor` is to be for the next page; absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
+    pub(crate) next: Option<String>,
+}
+
+/// The cursor of a request to the list of this name: the number that it holds.
+pub(crate) fn cursor(asked: &Asked, list: &str) -> Result<Option<u64>, HttpProblem> {
+    let Some(text) = asked.query.one("cursor")? else { return Ok(None) };
+    read(text, list).map(Some).ok_or_else(|| {
+        HttpProblem::bad(
+            "`cursor` is what the page before says under `next`, and only for its list",
+        )
+    })
+}
+
+fn read(text: &str, list: &str) -> Option<u64> {
+    if text.len() > 100 {
+        return None;
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let plain = std::str::from_utf8(&bytes).ok()?;
+    let number = plain.strip_prefix(list)?.strip_prefix(':')?;
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    number.parse().ok().filter(|_| digits)
+}
+
+/// A cursor of the list of this name.
+pub(crate) fn written(list: &str, number: u64) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{list}:{number}"))
+}
+
+/// The cursor of a window of a session's timeline.
+pub(crate) fn timeline_cursor(after: u64) -> String {
+    written("timeline", after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_for_its_list_alone() {
+        for number in [0, 7, u64::MAX] {
+            let cursor = written("receipts", number);
+            assert_eq!(read(&cursor, "receipts"), Some(number));
+            assert_eq!(read(&cursor, "sessions"), None);
+        }
+        let encoded = |text: &str| URL_SAFE_NO_PAD.encode(text);
+        for wrong in [
+            "",
+            "x",
+            "%",
+            &encoded("receipts:"),
+            &encoded("receipts:-1"),
+            &encoded("receipts:18446744073709551616"),
+            &encoded("receipts:+1"),
+            &"A".repeat(200),
+        ] {
+            assert_eq!(read(wrong, "receipts"), None, "{wrong}");
+        }
+    }
+}

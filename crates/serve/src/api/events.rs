@@ -1,0 +1,59 @@
+use counterfoil_guard::Event;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::cursor::{Page, cursor, written};
+use crate::dashboard::Dashboard;
+use crate::dashboard::problem::HttpProblem;
+use crate::dashboard::request::Asked;
+
+/// An event as it stands in the ledger.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct EventItem {
+    /// Its place in the ledger, from 0.
+    pub(crate) seq: u64,
+    /// Its place in the session, from 1.
+    pub(crate) session_seq: u64,
+    /// When it was written: milliseconds since the Unix epoch.
+    pub(crate) at: i64,
+    /// What happened: `began`, `opened`, `closed`, `rejected`, `said`, `judged`, …
+    pub(crate) kind: String,
+    /// What the event says; its members depend on `kind`.
+    #[schemars(with = "serde_json::Map<String, Value>")]
+    pub(crate) event: Value,
+    /// Digest of the event before it.
+    pub(crate) previous: String,
+    /// Its own digest.
+    pub(crate) digest: String,
+}
+
+impl EventItem {
+    pub(crate) fn of(event: &Event) -> Self {
+        Self {
+            seq: event.seq,
+            session_seq: event.session_seq,
+            at: event.at,
+            kind: event.draft.name().to_owned(),
+            event: serde_json::to_value(&event.draft).unwrap_or_default(),
+            previous: event.previous.to_string(),
+            digest: event.digest.to_string(),
+        }
+    }
+}
+
+/// The events of a session, in order.
+pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<EventItem>, HttpProblem> {
+    let (after, limit) = (cursor(asked, "events")?.unwrap_or(0), asked.limit()?);
+    let id = asked.named(0);
+    if dashboard.known().session(id).is_none() {
+        return Err(HttpProblem::missing(format!("the ledger has no session `{id}`")));
+    }
+    // One more says whether there is a next page.
+    let mut events = dashboard.ledger().events_of(id, after, limit as u64 + 1)?;
+    let more = events.len() > limit;
+    events.truncate(limit);
+    let last = events.last().map(|event| event.session_seq).filter(|_| more);
+    let next = last.map(|last| written("events", last));
+    Ok(Page { items: events.iter().map(EventItem::of).collect(), next })
+}

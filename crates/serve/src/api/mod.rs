@@ -1,0 +1,310 @@
+//! The HTTP API: one file a resource, one line each in [`RESOURCES`]. The table is also what the
+//! OpenAPI document is written from.
+
+mod answers;
+mod approvals;
+mod cursor;
+mod events;
+mod health;
+mod openapi;
+mod policy;
+mod receipts;
+mod sessions;
+mod stats;
+
+pub(crate) use answers::{AnswerDetail, AnswerItem, EvidenceItem, list as answers, one as answer};
+pub(crate) use approvals::{
+    CallItem, Word, grant, list as approvals, page as calls_of_people, refuse,
+};
+pub(crate) use cursor::{Page, cursor, timeline_cursor};
+pub(crate) use health::{HealthItem, health};
+pub(crate) use policy::{PolicyItem, ReplayBody, ReplayItem, RuleItem, in_force, in_mode, replay};
+pub(crate) use receipts::{
+    ReceiptDetail, ReceiptItem, export, latest_rejections, list as receipts, one as receipt,
+    rejections, text_of,
+};
+pub(crate) use sessions::{SessionItem, list as sessions, one as session};
+pub(crate) use stats::{StatsItem, stats};
+
+use hyper::header::{self, HeaderValue};
+use hyper::{Method, StatusCode};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+use crate::dashboard::Dashboard;
+use crate::dashboard::problem::HttpProblem;
+use crate::dashboard::request::Asked;
+use crate::dashboard::visitor::Role;
+use crate::http::{Answer, answer as answered};
+
+/// Where the API begins.
+pub(crate) const ROOT: &str = "/api/v1";
+
+/// Something that can be asked for.
+pub(crate) struct Resource {
+    method: Method,
+    /// Below [`ROOT`]; `{…}` stands for one part of a path.
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    role: Role,
+    /// Names of the query's parameters.
+    query: &'static [&'static str],
+    body: Option<SchemaOf>,
+    answer: SchemaOf,
+    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+}
+
+type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+const LIST: &[&str] = &["cursor", "limit"];
+const LIST_OF_SESSION: &[&str] = &["cursor", "limit", "session"];
+
+/// Something that is read.
+const fn read(
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    query: &'static [&'static str],
+    answer: SchemaOf,
+    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+) -> Resource {
+    let (method, role) = (Method::GET, Role::Read);
+    Resource { method, path, id, summary, role, query, body: None, answer, act }
+}
+
+/// Something that is done with a body.
+const fn done(
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    role: Role,
+    body: SchemaOf,
+    answer: SchemaOf,
+    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+) -> Resource {
+    let (method, query) = (Method::POST, &[]);
+    Resource { method, path, id, summary, role, query, body: Some(body), answer, act }
+}
+
+/// Every resource.
+static RESOURCES: [Resource; 17] = [
+    read(
+        "/health",
+        "health",
+        "Whether the record can be read and followed",
+        &[],
+        schema::<HealthItem>,
+        |d, a| told(&health(d, a)?),
+    ),
+    read("/stats", "stats", "What the ledger adds up to", &[], schema::<StatsItem>, |d, a| {
+        told(&stats(d, a)?)
+    }),
+    read(
+        "/sessions",
+        "sessions",
+        "Sessions, the one that began last first",
+        LIST,
+        schema::<Page<SessionItem>>,
+        |d, a| told(&sessions(d, a)?),
+    ),
+    read(
+        "/sessions/{session}",
+        "session",
+        "A session, counted",
+        &[],
+        schema::<SessionItem>,
+        |d, a| told(&session(d, a)?),
+    ),
+    read(
+        "/sessions/{session}/events",
+        "session_events",
+        "The events of a session, in order",
+        LIST,
+        schema::<Page<events::EventItem>>,
+        |d, a| told(&events::list(d, a)?),
+    ),
+    read(
+        "/receipts",
+        "receipts",
+        "Receipts, the newest first",
+        LIST_OF_SESSION,
+        schema::<Page<ReceiptItem>>,
+        |d, a| told(&receipts(d, a)?),
+    ),
+    read(
+        "/receipts/{execution_id}",
+        "receipt",
+        "A receipt with its result",
+        &[],
+        schema::<ReceiptDetail>,
+        |d, a| told(&receipt(d, a)?),
+    ),
+    read(
+        "/receipts/{execution_id}/export",
+        "export_receipt",
+        "A receipt with its events, proofs, checkpoint and key: verifiable without the ledger",
+        &[],
+        openapi::any_object,
+        exported,
+    ),
+    read(
+        "/rejections",
+        "rejections",
+        "Calls that were refused or denied, the newest first",
+        LIST_OF_SESSION,
+        schema::<Page<ReceiptItem>>,
+        |d, a| told(&rejections(d, a)?),
+    ),
+    read(
+        "/approvals",
+        "approvals",
+        "Calls on which a person decides, the newest first: those that wait, or by `state=decided` \
+         those on which a decision stands",
+        &["cursor", "limit", "state"],
+        schema::<Page<CallItem>>,
+        |d, a| told(&approvals(d, a)?),
+    ),
+    done(
+        "/approvals/{execution_id}/grant",
+        "grant_approval",
+        "Agrees to a call that waits, or was refused",
+        Role::Operate,
+        schema::<Word>,
+        schema::<approvals::Decided>,
+        |d, a| told(&grant(d, a, a.json()?)?),
+    ),
+    done(
+        "/approvals/{execution_id}/refuse",
+        "refuse_approval",
+        "Says no to a call that waits, or was granted, until somebody agrees",
+        Role::Operate,
+        schema::<Word>,
+        schema::<approvals::Decided>,
+        |d, a| told(&refuse(d, a, a.json()?)?),
+    ),
+    read(
+        "/answers",
+        "answers",
+        "Answers that were held against the record, the newest first",
+        LIST_OF_SESSION,
+        schema::<Page<AnswerItem>>,
+        |d, a| told(&answers(d, a)?),
+    ),
+    read(
+        "/answers/{session}/{session_seq}",
+        "answer",
+        "An answer with every claim of it",
+        &[],
+        schema::<AnswerDetail>,
+        |d, a| told(&answer(d, a)?),
+    ),
+    read(
+        "/policy",
+        "policy",
+        "What decides about calls and answers",
+        &[],
+        schema::<PolicyItem>,
+        |d, a| told(&in_force(d, a)?),
+    ),
+    done(
+        "/policy/replay",
+        "replay_policy",
+        "What another policy would have done with recorded calls",
+        Role::Read,
+        schema::<ReplayBody>,
+        schema::<ReplayItem>,
+        |d, a| told(&replay(d, &a.json()?)?),
+    ),
+    read("/openapi.json", "openapi", "This description", &[], openapi::any_object, |d, _| {
+        Ok(answered(StatusCode::OK, JSON, openapi::document(d)))
+    }),
+];
+
+const JSON: &str = "application/json";
+
+fn told(found: &impl Serialize) -> Result<Answer, HttpProblem> {
+    let text = serde_json::to_string(found).map_err(|error| {
+        HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("not written: {error}"))
+    })?;
+    Ok(answered(StatusCode::OK, JSON, text))
+}
+
+fn exported(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+    let mut told = answered(StatusCode::OK, JSON, export(dashboard, asked)?);
+    let name = HeaderValue::from_static("attachment; filename=\"receipt.json\"");
+    told.headers_mut().insert(header::CONTENT_DISPOSITION, name);
+    Ok(told)
+}
+
+/// What a request asks for, and what stands in the places of its path.
+pub(crate) fn find(
+    method: &Method,
+    segments: &[String],
+) -> Result<(&'static Resource, Vec<String>), HttpProblem> {
+    let below = segments.get(2..).unwrap_or_default();
+    let found: Vec<(&Resource, Vec<String>)> = RESOURCES
+        .iter()
+        .filter_map(|resource| Some((resource, fitting(resource.path, below)?)))
+        .collect();
+    if found.is_empty() {
+        let what = format!("there is no such resource: `{ROOT}/openapi.json` has all of them");
+        return Err(HttpProblem::missing(what));
+    }
+    let is = |resource: &Resource| {
+        resource.method == *method || resource.method == Method::GET && *method == Method::HEAD
+    };
+    let allow: Vec<Method> = found.iter().map(|(resource, _)| resource.method.clone()).collect();
+    found.into_iter().find(|(resource, _)| is(resource)).ok_or_else(|| HttpProblem::method(allow))
+}
+
+/// What stands in the places of a path, where it fits.
+pub(crate) fn fitting(path: &str, segments: &[String]) -> Option<Vec<String>> {
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    if parts.len() != segments.len() {
+        return None;
+    }
+    let mut named = Vec::new();
+    for (part, segment) in parts.iter().zip(segments) {
+        match part.starts_with('{') {
+            true if segment.is_empty() => return None,
+            true => named.push(segment.clone()),
+            false if part == segment => {}
+            false => return None,
+        }
+    }
+    Some(named)
+}
+
+impl Resource {
+    /// The least that somebody must be to ask for it.
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// What a request without a token has to carry, where it comes from a browser that is signed
+    /// in: only our own pages know it.
+    pub(crate) fn is_ours(&self, asked: &Asked) -> Result<(), HttpProblem> {
+        let Some(wanted) = asked.visitor.form_token.as_deref() else { return Ok(()) };
+        let given = asked.headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
+        if self.method == Method::GET || given == Some(wanted) {
+            return Ok(());
+        }
+        let what = "a browser that is signed in sends the token of its page as `X-CSRF-Token`";
+        Err(HttpProblem::forbidden(what))
+    }
+
+    /// Answers a request.
+    pub(crate) fn answer(
+        &self,
+        dashboard: &Dashboard,
+        asked: &Asked,
+    ) -> Result<Answer, HttpProblem> {
+        asked.query.are_among(self.query)?;
+        (self.act)(dashboard, asked)
+    }
+}

@@ -1,0 +1,160 @@
+use std::path::PathBuf;
+
+use counterfoil_guard::{RehearsalPlace, Replay, recorded_transcript};
+use counterfoil_rules::rules;
+use hyper::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::dashboard::Dashboard;
+use crate::dashboard::problem::HttpProblem;
+use crate::dashboard::request::Asked;
+
+/// Sessions over which a policy is replayed where none is named, the latest ones.
+const SESSIONS: usize = 20;
+
+/// Events of them that are read at most.
+const EVENTS: u64 = 40_000;
+
+/// Changes that are told of one replay.
+const CHANGES: usize = 200;
+
+/// What decides.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PolicyItem {
+    /// The configuration in force, as TOML.
+    pub(crate) text: String,
+    /// The gates, in the order in which they judge.
+    pub(crate) gates: Vec<String>,
+    /// The rules for what agents say and call.
+    pub(crate) rules: Vec<RuleItem>,
+}
+
+/// A rule, and what its findings lead to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct RuleItem {
+    /// Its code.
+    pub(crate) code: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// What it finds, in one line.
+    pub(crate) summary: String,
+    /// `off`, `shadow`, `warn` or `block`.
+    pub(crate) mode: String,
+}
+
+/// A policy to try.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReplayBody {
+    /// A whole configuration file, as text.
+    pub(crate) policy: String,
+    /// Over this session; over the latest ones without it.
+    #[serde(default)]
+    pub(crate) session: Option<String>,
+}
+
+/// What another policy would have done.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReplayItem {
+    /// The sessions over which it was replayed.
+    pub(crate) sessions: Vec<String>,
+    /// Calls that were judged by both.
+    pub(crate) calls: usize,
+    /// Calls with arguments that are not a JSON object.
+    pub(crate) unreadable: usize,
+    /// Calls on which the two differ.
+    pub(crate) changed: usize,
+    /// The first 200 of them.
+    pub(crate) changes: Vec<ChangeItem>,
+}
+
+/// A call on which two policies differ.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ChangeItem {
+    /// The session.
+    pub(crate) session: String,
+    /// The tool.
+    pub(crate) tool: String,
+    /// The arguments.
+    pub(crate) arguments: Value,
+    /// `allow`, `ask` or `deny`: by the policy in force.
+    pub(crate) before: String,
+    /// By the other one.
+    pub(crate) after: String,
+    /// Why: the reasons of the other one, or those that no longer hold.
+    pub(crate) why: Vec<String>,
+}
+
+/// What is in force.
+pub(crate) fn in_force(dashboard: &Dashboard, _: &Asked) -> Result<PolicyItem, HttpProblem> {
+    let read = dashboard.policy(None).map_err(unusable)?;
+    let gates = read.gates.ids().into_iter().map(|id| id.to_string()).collect();
+    Ok(PolicyItem { text: read.text, gates, rules: in_mode(dashboard) })
+}
+
+/// Every rule with its mode.
+pub(crate) fn in_mode(dashboard: &Dashboard) -> Vec<RuleItem> {
+    let settings = dashboard.guard().rules();
+    let item = |meta: &counterfoil_rules::Meta| RuleItem {
+        code: meta.code.0.to_owned(),
+        name: meta.name.to_owned(),
+        summary: meta.summary.to_owned(),
+        mode: settings.mode(meta).name().to_owned(),
+    };
+    rules().map(|rule| item(rule.meta())).collect()
+}
+
+/// The configuration was changed since this process began, and cannot be used.
+fn unusable(why: String) -> HttpProblem {
+    HttpProblem::new(StatusCode::CONFLICT, format!("the configuration cannot be used: {why}"))
+}
+
+/// Judges recorded calls by the policy in force and by another one.
+pub(crate) fn replay(dashboard: &Dashboard, body: &ReplayBody) -> Result<ReplayItem, HttpProblem> {
+    let new = dashboard.policy(Some(&body.policy)).map_err(|why| {
+        HttpProblem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the policy: {why}"))
+    })?;
+    let old = dashboard.policy(None).map_err(unusable)?;
+    let sessions = sessions(dashboard, body.session.as_deref())?;
+    let workspace = PathBuf::from(dashboard.guard().workspace());
+    let place = RehearsalPlace { workspace, ..RehearsalPlace::default() };
+    let mut replay = Replay::default();
+    for session in &sessions {
+        if let Some(transcript) = recorded_transcript(dashboard.ledger(), session)? {
+            replay.add(&transcript, "", [&old.gates, &new.gates], &place);
+        }
+    }
+    let changed = replay.changes.len();
+    let changes = replay.changes.into_iter().take(CHANGES).map(|change| ChangeItem {
+        session: change.session,
+        tool: change.tool,
+        arguments: change.arguments,
+        before: change.before.to_owned(),
+        after: change.after.to_owned(),
+        why: change.why,
+    });
+    let (calls, unreadable) = (replay.calls, replay.unreadable);
+    Ok(ReplayItem { sessions, calls, unreadable, changed, changes: changes.collect() })
+}
+
+/// The sessions over which a policy is replayed.
+fn sessions(dashboard: &Dashboard, named: Option<&str>) -> Result<Vec<String>, HttpProblem> {
+    let index = dashboard.known();
+    if let Some(name) = named {
+        let found = index.session(name).map(|session| vec![session.id.clone()]);
+        return found
+            .ok_or_else(|| HttpProblem::missing(format!("the ledger has no session `{name}`")));
+    }
+    let (mut left, mut wanted) = (EVENTS, Vec::new());
+    for session in index.sessions().iter().rev().take(SESSIONS) {
+        match left.checked_sub(session.events) {
+            Some(rest) => left = rest,
+            None if wanted.is_empty() => left = 0,
+            None => break,
+        }
+        wanted.push(session.id.clone());
+    }
+    Ok(wanted)
+}

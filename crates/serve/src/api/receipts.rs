@@ -1,0 +1,229 @@
+use counterfoil_guard::{Draft, PermitBasis, Receipt};
+use counterfoil_model::Digest;
+use counterfoil_report::shorten;
+use hyper::StatusCode;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::approvals::state_of;
+use super::cursor::{Page, cursor, written};
+use super::sessions::known;
+use crate::dashboard::Dashboard;
+use crate::dashboard::index::{DecisionState, List};
+use crate::dashboard::problem::HttpProblem;
+use crate::dashboard::request::Asked;
+
+/// The longest result that is shown, in bytes; the whole stands in the ledger.
+pub(crate) const LONGEST_RESULT: usize = 64 * 1024;
+
+/// What the events of one call add up to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct ReceiptItem {
+    /// Its id.
+    pub(crate) execution_id: String,
+    /// The session.
+    pub(crate) session: String,
+    /// The place in the session of the event that brought it.
+    pub(crate) session_seq: u64,
+    /// The tool.
+    pub(crate) tool: String,
+    /// The arguments, redacted.
+    pub(crate) arguments: Value,
+    /// `open`, `completed`, `failed`, `denied`, `refused`, `cancelled`, `timeout`, `rolled_back`.
+    pub(crate) status: String,
+    /// The kind of failure.
+    pub(crate) category: Option<String>,
+    /// Codes of the issues or reasons for which it was refused or denied.
+    pub(crate) codes: Vec<String>,
+    /// What the model was told when it was refused or denied.
+    pub(crate) answer: Option<String>,
+    /// Why it did not run, of that answer.
+    pub(crate) reason: Option<String>,
+    /// What permitted it; absent when nothing did.
+    pub(crate) permit: Option<String>,
+    /// The model.
+    pub(crate) model: Option<String>,
+    /// The sub-agent that called.
+    pub(crate) caller: Option<String>,
+    /// Milliseconds since the Unix epoch.
+    pub(crate) started_at: i64,
+    /// Milliseconds since the Unix epoch; absent while it is open.
+    pub(crate) ended_at: Option<i64>,
+    /// Microseconds.
+    pub(crate) duration_us: Option<u64>,
+    /// The exit code, where there is one.
+    pub(crate) exit_code: Option<i32>,
+    /// Whether the result was cut.
+    pub(crate) truncated: bool,
+    /// Digest of the recorded result.
+    pub(crate) result: Option<String>,
+    /// Digest of its last event.
+    pub(crate) digest: String,
+}
+
+impl From<&Receipt> for ReceiptItem {
+    fn from(receipt: &Receipt) -> Self {
+        Self {
+            execution_id: receipt.execution_id.clone(),
+            session: receipt.session_id.clone(),
+            session_seq: receipt.seq,
+            tool: receipt.tool.clone(),
+            arguments: receipt.arguments.clone(),
+            status: receipt.status.name().to_owned(),
+            category: receipt.category.map(|category| category.name().to_owned()),
+            codes: receipt.codes.clone(),
+            answer: receipt.answer.as_deref().map(|text| shorten(text, 4_000).into_owned()),
+            reason: receipt.reason().map(|text| shorten(text, 1_000).into_owned()),
+            permit: receipt.permit.as_ref().map(permitted),
+            model: receipt.model.clone(),
+            caller: receipt.caller_id.clone(),
+            started_at: receipt.started_at,
+            ended_at: receipt.ended_at,
+            duration_us: receipt.duration_us,
+            exit_code: receipt.exit_code,
+            truncated: receipt.truncated,
+            result: receipt.recorded_digest.map(|digest| digest.to_string()),
+            digest: receipt.digest.to_string(),
+        }
+    }
+}
+
+/// What permitted a call, in words.
+fn permitted(basis: &PermitBasis) -> String {
+    match basis {
+        PermitBasis::Policy { rules } if rules.is_empty() => "policy".to_owned(),
+        PermitBasis::Policy { rules } => format!("policy: {}", rules.join(", ")),
+        PermitBasis::Approval { who, reason: None, .. } => format!("approved by {who}"),
+        PermitBasis::Approval { who, reason: Some(why), .. } => format!("approved by {who}: {why}"),
+        PermitBasis::Host => "its host, which runs its own tools".to_owned(),
+        PermitBasis::Reported => "nothing; a client reported it".to_owned(),
+        PermitBasis::Nothing => "nothing".to_owned(),
+        other => serde_json::to_string(other).unwrap_or_default(),
+    }
+}
+
+/// A receipt with its result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ReceiptDetail {
+    /// What its events add up to, in short.
+    #[serde(flatten)]
+    pub(crate) short: ReceiptItem,
+    /// The whole receipt, as the ledger and exports have it.
+    #[schemars(with = "serde_json::Map<String, Value>")]
+    pub(crate) receipt: Value,
+    /// The recorded result as text, at most 64 KiB of it; absent where there is none, or retention
+    /// dropped it.
+    pub(crate) result_text: Option<String>,
+    /// Whether it is longer.
+    pub(crate) result_is_cut: bool,
+    /// What a person has said to it (`waiting`, `granted once`, `granted for the session`,
+    /// `refused`); absent where it is not for a person to decide.
+    pub(crate) decision: Option<&'static str>,
+}
+
+/// Receipts, the newest first: of all sessions, or of one.
+pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<ReceiptItem>, HttpProblem> {
+    of_list(dashboard, asked, List::Receipts, "receipts")
+}
+
+/// Calls that were refused or denied, the newest first.
+pub(crate) fn rejections(
+    dashboard: &Dashboard,
+    asked: &Asked,
+) -> Result<Page<ReceiptItem>, HttpProblem> {
+    of_list(dashboard, asked, List::Rejections, "rejections")
+}
+
+fn of_list(
+    dashboard: &Dashboard,
+    asked: &Asked,
+    list: List,
+    name: &str,
+) -> Result<Page<ReceiptItem>, HttpProblem> {
+    let session = asked.query.some("session")?;
+    session.map_or(Ok(()), |id| known(dashboard, id))?;
+    read_list(dashboard, list, name, (cursor(asked, name)?, session), asked.limit()?)
+}
+
+/// The latest calls that were refused or denied.
+pub(crate) fn latest_rejections(
+    dashboard: &Dashboard,
+    limit: usize,
+) -> Result<Vec<ReceiptItem>, HttpProblem> {
+    Ok(read_list(dashboard, List::Rejections, "rejections", (None, None), limit)?.items)
+}
+
+/// So many of a list, from before this event: of all sessions, or of one.
+fn read_list(
+    dashboard: &Dashboard,
+    list: List,
+    name: &str,
+    (before, session): (Option<u64>, Option<&str>),
+    limit: usize,
+) -> Result<Page<ReceiptItem>, HttpProblem> {
+    let mut places = dashboard.known().places(list, before, session, limit + 1);
+    let more = places.len() > limit;
+    places.truncate(limit);
+    let next = places.last().filter(|_| more).map(|last| written(name, *last));
+    let mut items = Vec::new();
+    for seq in places {
+        // Retention may have dropped it meanwhile.
+        let Some(event) = dashboard.event_at(seq)? else { continue };
+        let id = match &event.draft {
+            Draft::Opened(opened) => &opened.execution_id,
+            Draft::Rejected(rejected) => &rejected.call.execution_id,
+            _ => continue,
+        };
+        if let Some(receipt) = dashboard.ledger().receipt(id)? {
+            items.push(ReceiptItem::from(&receipt));
+        }
+    }
+    Ok(Page { items, next })
+}
+
+/// The receipt that a route names.
+pub(crate) fn found(dashboard: &Dashboard, id: &str) -> Result<Receipt, HttpProblem> {
+    dashboard.ledger().receipt(id)?.ok_or_else(|| no_receipt(id))
+}
+
+fn no_receipt(id: &str) -> HttpProblem {
+    HttpProblem::missing(format!("there is no receipt `{id}`"))
+}
+
+/// One receipt with its result.
+pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<ReceiptDetail, HttpProblem> {
+    let receipt = found(dashboard, asked.named(0))?;
+    let text = match &receipt.recorded_digest {
+        Some(digest) => text_of(dashboard, digest)?,
+        None => None,
+    };
+    let result_is_cut = text.as_ref().is_some_and(|text| text.len() > LONGEST_RESULT);
+    let result_text = text.map(|mut text| {
+        text.truncate(text.floor_char_boundary(LONGEST_RESULT));
+        text
+    });
+    let decision = state_of(dashboard, &receipt).map(DecisionState::name);
+    let short = ReceiptItem::from(&receipt);
+    let receipt = serde_json::to_value(&receipt).unwrap_or_default();
+    Ok(ReceiptDetail { short, receipt, result_text, result_is_cut, decision })
+}
+
+/// A stored text; `None` where retention dropped it.
+pub(crate) fn text_of(
+    dashboard: &Dashboard,
+    digest: &Digest,
+) -> Result<Option<String>, HttpProblem> {
+    let bytes = dashboard.ledger().result(digest)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A receipt with all that somebody needs to verify it without the ledger.
+pub(crate) fn export(dashboard: &Dashboard, asked: &Asked) -> Result<String, HttpProblem> {
+    let id = asked.named(0);
+    let exported = dashboard.ledger().export(id)?.ok_or_else(|| no_receipt(id))?;
+    serde_json::to_string_pretty(&exported).map_err(|error| {
+        let what = format!("the proof cannot be written: {error}");
+        HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, what)
+    })
+}

@@ -1,0 +1,92 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::cursor::{Page, cursor, written};
+use crate::dashboard::Dashboard;
+use crate::dashboard::index::SessionSeen;
+use crate::dashboard::problem::HttpProblem;
+use crate::dashboard::request::Asked;
+
+/// A session of the ledger, counted.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct SessionItem {
+    /// Its id.
+    pub(crate) id: String,
+    /// The model, where somebody said so.
+    pub(crate) model: Option<String>,
+    /// The session that it is a part of.
+    pub(crate) parent: Option<String>,
+    /// Its first event that is still there: milliseconds since the Unix epoch.
+    pub(crate) began_at: i64,
+    /// Its last event.
+    pub(crate) last_at: i64,
+    /// Events, from the first ever.
+    pub(crate) events: u64,
+    /// Calls, rejected ones included.
+    pub(crate) calls: u64,
+    /// Calls that were refused or denied.
+    pub(crate) rejected: u64,
+    /// Executions that have not ended.
+    pub(crate) open: u64,
+    /// Texts of people and of the agent.
+    pub(crate) said: u64,
+    /// Answers that were held against the record.
+    pub(crate) answers: u64,
+    /// Those in which something was found.
+    pub(crate) answers_with_findings: u64,
+    /// Whether its last event says that it ended.
+    pub(crate) has_ended: bool,
+}
+
+impl From<&SessionSeen> for SessionItem {
+    fn from(seen: &SessionSeen) -> Self {
+        Self {
+            id: seen.id.clone(),
+            model: seen.model.clone(),
+            parent: seen.parent.clone(),
+            began_at: seen.began_at,
+            last_at: seen.last_at,
+            events: seen.events,
+            calls: seen.calls,
+            rejected: seen.rejected,
+            open: seen.open(),
+            said: seen.said,
+            answers: seen.answers,
+            answers_with_findings: seen.answers_with_findings,
+            has_ended: seen.has_ended,
+        }
+    }
+}
+
+/// Sessions, the one that began last first.
+pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<SessionItem>, HttpProblem> {
+    let (before, limit) = (cursor(asked, "sessions")?, asked.limit()?);
+    let index = dashboard.known();
+    let all = index.sessions();
+    let end = before.and_then(|at| usize::try_from(at).ok()).unwrap_or(all.len()).min(all.len());
+    let start = end.saturating_sub(limit);
+    let items = all.get(start..end).unwrap_or_default().iter().rev().map(SessionItem::from);
+    let next = (start > 0).then(|| written("sessions", start as u64));
+    Ok(Page { items: items.collect(), next })
+}
+
+/// The session that a route names.
+pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<SessionItem, HttpProblem> {
+    let id = asked.named(0);
+    known(dashboard, id)?;
+    let found = dashboard.known().session(id).map(SessionItem::from);
+    found.ok_or_else(|| missing(id))
+}
+
+/// Whether the ledger has this session, as far as it was read.
+pub(crate) fn known(dashboard: &Dashboard, id: &str) -> Result<(), HttpProblem> {
+    if dashboard.known().session(id).is_some() {
+        return Ok(());
+    }
+    dashboard.has_read_all()?;
+    Err(missing(id))
+}
+
+fn missing(id: &str) -> HttpProblem {
+    HttpProblem::missing(format!("the ledger has no session `{id}`"))
+}

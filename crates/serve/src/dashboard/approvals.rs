@@ -1,0 +1,179 @@
+use counterfoil_guard::Draft;
+use counterfoil_report::json_pretty;
+use maud::{Markup, html};
+
+use super::Dashboard;
+use super::index::List;
+use super::login::to;
+use super::page::{FORM_TOKEN, form_token, whole};
+use super::pieces::{brief, counted, json, pager, part, receipt, session, time};
+use super::problem::HttpProblem;
+use super::request::Asked;
+use super::visitor::{Role, Visitor};
+use crate::api::{self, CallItem, Word, cursor};
+use crate::http::Answer;
+
+/// Decisions that are shown, the newest.
+const DECISIONS: usize = 20;
+
+/// Calls on one page, each with its arguments and a form.
+const ENTRIES: usize = 20;
+
+/// Characters that are shown of arguments; longer ones are decided on where they are read.
+const SHOWN: usize = 3_000;
+
+/// The calls that wait for somebody to agree, the decisions that stand, and those of late.
+pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+    let list = api::calls_of_people(dashboard, cursor(asked, "approvals")?, ENTRIES, true)?;
+    let standing = api::calls_of_people(dashboard, None, ENTRIES, false)?;
+    let later = asked.query.one("cursor")?.is_some();
+    let body = html! {
+        h1 { "Approvals" }
+        @if let Some(done) = done(asked)? { p .notice .good role="status" { (done) } }
+        p .faint {
+            "Calls that were denied because a person has to agree first. An approval is for exactly \
+             these arguments in this session; the agent makes the call again."
+        }
+        div data-live=[(!later).then_some("approvals")] {
+            @if list.items.is_empty() { p .empty { "Nothing waits." } }
+            @for call in &list.items { (card(&asked.visitor, call)) }
+            (pager("/approvals", later, list.next.as_deref(), "Older calls"))
+        }
+        @if !standing.items.is_empty() {
+            section aria-labelledby="standing" {
+                h2 #standing { "Decisions that stand" }
+                @for call in &standing.items { (card(&asked.visitor, call)) }
+                @if standing.next.is_some() {
+                    p .faint { "The newest " (ENTRIES) " are shown; the API lists all of them." }
+                }
+            }
+        }
+        section aria-labelledby="decided" {
+            h2 #decided { "Recent decisions" }
+            div data-live="decided" { (decided(dashboard)?) }
+        }
+    };
+    Ok(whole(dashboard, &asked.visitor, "/approvals", "Approvals", &body))
+}
+
+/// What the form before this page did.
+fn done(asked: &Asked) -> Result<Option<&'static str>, HttpProblem> {
+    Ok(match asked.query.one("done")? {
+        Some("granted") => Some("Granted: the agent may make this call again."),
+        Some("refused") => Some("Refused: the agent is told so when it makes this call again."),
+        _ => None,
+    })
+}
+
+fn card(visitor: &Visitor, call: &CallItem) -> Markup {
+    let hidden = json_pretty(&call.arguments).chars().count().saturating_sub(SHOWN);
+    html! {
+        article .card .held id=(part(&call.execution_id)) {
+            h2 .line {
+                (brief(&call.tool, 80))
+                @if call.state != "waiting" { span .badge { (call.state) } }
+                span .faint { (time(call.at)) }
+            }
+            p { (brief(&call.why, 400)) }
+            (json(&call.arguments, SHOWN))
+            p .faint {
+                (receipt(&call.execution_id)) " in " (session(&call.session))
+                @if let Some(caller) = &call.caller { ", called by " (brief(caller, 60)) }
+                @if call.session_has_ended { ", which has ended" }
+            }
+            @if hidden > 0 {
+                p .notice {
+                    (counted(hidden as u64, "character")) " of its arguments are not shown here: "
+                    a href={ "/receipts/" (part(&call.execution_id)) } { "read all of it and decide there" }
+                }
+            } @else {
+                (form(visitor, &call.execution_id, call.state))
+            }
+        }
+    }
+}
+
+/// The form in which somebody decides on a call: nobody is offered what stands already.
+pub(super) fn form(visitor: &Visitor, execution_id: &str, state: &str) -> Markup {
+    let id = part(execution_id);
+    let field = format!("reason-{execution_id}");
+    let (may_grant, may_refuse) = (!state.starts_with("granted"), state != "refused");
+    let word = if may_grant { "grant" } else { "refuse" };
+    html! {
+        @if visitor.role == Role::Operate {
+            form .decide method="post" action={ "/approvals/" (id) "/" (word) } {
+                (form_token(visitor))
+                div {
+                    label for=(field) { "Reason" }
+                    input id=(field) name="reason" maxlength="1000" autocomplete="off";
+                }
+                @if may_grant {
+                    label .check {
+                        input type="checkbox" name="for_session" value="yes";
+                        " for every such call of the session"
+                    }
+                    button .primary type="submit" { "Grant" }
+                }
+                @if may_refuse {
+                    button .danger type="submit" formaction={ "/approvals/" (id) "/refuse" } { "Refuse" }
+                }
+            }
+        } @else {
+            p .faint { "Granting and refusing needs the role " code { "operate" } "." }
+        }
+    }
+}
+
+fn decided(dashboard: &Dashboard) -> Result<Markup, HttpProblem> {
+    let places = dashboard.known().places(List::Decisions, None, None, DECISIONS);
+    let mut events = Vec::new();
+    for seq in places {
+        events.extend(dashboard.event_at(seq)?);
+    }
+    Ok(html! {
+        @if events.is_empty() { p .empty { "Nothing was decided." } }
+        ul .list {
+            @for event in &events {
+                @let (tool, by, reason, word, kind) = match &event.draft {
+                    Draft::Approved(one) => (&one.tool, &one.by, &one.reason, "granted", "good"),
+                    Draft::Declined(one) => (&one.tool, &one.by, &one.reason, "refused", "held"),
+                    _ => continue,
+                };
+                li {
+                    p .line {
+                        strong { (brief(tool, 60)) }
+                        span .badge .(kind) { (word) }
+                        span { "by " (brief(by, 80)) }
+                        span .faint { (time(event.at)) " in " (session(&event.session)) }
+                    }
+                    @if let Some(reason) = reason { p { (brief(reason, 300)) } }
+                }
+            }
+        }
+    })
+}
+
+/// Somebody agrees.
+pub(super) fn grant(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+    api::grant(dashboard, asked, word(asked)?)?;
+    Ok(to("/approvals?done=granted"))
+}
+
+/// Somebody says no.
+pub(super) fn refuse(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+    api::refuse(dashboard, asked, word(asked)?)?;
+    Ok(to("/approvals?done=refused"))
+}
+
+fn word(asked: &Asked) -> Result<Word, HttpProblem> {
+    let form = asked.form()?;
+    form.are_among(&["reason", "for_session", FORM_TOKEN])?;
+    Ok(Word {
+        reason: form.some("reason")?.map(str::to_owned),
+        for_session: match form.one("for_session")? {
+            None => false,
+            Some("yes") => true,
+            Some(_) => return Err(HttpProblem::bad("`for_session` is `yes`, or is not given")),
+        },
+    })
+}

@@ -1,0 +1,88 @@
+use maud::{Markup, html};
+
+use super::Dashboard;
+use super::index::List;
+use super::page::whole;
+use super::pieces::{brief, grouped, pager, part};
+use super::problem::HttpProblem;
+use super::request::Asked;
+use crate::api::{self, SessionItem};
+use crate::http::Answer;
+
+/// What has a receipt, what was judged, and what this cannot know.
+pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+    let list = api::sessions(dashboard, asked)?;
+    let later = asked.query.one("cursor")?.is_some();
+    let health = api::health(dashboard, asked)?;
+    let body = html! {
+        h1 { "Coverage" }
+        p {
+            "Every call in the ledger has a receipt. A call that went past Counterfoil has none, and \
+             the ledger cannot know of it: an agent's own log can. "
+            code { "counterfoil hook status" } " holds those logs against the receipts."
+        }
+        (sums(dashboard, health.audit.as_ref().map(|audit| audit.lines)))
+        section aria-labelledby="by-session" {
+            h2 #by-session { "By session" }
+            (table(&list.items))
+            (pager("/coverage", later, list.next.as_deref(), "Older sessions"))
+        }
+    };
+    Ok(whole(dashboard, &asked.visitor, "/coverage", "Coverage", &body))
+}
+
+fn sums(dashboard: &Dashboard, audited: Option<u64>) -> Markup {
+    let index = dashboard.known();
+    let (mut open, mut said, mut judged) = (0, 0, 0);
+    for session in index.sessions() {
+        open += session.open();
+        said += u64::from(session.said > 0);
+        judged += u64::from(session.answers > 0);
+    }
+    let receipts = index.count(List::Receipts) as u64;
+    html! {
+        dl .facts {
+            dt { "Receipts" } dd { (grouped(receipts)) }
+            dt { "Left open" }
+            dd {
+                (grouped(open))
+                " " span .faint { "begun, and no end was recorded: they run, or their process died" }
+            }
+            @if let Some(lines) = audited { dt { "Lines of the audit log" } dd { (grouped(lines)) } }
+            dt { "Sessions in which something was said" } dd { (grouped(said)) }
+            dt { "Sessions with a judged answer" } dd { (grouped(judged)) }
+        }
+    }
+}
+
+fn table(sessions: &[SessionItem]) -> Markup {
+    html! {
+        @if sessions.is_empty() { p .empty { "No session is recorded." } }
+        @else {
+            div .scroll tabindex="0" role="region" aria-label="Coverage by session" {
+                table {
+                    thead { tr {
+                        th scope="col" { "session" }
+                        th scope="col" .number { "calls" }
+                        th scope="col" .number { "ended" }
+                        th scope="col" .number { "left open" }
+                        th scope="col" .number { "texts" }
+                        th scope="col" .number { "judged" }
+                    } }
+                    tbody {
+                        @for session in sessions {
+                            tr {
+                                td { a .id href={ "/sessions/" (part(&session.id)) } { (brief(&session.id, 60)) } }
+                                td .number { (grouped(session.calls)) }
+                                td .number { (grouped(session.calls.saturating_sub(session.open))) }
+                                td .number .held[session.open > 0] { (grouped(session.open)) }
+                                td .number { (grouped(session.said)) }
+                                td .number { (grouped(session.answers)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! What is remembered of the ledger, so that no page has to read all of it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use counterfoil_guard::{CallStats, Draft, Event, Lasts, Rejected};
+use counterfoil_model::Digest;
+
+/// Milliseconds of an hour.
+pub(crate) const HOUR: i64 = 3_600_000;
+
+/// Hours that are counted one by one; older ones are forgotten.
+const MOST_HOURS: usize = 24 * 60;
+
+/// The ledger as far as it was read: sessions, places of what lists show, counts.
+#[derive(Debug, Default)]
+pub(crate) struct LedgerIndex {
+    /// The seq of the event that is read next.
+    next: u64,
+    sessions: Vec<SessionSeen>,
+    by_name: HashMap<String, usize>,
+    receipts: Vec<EventPlace>,
+    rejections: Vec<EventPlace>,
+    answers: Vec<EventPlace>,
+    decisions: Vec<EventPlace>,
+    decisions_on: HashMap<(usize, Digest), CallOfPerson>,
+    hours: BTreeMap<i64, HourCounts>,
+    stats: CallStats,
+    /// All that the ledger held was read once.
+    pub(crate) is_complete: bool,
+    /// Why nothing more is read.
+    pub(crate) trouble: Option<String>,
+}
+
+/// A session, counted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SessionSeen {
+    pub(crate) id: String,
+    pub(crate) model: Option<String>,
+    pub(crate) parent: Option<String>,
+    pub(crate) began_at: i64,
+    pub(crate) last_at: i64,
+    /// The place of its last event.
+    pub(crate) events: u64,
+    pub(crate) calls: u64,
+    pub(crate) rejected: u64,
+    pub(crate) closed: u64,
+    pub(crate) opened: u64,
+    pub(crate) said: u64,
+    pub(crate) answers: u64,
+    pub(crate) answers_with_findings: u64,
+    pub(crate) has_ended: bool,
+}
+
+impl SessionSeen {
+    /// Executions that have not ended.
+    pub(crate) fn open(&self) -> u64 {
+        self.opened.saturating_sub(self.closed)
+    }
+}
+
+/// Where an event stands, and of which session it is.
+#[derive(Debug, Clone, Copy)]
+struct EventPlace {
+    seq: u64,
+    session: usize,
+}
+
+/// A call on which a person decides: it waits for them, or what they said stands.
+#[derive(Debug, Clone)]
+pub(crate) struct CallOfPerson {
+    /// Of the event that denied it last.
+    pub(crate) seq: u64,
+    pub(crate) execution_id: String,
+    pub(crate) session: usize,
+    pub(crate) state: DecisionState,
+    /// The place in the session of the last event that says so.
+    pub(crate) seen: u64,
+}
+
+/// What a person has said to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DecisionState {
+    /// Nothing yet.
+    Waiting,
+    /// They agreed: to every such call of the session, or to one that has not come yet.
+    Granted { for_session: bool },
+    /// They said no.
+    Refused,
+}
+
+/// What happened in one hour.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct HourCounts {
+    pub(crate) calls: u64,
+    pub(crate) rejected: u64,
+    pub(crate) failed: u64,
+    pub(crate) answers: u64,
+    pub(crate) answers_with_findings: u64,
+}
+
+/// The lists of which only places are remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum List {
+    Receipts,
+    Rejections,
+    Answers,
+    Decisions,
+}
+
+impl DecisionState {
+    /// In words.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Granted { for_session: true } => "granted for the session",
+            Self::Granted { for_session: false } => "granted once",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl LedgerIndex {
+    /// The seq of the event that is read next; as many events were written.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(crate) fn stats(&self) -> &CallStats {
+        &self.stats
+    }
+
+    pub(crate) fn hours(&self) -> &BTreeMap<i64, HourCounts> {
+        &self.hours
+    }
+
+    /// The sessions in the order in which they began.
+    pub(crate) fn sessions(&self) -> &[SessionSeen] {
+        &self.sessions
+    }
+
+    pub(crate) fn session(&self, name: &str) -> Option<&SessionSeen> {
+        self.by_name.get(name).and_then(|at| self.sessions.get(*at))
+    }
+
+    /// The calls that wait, or those on which a decision stands, the newest first.
+    pub(crate) fn calls_of_people(&self, waiting: bool) -> Vec<&CallOfPerson> {
+        let is_meant = |call: &&CallOfPerson| (call.state == DecisionState::Waiting) == waiting;
+        let mut calls: Vec<_> = self.decisions_on.values().filter(is_meant).collect();
+        calls.sort_by_key(|call| std::cmp::Reverse(call.seq));
+        calls
+    }
+
+    /// The call of a receipt, where a person decides on it.
+    pub(crate) fn call_of_person(&self, session: &str, digest: Digest) -> Option<&CallOfPerson> {
+        self.decisions_on.get(&(*self.by_name.get(session)?, digest))
+    }
+
+    pub(crate) fn waiting_count(&self) -> usize {
+        let waits = |call: &&CallOfPerson| call.state == DecisionState::Waiting;
+        self.decisions_on.values().filter(waits).count()
+    }
+
+    pub(crate) fn count(&self, list: List) -> usize {
+        self.list(list).len()
+    }
+
+    /// Places of a list before one of them, the newest first: of all sessions, or of one.
+    pub(crate) fn places(
+        &self,
+        list: List,
+        before: Option<u64>,
+        session: Option<&str>,
+        limit: usize,
+    ) -> Vec<u64> {
+        let all = self.list(list);
+        let end = before.map_or(all.len(), |seq| all.partition_point(|place| place.seq < seq));
+        let of = session.map(|name| self.by_name.get(name).copied());
+        let wanted = |place: &&EventPlace| of.is_none_or(|of| of == Some(place.session));
+        let before = all.get(..end).unwrap_or_default();
+        before.iter().rev().filter(wanted).take(limit).map(|place| place.seq).collect()
+    }
+
+    fn list(&self, list: List) -> &[EventPlace] {
+        match list {
+            List::Receipts => &self.receipts,
+            List::Rejections => &self.rejections,
+            List::Answers => &self.answers,
+            List::Decisions => &self.decisions,
+        }
+    }
+
+    /// Takes in the next event of the ledger.
+    pub(crate) fn add(&mut self, event: &Event) {
+        self.next = event.seq.saturating_add(1);
+        self.stats.add(event);
+        let session = self.session_of(event);
+        let place = EventPlace { seq: event.seq, session };
+        self.list_event(event, place);
+        let hour = self.hours.entry(event.at.div_euclid(HOUR)).or_default();
+        let Some(seen) = self.sessions.get_mut(session) else { return };
+        seen.events = event.session_seq;
+        seen.last_at = event.at;
+        seen.has_ended = false;
+        match &event.draft {
+            Draft::Began { model, parent, .. } => {
+                seen.model = model.clone().or_else(|| seen.model.take());
+                seen.parent = parent.clone().or_else(|| seen.parent.take());
+            }
+            Draft::Opened(opened) => {
+                seen.opened += 1;
+                if !opened.links.speculative {
+                    seen.calls += 1;
+                    hour.calls += 1;
+                }
+                if seen.model.is_none() {
+                    seen.model.clone_from(&opened.model);
+                }
+            }
+            Draft::Closed(closed) => {
+                seen.closed += 1;
+                hour.failed += u64::from(!closed.status.succeeded());
+            }
+            Draft::Rejected(_) => {
+                seen.calls += 1;
+                seen.rejected += 1;
+                hour.calls += 1;
+                hour.rejected += 1;
+            }
+            Draft::Judged { findings, .. } => {
+                let found = u64::from(findings.as_array().is_some_and(|all| !all.is_empty()));
+                seen.answers += 1;
+                seen.answers_with_findings += found;
+                hour.answers += 1;
+                hour.answers_with_findings += found;
+            }
+            Draft::Said(_) => seen.said += 1,
+            Draft::Ended => seen.has_ended = true,
+            _ => {}
+        }
+        if self.hours.len() > MOST_HOURS {
+            self.hours.pop_first();
+        }
+    }
+
+    /// Puts an event into the lists that show it.
+    fn list_event(&mut self, event: &Event, place: EventPlace) {
+        match &event.draft {
+            Draft::Opened(opened) => {
+                self.receipts.push(place);
+                self.ran((place.session, opened.arguments_digest));
+            }
+            Draft::Rejected(rejected) => {
+                self.receipts.push(place);
+                self.rejections.push(place);
+                self.denied(rejected, place, event.session_seq);
+            }
+            Draft::Approved(approved) => {
+                self.decisions.push(place);
+                let for_session = approved.lasts == Lasts::Session;
+                let state = DecisionState::Granted { for_session };
+                self.decided((place.session, approved.arguments_digest), state, event.session_seq);
+            }
+            Draft::Declined(declined) => {
+                self.decisions.push(place);
+                let call = (place.session, declined.arguments_digest);
+                self.decided(call, DecisionState::Refused, event.session_seq);
+            }
+            Draft::Judged { .. } => self.answers.push(place),
+            _ => {}
+        }
+    }
+
+    /// A call was denied: a person decides on it, or nobody does.
+    fn denied(&mut self, rejected: &Rejected, place: EventPlace, seen: u64) {
+        let call = (place.session, rejected.call.arguments_digest);
+        let state = if rejected.waits_for_approval() {
+            DecisionState::Waiting
+        } else if rejected.was_declined() {
+            DecisionState::Refused
+        } else {
+            self.decisions_on.remove(&call);
+            return;
+        };
+        let EventPlace { seq, session } = place;
+        let execution_id = rejected.call.execution_id.clone();
+        self.decisions_on.insert(call, CallOfPerson { seq, execution_id, session, state, seen });
+    }
+
+    /// A call ran: what was agreed to once is used up.
+    fn ran(&mut self, call: (usize, Digest)) {
+        let stands = DecisionState::Granted { for_session: true };
+        if self.decisions_on.get(&call).is_some_and(|known| known.state != stands) {
+            self.decisions_on.remove(&call);
+        }
+    }
+
+    fn decided(&mut self, call: (usize, Digest), state: DecisionState, seen: u64) {
+        if let Some(known) = self.decisions_on.get_mut(&call) {
+            (known.state, known.seen) = (state, seen);
+        }
+    }
+
+    fn session_of(&mut self, event: &Event) -> usize {
+        if let Some(at) = self.by_name.get(&event.session) {
+            return *at;
+        }
+        let at = self.sessions.len();
+        self.by_name.insert(event.session.clone(), at);
+        let (id, began_at) = (event.session.clone(), event.at);
+        self.sessions.push(SessionSeen { id, began_at, ..SessionSeen::default() });
+        at
+    }
+}

@@ -1,0 +1,170 @@
+//! What every page has around it.
+
+use hyper::StatusCode;
+use maud::{DOCTYPE, Markup, html};
+
+use super::Dashboard;
+use super::assets::address;
+use super::problem::HttpProblem;
+use super::request::Asked;
+use super::visitor::Visitor;
+use crate::http::{Answer, answer};
+
+/// The pages that stand in the head of every page: address, name.
+const PLACES: [(&str, &str); 8] = [
+    ("/", "Overview"),
+    ("/sessions", "Sessions"),
+    ("/answers", "Answers"),
+    ("/rejections", "Rejections"),
+    ("/approvals", "Approvals"),
+    ("/policy", "Policy"),
+    ("/coverage", "Coverage"),
+    ("/accuracy", "Accuracy"),
+];
+
+/// The field of a form that only our own pages know.
+pub(super) const FORM_TOKEN: &str = "form_token";
+
+/// The field, for a form.
+pub(super) fn form_token(visitor: &Visitor) -> Markup {
+    html! {
+        @if let Some(token) = &visitor.form_token {
+            input type="hidden" name=(FORM_TOKEN) value=(token);
+        }
+    }
+}
+
+/// Whether a form came from one of our pages. Whoever sends a token with the request needs none.
+pub(super) fn is_our_form(asked: &Asked) -> Result<(), HttpProblem> {
+    let Some(wanted) = asked.visitor.form_token.as_deref() else { return Ok(()) };
+    if asked.form()?.one(FORM_TOKEN)? == Some(wanted) {
+        return Ok(());
+    }
+    Err(HttpProblem::forbidden("this form has expired: reload the page"))
+}
+
+/// A page for somebody who was let in. `place` is the address of the one in the head that it
+/// belongs to.
+pub(super) fn whole(
+    dashboard: &Dashboard,
+    visitor: &Visitor,
+    place: &str,
+    title: &str,
+    body: &Markup,
+) -> Answer {
+    framed(dashboard, StatusCode::OK, Some((visitor, place)), title, body)
+}
+
+/// A page for anybody.
+pub(super) fn bare(
+    dashboard: &Dashboard,
+    status: StatusCode,
+    title: &str,
+    body: &Markup,
+) -> Answer {
+    framed(dashboard, status, None, title, body)
+}
+
+/// Why there is no page.
+pub(super) fn problem(
+    dashboard: &Dashboard,
+    visitor: Option<&Visitor>,
+    problem: &HttpProblem,
+) -> Answer {
+    let title = problem.status.canonical_reason().unwrap_or("It did not work");
+    let body = html! {
+        h1 { (title) }
+        p .notice .bad role="alert" { (super::pieces::plain(&problem.detail)) }
+        p { a href="/" { "To the overview" } }
+    };
+    let around = visitor.map(|visitor| (visitor, "-"));
+    let mut told = framed(dashboard, problem.status, around, title, &body);
+    problem.head(&mut told);
+    told
+}
+
+fn framed(
+    dashboard: &Dashboard,
+    status: StatusCode,
+    around: Option<(&Visitor, &str)>,
+    title: &str,
+    body: &Markup,
+) -> Answer {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Counterfoil" }
+                link rel="icon" href=(address("mark.svg")) type="image/svg+xml";
+                link rel="stylesheet" href=(address("uplot.css"));
+                link rel="stylesheet" href=(address("page.css"));
+                @if around.is_some() {
+                    script src=(address("uplot.js")) defer {}
+                    script src=(address("page.js")) defer {}
+                }
+            }
+            body {
+                a .skip href="#main" { "Skip to the content" }
+                header .top {
+                    div .bar {
+                        a .brand href="/" {
+                            img src=(address("mark.svg")) alt="" width="22" height="22";
+                            "Counterfoil"
+                        }
+                        @if let Some((visitor, place)) = around { (places(dashboard, place)) (who(visitor)) }
+                    }
+                }
+                main #main tabindex="-1" {
+                    @if around.is_some() && let Err(problem) = dashboard.has_read_all() {
+                        p .notice role="status" { (problem.detail) }
+                    }
+                    (body)
+                }
+                footer {
+                    p { "counterfoil " (dashboard.version()) }
+                    @if around.is_some() {
+                        p #live role="status" { "Times are in UTC." }
+                        p { a href="/api/v1/openapi.json" { "HTTP API" } }
+                    }
+                }
+            }
+        }
+    };
+    answer(status, "text/html; charset=utf-8", page.into_string())
+}
+
+fn places(dashboard: &Dashboard, place: &str) -> Markup {
+    let waiting = dashboard.known().waiting_count();
+    html! {
+        nav aria-label="Pages" {
+            ul {
+                @for (address, name) in PLACES {
+                    li {
+                        a href=(address) aria-current=[(address == place).then_some("page")] {
+                            (name)
+                            @if address == "/approvals" {
+                                " "
+                                span data-live="waiting" {
+                                    @if waiting > 0 { span .count { (waiting) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn who(visitor: &Visitor) -> Markup {
+    html! {
+        form .who method="post" action="/logout" {
+            (form_token(visitor))
+            span { (super::pieces::plain(&visitor.name)) " · " (visitor.role.name()) }
+            @if visitor.form_token.is_some() { button type="submit" { "Sign out" } }
+        }
+    }
+}

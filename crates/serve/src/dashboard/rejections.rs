@@ -1,0 +1,41 @@
+use maud::{Markup, html};
+
+use super::Dashboard;
+use super::page::whole;
+use super::pieces::{brief, call, pager, part, session, time};
+use super::problem::HttpProblem;
+use super::request::Asked;
+use crate::api::{self, ReceiptItem};
+use crate::http::Answer;
+
+/// Calls that were refused or denied.
+pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+    let list = api::rejections(dashboard, asked)?;
+    let later = asked.query.one("cursor")?.is_some();
+    let of = asked.query.some("session")?;
+    let path = match of {
+        Some(id) => format!("/rejections?session={}", part(id)),
+        None => "/rejections".to_owned(),
+    };
+    let body = html! {
+        h1 { "Rejections" }
+        p .faint {
+            "Calls that did not run: refused because they do not fit their tool, or denied by a gate."
+            @if let Some(id) = of { " Of " (session(id)) "; " a href="/rejections" { "all" } "." }
+        }
+        div data-live=[(!later).then_some("rejections")] {
+            @if list.items.is_empty() { p .empty { "Nothing was rejected." } }
+            ul .list { @for receipt in &list.items { li { (entry(receipt)) } } }
+            (pager(&path, later, list.next.as_deref(), "Older rejections"))
+        }
+    };
+    Ok(whole(dashboard, &asked.visitor, "/rejections", "Rejections", &body))
+}
+
+fn entry(receipt: &ReceiptItem) -> Markup {
+    html! {
+        (call(receipt))
+        @if let Some(reason) = &receipt.reason { p { (brief(reason, 300)) } }
+        p .faint { (time(receipt.started_at)) " in " (session(&receipt.session)) }
+    }
+}

@@ -1,0 +1,306 @@
+//! Requests come in here.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method, Request, StatusCode};
+use tokio::net::TcpListener;
+
+use super::problem::HttpProblem;
+use super::request::{Asked, Fields, received, segments};
+use super::visitor::{Role, Visitor};
+use super::{
+    Dashboard, accuracy, answer, answers, approvals, assets, coverage, login, overview, page,
+    policy, receipt, rejections, session, sessions, stream,
+};
+use crate::api;
+use crate::http::{AccessError, Answer, Listening, listen};
+
+/// How long open requests have to end when the process is stopped.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What browsers may do with our pages: nothing but show them, with our own style and script.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+                      img-src 'self' data:; connect-src 'self'; form-action 'self'; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+/// The dashboard cannot run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Connections are no longer taken.
+    #[error("no connection can be taken: {0}")]
+    Accept(#[from] io::Error),
+    /// The system has no randomness for a token.
+    #[error("no token can be made: the system gives no randomness")]
+    NoRandomness,
+}
+
+/// A page: how it is asked for, by whom at least, and who makes it.
+struct Page {
+    method: Method,
+    path: &'static str,
+    role: Role,
+    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+}
+
+const fn get(
+    path: &'static str,
+    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+) -> Page {
+    Page { method: Method::GET, path, role: Role::Read, act }
+}
+
+const fn post(
+    path: &'static str,
+    role: Role,
+    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+) -> Page {
+    Page { method: Method::POST, path, role, act }
+}
+
+/// Every page for somebody who was let in.
+static PAGES: [Page; 15] = [
+    get("/", overview::page),
+    get("/sessions", sessions::page),
+    get("/sessions/{session}", session::page),
+    get("/receipts/{execution_id}", receipt::page),
+    get("/receipts/{execution_id}/export", receipt::export),
+    get("/answers", answers::page),
+    get("/answers/{session}/{session_seq}", answer::page),
+    get("/rejections", rejections::page),
+    get("/approvals", approvals::page),
+    post("/approvals/{execution_id}/grant", Role::Operate, approvals::grant),
+    post("/approvals/{execution_id}/refuse", Role::Operate, approvals::refuse),
+    get("/policy", policy::page),
+    post("/policy", Role::Read, policy::replay),
+    get("/coverage", coverage::page),
+    get("/accuracy", accuracy::page),
+];
+
+/// Answers requests until `stop` is there; then open ones are waited for.
+///
+/// # Errors
+/// When no connection can be taken any more.
+pub async fn serve_dashboard(
+    dashboard: Arc<Dashboard>,
+    listener: TcpListener,
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let following = tokio::spawn(Arc::clone(&dashboard).follow());
+    let (answering, stopped) = (Arc::clone(&dashboard), Arc::clone(&dashboard));
+    let answering = move |request, from| {
+        let dashboard = Arc::clone(&answering);
+        async move { dashboard.answer(request, from).await }
+    };
+    let stop = async move {
+        stop.await;
+        // Whoever only looks on does not keep us.
+        stopped.stopping.send_replace(true);
+    };
+    let ended = listen(Listening { listener, tls: None, grace: GRACE }, stop, answering).await;
+    following.abort();
+    Ok(ended?)
+}
+
+impl Dashboard {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>, from: IpAddr) -> Answer {
+        let (head, body) = request.into_parts();
+        let is_api = head.uri.path().starts_with("/api/");
+        let is_page = matches!(head.method, Method::GET | Method::HEAD);
+        let is_asset = head.uri.path().starts_with("/assets/");
+        let visitor = self.visitors.of(&head.headers, self.now());
+        let known = visitor.clone();
+        let mut told = match Arc::clone(&self).respond(head, body, from, visitor).await {
+            Ok(told) => told,
+            Err(problem) if is_api => problem.json(),
+            Err(problem) if problem.status == StatusCode::UNAUTHORIZED && is_page => login::first(),
+            Err(problem) => page::problem(&self, known.as_ref(), &problem),
+        };
+        secure(told.headers_mut(), is_asset);
+        told
+    }
+
+    async fn respond(
+        self: Arc<Self>,
+        head: Parts,
+        body: Incoming,
+        from: IpAddr,
+        visitor: Option<Visitor>,
+    ) -> Result<Answer, HttpProblem> {
+        let checked = self.access.check(&head.headers, from, &self.counted);
+        checked.map_err(|error| not_let_in(&error))?;
+        let path = segments(head.uri.path())?;
+        let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+        let query = Fields::read(head.uri.query().unwrap_or_default())?;
+        match parts.as_slice() {
+            ["assets", name] => return assets::asset(&head, name),
+            ["login"] => return self.login(&head, body, from, &query).await,
+            _ => {}
+        }
+        let visitor = visitor.ok_or_else(|| {
+            let what = "a token is needed: `Authorization: Bearer …`, or sign in";
+            HttpProblem::new(StatusCode::UNAUTHORIZED, what)
+        })?;
+        match parts.as_slice() {
+            ["logout"] => return self.logout(&head, body, &visitor).await,
+            ["events"] => return stream::stream(self, &head, &query),
+            _ => {}
+        }
+        let is_api = matches!(parts.as_slice(), ["api", "v1", ..]);
+        let (route, named) = match is_api {
+            true => {
+                let (resource, named) = api::find(&head.method, &path)?;
+                visitor.needs(resource.role())?;
+                (Route::Resource(resource), named)
+            }
+            false => {
+                let (page, named) = page_of(&head.method, &path)?;
+                visitor.needs(page.role)?;
+                (Route::Page(page), named)
+            }
+        };
+        let body = match head.method {
+            Method::POST => received(body).await?,
+            _ => Bytes::new(),
+        };
+        let asked = Asked { named, query, headers: head.headers, body, visitor };
+        let dashboard = Arc::clone(&self);
+        let answered = tokio::task::spawn_blocking(move || route.answer(&dashboard, &asked));
+        answered.await.unwrap_or_else(|_| {
+            let what = "the server failed while answering; its log says more";
+            Err(HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, what))
+        })
+    }
+
+    async fn login(
+        &self,
+        head: &Parts,
+        body: Incoming,
+        from: IpAddr,
+        query: &Fields,
+    ) -> Result<Answer, HttpProblem> {
+        let given = match head.method {
+            Method::GET | Method::HEAD => query.some("token")?.map(str::to_owned),
+            Method::POST => login::given(&head.headers, &received(body).await?)?,
+            _ => return Err(HttpProblem::method(vec![Method::GET, Method::POST])),
+        };
+        let Some(given) = given else { return Ok(login::page(self, None)) };
+        if !self.signing_in.holds(from, login::TRIES) {
+            let what = "too many tries to sign in: wait a minute";
+            return Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what));
+        }
+        match self.visitors.sign_in(given.trim(), self.now()) {
+            Some((cookie, is_once)) => {
+                if is_once {
+                    self.announce_next();
+                }
+                Ok(login::signed_in(&cookie))
+            }
+            None => Ok(login::page(self, Some("This token is not known, or was used before."))),
+        }
+    }
+
+    /// A link signs in once: there is another one for whoever comes next.
+    fn announce_next(&self) {
+        if let Some(token) = self.visitors.once(&self.operator) {
+            (self.announce)(&token);
+        }
+    }
+
+    async fn logout(
+        &self,
+        head: &Parts,
+        body: Incoming,
+        visitor: &Visitor,
+    ) -> Result<Answer, HttpProblem> {
+        if head.method != Method::POST {
+            return Err(HttpProblem::method(vec![Method::POST]));
+        }
+        let body = received(body).await?;
+        let asked = Asked {
+            named: Vec::new(),
+            query: Fields::default(),
+            headers: head.headers.clone(),
+            body,
+            visitor: visitor.clone(),
+        };
+        page::is_our_form(&asked)?;
+        self.visitors.sign_out(&head.headers);
+        Ok(login::signed_out())
+    }
+}
+
+/// Where a request goes.
+enum Route {
+    Page(&'static Page),
+    Resource(&'static api::Resource),
+}
+
+impl Route {
+    fn answer(&self, dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+        match self {
+            Self::Resource(resource) => {
+                resource.is_ours(asked)?;
+                resource.answer(dashboard, asked)
+            }
+            Self::Page(page) => {
+                if page.method == Method::POST {
+                    page::is_our_form(asked)?;
+                }
+                (page.act)(dashboard, asked)
+            }
+        }
+    }
+}
+
+fn not_let_in(error: &AccessError) -> HttpProblem {
+    let what = match error {
+        AccessError::Host(host, _) => {
+            format!("the host `{host}` is not one of this server's: `--host` names others")
+        }
+        AccessError::Origin(origin, _) => {
+            format!(
+                "pages of `{origin}` may not ask here: `--host` names other hosts of this server"
+            )
+        }
+        other => other.to_string(),
+    };
+    HttpProblem::new(error.status(), what)
+}
+
+/// The page that a request asks for, and what stands in the places of its path.
+fn page_of(method: &Method, path: &[String]) -> Result<(&'static Page, Vec<String>), HttpProblem> {
+    let fits = |page: &'static Page| Some((page, api::fitting(page.path, path)?));
+    let found: Vec<(&Page, Vec<String>)> = PAGES.iter().filter_map(fits).collect();
+    if found.is_empty() {
+        return Err(HttpProblem::missing("there is no such page"));
+    }
+    let is = |page: &Page| {
+        page.method == *method || page.method == Method::GET && *method == Method::HEAD
+    };
+    let allow: Vec<Method> = found.iter().map(|(page, _)| page.method.clone()).collect();
+    found.into_iter().find(|(page, _)| is(page)).ok_or_else(|| HttpProblem::method(allow))
+}
+
+/// What every answer says to a browser.
+fn secure(headers: &mut HeaderMap, is_asset: bool) {
+    for (name, value) in [
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("referrer-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ] {
+        headers.insert(header::HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if !is_asset {
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    }
+}

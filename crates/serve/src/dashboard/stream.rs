@@ -1,0 +1,167 @@
+//! What happens, as server-sent events: every event of the ledger with its place as its id, so that
+//! a reader that was away goes on where it was.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::stream;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::{Bytes, Frame};
+use hyper::header::{self, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Response, StatusCode};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::timeout;
+
+use super::Dashboard;
+use super::follow::News;
+use super::problem::HttpProblem;
+use super::request::Fields;
+use crate::http::Answer;
+
+/// A stream on which nothing happens says so this often, or whatever is in between closes it.
+const STILL_THERE: Duration = Duration::from_secs(15);
+
+/// Readers at one time.
+const MOST: usize = 64;
+
+/// Events that a reader gets of what it missed; one that missed more is told to read anew.
+const MISSED: u64 = 500;
+
+/// The stream, from the event after the one that the reader had last.
+pub(super) fn stream(
+    dashboard: Arc<Dashboard>,
+    head: &Parts,
+    query: &Fields,
+) -> Result<Answer, HttpProblem> {
+    if head.method != Method::GET {
+        return Err(HttpProblem::method(vec![Method::GET]));
+    }
+    let last = match head.headers.get("last-event-id") {
+        Some(value) => Some(value.to_str().unwrap_or_default()),
+        None => query.one("after")?,
+    };
+    let last = last.filter(|text| !text.is_empty()).map(|text| {
+        let digits = text.len() < 20 && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<u64>().ok().filter(|_| digits)
+    });
+    let last = match last {
+        Some(None) => return Err(HttpProblem::bad("the last event's id is a whole number")),
+        last => last.flatten(),
+    };
+    let place = Place::take(Arc::clone(&dashboard))?;
+    let news = dashboard.news.subscribe();
+    let next = last.map(|last| last.saturating_add(1));
+    let waiting = VecDeque::from(["retry: 3000\n\n".to_owned()]);
+    let reader = Reader { place, news, next, is_behind: last.is_some(), waiting };
+    let pieces = stream::unfold(reader, |mut reader| async move {
+        let text = reader.next().await?;
+        Some((Ok(Frame::data(Bytes::from(text))), reader))
+    });
+    let mut told = Response::new(StreamBody::new(pieces).boxed_unsync());
+    let headers = told.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    Ok(told)
+}
+
+/// One of the places for readers, given back when it is dropped.
+struct Place(Arc<Dashboard>);
+
+impl Place {
+    fn take(dashboard: Arc<Dashboard>) -> Result<Self, HttpProblem> {
+        if dashboard.streams.fetch_add(1, Ordering::SeqCst) < MOST {
+            return Ok(Self(dashboard));
+        }
+        dashboard.streams.fetch_sub(1, Ordering::SeqCst);
+        let what = format!("{MOST} streams are open already: close one");
+        Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.streams.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Somebody who looks on.
+struct Reader {
+    place: Place,
+    news: Receiver<News>,
+    /// The seq of the event that comes next; `None`: whatever comes.
+    next: Option<u64>,
+    /// What was missed is read from the ledger first.
+    is_behind: bool,
+    waiting: VecDeque<String>,
+}
+
+impl Reader {
+    /// The next piece of the stream; `None` when the process ends.
+    async fn next(&mut self) -> Option<String> {
+        if let Some(text) = self.waiting.pop_front() {
+            return Some(text);
+        }
+        if std::mem::take(&mut self.is_behind) {
+            self.read_missed().await;
+            if let Some(text) = self.waiting.pop_front() {
+                return Some(text);
+            }
+        }
+        let mut stopping = self.place.0.stopping.subscribe();
+        loop {
+            let news = tokio::select! {
+                news = timeout(STILL_THERE, self.news.recv()) => news,
+                _ = stopping.wait_for(|stopping| *stopping) => return None,
+            };
+            match news {
+                Err(_) => return Some(": still here\n\n".to_owned()),
+                Ok(Err(RecvError::Closed)) => return None,
+                Ok(Err(RecvError::Lagged(_))) => return Some(RESET.to_owned()),
+                Ok(Ok(news)) if self.next.is_some_and(|next| news.seq < next) => {}
+                Ok(Ok(news)) => {
+                    self.next = Some(news.seq.saturating_add(1));
+                    return Some(written(&news));
+                }
+            }
+        }
+    }
+
+    async fn read_missed(&mut self) {
+        let Some(next) = self.next else { return };
+        // An id that this ledger has not reached is of another one.
+        if next > self.place.0.known().next() {
+            self.next = None;
+            self.waiting.push_back(RESET.to_owned());
+            return;
+        }
+        let dashboard = Arc::clone(&self.place.0);
+        let read =
+            tokio::task::spawn_blocking(move || dashboard.ledger().events_from(next, MISSED + 1));
+        match read.await {
+            Ok(Ok(events)) if events.len() as u64 <= MISSED => {
+                for event in &events {
+                    self.waiting.push_back(written(&News::of(event)));
+                    self.next = Some(event.seq.saturating_add(1));
+                }
+            }
+            _ => self.waiting.push_back(RESET.to_owned()),
+        }
+    }
+}
+
+/// Some were missed: everything is to be read anew.
+const RESET: &str = "event: reset\ndata: {}\n\n";
+
+fn written(news: &News) -> String {
+    let json = serde_json::to_string(news).unwrap_or_default();
+    format!("id: {}\nevent: ledger\ndata: {json}\n\n", news.seq)
+}

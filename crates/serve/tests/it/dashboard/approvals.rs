@@ -1,0 +1,202 @@
+//! Calls that wait for somebody, granted and refused from elsewhere.
+
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::desk::{Desk, OPERATOR};
+use crate::test;
+
+/// The calls that wait.
+async fn waiting(desk: &Desk) -> Vec<Value> {
+    desk.get("/api/v1/approvals").await.json()["items"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_granted_call_runs_once_and_says_by_whom() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        let arguments = json!({ "id": 7 });
+        let told = desk.call(&session, "refund", arguments.clone()).await;
+        assert!(told.contains("a person has to agree first"), "{told}");
+        desk.followed().await;
+        let calls = waiting(&desk).await;
+        assert_eq!((&calls[0]["tool"], &calls[0]["arguments"]), (&json!("refund"), &arguments));
+        let id = calls[0]["execution_id"].as_str().unwrap();
+        let path = format!("/api/v1/approvals/{id}/grant");
+        let granted = desk.post(&path, r#"{"reason":"the customer called"}"#).await;
+        let expected =
+            json!({ "execution_id": id, "decision": "granted", "by": "ada (dashboard)" });
+        assert_eq!(granted.json(), expected);
+        assert_eq!(waiting(&desk).await, [] as [Value; 0]);
+        assert_eq!(desk.post(&path, "{}").await.status, 409, "it was decided");
+        // Other arguments are another call; these run, once.
+        assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("agree first"));
+        assert_eq!(desk.call(&session, "refund", arguments.clone()).await, "refunded");
+        assert!(desk.call(&session, "refund", arguments).await.contains("agree first"));
+        desk.followed().await;
+        let receipts = desk.get("/api/v1/receipts").await.json();
+        let permit =
+            receipts["items"].as_array().unwrap().iter().find_map(|one| one["permit"].as_str());
+        assert_eq!(permit, Some("approved by ada (dashboard): the customer called"));
+    });
+}
+
+#[test]
+fn a_refused_call_is_not_asked_about_again() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        let arguments = json!({ "id": 7 });
+        desk.call(&session, "refund", arguments.clone()).await;
+        desk.followed().await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        let path = format!("/api/v1/approvals/{id}/refuse");
+        let refused = desk.post(&path, r#"{"reason":"not this one"}"#).await;
+        assert_eq!(refused.json()["decision"], "refused");
+        assert_eq!(waiting(&desk).await, [] as [Value; 0]);
+        let told = desk.call(&session, "refund", arguments).await;
+        assert!(
+            told.contains("ada (dashboard) did not agree to this call: not this one"),
+            "{told}"
+        );
+        desk.followed().await;
+        assert_eq!(waiting(&desk).await, [] as [Value; 0], "it is denied, and waits for nobody");
+        // Another call is.
+        assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("agree first"));
+    });
+}
+
+#[test]
+fn what_a_rule_denied_waits_for_nobody() {
+    test(async {
+        let desk = Desk::new().await;
+        desk.shop("s").await;
+        desk.followed().await;
+        let receipts = desk.get("/api/v1/receipts").await.json();
+        let ids = receipts["items"].as_array().unwrap().iter();
+        let ids: Vec<&str> = ids.map(|one| one["execution_id"].as_str().unwrap()).collect();
+        for (id, status) in [(ids[2], 409), (ids[1], 409), (ids[0], 200)] {
+            let told = desk.post(&format!("/api/v1/approvals/{id}/grant"), "{}").await;
+            assert_eq!(told.status, status, "{id}: {}", told.text);
+        }
+        let long = json!({ "reason": "x".repeat(1_001) }).to_string();
+        desk.call(&desk.session("s").await, "refund", json!({ "id": 9 })).await;
+        desk.followed().await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        assert_eq!(desk.post(&format!("/api/v1/approvals/{id}/refuse"), &long).await.status, 400);
+    });
+}
+
+#[test]
+fn a_form_of_a_page_decides_too() {
+    test(async {
+        let desk = Desk::new().await;
+        desk.shop("s").await;
+        desk.followed().await;
+        let cookie = desk.signed_in(OPERATOR).await;
+        let page = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        let form = [("cookie", &*cookie), ("content-type", "application/x-www-form-urlencoded")];
+        let path = format!("/approvals/{id}/grant");
+        assert_eq!(desk.ask(Method::POST, &path, &form, "reason=x").await.status, 403);
+        let body = format!("form_token={}&reason=all+right&for_session=yes", page.form_token());
+        let told = desk.ask(Method::POST, &path, &form, body).await;
+        assert_eq!((told.status, told.header("location")), (303, "/approvals?done=granted"));
+        let page = desk.get("/approvals?done=granted").await;
+        for words in ["Granted:", "Nothing waits.", "by ada (dashboard)", "all right"] {
+            assert!(page.text.contains(words), "{words}");
+        }
+    });
+}
+
+#[test]
+fn of_two_people_who_decide_at_once_one_does() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        let arguments = json!({ "id": 7 });
+        desk.call(&session, "refund", arguments.clone()).await;
+        desk.followed().await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        let path = format!("/api/v1/approvals/{id}/grant");
+        let grants = futures_util::future::join_all((0..6).map(|_| desk.post(&path, "{}"))).await;
+        let mut statuses: Vec<u16> = grants.iter().map(|told| told.status).collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409, 409, 409, 409, 409]);
+        assert_eq!(desk.call(&session, "refund", arguments.clone()).await, "refunded");
+        assert!(desk.call(&session, "refund", arguments).await.contains("agree first"), "once");
+    });
+}
+
+#[test]
+fn what_was_decided_is_decided_anew() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        let arguments = json!({ "id": 7 });
+        let call = || desk.call(&session, "refund", arguments.clone());
+        call().await;
+        desk.followed().await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        let refuse = format!("/api/v1/approvals/{id}/refuse");
+        let grant = format!("/api/v1/approvals/{id}/grant");
+        for (path, body, status, state) in [
+            (&refuse, "{}", 200, "refused"),
+            (&refuse, "{}", 409, "refused"),
+            (&grant, r#"{"for_session":true}"#, 200, "granted for the session"),
+            (&grant, "{}", 409, "granted for the session"),
+            (&refuse, "{}", 200, "refused"),
+        ] {
+            assert_eq!(desk.post(path, body).await.status, status, "{path}");
+            let all = desk.get("/api/v1/approvals?state=decided").await.json();
+            assert_eq!(all["items"][0]["state"], state);
+            let receipt = desk.get(&format!("/api/v1/receipts/{id}")).await.json();
+            assert_eq!(receipt["decision"], state);
+            let told = call().await;
+            assert_eq!(told == "refunded", state == "granted for the session", "{state}: {told}");
+            desk.followed().await;
+        }
+    });
+}
+
+#[test]
+fn nobody_decides_on_arguments_that_they_do_not_see() {
+    test(async {
+        let desk = Desk::new().await;
+        let session = desk.session("s").await;
+        for (length, on_list, on_receipt) in
+            [(10, true, true), (4_000, false, true), (30_000, false, false)]
+        {
+            desk.call(&session, "refund", json!({ "id": 7, "note": "x".repeat(length) })).await;
+            desk.followed().await;
+            let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+            let form = format!("action=\"/approvals/{id}/grant\"");
+            let cookie = desk.signed_in(OPERATOR).await;
+            let list = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
+            assert_eq!(list.text.contains(&form), on_list, "{length}");
+            let path = format!("/receipts/{id}");
+            let receipt = desk.ask(Method::GET, &path, &[("cookie", &cookie)], "").await;
+            assert_eq!(receipt.text.contains(&form), on_receipt, "{length}");
+        }
+    });
+}
+
+#[test]
+fn a_form_says_what_it_means() {
+    test(async {
+        let desk = Desk::new().await;
+        desk.shop("s").await;
+        desk.followed().await;
+        let cookie = desk.signed_in(OPERATOR).await;
+        let page = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
+        let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
+        let form = [("cookie", &*cookie), ("content-type", "application/x-www-form-urlencoded")];
+        for field in ["for_session=no", "for_session=", "for_sesion=yes"] {
+            let body = format!("form_token={}&{field}", page.form_token());
+            let path = format!("/approvals/{id}/grant");
+            assert_eq!(desk.ask(Method::POST, &path, &form, body).await.status, 400, "{field}");
+        }
+        assert_eq!(waiting(&desk).await.len(), 1, "nothing was decided");
+    });
+}

@@ -1,0 +1,216 @@
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use counterfoil_guard::{
+    FunctionExecutor, Guard, GuardOptions, Session, SessionStart, Surroundings, ToolError,
+};
+use counterfoil_model::{Role, Tool, ToolCall};
+use counterfoil_serve::{
+    Access, AccessToken, Dashboard, DashboardParts, PolicyRead, Role as AccessRole, serve_dashboard,
+};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::{Method, Request, Response};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::time::sleep;
+
+pub(super) const OPERATOR: &str = "operator-token-0001";
+pub(super) const READER: &str = "reader-token-0000001";
+
+/// Characters that mean something in HTML, turn writing round, or are not seen.
+pub(super) const TRICKS: &str =
+    "<script>alert(1)</script> \u{202e}txt.exe \u{1b}[31m \"quoted\" & 'single' \u{200b}";
+
+/// A dashboard over a ledger in memory.
+pub(super) struct Desk {
+    pub(super) address: SocketAddr,
+    pub(super) guard: Guard,
+    pub(super) links: Arc<Mutex<Vec<String>>>,
+    client: Client<HttpConnector, Full<Bytes>>,
+}
+
+/// What came back.
+pub(super) struct Told {
+    pub(super) status: u16,
+    pub(super) headers: hyper::HeaderMap,
+    pub(super) text: String,
+}
+
+impl Told {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+
+    pub(super) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The value of an input of a form.
+    pub(super) fn form_token(&self) -> String {
+        let (_, rest) = self.text.split_once("name=\"form_token\" value=\"").unwrap();
+        rest.split_once('"').unwrap().0.to_owned()
+    }
+}
+
+fn guard() -> Guard {
+    let look = FunctionExecutor::new(Tool::named("get_order"), |_| {
+        Ok::<_, ToolError>(json!({ "id": 7, "state": "open", "total": "49.90" }).to_string())
+    });
+    let cancel = FunctionExecutor::new(Tool::named("cancel_order"), |_| {
+        Ok::<_, ToolError>(json!({ "cancelled": 7 }).to_string())
+    });
+    let refund = FunctionExecutor::new(Tool::named("refund"), |_| Ok::<_, ToolError>("refunded"))
+        .asking("money leaves the shop");
+    Guard::builder()
+        .settings(GuardOptions::default().resolve().unwrap())
+        .executor(look)
+        .executor(cancel)
+        .executor(refund)
+        .build()
+        .unwrap()
+}
+
+impl Desk {
+    pub(super) async fn new() -> Self {
+        Self::with(AccessRole::Operate, true).await
+    }
+
+    /// Nobody may do more than `most`; `links` sign browsers in.
+    pub(super) async fn with(most: AccessRole, by_link: bool) -> Self {
+        let (guard, links) = (guard(), Arc::new(Mutex::new(Vec::new())));
+        let heard = Arc::clone(&links);
+        let announce: Box<dyn Fn(&str) + Send + Sync> =
+            Box::new(move |token| heard.lock().unwrap().push(token.to_owned()));
+        let token = |token: &str, role, name: &str| AccessToken {
+            token: token.to_owned(),
+            role,
+            name: name.to_owned(),
+        };
+        let dashboard = Dashboard::new(DashboardParts {
+            guard: guard.clone(),
+            policy: Box::new(policy),
+            audit: None,
+            version: "1.2.3",
+            access: Access::default(),
+            tokens: vec![
+                token(OPERATOR, AccessRole::Operate, "ada"),
+                token(READER, AccessRole::Read, "bob"),
+            ],
+            most,
+            announce: by_link.then_some(announce),
+            operator: "eve".to_owned(),
+        })
+        .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(serve_dashboard(Arc::new(dashboard), listener, std::future::pending()));
+        let client = Client::builder(TokioExecutor::new()).build_http();
+        let desk = Self { address, guard, links, client };
+        desk.followed().await;
+        desk
+    }
+
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Response<Incoming> {
+        let mut request = Request::builder().method(method);
+        request = request.uri(format!("http://{}{path}", self.address));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.client.request(request.body(Full::new(body.into())).unwrap()).await.unwrap()
+    }
+
+    pub(super) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Told {
+        let response = self.send(method, path, headers, body).await;
+        let (head, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Told { status: head.status.as_u16(), headers: head.headers, text }
+    }
+
+    /// As the operator, with a token.
+    pub(super) async fn get(&self, path: &str) -> Told {
+        let token = format!("Bearer {OPERATOR}");
+        self.ask(Method::GET, path, &[("authorization", &token)], "").await
+    }
+
+    pub(super) async fn post(&self, path: &str, body: &str) -> Told {
+        let token = format!("Bearer {OPERATOR}");
+        let headers = [("authorization", &*token), ("content-type", "application/json")];
+        self.ask(Method::POST, path, &headers, body.to_owned()).await
+    }
+
+    /// The cookie of a browser that signs in with a token.
+    pub(super) async fn signed_in(&self, token: &str) -> String {
+        let headers = [("content-type", "application/x-www-form-urlencoded")];
+        let told = self.ask(Method::POST, "/login", &headers, format!("token={token}")).await;
+        assert_eq!(told.status, 303, "{}", told.text);
+        told.header("set-cookie").split(';').next().unwrap().to_owned()
+    }
+
+    pub(super) async fn session(&self, id: &str) -> Session {
+        let start = SessionStart { id: Some(id.to_owned()), ..SessionStart::default() };
+        self.guard.session(start).unwrap()
+    }
+
+    pub(super) async fn call(&self, session: &Session, tool: &str, arguments: Value) -> String {
+        let call = ToolCall::new("", tool, &*arguments.to_string());
+        let answer = self.guard.call(session, call, Surroundings::default()).await.unwrap();
+        answer.text
+    }
+
+    /// A session with a call, one that was refused, one that waits, and a false answer.
+    pub(super) async fn shop(&self, id: &str) {
+        let session = self.session(id).await;
+        self.guard.hear(&session, Role::User, "Cancel order 7.").await.unwrap();
+        self.call(&session, "get_order", json!({ "id": 7 })).await;
+        self.call(&session, "delete_order", json!({ "note": TRICKS })).await;
+        self.call(&session, "refund", json!({ "id": 7, "note": TRICKS })).await;
+        let said = format!("I have cancelled order 7. {TRICKS}");
+        self.guard.verify(&session, &said).await.unwrap();
+    }
+
+    /// Waits until the dashboard has read all that the ledger holds now.
+    pub(super) async fn followed(&self) {
+        let all = self.guard.ledger().checkpoint().unwrap().size();
+        for _ in 0..400 {
+            let health = self.get("/api/v1/health").await.json();
+            let is_read = health["status"] != "reading";
+            if is_read && health["ledger"]["events"].as_u64() >= Some(all) {
+                return;
+            }
+            sleep(Duration::from_millis(25)).await;
+        }
+        panic!("the ledger is not followed");
+    }
+}
+
+/// Anything but `broken` is a policy; `deny` in it denies everything.
+fn policy(text: Option<&str>) -> Result<PolicyRead, String> {
+    let text = text.unwrap_or("# in force");
+    if text.contains("broken") {
+        return Err("line 1: it is broken".to_owned());
+    }
+    let mut options = GuardOptions::default();
+    if text.contains("deny") {
+        options.tools.permissions.default = counterfoil_guard::Action::Deny;
+    }
+    let gates = options.resolve().unwrap().gates().for_host().build();
+    Ok(PolicyRead { text: text.to_owned(), gates })
+}

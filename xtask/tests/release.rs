@@ -1,0 +1,436 @@
+//! What a release brings, tried without a network: made, installed from a server of this machine,
+//! refused where a sum is wrong.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::disallowed_methods, reason = "archives are files, and shells are started")]
+#![expect(clippy::print_stdout, reason = "says what could not be tried")]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The command line that is tried: built beside this test. `None`: it is not.
+fn program() -> Option<PathBuf> {
+    let own = Path::new(env!("CARGO_BIN_EXE_xtask"));
+    let program = own.with_file_name("counterfoil");
+    if program.exists() {
+        return Some(program);
+    }
+    println!("skipped: {} is not built", program.display());
+    None
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
+    found.is_ok_and(|output| output.status.success())
+}
+
+/// Whether everything is here that the installer wants.
+fn can_install() -> bool {
+    let missing = ["sh", "tar", "awk", "gzip"].into_iter().find(|program| !has(program));
+    let missing = missing.or_else(|| (!has("curl") && !has("wget")).then_some("curl"));
+    if let Some(missing) = missing {
+        println!("skipped: `{missing}` is not installed");
+    }
+    missing.is_none()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// Makes the files of a release, of a program that may be another one than that which is asked.
+fn release(out: &Path, binary: &Path, program: &Path) {
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["release", "--target", TARGET, "--out"])
+        .arg(out)
+        .arg("--binary")
+        .arg(binary)
+        .arg("--program")
+        .arg(program)
+        .env("SOURCE_DATE_EPOCH", "1793620800")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let named = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    entries.map(|path| (named(&path), std::fs::read(path).unwrap())).collect()
+}
+
+/// Serves files to whoever asks, as long as the test runs.
+fn serve(files: BTreeMap<String, Vec<u8>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // Whoever hangs up has had enough.
+            let _ = answer(&files, &stream);
+        }
+    });
+    format!("http://{address}")
+}
+
+fn answer(files: &BTreeMap<String, Vec<u8>>, mut stream: &TcpStream) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream).lines();
+    let asked = lines.next().transpose()?.unwrap_or_default();
+    lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
+    let name = asked.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
+    let (status, body) = match files.get(name) {
+        Some(body) => ("200 OK", body.as_slice()),
+        None => ("404 Not Found", &b"no"[..]),
+    };
+    let length = body.len();
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")?;
+    stream.write_all(body)
+}
+
+/// A home, and an installer that is run in it.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn bin(&self) -> PathBuf {
+        self.0.path().join(".local/bin")
+    }
+
+    fn run(&self, script: &Path, base: &str, variables: &[(&str, &str)]) -> Output {
+        Command::new("sh")
+            .arg(script)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.0.path())
+            .env("TMPDIR", self.0.path())
+            .env("COUNTERFOIL_BASE_URL", base)
+            .env("COUNTERFOIL_TARGET", TARGET)
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap()
+    }
+
+    /// What is in the home, but for the program.
+    fn left_behind(&self) -> Vec<String> {
+        let in_bin = std::fs::read_dir(self.bin()).into_iter().flatten();
+        let around = std::fs::read_dir(self.0.path()).unwrap();
+        let names = in_bin.chain(around).map(|entry| entry.unwrap().file_name());
+        let names = names.map(|name| name.into_string().unwrap());
+        names.filter(|name| !["counterfoil", ".local", ".cache"].contains(&name.as_str())).collect()
+    }
+}
+
+#[test]
+fn a_release_is_the_same_bytes_every_time_and_installs() {
+    let Some(program) = program() else { return };
+    let made = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    made.iter().for_each(|out| release(out.path(), &program, &program));
+    let [first, second] = made.map(|out| files(out.path()));
+    assert_eq!(first.keys().collect::<Vec<_>>(), second.keys().collect::<Vec<_>>());
+    assert!(first == second, "two releases of one program differ");
+    let archive = format!("counterfoil-{VERSION}-{TARGET}.tar.gz");
+    let expected = ["SHA256SUMS", &archive, "install.sh", "verify.mjs", "verify.py"];
+    assert_eq!(first.keys().collect::<Vec<_>>(), expected);
+    if !can_install() {
+        return;
+    }
+    let home = Home::new();
+    let script = root().join("packages/install.sh");
+    let output = home.run(&script, &serve(first.clone()), &[]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not on your PATH"), "{output:?}");
+    let checked = Command::new(home.bin().join("counterfoil"))
+        .args(["check", "examples"])
+        .current_dir(root())
+        .env("HOME", home.0.path())
+        .output()
+        .unwrap();
+    assert_eq!(checked.status.code(), Some(1), "the examples hold false claims");
+    assert_eq!(home.left_behind(), [""; 0]);
+
+    let out = tempfile::tempdir().unwrap();
+    std::fs::write(out.path().join("a.tar.gz"), first.get(&archive).unwrap()).unwrap();
+    let listed = Command::new("tar").arg("-tzf").arg(out.path().join("a.tar.gz")).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    for name in [
+        "counterfoil",
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "README.md",
+        "CHANGELOG.md",
+        "completions/counterfoil.bash",
+        "completions/_counterfoil",
+        "man/counterfoil.1",
+        "man/counterfoil-check.1",
+        "verify/verify.py",
+        "verify/verify.mjs",
+    ] {
+        let name = format!("counterfoil-{VERSION}-{TARGET}/{name}");
+        assert!(listed.lines().any(|line| line == name), "{name} is not in {listed}");
+    }
+}
+
+/// A name, what is changed of the files of a release, what the installer then says.
+type Case = (&'static str, fn(&mut BTreeMap<String, Vec<u8>>, &str), &'static str);
+
+#[test]
+fn the_installer_refuses_what_is_not_as_it_was_made() {
+    let Some(program) = program() else { return };
+    if !can_install() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    release(out.path(), &program, &program);
+    let whole = files(out.path());
+    let archive = format!("counterfoil-{VERSION}-{TARGET}.tar.gz");
+    let cases: [Case; 7] = [
+        ("one other bit", |files, name| files.get_mut(name).unwrap()[1000] ^= 1, "SHA256SUMS says"),
+        (
+            "a cut archive",
+            |files, name| files.get_mut(name).unwrap().truncate(5000),
+            "SHA256SUMS says",
+        ),
+        (
+            "another sum",
+            |files, _| {
+                let sums = files.get_mut("SHA256SUMS").unwrap();
+                sums.iter_mut().filter(|byte| byte.is_ascii_digit()).for_each(|byte| *byte = b'0');
+            },
+            "does not name",
+        ),
+        (
+            "no sum",
+            |files, _| {
+                files.insert("SHA256SUMS".to_owned(), Vec::new());
+            },
+            "does not name",
+        ),
+        (
+            "two sums",
+            |files, _| {
+                let sums = files.get_mut("SHA256SUMS").unwrap();
+                sums.extend(sums.clone());
+            },
+            "does not name",
+        ),
+        ("no sums", |files, _| drop(files.remove("SHA256SUMS")), "cannot be fetched"),
+        ("no archive", |files, name| drop(files.remove(name)), "cannot be fetched"),
+    ];
+    let script = root().join("packages/install.sh");
+    for (name, change, says) in cases {
+        let mut changed = whole.clone();
+        change(&mut changed, &archive);
+        let base = serve(changed);
+        for before in [None, Some("#!/bin/sh\necho before\n")] {
+            let home = Home::new();
+            if let Some(before) = before {
+                std::fs::create_dir_all(home.bin()).unwrap();
+                std::fs::write(home.bin().join("counterfoil"), before).unwrap();
+            }
+            let output = home.run(&script, &base, &[]);
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(!output.status.success() && said.contains(says), "{name}: {said}");
+            let there = std::fs::read_to_string(home.bin().join("counterfoil")).ok();
+            assert_eq!(there.as_deref(), before, "{name}: nothing is installed or replaced");
+            assert_eq!(home.left_behind(), [""; 0], "{name}");
+        }
+    }
+
+    // What has its sum, and does not run.
+    let broken = out.path().join("no-program");
+    std::fs::write(&broken, "\u{7f}ELF, nearly").unwrap();
+    let other = tempfile::tempdir().unwrap();
+    release(other.path(), &broken, &program);
+    let home = Home::new();
+    let output = home.run(&script, &serve(files(other.path())), &[]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("does not run here"), "{said}");
+    assert!(!home.bin().join("counterfoil").exists());
+
+    let base = serve(whole);
+    for (variables, says) in [
+        ([("COUNTERFOIL_TARGET", "sparc-sun-solaris")], "does not name"),
+        ([("COUNTERFOIL_VERSION", "9.9.9")], "does not name"),
+        ([("COUNTERFOIL_VERSION", "1.0/../..")], "is no version"),
+    ] {
+        let home = Home::new();
+        let output = home.run(&script, &base, &variables);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(says), "{variables:?}: {said}");
+        assert!(!home.bin().exists(), "{variables:?}");
+    }
+
+    // A script that was cut on the way does nothing, wherever it was cut.
+    let text = std::fs::read_to_string(&script).unwrap();
+    let lines = text.lines().count();
+    let home = Home::new();
+    for count in (1..lines).step_by(3) {
+        let cut: String = text.split_inclusive('\n').take(count).collect();
+        let path = home.0.path().join("cut.sh");
+        std::fs::write(&path, cut).unwrap();
+        home.run(&path, &base, &[]);
+        assert!(!home.bin().exists(), "cut after line {count}");
+    }
+}
+
+#[test]
+fn the_pre_commit_hook_installs_once_and_checks() {
+    let Some(program) = program() else { return };
+    if !can_install() {
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    release(out.path(), &program, &program);
+    let home = Home::new();
+    let base = serve(files(out.path()));
+    let hook = root().join("packages/pre-commit.sh");
+    let run = |base: &str| {
+        Command::new("sh")
+            .arg(&hook)
+            .arg("examples/openai-chat-wrong-order.json")
+            .current_dir(root())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", home.0.path())
+            .env("COUNTERFOIL_BASE_URL", base)
+            .env("COUNTERFOIL_TARGET", TARGET)
+            .output()
+            .unwrap()
+    };
+    let first = run(&base);
+    assert_eq!(first.status.code(), Some(1), "{first:?}");
+    assert!(String::from_utf8_lossy(&first.stdout).contains("FK010"), "{first:?}");
+    let again = run("http://127.0.0.1:9");
+    assert_eq!(again.status.code(), Some(1), "it is there already: {again:?}");
+    assert_eq!(again.stdout, first.stdout);
+}
+
+#[test]
+fn the_action_writes_sarif_annotations_and_the_exit_code() {
+    let Some(program) = program() else { return };
+    if !has("bash") {
+        println!("skipped: `bash` is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let cases = [
+        (
+            "examples/openai-chat-wrong-order.json\n",
+            "error",
+            "text",
+            "",
+            "exit-code=1\nsarif=written\n",
+        ),
+        (
+            "examples/openai-chat-wrong-order.json",
+            "never",
+            "markdown",
+            "--ignore=FK011\n",
+            "exit-code=0\nsarif=written\n",
+        ),
+        ("missing.json", "error", "text", "", "exit-code=2\nsarif=none\n"),
+        ("--help", "error", "text", "", "exit-code=2\nsarif=none\n"),
+    ];
+    for (paths, fail_on, format, arguments, expected) in cases {
+        for name in ["output", "summary", "sarif"] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        let output = Command::new("bash")
+            .arg(root().join("packages/action.sh"))
+            .current_dir(root())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("BIN", program.parent().unwrap())
+            .env("HOME", folder.path())
+            .envs([
+                ("CHECKED", paths),
+                ("FAIL_ON", fail_on),
+                ("FORMAT", format),
+                ("ARGUMENTS", arguments),
+            ])
+            .env("SARIF_FILE", at("sarif"))
+            .env("GITHUB_OUTPUT", at("output"))
+            .env("GITHUB_STEP_SUMMARY", at("summary"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{paths}: {output:?}");
+        assert_eq!(std::fs::read_to_string(at("output")).unwrap(), expected, "{paths}");
+        let said = String::from_utf8(output.stdout).unwrap();
+        let sarif = std::fs::read_to_string(at("sarif")).unwrap();
+        let summary = std::fs::read_to_string(at("summary")).unwrap();
+        if expected.contains("written") {
+            let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+            assert_eq!(sarif.pointer("/version").unwrap(), "2.1.0");
+            assert!(said.contains("::error "), "{said}");
+            assert_eq!(summary.contains("FK010"), format == "markdown");
+        }
+    }
+}
+
+/// Whatever a workflow, the action or the hook runs of this repository is there, and can be run.
+#[test]
+fn workflows_name_only_what_is_there() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let files = [
+        ".github/workflows/ci.yml",
+        ".github/workflows/release.yml",
+        "action.yml",
+        ".pre-commit-hooks.yaml",
+    ];
+    let mut named = 0;
+    for file in files {
+        let text = std::fs::read_to_string(root().join(file)).unwrap();
+        let read: serde_json::Value = serde_saphyr::from_str(&text).unwrap();
+        let mut commands = Vec::new();
+        runs(&read, &mut commands);
+        assert!(!commands.is_empty(), "{file} runs nothing");
+        for word in commands.iter().flat_map(|command| command.split_whitespace()) {
+            let word = word.trim_matches('"').trim_start_matches("$ACTION/");
+            if [".ci/", "packages/"].iter().any(|folder| word.starts_with(folder))
+                && !word.contains('*')
+            {
+                let script = root().join(word);
+                let mode = std::fs::metadata(&script).map(|script| script.permissions().mode());
+                assert!(mode.is_ok_and(|mode| mode & 0o111 != 0), "{file} runs {word}");
+                named += 1;
+            }
+        }
+        for command in commands.iter().filter_map(|command| command.split("cargo xtask ").nth(1)) {
+            let own = command.split_whitespace().next().unwrap();
+            let help = Command::new(env!("CARGO_BIN_EXE_xtask")).args([own, "--help"]).output();
+            assert!(help.unwrap().status.success(), "{file} runs `cargo xtask {own}`");
+        }
+        // A value of somebody else is never part of a script: it comes in as a variable.
+        let inside = commands.iter().find(|command| command.contains("${{"));
+        assert_eq!(inside, None, "{file}");
+    }
+    assert!(named >= 6, "{named} scripts were looked for");
+}
+
+/// What stands behind `run:` and `entry:`.
+fn runs(read: &serde_json::Value, commands: &mut Vec<String>) {
+    match read {
+        serde_json::Value::Object(members) => {
+            for (name, value) in members {
+                match value.as_str() {
+                    Some(text) if name == "run" || name == "entry" => {
+                        commands.push(text.to_owned())
+                    }
+                    _ => runs(value, commands),
+                }
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| runs(item, commands)),
+        _ => {}
+    }
+}
