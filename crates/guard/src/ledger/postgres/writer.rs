@@ -158,6 +158,8 @@ impl Writer {
         };
         let Some(first) = head.recent.entries.first().map(|entry| (entry.seq, entry.digest)) else {
             link.roll_back();
+            // Others write to the sessions that were looked at.
+            head.forget();
             self.head = Some(head);
             return Ok(Attempt::Done(placed));
         };

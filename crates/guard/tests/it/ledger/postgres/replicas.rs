@@ -106,6 +106,21 @@ fn replicas_use_an_approval_once_and_an_id_once() {
     }
 }
 
+#[test]
+fn a_replica_that_was_refused_goes_on_from_what_others_wrote() {
+    let Some(schema) = schema() else { return };
+    let [one, other] = [0, 1].map(|_| schema.open(Durability::Batch));
+    one.open_execution("s", opened(&id(1)), Some(1)).wait().unwrap();
+    let refused = other.open_execution("s", opened(&id(2)), Some(1)).wait();
+    assert_eq!(refused, Err(AppendError::QuotaExhausted { limit: 1 }));
+    one.open_execution("s", opened(&id(3)), Some(2)).wait().unwrap();
+    let refused = other.open_execution("s", opened(&id(4)), Some(2)).wait();
+    assert_eq!(refused, Err(AppendError::QuotaExhausted { limit: 2 }));
+    let event = other.open_execution("s", opened(&id(5)), Some(3)).wait().unwrap();
+    assert_eq!((event.seq, event.session_seq), (2, 3));
+    assert_eq!(one.calls_made("s"), Ok(3));
+}
+
 /// Writes until it is told to stop, and gives the ids that were acknowledged, and those of which
 /// nothing is known.
 fn write_until(ledger: &Ledger, first: u32, stop: &AtomicBool) -> (Vec<String>, Vec<String>) {
