@@ -110,7 +110,7 @@ pub(super) fn session_with_bytes(
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND session_seq > ?2
          ORDER BY session_seq LIMIT ?3",
     )?;
-    all(statement.query((name, after, limit.min(MOST)))?)
+    all(statement.query((name, after.min(MOST), limit.min(MOST)))?)
 }
 
 /// The events of all sessions from one on, in order; at most so many.

@@ -5,6 +5,7 @@
     reason = "ledgers are files, and stock tools are run on them"
 )]
 
+mod decisions;
 mod faults;
 mod life;
 mod opening;
@@ -20,8 +21,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Clock, Closed, Draft, Durability, Ledger, LedgerSettings, Links, Opened, PermitBasis, Phase,
-    Randomness, RandomnessError, Rejected, Requested, Said, TrustLevel,
+    Clock, Closed, Draft, Durability, Ledger, LedgerSettings, LedgerUrl, Links, Opened,
+    PermitBasis, Phase, Randomness, RandomnessError, Rejected, Requested, Said, TrustLevel,
 };
 use counterfoil_model::{Digest, Origin, Role, Status, ToolErrorCategory};
 use serde_json::json;
@@ -96,6 +97,14 @@ impl Store {
         match self {
             Self::File(folder) => open(folder.path(), durability),
             Self::Postgres(schema) => schema.open(durability),
+        }
+    }
+
+    /// How a guard whose state folder is elsewhere keeps its ledger here.
+    pub(crate) fn url(&self) -> Option<LedgerUrl> {
+        match self {
+            Self::File(_) => None,
+            Self::Postgres(schema) => Some(LedgerUrl::new(&*schema.url)),
         }
     }
 }
