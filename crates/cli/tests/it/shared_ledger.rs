@@ -4,7 +4,7 @@
 #[expect(dead_code, clippy::panic, reason = "the tests of the ledger use all of it")]
 mod server;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use server::Server;
 
 use crate::Desk;
@@ -12,7 +12,7 @@ use crate::Desk;
 const CALL: &str = r#"{"command": "printf hello"}"#;
 
 #[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
-fn start() -> Option<Server> {
+pub(crate) fn start() -> Option<Server> {
     match Server::start(&["fsync=off"]) {
         Ok(server) => Some(server),
         Err(why) => {
@@ -67,6 +67,107 @@ fn a_ledger_moves_and_two_replicas_go_on_with_it() {
     let broken = desk.spawn(&[("COUNTERFOIL_STATE", "nowhere")], &verify, "");
     assert_eq!(broken.code, 1, "{broken}");
     assert!(broken.out.contains("event 1: it is missing"), "{broken}");
+}
+
+#[test]
+fn bundles_and_witnessed_checkpoints_are_made_from_it() {
+    let Some(server) = start() else { return };
+    let (desk, url) = (Desk::with(&[]), server.schema("proved"));
+    let audit = |state: &str, words: &str| {
+        let words = ["audit"].into_iter().chain(words.split_whitespace()).collect::<Vec<_>>();
+        desk.spawn(&in_state(&url, state), &words, "")
+    };
+    let run = || {
+        let call = ["run", "shell", "--yes", "--session", "s1", "--args", CALL];
+        let ran = desk.spawn(&in_state(&url, "one"), &call, "");
+        assert_eq!(ran.code, 0, "{ran}");
+    };
+    let none = audit("one", "bundle --session s1 -o none.html");
+    assert!(none.code == 2 && none.err.contains("there is no ledger `postgres://"), "{none}");
+    let begun = server.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'proved'");
+    assert_eq!(begun, "0", "looking begins nothing");
+    run();
+    let key = audit("one", "key");
+    std::fs::write(desk.path().join("ledger.pub"), &key.out).unwrap();
+    let made = audit("one", "bundle --session s1 --with-results -o s1.html");
+    assert_eq!(made.code, 0, "{made}");
+    let verified = desk.run("audit verify-bundle s1.html --public-key ledger.pub");
+    assert!(verified.code == 0 && verified.out.contains("VERIFIED"), "{verified}");
+    for told in ["it is the first one", "nothing is new since the last one"] {
+        let sent = audit("one", "witness --to ./kept.txt");
+        assert!(sent.code == 0 && sent.err.contains(told), "{sent}");
+    }
+    run();
+    let sent = audit("one", "witness --to ./kept.txt");
+    assert!(sent.code == 0 && sent.err.contains("it continues the last one"), "{sent}");
+    let verified = audit("one", "verify --witnessed kept.txt --public-key ledger.pub");
+    assert!(verified.code == 0, "{verified}");
+    // Who has no key can verify, and signs nothing.
+    let verified = audit("nowhere", "verify --witnessed kept.txt");
+    assert!(verified.code == 0 && verified.out.contains("fits the kept checkpoint"), "{verified}");
+    let refused = audit("nowhere", "bundle --session s1 -o none.html");
+    assert!(refused.code == 2 && refused.err.contains("is missing"), "{refused}");
+}
+
+/// A dashboard beside one replica decides on the calls of another.
+#[cfg(unix)]
+#[test]
+fn a_dashboard_serves_it_and_its_decisions_hold_everywhere() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Some(server) = start() else { return };
+    let policy = "[tools.permissions]\nrules = [{ tool = \"write_file\", action = \"ask\" }]";
+    let files = [("counterfoil.toml", policy), ("tokens", "operate bbbbbbbbbbbbbbbb ada\n")];
+    let (desk, url) = (Desk::with(&files), server.schema("served"));
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(desk.path().join("tokens"), private).unwrap();
+    let args = json!({ "path": "a.txt", "content": "x" }).to_string();
+    let run = || {
+        let words = ["run", "write_file", "--from-agent", "--session", "s", "--json", "--args"];
+        let ran = desk.spawn(&in_state(&url, "one"), &[&words[..], &[&args]].concat(), "");
+        serde_json::from_str::<Value>(&ran.out).unwrap()
+    };
+    let denied = run();
+    assert_eq!(denied["status"], "denied", "{denied}");
+    std::fs::create_dir(desk.path().join("two")).unwrap();
+    let key = |state: &str| desk.path().join(state).join("ledger.db.key");
+    std::fs::copy(key("one"), key("two")).unwrap();
+    let variables = in_state(&url, "two");
+    let serving =
+        crate::server::Server::start(&desk, "serve", &["--token-file", "tokens"], &variables);
+    let bearer = "authorization: Bearer bbbbbbbbbbbbbbbb\r\ncontent-type: application/json\r\n";
+    let ask = |method: &str, path: &str, body: &str| serving.ask(method, path, bearer, body);
+    // It is read a moment after it begins.
+    let seen = (0..400).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(25));
+        ask("GET", "/api/v1/health", "").contains("\"status\":\"ok\"")
+    });
+    assert!(seen, "{}", ask("GET", "/api/v1/health", ""));
+    let decide = |call: &Value, what: &str| {
+        let id = call["execution_id"].as_str().unwrap();
+        ask("POST", &format!("/api/v1/approvals/{id}/{what}"), "{\"reason\":\"so be it\"}")
+    };
+    let told = decide(&denied, "grant");
+    assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+    let twice = decide(&denied, "grant");
+    assert!(twice.starts_with("HTTP/1.1 409"), "{twice}");
+    assert_eq!(run()["status"], "completed");
+    let denied = run();
+    assert_eq!(denied["status"], "denied", "used up");
+    let told = decide(&denied, "refuse");
+    assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+    let refused = run();
+    assert!(refused.to_string().contains("did not agree"), "{refused}");
+    for (path, expected) in [
+        ("/api/v1/sessions", "\"s\""),
+        ("/api/v1/receipts", denied["execution_id"].as_str().unwrap()),
+        ("/api/v1/sessions/s/events?limit=2", "\"next\":\""),
+        ("/approvals", "write_file"),
+    ] {
+        let told = ask("GET", path, "");
+        assert!(told.starts_with("HTTP/1.1 200") && told.contains(expected), "{path}: {told}");
+    }
+    let verified = desk.spawn(&in_state(&url, "one"), &["audit", "verify"], "");
+    assert_eq!(verified.code, 0, "{verified}");
 }
 
 #[test]
