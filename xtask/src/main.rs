@@ -27,6 +27,8 @@ mod proxy_clients;
 mod receipts;
 #[expect(clippy::disallowed_methods, reason = "archives are files, and the program is asked")]
 mod release;
+#[expect(clippy::disallowed_methods, reason = "servers and replicas are processes")]
+mod replicas;
 mod requirements;
 mod seed_ledger;
 mod speculation;
@@ -90,6 +92,8 @@ enum Command {
     Receipts(receipts::Options),
     /// Makes a state folder to look at in the dashboard.
     SeedLedger(seed_ledger::Options),
+    /// Lets several replicas write to one ledger on PostgreSQL, kills one and crashes the server.
+    Replicas(replicas::Options),
     /// Tries every requirement of the documents that the product comes from.
     Requirements(requirements::Options),
     /// Makes the npm package, and the one with the program of a platform.
@@ -124,6 +128,7 @@ fn main() -> Result<()> {
         Command::Hostile(options) => hostile::run(&options),
         Command::Receipts(options) => receipts::run(&options),
         Command::SeedLedger(options) => seed_ledger::run(&options),
+        Command::Replicas(options) => replicas::run(&options),
         Command::Npm(options) => npm::run(&root(), &options),
         Command::Release(options) => release::run(&root(), &options),
         Command::Wheel(options) => wheel::run(&root(), &options),

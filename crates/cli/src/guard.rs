@@ -77,8 +77,8 @@ impl Making<'_> {
         if let Some(folder) = &folder {
             files = files.protecting(folder.path());
         }
-        if let Some(key) = &settings.ledger.key {
-            files = files.protecting(key);
+        for secret in settings.ledger.key.iter().chain(&settings.ledger.password_file) {
+            files = files.protecting(secret);
         }
         let mut builder = Guard::builder().workspace(workspace);
         if kinds.contains(&ExecutorKind::Shell) {
@@ -122,10 +122,14 @@ pub(crate) fn sandbox(state: Option<&StateFolder>) -> Sandbox {
     }
 }
 
-/// The ledger in a state folder that is there, to be read.
+/// The ledger in a state folder that is there, or the one that is shared, to be read.
 pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger> {
     let path = state.folder().ledger();
-    if !path.exists() {
+    let shared = options.ledger.url.is_some();
+    if !shared {
+        state.clone().existing()?;
+    }
+    if !shared && !path.exists() {
         let missing = format!("nothing is recorded yet: `{}` is missing", path.display());
         return Err(Complaint::new(missing).help("`counterfoil run` records what it does").into());
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::config::{self, Options, Place};
+use crate::config::{self, Files, Options, Place};
 
 /// How often the files are looked at.
 const EVERY: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub(crate) async fn follow(place: Place, apply: impl Fn(&Options) -> anyhow::Res
 }
 
 fn looks(place: &Place) -> Looks {
-    let project = (*place == Place::Found).then(config::project_file).flatten();
+    let project = (place.files == Files::Found).then(config::project_file).flatten();
     let files = config::user_file(place).into_iter().chain(project);
     let look = |path: PathBuf| {
         let file = fs::metadata(&path).ok();

@@ -131,14 +131,16 @@ pub use host::{
 };
 pub use ledger::{
     AppendError, Approved, Broken, Bundle, BundleError, BundleMark, BundleResult, BundleSession,
-    BundleVerification, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined, Draft,
-    Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
+    BundleVerification, Changes, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined,
+    Draft, Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
     InclusionProof, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
-    LedgerSettings, LedgerStore, Links, LogFile, OpenLedgerError, OpenWitnessError, Opened,
-    Pending, Provable, Proved, PublicKey, PublicKeyError, ReadLedgerError, Receipt, Rejected,
-    Retention, Said, SqliteLedger, Submission, SystemLogFile, Verification, VerifierKey,
-    VerifierKeyError, Witness, WitnessRefusal,
+    LedgerSettings, LedgerStore, LedgerUrl, Links, LogFile, MigrateError, Migrated,
+    OpenLedgerError, OpenWitnessError, Opened, Pending, Provable, Proved, PublicKey,
+    PublicKeyError, ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, Submission,
+    SystemLogFile, Verification, VerifierKey, VerifierKeyError, Witness, WitnessRefusal,
 };
+#[cfg(feature = "postgres")]
+pub use ledger::{PostgresAddress, PostgresAddressError, PostgresLedger};
 pub use offer::{
     Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult,
     schema_complexity,

@@ -36,7 +36,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
-    let state = global.state()?.existing()?;
+    let state = global.state()?;
+    // Whoever decides on calls of other replicas may have recorded nothing here.
+    let shared = options.ledger.url.is_some();
+    let state = if shared { state.create()? } else { state.existing()? };
     let guard = Making { options: &options, state: Some(state), approver: None, workspace: None }
         .guard()?;
     let id = &arguments.execution_id;

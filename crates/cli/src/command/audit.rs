@@ -3,6 +3,7 @@ mod beside;
 mod bundle;
 mod kept;
 mod lines;
+mod migrate;
 mod recorded;
 mod stats;
 mod verify;
@@ -10,18 +11,21 @@ mod when;
 mod witness;
 
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use counterfoil_guard::{
     AuditFiles, AuditFilter, AuditProblem, AuditResult, Ledger, LedgerSettings, OpenLedgerError,
-    ReadAuditError, SystemClock, SystemRandomness, export, recorded_transcript, verify_audit,
+    ReadAuditError, Retention, SystemClock, SystemRandomness, export, recorded_transcript,
+    verify_audit,
 };
 use counterfoil_model::ToolErrorCategory;
 
 use super::Global;
 use crate::choices::Colour;
+use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
 use crate::terminal;
@@ -113,6 +117,15 @@ Examples:
     /// Print signed checkpoints of the audit log and of the ledger, to be kept elsewhere
     #[command(after_help = "Examples:\n  counterfoil audit checkpoint > kept-elsewhere.txt")]
     Checkpoint,
+    /// Copy the ledger of the state folder to PostgreSQL, where there is none yet
+    ///
+    /// Events, results, checkpoints and keys stay as they are, byte for byte; the copy is verified
+    /// before it counts. The file stays, and so does the signing key: replicas get a copy of it.
+    #[command(after_help = "\
+Examples:
+  counterfoil audit migrate --to postgres://counterfoil@db.example/agents
+  counterfoil audit verify --ledger postgres://counterfoil@db.example/agents")]
+    Migrate(migrate::Arguments),
     /// Write receipts into one file that anybody can verify: a page with its own verifiers
     ///
     /// It holds events with their proofs, the receipts that they add up to, the keys that signed, and
@@ -150,6 +163,22 @@ Examples:
 
 Exit codes: 0 it is kept, 1 the ledger does not continue what was kept, 2 usage or input error.")]
     Witness(witness::Arguments),
+}
+
+impl Action {
+    /// Whether the audit log of the state folder has to be there.
+    fn reads_log(&self) -> bool {
+        match self {
+            Self::Tail { .. } | Self::Query { .. } | Self::Stats { .. } | Self::Checkpoint => true,
+            Self::Verify(_)
+            | Self::Export { .. }
+            | Self::Migrate(_)
+            | Self::Bundle(_)
+            | Self::VerifyBundle(_)
+            | Self::Key { .. }
+            | Self::Witness(_) => false,
+        }
+    }
 }
 
 /// Which lines are wanted.
@@ -234,7 +263,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         // It comes from elsewhere: nothing needs to be recorded here.
         return bundle::verify(arguments);
     }
-    let state = global.state()?.existing()?;
+    let state = global.state()?;
+    let settings = settings(global)?;
+    // What is asked of a shared ledger needs no log of its own.
+    let state = match settings.url {
+        Some(_) if !arguments.action.reads_log() => state,
+        _ => state.existing()?,
+    };
     match &arguments.action {
         Action::Tail { lines, shown } => lines::tail(files(&state)?, *lines, shown),
         Action::Query { wanted, limit, shown } => {
@@ -243,13 +278,14 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Stats { wanted, format, color } => {
             stats::run(files(&state)?, &wanted.filter(), *format, *color)
         }
-        Action::Verify(arguments) => verify::run(&state, arguments),
-        Action::Export { session } => export_sessions(&state, session.as_deref()),
-        Action::Checkpoint => checkpoint(&state),
-        Action::Bundle(arguments) => bundle::make(&state, arguments),
+        Action::Verify(arguments) => verify::run(&state, &settings, arguments),
+        Action::Export { session } => export_sessions(&state, &settings, session.as_deref()),
+        Action::Checkpoint => checkpoint(&state, &settings),
+        Action::Migrate(arguments) => migrate::run(&state, settings, arguments),
+        Action::Bundle(arguments) => bundle::make(&state, &settings, arguments),
         Action::VerifyBundle(arguments) => bundle::verify(arguments),
-        Action::Key { verifier } => bundle::key(&state, *verifier),
-        Action::Witness(arguments) => witness::send(&state, arguments),
+        Action::Key { verifier } => bundle::key(&state, &settings, *verifier),
+        Action::Witness(arguments) => witness::send(&state, &settings, arguments),
     }
 }
 
@@ -263,31 +299,53 @@ fn files(state: &State) -> Result<AuditFiles, Complaint> {
     })
 }
 
-/// The ledger beside the log; `None`: there is none.
-fn ledger(state: &State) -> Result<Option<Ledger>, OpenLedgerError> {
-    if !state.folder().ledger().exists() {
+/// The ledger beside the log, or the shared one; `None`: there is none. Nothing is begun.
+fn ledger(state: &State, settings: &LedgerSettings) -> Result<Option<Ledger>, OpenLedgerError> {
+    let is_there = match settings.url {
+        Some(_) => Ledger::look(settings)?.is_some(),
+        None => state.folder().ledger().exists(),
+    };
+    if !is_there {
         return Ok(None);
     }
     let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));
     let (ledger, notices) =
-        Ledger::open(&state.folder().ledger(), LedgerSettings::default(), clock, randomness)?;
+        Ledger::open(&state.folder().ledger(), settings.clone(), clock, randomness)?;
     let _ = notices.iter().try_for_each(|notice| warn(notice));
     Ok(Some(ledger))
 }
 
 /// The ledger beside the log, which has to be there; `why` says what for.
-fn the_ledger(state: &State, why: &str) -> Result<Ledger, Complaint> {
-    ledger(state).map_err(|error| Complaint::new(error.to_string()).help(error.help()))?.ok_or_else(
-        || {
-            let path = state.folder().ledger();
-            Complaint::new(format!("there is no ledger `{}`", path.display()))
+fn the_ledger(state: &State, settings: &LedgerSettings, why: &str) -> Result<Ledger, Complaint> {
+    ledger(state, settings)
+        .map_err(|error| Complaint::new(error.to_string()).help(error.help()))?
+        .ok_or_else(|| {
+            let place = ledger_place(state, settings).display().to_string();
+            Complaint::new(format!("there is no ledger `{place}`"))
                 .help(format!("{why}; it is begun by the first call"))
-        },
-    )
+        })
 }
 
-fn export_sessions(state: &State, session: Option<&str>) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, "sessions are recorded there")?;
+/// Where the ledger is: a file, or a URL without its password.
+fn ledger_place(state: &State, settings: &LedgerSettings) -> PathBuf {
+    match &settings.url {
+        Some(url) => PathBuf::from(url.to_string()),
+        None => state.folder().ledger(),
+    }
+}
+
+/// How the ledger is kept, but for what is dropped: looking drops nothing.
+fn settings(global: &Global) -> anyhow::Result<LedgerSettings> {
+    let settings = config::find(&global.place())?.options.ledger.resolve()?;
+    Ok(LedgerSettings { retention: Retention::default(), ..settings })
+}
+
+fn export_sessions(
+    state: &State,
+    settings: &LedgerSettings,
+    session: Option<&str>,
+) -> anyhow::Result<Exit> {
+    let ledger = the_ledger(state, settings, "sessions are recorded there")?;
     let sessions = match session {
         Some(session) => vec![session.to_owned()],
         None => ledger.sessions()?,
@@ -305,14 +363,14 @@ fn export_sessions(state: &State, session: Option<&str>) -> anyhow::Result<Exit>
 }
 
 /// A checkpoint is signed only over a log that is sound: a signature is a word given.
-fn checkpoint(state: &State) -> anyhow::Result<Exit> {
+fn checkpoint(state: &State, settings: &LedgerSettings) -> anyhow::Result<Exit> {
     let found = verify_audit(files(state)?, None, &mut |_| {})
         .map_err(|error| Complaint::new(error.to_string()))?;
     if let Some(problem) = found.broken {
         problem_line(&problem)?;
         return Ok(Exit::Findings);
     }
-    let ledger = the_ledger(state, "its key signs checkpoints")?;
+    let ledger = the_ledger(state, settings, "its key signs checkpoints")?;
     let own = ledger.checkpoint().map_err(|error| Complaint::new(error.to_string()))?;
     let mut out = io::stdout().lock();
     write!(out, "{}{own}", ledger.sign_audit(found.head))?;

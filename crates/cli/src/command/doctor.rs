@@ -98,6 +98,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let state = global.state();
     checks.push(files::state(state));
     checks.extend(files::keys(global.state().ok(), &options));
+    checks.extend(files::ledger(&settings.ledger));
     let abilities = guard::sandbox(None).abilities(&sandbox).clone();
     checks.extend(machine::checks(&abilities));
     checks.push(trial::check(&options));

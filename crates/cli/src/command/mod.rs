@@ -50,8 +50,10 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
+#[cfg(feature = "guard")]
+use counterfoil_guard::LedgerUrl;
 
-use crate::config::Place;
+use crate::config::{Files, Place};
 use crate::exit::{Complaint, Exit};
 use crate::log::{self, LogLevel};
 #[cfg(feature = "guard")]
@@ -95,14 +97,30 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "DIR", env = "COUNTERFOIL_STATE")]
     #[cfg(feature = "guard")]
     state: Option<PathBuf>,
+    /// The ledger that several replicas share: `postgres://USER@HOST/DATABASE`
+    #[arg(long, global = true, value_name = "URL", env = "COUNTERFOIL_LEDGER", hide_env_values = true, value_parser = ledger_url)]
+    #[cfg(feature = "guard")]
+    ledger: Option<LedgerUrl>,
+}
+
+/// Checked when it is used: what is wrong with it is said without its password.
+#[cfg(feature = "guard")]
+#[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
+fn ledger_url(text: &str) -> Result<LedgerUrl, std::convert::Infallible> {
+    Ok(LedgerUrl::new(text))
 }
 
 impl Global {
     pub(crate) fn place(&self) -> Place {
-        match (&self.config, self.no_config) {
-            (_, true) => Place::Nowhere,
-            (Some(path), false) => Place::Named(path.clone()),
-            (None, false) => Place::Found,
+        let files = match (&self.config, self.no_config) {
+            (_, true) => Files::Nowhere,
+            (Some(path), false) => Files::Named(path.clone()),
+            (None, false) => Files::Found,
+        };
+        Place {
+            files,
+            #[cfg(feature = "guard")]
+            ledger: self.ledger.clone(),
         }
     }
 

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use counterfoil_guard::Gates;
 
 use super::Global;
-use crate::config::{self, Place};
+use crate::config::{self, Files, Place};
 use crate::exit::Exit;
 
 /// Check a policy, or show what it would do
@@ -65,7 +65,7 @@ fn check(global: &Global, files: &[PathBuf], out: &mut impl Write) -> anyhow::Re
     let places: Vec<Place> = if files.is_empty() {
         vec![global.place()]
     } else {
-        files.iter().cloned().map(Place::Named).collect()
+        files.iter().cloned().map(|path| Files::Named(path).into()).collect()
     };
     for place in places {
         let found = config::find(&place)?;

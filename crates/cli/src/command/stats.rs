@@ -77,7 +77,7 @@ impl Repetition {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
-    let ledger = ledger(&global.state()?.existing()?, &options)?;
+    let ledger = ledger(&global.state()?, &options)?;
     let mut sessions = ledger.sessions()?;
     if let Some(wanted) = &arguments.session {
         sessions.retain(|session| session == wanted);

@@ -24,7 +24,7 @@ use crate::surroundings::runtime;
 #[command(after_help = "\
 Examples:
   counterfoil audit key --verifier > ledger.vkey         where the ledger is
-  counterfoil witness --name example.org/w1 --ledger ledger.vkey
+  counterfoil witness --name example.org/w1 --ledger-key ledger.vkey
 
 Exit codes: 0 it was ended, 2 usage or input error.")]
 pub(crate) struct Arguments {
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// A ledger that it witnesses: its key in the form NAME+HASH+KEY, or a file with such lines
     /// (repeatable; a ledger whose key was replaced is named again)
     #[arg(long, value_name = "KEY", required = true)]
-    ledger: Vec<String>,
+    ledger_key: Vec<String>,
     /// Where ledgers ask
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8790")]
     listen: SocketAddr,
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let mut ledgers = Vec::new();
-    for given in &arguments.ledger {
+    for given in &arguments.ledger_key {
         ledgers.extend(keys(given)?);
     }
     if let Some(other) = ledgers.iter().find(|key| key.kind != KeyKind::Ledger) {

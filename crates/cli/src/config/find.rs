@@ -3,6 +3,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+#[cfg(feature = "guard")]
+use counterfoil_guard::LedgerUrl;
 use toml::{Table, Value};
 
 use super::layer::{Layer, at, merged};
@@ -21,7 +23,27 @@ const NAME: &str = "counterfoil.toml";
 
 /// Where the configuration comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) struct Place {
+    /// From which files.
+    pub(crate) files: Files,
+    /// The ledger that the flag names: it wins over every file.
+    #[cfg(feature = "guard")]
+    pub(crate) ledger: Option<LedgerUrl>,
+}
+
+impl From<Files> for Place {
+    fn from(files: Files) -> Self {
+        Self {
+            files,
+            #[cfg(feature = "guard")]
+            ledger: None,
+        }
+    }
+}
+
+/// From which files the configuration comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Files {
     /// Found: the project's, then the user's.
     Found,
     /// Exactly this file.
@@ -73,7 +95,7 @@ fn gather(
         users.push(read_file(&path)?);
         files.push(path);
     }
-    if *place == Place::Found
+    if place.files == Files::Found
         && let Some(path) = project_file()
     {
         match of_project(&path, &users) {
@@ -90,9 +112,11 @@ fn gather(
         }
     }
     layers.extend(users);
-    let options = merged(&layers).try_into().map_err(|error: toml::de::Error| {
+    let options: Options = merged(&layers).try_into().map_err(|error: toml::de::Error| {
         Complaint::new(error.to_string().trim_end().replace('\n', ", "))
     })?;
+    #[cfg(feature = "guard")]
+    let options = with_ledger(options, place);
     Ok(Configuration { options, files, notes, layers })
 }
 
@@ -137,6 +161,18 @@ pub(crate) fn beyond(place: &Place, path: &Path, text: &str) -> anyhow::Result<V
     Ok(narrowed(&layer(path, text)?.says, &in_force(&users)?).1)
 }
 
+/// With the ledger that the flag names, and the password of the environment where the URL has none.
+#[cfg(feature = "guard")]
+fn with_ledger(mut options: Options, place: &Place) -> Options {
+    let url = place.ledger.clone().or(options.ledger.url);
+    let password = env::var("PGPASSWORD").ok();
+    options.ledger.url = url.map(|url| match &password {
+        Some(password) => url.or_password(password),
+        None => url,
+    });
+    options
+}
+
 /// What holds without the project: what the user says, and defaults.
 fn in_force(users: &[Layer]) -> anyhow::Result<Table> {
     let defaults = Layer { name: String::new(), says: Table::try_from(Options::default())? };
@@ -145,24 +181,24 @@ fn in_force(users: &[Layer]) -> anyhow::Result<Table> {
 
 /// The configuration file that is nearest.
 pub(crate) fn nearest_file(place: &Place) -> Option<PathBuf> {
-    let project = (*place == Place::Found).then(project_file).flatten();
+    let project = (place.files == Files::Found).then(project_file).flatten();
     project.or_else(|| user_file(place))
 }
 
 /// The file of the project around the working directory.
 pub(crate) fn project_file() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
-    let user = user_file(&Place::Found);
+    let user = user_file(&Files::Found.into());
     let path = here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file());
     path.filter(|path| user.as_ref() != Some(path))
 }
 
 /// The file in which the user decides: the one that was named, or the one of the user's folder.
 pub(crate) fn user_file(place: &Place) -> Option<PathBuf> {
-    match place {
-        Place::Nowhere => None,
-        Place::Named(path) => Some(path.clone()),
-        Place::Found => user_folder().map(|folder| folder.join(NAME)).filter(|path| path.is_file()),
+    match &place.files {
+        Files::Nowhere => None,
+        Files::Named(path) => Some(path.clone()),
+        Files::Found => user_folder().map(|folder| folder.join(NAME)).filter(|path| path.is_file()),
     }
 }
 

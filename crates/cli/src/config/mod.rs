@@ -19,7 +19,7 @@ mod unbuilt;
 mod usable;
 mod variables;
 
-pub(crate) use find::{Place, beyond, find, project_file};
+pub(crate) use find::{Files, Place, beyond, find, project_file};
 #[cfg(feature = "guard")]
 pub(crate) use find::{find_without_broken_project, nearest_file, pasted, user_file, user_folder};
 #[cfg(feature = "guard")]

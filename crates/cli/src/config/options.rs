@@ -95,10 +95,11 @@ pub(crate) struct CheckOptions {
 
 impl Options {
     /// Keys that hold a path, which is relative to the file it stands in.
-    pub(super) const PATHS: [[&str; 2]; 5] = [
+    pub(super) const PATHS: [[&str; 2]; 6] = [
         ["check", "tools"],
         ["check", "baseline"],
         ["ledger", "key"],
+        ["ledger", "password_file"],
         ["proxy", "tls_cert"],
         ["proxy", "tls_key"],
     ];

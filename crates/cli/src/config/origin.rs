@@ -174,6 +174,8 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("tools.overflow.max_chars", May::Say),
     ("ledger.durability", May::NotSay),
     ("ledger.group_ms", May::NotSay),
+    ("ledger.url", May::NotSay),
+    ("ledger.password_file", May::NotSay),
     ("ledger.key", May::NotSay),
     ("ledger.keep_events_days", May::NotSay),
     ("ledger.keep_results_days", May::NotSay),

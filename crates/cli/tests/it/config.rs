@@ -212,6 +212,8 @@ fn what_is_in_force() {
     [ledger]
     durability = "batch"
     group_ms = 5
+    # url is not set
+    # password_file is not set
     # key is not set
     # keep_events_days is not set
     # keep_results_days is not set
@@ -527,6 +529,8 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     [ledger]
     durability = "batch"
     group_ms = 5
+    # url is not set
+    # password_file is not set
     # key is not set
     # keep_events_days is not set
     # keep_results_days is not set

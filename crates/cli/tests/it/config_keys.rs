@@ -150,6 +150,8 @@ const KEYS: &[(&str, &str)] = &[
     ("tools.overflow.max_chars", "30000"),
     ("ledger.durability", "\"batch\""),
     ("ledger.group_ms", "5"),
+    ("ledger.url", ""),
+    ("ledger.password_file", ""),
     ("ledger.key", ""),
     ("ledger.keep_events_days", ""),
     ("ledger.keep_results_days", ""),

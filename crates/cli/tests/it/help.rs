@@ -81,6 +81,11 @@ fn help() {
               
               [env: COUNTERFOIL_STATE=]
 
+          --ledger <URL>
+              The ledger that several replicas share: `postgres://USER@HOST/DATABASE`
+              
+              [env: COUNTERFOIL_LEDGER]
+
     Examples:
       counterfoil check session.jsonl          what the agent said, against what it did
       counterfoil check logs/ --format sarif   the same for a folder, for code scanning
@@ -153,6 +158,8 @@ fn help_of_check() {
           --log <LEVEL>    How much is logged to standard error [default: warn; off in hooks] [env:
                            COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug, trace]
           --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
+          --ledger <URL>   The ledger that several replicas share: `postgres://USER@HOST/DATABASE` [env:
+                           COUNTERFOIL_LEDGER]
 
     Examples:
       counterfoil check                          the newest session of each agent on this machine
@@ -204,6 +211,8 @@ fn help_of_validate() {
           --log <LEVEL>    How much is logged to standard error [default: warn; off in hooks] [env:
                            COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug, trace]
           --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
+          --ledger <URL>   The ledger that several replicas share: `postgres://USER@HOST/DATABASE` [env:
+                           COUNTERFOIL_LEDGER]
 
     Examples:
       counterfoil validate --tools tools.json calls.jsonl

@@ -28,6 +28,7 @@ mod sandbox;
 mod scheduler;
 mod serve;
 mod server;
+mod shared_ledger;
 mod skills;
 mod steady;
 mod undo;

@@ -241,20 +241,28 @@ fn plain_lines_have_no_escape_codes_but_those_of_a_question() {
 
 #[test]
 fn what_waits_is_approved_on_a_terminal() {
+    approved_on_a_terminal(&[]);
+    let Some(server) = crate::shared_ledger::start() else { return };
+    approved_on_a_terminal(&["--ledger", &server.schema("approved")]);
+}
+
+/// With these flags for every command.
+fn approved_on_a_terminal(flags: &[&str]) {
     let rule = "[tools.permissions]\nrules = [{ tool = \"write_file\", action = \"ask\" }]";
     let desk = Desk::with(&[("counterfoil.toml", rule)]);
     let args = json!({ "path": "a.txt", "content": "x" }).to_string();
     let run = || {
         let words = ["run", "write_file", "--from-agent", "--session", "s", "--json", "--args"];
-        let ran =
-            desk.spawn(&[("COUNTERFOIL_STATE", "state")], &[&words[..], &[&args]].concat(), "");
+        let words = [&words[..], &[&args], flags].concat();
+        let ran = desk.spawn(&[("COUNTERFOIL_STATE", "state")], &words, "");
         serde_json::from_str::<Value>(&ran.out).unwrap()
     };
     let denied = run();
     assert_eq!(denied["status"], "denied", "{denied}");
     let id = denied["execution_id"].as_str().unwrap();
     for (answer, code, status) in [("n\n", 2, "denied"), ("y\n", 0, "completed")] {
-        let Some(terminal) = Terminal::run(&desk, &["approve", id], (24, 80)) else { return };
+        let words = [&["approve", id], flags].concat();
+        let Some(terminal) = Terminal::run(&desk, &words, (24, 80)) else { return };
         terminal.see("a.txt");
         pause();
         terminal.write(answer);

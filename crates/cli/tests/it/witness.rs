@@ -27,7 +27,7 @@ impl Drop for Standing {
 
 fn stand(desk: &Desk) -> Standing {
     let mut child = Command::new(env!("CARGO_BIN_EXE_counterfoil"))
-        .args(["witness", "--name", "example.org/w1", "--ledger", "ledger.vkey"])
+        .args(["witness", "--name", "example.org/w1", "--ledger-key", "ledger.vkey"])
         .args(["--listen", "127.0.0.1:0", "--folder", "elsewhere"])
         .current_dir(desk.path())
         .env_clear()

@@ -59,6 +59,10 @@ pub enum AppendError {
     /// The file could not be written.
     #[error("the ledger could not be written: {0}")]
     Storage(String),
+    /// The connection was lost while the database committed, and could not be had again: the event
+    /// is in the ledger or it is not. It counts as failed, and nothing may go on from it.
+    #[error("it is not known whether the event is in the ledger: {0}")]
+    Unknown(String),
     /// The ledger was closed before the event was written.
     #[error("the ledger is closed")]
     Closed,
@@ -101,6 +105,12 @@ impl Item {
             }
         }
         Ok(Self { session: session.to_owned(), draft, bytes, stored, quota, seen: None })
+    }
+
+    /// The digest that the event needs and does not bring.
+    pub(super) fn missing(&self) -> Option<Digest> {
+        let brought = |digest: &Digest| self.stored.iter().any(|stored| stored.digest == *digest);
+        self.draft.needs().filter(|digest| *digest != Digest::of_bytes(b"") && !brought(digest))
     }
 }
 

@@ -6,6 +6,7 @@ use counterfoil_model::{Digest, canonical_bytes_of};
 use serde::Deserialize;
 
 use super::event::{Draft, Event, Links};
+use super::read::ReadLedgerError;
 
 /// Of the form of events.
 pub(super) const VERSION: u32 = 1;
@@ -109,6 +110,16 @@ struct CallOutline<'b> {
 impl<'b> Outline<'b> {
     pub(super) fn read(body: &'b [u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(body)
+    }
+}
+
+impl Outline<'_> {
+    /// The place of the approval that the event of a session uses up.
+    pub(super) fn uses(body: &[u8], session: &str) -> Result<Option<u64>, ReadLedgerError> {
+        let read = Outline::read(body).map(|outline| outline.draft.uses());
+        read.map_err(|error| ReadLedgerError::Broken {
+            what: format!("an event of `{session}` cannot be read: {error}"),
+        })
     }
 }
 

@@ -1,14 +1,13 @@
 use counterfoil_model::Digest;
-use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use super::body;
 use super::event::Event;
-use super::head;
 use super::key::PublicKey;
 use super::note::Checkpoint;
-use super::read::{self, ReadLedgerError, StoredTree};
+use super::read::{ReadLedgerError, StoredTree};
 use super::receipt::Receipt;
+use super::tables::Tables;
 use super::tree::{InclusionProof, inclusion};
 
 /// A receipt with all that somebody needs to verify it without the ledger.
@@ -84,13 +83,13 @@ impl ExportedReceipt {
 
 /// The receipt of an execution, with its proofs in the tree of a checkpoint.
 pub(super) fn export(
-    connection: &Connection,
+    tables: &impl Tables,
     execution_id: &str,
     checkpoint: Checkpoint,
     public_key: PublicKey,
 ) -> Result<Option<ExportedReceipt>, ReadLedgerError> {
-    let mut events = read::execution(connection, execution_id)?;
-    let exported = with_proofs(connection, &mut events, &checkpoint)?;
+    let mut events = tables.execution(execution_id)?;
+    let exported = with_proofs(tables, &mut events, &checkpoint)?;
     let events: Vec<_> = events.into_iter().map(|(event, _)| event).collect();
     Ok(Receipt::of(&events).map(|receipt| ExportedReceipt {
         version: 1,
@@ -103,16 +102,16 @@ pub(super) fn export(
 
 /// Those of the events that the checkpoint covers, with their proofs in its tree.
 fn with_proofs(
-    connection: &Connection,
+    tables: &impl Tables,
     events: &mut Vec<(Event, Vec<u8>)>,
     checkpoint: &Checkpoint,
 ) -> Result<Vec<ExportedEvent>, ReadLedgerError> {
-    let size = checkpoint.size().min(head::extent(connection)?);
+    let size = checkpoint.size().min(tables.extent()?);
     // What was added after the checkpoint is not proved by it.
     events.retain(|(event, _)| event.seq < size);
     let mut exported = Vec::new();
     for (event, bytes) in events {
-        let proof = inclusion(&mut StoredTree(connection), event.seq, size)?;
+        let proof = inclusion(&mut StoredTree(tables), event.seq, size)?;
         let body = String::from_utf8_lossy(bytes).into_owned();
         exported.push(ExportedEvent { seq: event.seq, body, proof });
     }
@@ -148,30 +147,30 @@ pub struct Proved {
 /// The events that are wanted, as far as they are there, with their proofs in the tree of a
 /// checkpoint.
 pub(super) fn prove(
-    connection: &Connection,
+    tables: &impl Tables,
     wanted: &Provable,
     checkpoint: Checkpoint,
 ) -> Result<Proved, ReadLedgerError> {
     let mut events = match wanted {
         Provable::Session { name, since } => {
-            let mut events = read::session_with_bytes(connection, name, 0, u64::MAX)?;
+            let mut events = tables.session_events(name, 0, u64::MAX)?;
             let first = events.iter().position(|(event, _)| since.is_none_or(|at| event.at >= at));
             events.split_off(first.unwrap_or(events.len()))
         }
         Provable::Executions(ids) => {
             let mut events = Vec::new();
             for id in ids {
-                events.extend(read::execution(connection, id)?);
+                events.extend(tables.execution(id)?);
             }
             events.sort_by_key(|(event, _)| event.seq);
             events.dedup_by_key(|(event, _)| event.seq);
             events
         }
     };
-    let mut keys = read::key_notes(connection)?;
-    let signer = keys.iter().position(|(key, _)| checkpoint.is_signed_by(key));
+    let mut keys = tables.keys()?;
+    let signer = keys.iter().position(|key| checkpoint.is_signed_by(&key.public));
     // A key that came meanwhile signed nothing here.
     keys.truncate(signer.map_or(0, |signer| signer + 1));
-    let events = with_proofs(connection, &mut events, &checkpoint)?;
-    Ok(Proved { checkpoint, keys: keys.into_iter().map(|(_, note)| note).collect(), events })
+    let events = with_proofs(tables, &mut events, &checkpoint)?;
+    Ok(Proved { checkpoint, keys: keys.into_iter().map(|key| key.note).collect(), events })
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use super::append::{AppendError, Item};
 use super::event::Event;
 use super::pending::{Pending, Promise};
+use super::seal::Outcome;
 use super::settings::Durability;
-use super::writer::Writer;
 
 /// The thread that writes what is handed to it, group by group.
 #[derive(Debug)]
@@ -24,9 +24,19 @@ type Waiting = (Item, Promise<Event>);
 /// A group is not larger: whoever came first is not kept waiting for ever.
 const LARGEST: usize = 2048;
 
+/// Who writes the groups.
+pub(super) trait WritesGroups: Send + 'static {
+    /// Writes the items in their order, all at once. An item that is refused leaves the others
+    /// alone; trouble with the storage leaves nothing of any.
+    fn write(&mut self, items: Vec<Item>) -> Vec<Outcome>;
+
+    /// What is to be done once the callers have their answers.
+    fn after_group(&mut self);
+}
+
 impl Group {
     pub(super) fn start(
-        writer: Arc<Mutex<Writer>>,
+        writer: Arc<Mutex<impl WritesGroups>>,
         durability: Durability,
         interval: Duration,
     ) -> std::io::Result<Self> {
@@ -60,7 +70,7 @@ impl Drop for Group {
 }
 
 fn write_groups(
-    writer: &Mutex<Writer>,
+    writer: &Mutex<impl WritesGroups>,
     waiting: &Receiver<Waiting>,
     largest: usize,
     interval: Duration,
@@ -72,7 +82,7 @@ fn write_groups(
         for (promise, outcome) in promises.into_iter().zip(outcomes.into_iter().chain(missing)) {
             promise.fill(outcome);
         }
-        writer.lock().unwrap_or_else(PoisonError::into_inner).sign_group();
+        writer.lock().unwrap_or_else(PoisonError::into_inner).after_group();
     }
 }
 

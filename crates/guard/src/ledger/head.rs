@@ -8,12 +8,13 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::body::Outline;
 use super::log::{Extent, Record};
 use super::note::Checkpoint;
-use super::read::{self, ReadLedgerError};
+use super::read::ReadLedgerError;
 use super::recent::{Entry, Recent};
+use super::tables::{self, EventRow, Lookups, NoteKind, Tables};
 use super::tree::{BLOCK, Frontier};
 
 /// The end of the ledger, as it was when this process wrote or read it last.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Head {
     pub(super) frontier: Frontier,
     /// Digest of the last event; of the ledger's name when there is none.
@@ -44,6 +45,14 @@ pub(super) struct SessionHead {
     pub(super) calls: u64,
 }
 
+impl SessionHead {
+    /// Of a session that stands in the tables.
+    #[cfg(feature = "postgres")]
+    pub(super) fn known(id: i64, seq: u64, calls: u64) -> Self {
+        Self { id: Some(id), seq, calls }
+    }
+}
+
 /// More sessions are forgotten and looked up again.
 const REMEMBERED: usize = 4096;
 
@@ -51,19 +60,19 @@ impl Head {
     /// Reads the end of what stands in the tables. What was signed must still have the root that
     /// was signed, and what follows must follow: nothing else is ever signed again.
     pub(super) fn load(
-        connection: &Connection,
+        tables: &impl Tables,
         origin: &str,
         log: Extent,
     ) -> Result<Self, ReadLedgerError> {
-        let cut = read::cut(connection)?;
-        let checkpoint = last_checkpoint(connection)?;
+        let cut = tables.cut()?;
+        let checkpoint = last_checkpoint(tables)?;
         let signed = checkpoint.as_ref().map_or(0, Checkpoint::size);
-        let frontier = frontier(connection, signed)?;
+        let frontier = frontier(tables, signed)?;
         if let Some(checkpoint) = checkpoint {
-            hold(&checkpoint, frontier.root(), connection)?;
+            hold(&checkpoint, frontier.root(), tables)?;
         }
         let last = match signed.checked_sub(1) {
-            Some(last) => read::digest(connection, last)?,
+            Some(last) => tables::digest(tables, last)?,
             None => genesis(origin),
         };
         let mut head = Self {
@@ -77,7 +86,7 @@ impl Head {
             key_is_known: false,
             sessions: HashMap::new(),
         };
-        head.extend(connection)?;
+        head.extend(tables)?;
         Ok(head)
     }
 
@@ -163,40 +172,40 @@ impl Head {
     }
 
     /// Adds the events that follow, if each follows the one before it.
-    fn extend(&mut self, connection: &Connection) -> Result<(), ReadLedgerError> {
-        let mut statement = connection
-            .prepare_cached("SELECT seq, digest, body FROM events WHERE seq >= ?1 ORDER BY seq")?;
-        let mut rows = statement.query([self.frontier.size()])?;
-        while let Some(row) = rows.next()? {
-            let (seq, size) = (row.get::<_, u64>(0)?, self.frontier.size());
-            let digest = read::digest_at(row, 1)?;
-            let body = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-            if seq != size {
-                return Err(broken(&format!("event {size} is missing")));
+    pub(super) fn extend(&mut self, tables: &impl Tables) -> Result<(), ReadLedgerError> {
+        loop {
+            let page = tables.events(self.frontier.size().checked_sub(1))?;
+            if page.is_empty() {
+                return Ok(());
             }
-            if Digest::of_bytes(body) != digest {
-                return Err(broken(&format!("event {seq} does not have its digest")));
+            for EventRow { seq, digest, body, .. } in page {
+                let size = self.frontier.size();
+                if seq != size {
+                    return Err(broken(&format!("event {size} is missing")));
+                }
+                if Digest::of_bytes(&body) != digest {
+                    return Err(broken(&format!("event {seq} does not have its digest")));
+                }
+                let previous = Outline::read(&body).map(|outline| outline.previous);
+                if previous.ok() != Some(self.last) {
+                    return Err(broken(&format!("event {seq} does not follow the one before it")));
+                }
+                self.frontier.push(&digest, |_| {});
+                self.last = digest;
             }
-            let previous = Outline::read(body).map(|outline| outline.previous);
-            if previous.ok() != Some(self.last) {
-                return Err(broken(&format!("event {seq} does not follow the one before it")));
-            }
-            self.frontier.push(&digest, |_| {});
-            self.last = digest;
         }
-        Ok(())
     }
 
     /// The end of a session; `None` when it has not begun.
     pub(super) fn session(
         &mut self,
-        connection: &Connection,
+        lookups: &impl Lookups,
         name: &str,
-    ) -> rusqlite::Result<Option<SessionHead>> {
+    ) -> Result<Option<SessionHead>, ReadLedgerError> {
         if let Some(head) = self.sessions.get(name) {
             return Ok(Some(*head));
         }
-        let found = find_session(connection, name)?;
+        let found = lookups.session(name)?;
         if let Some(head) = found {
             self.sessions.insert(name.to_owned(), head);
         }
@@ -212,6 +221,13 @@ impl Head {
         if let Some(session) = self.sessions.get_mut(name) {
             session.id = Some(id);
         }
+    }
+
+    /// Forgets what stands in the tables by now.
+    #[cfg(feature = "postgres")]
+    pub(super) fn forget(&mut self) {
+        self.recent = Recent::default();
+        self.sessions.clear();
     }
 
     /// Forgets the sessions where they are too many. All of their events must stand in the tables.
@@ -248,36 +264,24 @@ pub(super) fn find_session(
     Ok(Some(SessionHead { id: Some(id), seq, calls }))
 }
 
-/// Events that were ever written.
-pub(super) fn extent(connection: &Connection) -> rusqlite::Result<u64> {
-    // Retention never drops the last event.
-    connection
-        .prepare_cached("SELECT coalesce(max(seq) + 1, 0) FROM events")?
-        .query_row([], |row| row.get(0))
-}
-
 /// Verifies that the last checkpoint is of these events, and signed by a key of the ledger.
-fn hold(
+pub(super) fn hold(
     checkpoint: &Checkpoint,
     root: Digest,
-    connection: &Connection,
+    tables: &impl Tables,
 ) -> Result<(), ReadLedgerError> {
     if checkpoint.root() != root {
         return Err(broken("its last checkpoint has another root"));
     }
-    let keys = read::keys(connection)?;
-    if keys.iter().any(|key| checkpoint.is_signed_by(key)) {
+    if tables.keys()?.iter().any(|key| checkpoint.is_signed_by(&key.public)) {
         Ok(())
     } else {
         Err(broken("its last checkpoint is not signed by its key"))
     }
 }
 
-fn last_checkpoint(connection: &Connection) -> Result<Option<Checkpoint>, ReadLedgerError> {
-    let note: Option<String> = connection
-        .prepare_cached("SELECT note FROM checkpoints ORDER BY size DESC LIMIT 1")?
-        .query_row([], |row| row.get(0))
-        .optional()?;
+pub(super) fn last_checkpoint(tables: &impl Tables) -> Result<Option<Checkpoint>, ReadLedgerError> {
+    let note = tables.last_note(NoteKind::Checkpoint)?;
     let checkpoint = note.map(|note| note.parse()).transpose();
     checkpoint.map_err(|error| broken(&format!("its last checkpoint: {error}")))
 }
@@ -287,20 +291,16 @@ fn broken(what: &str) -> ReadLedgerError {
 }
 
 /// The frontier of the first `size` leaves, from the stored nodes and fewer than 256 events.
-pub(super) fn frontier(connection: &Connection, size: u64) -> Result<Frontier, ReadLedgerError> {
+pub(super) fn frontier(tables: &impl Tables, size: u64) -> Result<Frontier, ReadLedgerError> {
     let mut frontier = Frontier::default();
     for level in (1..8_u8).rev() {
         let leaves = BLOCK.pow(u32::from(level) - 1).saturating_mul(BLOCK);
         while size - frontier.size() >= leaves {
-            let hash = read::node(connection, level, frontier.size() / leaves)?;
+            let hash = tables::node(tables, level, frontier.size() / leaves)?;
             frontier.push_node(level, hash, |_| {});
         }
     }
-    let mut statement = connection
-        .prepare_cached("SELECT digest FROM events WHERE seq >= ?1 AND seq < ?2 ORDER BY seq")?;
-    let mut rows = statement.query([frontier.size(), size])?;
-    while let Some(row) = rows.next()? {
-        let digest = read::digest_at(row, 0)?;
+    for digest in tables.digests(frontier.size(), size)? {
         frontier.push(&digest, |_| {});
     }
     if frontier.size() == size {

@@ -8,6 +8,7 @@
 //! file does not grow. Anything else there is an unfinished write.
 
 use std::io::Result;
+use std::sync::Arc;
 
 use counterfoil_model::Digest;
 
@@ -277,7 +278,7 @@ impl<'b> Bytes<'b> {
                         digest: self.digest()?,
                         size: usize::try_from(self.number()?).ok()?,
                         packed: self.take(1)? == [1],
-                        bytes: self.bytes()?,
+                        bytes: Arc::new(self.bytes()?),
                     });
                 }
                 Some(Record::Event(body, stored))

@@ -7,6 +7,8 @@
 mod append;
 mod body;
 mod bundle;
+mod changes;
+mod decisions;
 mod event;
 mod export;
 mod group;
@@ -19,6 +21,8 @@ mod note;
 mod open;
 mod options;
 mod pending;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod read;
 mod receipt;
 mod recent;
@@ -26,11 +30,17 @@ mod results;
 mod retention;
 mod rotation;
 mod schema;
+mod seal;
 mod settings;
+mod shared;
+mod signer;
 mod sqlite;
+mod sqlite_tables;
 mod store;
+mod tables;
 mod tombstone;
 mod tree;
+mod url;
 mod verify;
 mod witness;
 mod writer;
@@ -39,6 +49,7 @@ pub use append::AppendError;
 pub use bundle::{
     Bundle, BundleError, BundleMark, BundleResult, BundleSession, BundleVerification,
 };
+pub use changes::Changes;
 pub(crate) use event::{APPROVAL_DECLINED, APPROVAL_REQUIRED};
 pub use event::{Approved, Closed, Declined, Draft, Event, Links, Opened, Rejected, Said};
 pub use export::{ExportError, ExportedEvent, ExportedReceipt, Provable, Proved};
@@ -49,12 +60,16 @@ pub use note::{Checkpoint, CheckpointError};
 pub use open::OpenLedgerError;
 pub use options::{LedgerOptions, LedgerOptionsError};
 pub use pending::Pending;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresAddress, PostgresAddressError, PostgresLedger};
 pub use read::ReadLedgerError;
 pub use receipt::Receipt;
 pub use settings::{Durability, LedgerSettings, Retention};
+pub use shared::{MigrateError, Migrated};
 pub use sqlite::SqliteLedger;
 pub use store::{Ledger, LedgerStore};
 pub use tree::{ConsistencyProof, InclusionProof};
+pub use url::LedgerUrl;
 pub use verify::{Broken, Expected, HeldAgainst, Verification};
 pub use witness::{
     KeyKind, OpenWitnessError, Submission, VerifierKey, VerifierKeyError, Witness, WitnessRefusal,

@@ -5,9 +5,10 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::head::Head;
 use super::recent::{Entry, Recent};
 use super::results::{self, PER_EVENT};
+use super::seal::Trouble;
 use super::settings::Durability;
 use super::tree::{BLOCK, StoredNode};
-use super::writer::{Trouble, Writer};
+use super::writer::Writer;
 
 /// So many events move at once: the more, the fewer pages are written for each.
 const MANY: usize = 1024;
@@ -107,7 +108,7 @@ fn insert_all(connection: &Connection, head: &mut Head, recent: Recent) -> rusql
 }
 
 /// The block of events that a checkpoint of this size ends in.
-fn block(size: u64) -> u64 {
+pub(super) fn block(size: u64) -> u64 {
     size.saturating_sub(1) / BLOCK
 }
 

@@ -17,6 +17,7 @@ use super::read;
 use super::rotation;
 use super::schema::{APPLICATION_ID, TABLES, USER_VERSION};
 use super::settings::{Durability, LedgerSettings};
+use super::signer::Signer;
 use super::writer::Writer;
 use crate::ports::{Clock, Randomness, RandomnessError};
 
@@ -69,6 +70,14 @@ pub enum OpenLedgerError {
         /// The key's file.
         path: PathBuf,
     },
+    /// The URL does not say where a ledger is, or this build cannot go there.
+    #[error("the ledger `{url}` cannot be used: {why}")]
+    Address {
+        /// The URL, without its password.
+        url: String,
+        /// Why not.
+        why: String,
+    },
     /// No name could be made.
     #[error(transparent)]
     Randomness(#[from] RandomnessError),
@@ -81,6 +90,9 @@ impl OpenLedgerError {
         match self {
             Self::Unwritable { .. } => {
                 "make room, or give a folder that exists and that this user may write to"
+            }
+            Self::Address { .. } => {
+                "give `postgres://USER@HOST/DATABASE?sslmode=verify-full`; docs/postgres.md says more"
             }
             Self::NotALedger { .. } => "give the path of a ledger, or of a file that is not there",
             Self::Newer { .. } => "use the version of the program that wrote it, or a later one",
@@ -132,7 +144,7 @@ pub(super) fn open(
     let connected = connections(path, &key_path, randomness);
     log.unlock();
     let (connection, reader) = connected?;
-    let (key, key_number) = current_key(&connection, path, &key_path)?;
+    let (key, number) = current_key(&connection, path, &key_path)?;
     let origin = read::origin(&connection).map_err(storage)?;
     let mut writer = Writer {
         connection,
@@ -140,10 +152,7 @@ pub(super) fn open(
         cut: 0,
         signed_at: clock.monotonic(),
         clock,
-        origin,
-        key,
-        key_number,
-        key_path: Some(key_path),
+        signer: Signer { origin, key, number, path: Some(key_path) },
         durability: settings.durability,
         head: None,
     };
@@ -201,10 +210,7 @@ pub(super) fn in_memory(
         cut: 0,
         signed_at: clock.monotonic(),
         clock,
-        origin,
-        key,
-        key_number: 0,
-        key_path: None,
+        signer: Signer { origin, key, number: 0, path: None },
         durability: Durability::Os,
         head: None,
     };
@@ -308,7 +314,7 @@ fn create(connection: &Connection, origin: &str, key: &SigningKey) -> rusqlite::
     connection.pragma_update(None, "user_version", USER_VERSION)
 }
 
-fn new_origin(randomness: &dyn Randomness) -> Result<String, RandomnessError> {
+pub(super) fn new_origin(randomness: &dyn Randomness) -> Result<String, RandomnessError> {
     let mut bytes = [0; 8];
     randomness.fill(&mut bytes)?;
     Ok(format!("counterfoil/ledger/{:016x}", u64::from_be_bytes(bytes)))
@@ -403,7 +409,7 @@ fn make_private(path: &Path) -> std::io::Result<Option<String>> {
     Ok(Some(format!("others could read the ledger (mode {mode:o}); now they cannot")))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

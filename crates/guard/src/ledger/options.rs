@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::settings::{Durability, LedgerSettings, Retention};
+use super::url::LedgerUrl;
 
 /// `[ledger]`: how the ledger is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +16,14 @@ pub struct LedgerOptions {
     pub durability: Durability,
     /// How long events are gathered for a sync that they share, in milliseconds.
     pub group_ms: u64,
+    /// The ledger that several replicas share: `postgres://USER@HOST/DATABASE`; not set is a file
+    /// in the state folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<LedgerUrl>,
+    /// The file with the password for it, where the URL and `PGPASSWORD` have none. Relative to the
+    /// file that says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password_file: Option<PathBuf>,
     /// The file of the signing key; not set is beside the ledger. Relative to the file that says
     /// so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +56,8 @@ impl Default for LedgerOptions {
         Self {
             durability: Durability::default(),
             group_ms: 5,
+            url: None,
+            password_file: None,
             key: None,
             keep_events_days: None,
             keep_results_days: None,
@@ -67,6 +78,8 @@ impl LedgerOptions {
         let Self {
             durability,
             group_ms,
+            url,
+            password_file,
             key,
             keep_events_days,
             keep_results_days,
@@ -88,6 +101,8 @@ impl LedgerOptions {
         Ok(LedgerSettings {
             durability,
             group_interval: Duration::from_millis(group_ms),
+            url,
+            password_file,
             key,
             retention: Retention {
                 events_for: keep_events_days.map(days),

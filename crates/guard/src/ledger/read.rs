@@ -4,11 +4,10 @@ use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
 
 use super::body;
-use super::event::{APPROVED, Approved, DECLINED, Declined, Draft, Event};
-use super::key::PublicKey;
-use super::recent::Recent;
+use super::decisions;
+use super::event::{APPROVED, Approved, DECLINED, Declined, Event};
+use super::tables::{self, Lookups as _, Tables};
 use super::tree::Subtrees;
-use crate::ports::Lasts;
 
 /// Why the ledger could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,53 +42,6 @@ impl From<rusqlite::Error> for ReadLedgerError {
 /// The digest in a column.
 pub(super) fn digest_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest> {
     row.get::<_, [u8; 32]>(column).map(Digest::from_bytes)
-}
-
-/// The digest of one event.
-pub(super) fn digest(connection: &Connection, seq: u64) -> Result<Digest, ReadLedgerError> {
-    connection
-        .prepare_cached("SELECT digest FROM events WHERE seq = ?1")?
-        .query_row([seq], |row| digest_at(row, 0))
-        .optional()?
-        .ok_or_else(|| ReadLedgerError::Broken { what: format!("event {seq} is missing") })
-}
-
-/// A stored node of the tree.
-pub(super) fn node(
-    connection: &Connection,
-    level: u8,
-    number: u64,
-) -> Result<Digest, ReadLedgerError> {
-    connection
-        .prepare_cached("SELECT hash FROM nodes WHERE level = ?1 AND number = ?2")?
-        .query_row((level, number), |row| digest_at(row, 0))
-        .optional()?
-        .ok_or_else(|| ReadLedgerError::Broken {
-            what: format!("node {number} of level {level} is missing"),
-        })
-}
-
-/// The first event that is still there.
-pub(super) fn cut(connection: &Connection) -> rusqlite::Result<u64> {
-    connection
-        .prepare_cached("SELECT coalesce(max(cut), 0) FROM tombstones")?
-        .query_row([], |row| row.get(0))
-}
-
-/// The public keys, in their order.
-pub(super) fn keys(connection: &Connection) -> rusqlite::Result<Vec<PublicKey>> {
-    connection
-        .prepare_cached("SELECT public FROM keys ORDER BY number")?
-        .query_map([], |row| row.get(0).map(PublicKey::from_bytes))?
-        .collect()
-}
-
-/// The notes in which each key is vouched for, with the key, in their order.
-pub(super) fn key_notes(connection: &Connection) -> rusqlite::Result<Vec<(PublicKey, String)>> {
-    connection
-        .prepare_cached("SELECT public, note FROM keys ORDER BY number")?
-        .query_map([], |row| Ok((row.get(0).map(PublicKey::from_bytes)?, row.get(1)?)))?
-        .collect()
 }
 
 /// The name of the ledger.
@@ -158,7 +110,7 @@ pub(super) fn session_with_bytes(
          WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND session_seq > ?2
          ORDER BY session_seq LIMIT ?3",
     )?;
-    all(statement.query((name, after, limit.min(MOST)))?)
+    all(statement.query((name, after.min(MOST), limit.min(MOST)))?)
 }
 
 /// The events of all sessions from one on, in order; at most so many.
@@ -187,53 +139,15 @@ fn all(mut rows: Rows<'_>) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError> {
     Ok(events)
 }
 
-/// Whether one of the calls that a session opened after this place is such a one.
-pub(super) fn any_opened(
-    connection: &Connection,
-    name: &str,
-    after: u64,
-    is: impl Fn(&[u8]) -> Result<bool, ReadLedgerError>,
-) -> Result<bool, ReadLedgerError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT body FROM events
-         WHERE session = (SELECT id FROM sessions WHERE name = ?1) AND session_seq > ?2
-           AND kind = 'opened'",
-    )?;
-    let mut rows = statement.query((name, after))?;
-    while let Some(row) = rows.next()? {
-        if is(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// The approval of a session, given ahead, that holds for a call now: its place and what it says.
-/// One for one call that another call has used up does not, nor one to which somebody said no
-/// later.
 pub(super) fn standing_approval(
     connection: &Connection,
     name: &str,
     digest: Digest,
     now: i64,
 ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
-    let mut standing = None;
-    for event in decisions(connection, name)? {
-        let place = event.session_seq;
-        match event.draft {
-            Draft::Approved(approved) if standing.is_none() => {
-                let stands = approved.holds_for(digest, now)
-                    && (approved.lasts == Lasts::Session
-                        || !Recent::default().has_used(connection, name, place)?);
-                if stands {
-                    standing = Some((place, approved));
-                }
-            }
-            Draft::Declined(declined) if declined.arguments_digest == digest => standing = None,
-            _ => {}
-        }
-    }
-    Ok(standing)
+    let decided = decisions(connection, name)?;
+    decisions::standing_approval(decided, digest, now, |place| connection.has_used(name, place))
 }
 
 /// Who said no to a call of a session, where nobody agreed to it later.
@@ -242,17 +156,7 @@ pub(super) fn standing_refusal(
     name: &str,
     digest: Digest,
 ) -> Result<Option<Declined>, ReadLedgerError> {
-    let mut standing = None;
-    for event in decisions(connection, name)? {
-        match event.draft {
-            Draft::Approved(approved) if approved.arguments_digest == digest => standing = None,
-            Draft::Declined(declined) if declined.arguments_digest == digest => {
-                standing = Some(declined);
-            }
-            _ => {}
-        }
-    }
-    Ok(standing)
+    Ok(decisions::standing_refusal(decisions(connection, name)?, digest))
 }
 
 /// What people said to calls of a session, in order.
@@ -301,7 +205,7 @@ pub(super) fn recent(
 }
 
 /// An event of these bytes, if they are what they were.
-fn event(seq: u64, digest: &Digest, bytes: &[u8]) -> Result<Event, ReadLedgerError> {
+pub(super) fn event(seq: u64, digest: &Digest, bytes: &[u8]) -> Result<Event, ReadLedgerError> {
     let broken = |what: &str| ReadLedgerError::Broken { what: format!("event {seq} {what}") };
     let event = body::read(bytes).map_err(|error| broken(&format!("cannot be read: {error}")))?;
     if event.digest != *digest {
@@ -311,14 +215,14 @@ fn event(seq: u64, digest: &Digest, bytes: &[u8]) -> Result<Event, ReadLedgerErr
 }
 
 /// The tree as the tables have it.
-pub(super) struct StoredTree<'c>(pub(super) &'c Connection);
+pub(super) struct StoredTree<'t, T>(pub(super) &'t T);
 
-impl Subtrees for StoredTree<'_> {
+impl<T: Tables> Subtrees for StoredTree<'_, T> {
     type Error = ReadLedgerError;
 
     fn subtree(&mut self, height: u8, number: u64) -> Result<Digest, ReadLedgerError> {
         if height > 0 && height.is_multiple_of(8) {
-            return node(self.0, height / 8, number);
+            return tables::node(self.0, height / 8, number);
         }
         if height > 8 {
             let left = self.subtree(height - 1, 2 * number)?;
@@ -326,17 +230,13 @@ impl Subtrees for StoredTree<'_> {
             return Ok(super::tree::node(&left, &right));
         }
         let (start, end) = (number << height, (number + 1) << height);
-        let cut = cut(self.0)?;
+        let cut = self.0.cut()?;
         if start < cut {
             return Err(ReadLedgerError::Dropped { cut });
         }
-        let mut statement = self.0.prepare_cached(
-            "SELECT digest FROM events WHERE seq >= ?1 AND seq < ?2 ORDER BY seq",
-        )?;
-        let mut rows = statement.query([start, end])?;
         let mut leaves = super::tree::Frontier::default();
-        while let Some(row) = rows.next()? {
-            leaves.push(&digest_at(row, 0)?, |_| {});
+        for digest in self.0.digests(start, end)? {
+            leaves.push(&digest, |_| {});
         }
         if leaves.size() == end - start {
             Ok(leaves.root())

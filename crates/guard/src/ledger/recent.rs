@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use counterfoil_model::Digest;
-use rusqlite::{Connection, OptionalExtension as _};
 
 use super::body::{self, Outline};
-use super::event::{APPROVED, DECLINED, Event};
-use super::read::{self, ReadLedgerError};
+use super::event::{APPROVED, DECLINED};
+use super::read::ReadLedgerError;
 use super::results::Stored;
+use super::tables::Lookups;
 use super::tree::StoredNode;
 
 /// Events on their way into the tables, and what is asked of them until then.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Recent {
     pub(super) entries: Vec<Entry>,
     /// Size and note of each.
@@ -26,7 +26,7 @@ pub(super) struct Recent {
 }
 
 /// An event as it stands in the tables.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) seq: u64,
     pub(super) session: String,
@@ -52,11 +52,18 @@ pub(super) struct Opening {
     pub(super) closings: u64,
 }
 
+impl Opening {
+    /// Of an execution that was closed so often, or rejected.
+    pub(super) fn new(seq: u64, closed: u64, rejected: bool) -> Self {
+        Self { seq, closings: closed + 2 * u64::from(rejected) }
+    }
+}
+
 impl Recent {
     pub(super) fn add(&mut self, entry: Entry) {
         if let Some(id) = &entry.execution_id {
-            let closings = 2 * u64::from(entry.kind == "rejected");
-            self.openings.insert(id.clone(), Opening { seq: entry.seq, closings });
+            let opening = Opening::new(entry.seq, 0, entry.kind == "rejected");
+            self.openings.insert(id.clone(), opening);
         }
         if let Some(opening) = entry.opening.filter(|_| entry.kind == "closed") {
             *self.closings.entry(opening).or_default() += 1;
@@ -72,29 +79,23 @@ impl Recent {
     /// Whether a call of the session has used up the approval at this place of it.
     pub(super) fn has_used(
         &self,
-        connection: &Connection,
+        lookups: &impl Lookups,
         session: &str,
         approval: u64,
     ) -> Result<bool, ReadLedgerError> {
-        let uses = |body: &[u8]| {
-            let read = Outline::read(body).map(|outline| outline.draft.uses() == Some(approval));
-            read.map_err(|error| ReadLedgerError::Broken {
-                what: format!("an event of `{session}` cannot be read: {error}"),
-            })
-        };
         let after = |entry: &&Entry| entry.session == session && entry.session_seq > approval;
         for entry in self.entries.iter().filter(after) {
-            if uses(&entry.body)? {
+            if Outline::uses(&entry.body, session)? == Some(approval) {
                 return Ok(true);
             }
         }
-        read::any_opened(connection, session, approval, uses)
+        lookups.has_used(session, approval)
     }
 
     /// Whether a person decided on a call of the session after this place of it.
     pub(super) fn has_decision(
         &self,
-        connection: &Connection,
+        lookups: &impl Lookups,
         session: &str,
         digest: Digest,
         seen: u64,
@@ -109,20 +110,18 @@ impl Recent {
                 return Ok(true);
             }
         }
-        let moved = read::decisions(connection, session)?;
-        let is_it = |event: &Event| event.session_seq > seen;
-        Ok(moved.iter().filter(|event| is_it(event)).any(|e| e.draft.decides() == Some(digest)))
+        lookups.has_decision(session, digest, seen)
     }
 
     /// The event that brought an execution, wherever it stands.
     pub(super) fn opening(
         &self,
-        connection: &Connection,
+        lookups: &impl Lookups,
         id: &str,
-    ) -> rusqlite::Result<Option<Opening>> {
+    ) -> Result<Option<Opening>, ReadLedgerError> {
         let found = match self.openings.get(id) {
             Some(opening) => Some(*opening),
-            None => moved(connection, id)?,
+            None => lookups.opening(id)?,
         };
         Ok(found.map(|Opening { seq, closings }| {
             let closings = closings + self.closings.get(&seq).copied().unwrap_or_default();
@@ -133,27 +132,9 @@ impl Recent {
     /// Whether a result is stored, wherever it stands.
     pub(super) fn has_result(
         &self,
-        connection: &Connection,
+        lookups: &impl Lookups,
         digest: &Digest,
-    ) -> rusqlite::Result<bool> {
-        if self.results.contains(digest) {
-            return Ok(true);
-        }
-        connection
-            .prepare_cached("SELECT 1 FROM results WHERE digest = ?1")?
-            .exists([digest.as_bytes()])
+    ) -> Result<bool, ReadLedgerError> {
+        Ok(self.results.contains(digest) || lookups.has_result(digest)?)
     }
-}
-
-/// The event that brought an execution, if it stands in the tables.
-fn moved(connection: &Connection, id: &str) -> rusqlite::Result<Option<Opening>> {
-    let found: Option<(u64, bool)> = connection
-        .prepare_cached("SELECT seq, kind = 'rejected' FROM events WHERE execution_id = ?1")?
-        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let Some((seq, rejected)) = found else { return Ok(None) };
-    let closed: u64 = connection
-        .prepare_cached("SELECT count(*) FROM events WHERE opening = ?1 AND kind = 'closed'")?
-        .query_row([seq], |row| row.get(0))?;
-    Ok(Some(Opening { seq, closings: closed + 2 * u64::from(rejected) }))
 }

@@ -1,16 +1,19 @@
 //! The result store: texts and results by their digest, compressed.
 
+use std::sync::Arc;
+
 use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
 /// Bytes on their way into the store.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) digest: Digest,
     /// Of the bytes before they were packed.
     pub(super) size: usize,
     pub(super) packed: bool,
-    pub(super) bytes: Vec<u8>,
+    /// Shared, because a group may be sealed more than once.
+    pub(super) bytes: Arc<Vec<u8>>,
 }
 
 /// Shorter bytes are stored as they are.
@@ -22,16 +25,16 @@ impl Stored {
         if size >= WORTH_PACKING {
             let packed = lz4_flex::block::compress(&bytes);
             if packed.len() < size {
-                return Self { digest, size, packed: true, bytes: packed };
+                return Self { digest, size, packed: true, bytes: Arc::new(packed) };
             }
         }
-        Self { digest, size, packed: false, bytes }
+        Self { digest, size, packed: false, bytes: Arc::new(bytes) }
     }
 
     /// Stores the bytes under a number of an event, or says that this event refers to them, too.
     pub(super) fn put(&self, insert: &mut Statement<'_>, id: u64) -> rusqlite::Result<()> {
         insert
-            .execute(params![id, self.digest.as_bytes(), self.size, self.packed, self.bytes])
+            .execute(params![id, self.digest.as_bytes(), self.size, self.packed, *self.bytes])
             .map(|_| ())
     }
 

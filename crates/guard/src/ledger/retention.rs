@@ -7,12 +7,14 @@ use rusqlite::{Connection, params};
 use super::append::AppendError;
 use super::body::Outline;
 use super::head::{self, Head};
-use super::read::{self, ReadLedgerError};
+use super::read::ReadLedgerError;
 use super::results::PER_EVENT;
+use super::seal::Trouble;
 use super::settings::Retention;
+use super::tables;
 use super::tombstone::{ResultTombstone, Tombstone};
 use super::tree::BLOCK;
-use super::writer::{Trouble, Writer};
+use super::writer::Writer;
 
 impl Writer {
     /// Drops what is not to be kept any longer.
@@ -53,10 +55,10 @@ impl Writer {
             cut,
             size: head.frontier.size(),
             root: head::frontier(connection, cut)?.root(),
-            last: read::digest(connection, cut - 1)?,
-            sessions: going_on(connection, &self.origin, cut)?,
+            last: tables::digest(connection, cut - 1)?,
+            sessions: going_on(connection, &self.signer.origin, cut)?,
         };
-        let note = tombstone.sign(&self.origin, &self.key).to_string();
+        let note = tombstone.sign(&self.signer.origin, &self.signer.key).to_string();
         connection
             .execute("INSERT INTO tombstones (cut, note) VALUES (?1, ?2)", params![cut, note])?;
         connection.execute("DELETE FROM events WHERE seq < ?1", [cut])?;
@@ -80,7 +82,7 @@ impl Writer {
         }
         self.follow_rotation()?;
         let tombstone = ResultTombstone { cut, size: head.frontier.size() };
-        let note = tombstone.sign(&self.origin, &self.key).to_string();
+        let note = tombstone.sign(&self.signer.origin, &self.signer.key).to_string();
         self.connection.execute(
             "INSERT INTO result_tombstones (cut, note) VALUES (?1, ?2)",
             params![cut, note],

@@ -7,7 +7,9 @@ use rusqlite::{Connection, params};
 use super::append::AppendError;
 use super::key::{self, PublicKey, SigningKey};
 use super::note::Note;
-use super::writer::{Trouble, Writer};
+use super::seal::Trouble;
+use super::signer::Signer;
+use super::writer::Writer;
 use crate::ports::Randomness;
 
 /// What is signed about a key: of which ledger it is the `number`th, and from which size on it
@@ -15,6 +17,17 @@ use crate::ports::Randomness;
 pub(super) fn key_text(origin: &str, number: u64, since: u64, public: &PublicKey) -> String {
     let public = STANDARD.encode(public.as_bytes());
     format!("{origin}\nkey\n{number}\n{since}\n{public}\n")
+}
+
+/// The signed note about a key, by the key before it, or by itself when it is the first.
+pub(super) fn key_note(
+    origin: &str,
+    number: u64,
+    since: u64,
+    public: &PublicKey,
+    by: &SigningKey,
+) -> String {
+    Note::sign(key_text(origin, number, since, public), origin, by).to_string()
 }
 
 /// Adds a key, vouched for by `by`: the key before it, or itself when it is the first.
@@ -26,11 +39,11 @@ pub(super) fn insert_key(
     public: &PublicKey,
     by: &SigningKey,
 ) -> rusqlite::Result<()> {
-    let note = Note::sign(key_text(origin, number, since, public), origin, by);
+    let note = key_note(origin, number, since, public, by);
     connection
         .execute(
             "INSERT INTO keys (number, public, note) VALUES (?1, ?2, ?3)",
-            params![number, public.as_bytes(), note.to_string()],
+            params![number, public.as_bytes(), note],
         )
         .map(|_| ())
 }
@@ -38,7 +51,7 @@ pub(super) fn insert_key(
 impl Writer {
     /// Replaces the signing key. The old one vouches for the new one; its public part stays.
     pub(super) fn rotate(&mut self, randomness: &dyn Randomness) -> Result<PublicKey, AppendError> {
-        let path = self.key_path.clone();
+        let path = self.signer.path.clone();
         let path = path.ok_or_else(|| {
             AppendError::KeyReplaced("a ledger in memory keeps its key".to_owned())
         })?;
@@ -47,14 +60,15 @@ impl Writer {
         self.transaction(|writer, head| {
             writer.follow_rotation()?;
             let next = key::prepare_rotation(&path, randomness).map_err(trouble)?;
-            let (number, since) = (writer.key_number + 1, head.frontier.size());
+            let (number, since) = (writer.signer.number + 1, head.frontier.size());
             let public = next.public();
-            insert_key(&writer.connection, &writer.origin, number, since, &public, &writer.key)?;
+            let Signer { origin, key, .. } = &writer.signer;
+            insert_key(&writer.connection, origin, number, since, &public, key)?;
             head.key_is_known = false;
             Ok(())
         })?;
         // Takes up the new key, puts its file in place, and signs what is there with it.
         self.transaction(|writer, head| writer.sign_in_tables(head))?;
-        Ok(self.key.public())
+        Ok(self.signer.key.public())
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::url::LedgerUrl;
+
 /// When an event counts as written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -24,6 +26,10 @@ pub struct LedgerSettings {
     pub durability: Durability,
     /// How long a group of events may be gathered before it is synced.
     pub group_interval: Duration,
+    /// Where the ledger is that several replicas share; `None` is a file.
+    pub url: Option<LedgerUrl>,
+    /// The file with the password of the database, where the URL has none.
+    pub password_file: Option<PathBuf>,
     /// The file of the signing key; beside the ledger, with `.key` at its end, where not given.
     pub key: Option<PathBuf>,
     /// What is dropped when the ledger is opened, and when somebody asks for it.
@@ -35,6 +41,8 @@ impl Default for LedgerSettings {
         Self {
             durability: Durability::default(),
             group_interval: Duration::from_millis(5),
+            url: None,
+            password_file: None,
             key: None,
             retention: Retention::default(),
         }

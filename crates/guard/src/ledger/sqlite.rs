@@ -1,10 +1,12 @@
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use counterfoil_model::Digest;
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 
 use super::append::{AppendError, Item};
+use super::changes::{Changes, Size};
 use super::event::{Approved, Declined, Draft, Event, Opened};
 use super::export::{ExportedReceipt, Provable, Proved, export, prove};
 use super::group::Group;
@@ -20,8 +22,9 @@ use super::receipt::Receipt;
 use super::results;
 use super::settings::{Durability, LedgerSettings};
 use super::store::LedgerStore;
+use super::tables::Tables as _;
 use super::tree::{ConsistencyProof, consistency};
-use super::verify::{Expected, Moment, Verification};
+use super::verify::{Expected, Verification, verify};
 use super::writer::Writer;
 use crate::audit::AuditHead;
 use crate::ports::{Clock, Randomness};
@@ -39,6 +42,8 @@ struct Shared {
     reader: Option<Mutex<Connection>>,
     randomness: Arc<dyn Randomness>,
     settings: LedgerSettings,
+    /// Begins with the first listener.
+    size: OnceLock<Size>,
 }
 
 impl SqliteLedger {
@@ -84,7 +89,14 @@ impl SqliteLedger {
             }
         };
         let reader = reader.map(Mutex::new);
-        let ledger = Self(Arc::new(Shared { group, writer, reader, randomness, settings }));
+        let ledger = Self(Arc::new(Shared {
+            group,
+            writer,
+            reader,
+            randomness,
+            settings,
+            size: OnceLock::new(),
+        }));
         if let Err(error) = ledger.retain() {
             notices.push(format!("nothing was dropped by retention: {error}"));
         }
@@ -107,6 +119,7 @@ impl SqliteLedger {
             reader: None,
             randomness,
             settings,
+            size: OnceLock::new(),
         })))
     }
 
@@ -126,13 +139,13 @@ impl SqliteLedger {
         let locked = log.as_ref().map_or(Ok(()), |log| log.lock());
         // One moment of both: nothing moves from one to the other in between.
         let moment = locked.map_err(|error| error.to_string()).and_then(|()| {
-            let moment = Moment::of(&connection).map_err(|error| error.to_string())?;
+            let moment = moment(&connection).map_err(|error| error.to_string())?;
             let records = log.as_ref().map_or(Ok(Read::default()), |log| read_all(log));
             Ok((moment, records.map_err(|error| error.to_string())?))
         });
         drop(log);
         let (moment, log) = moment.map_err(corrupt)?;
-        moment.verify(log, expected, progress).map_err(|error| corrupt(error.to_string()))
+        verify(&*moment, log, expected, progress).map_err(|error| corrupt(error.to_string()))
     }
 
     fn write(&self, item: Result<Item, AppendError>) -> Pending<Event> {
@@ -149,12 +162,27 @@ impl SqliteLedger {
     fn signed(&self) -> Result<(Checkpoint, PublicKey), ReadLedgerError> {
         let mut writer = self.writer();
         let unsigned = |error: AppendError| ReadLedgerError::Unsigned(error.to_string());
-        Ok((writer.checkpoint().map_err(unsigned)?, writer.key.public()))
+        Ok((writer.checkpoint().map_err(unsigned)?, writer.signer.key.public()))
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
         // A panic in between has left the head empty, and it is read again.
         self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads one moment of the tables, once everything is there.
+    #[cfg(feature = "postgres")]
+    pub(super) fn moment<T>(
+        &self,
+        act: impl FnOnce(&Connection) -> Result<T, ReadLedgerError>,
+    ) -> Result<T, ReadLedgerError> {
+        self.read(|connection| act(&*moment(connection)?))
+    }
+
+    /// Events that were ever written, by whichever process.
+    #[cfg(feature = "postgres")]
+    pub(super) fn extent(&self) -> Result<u64, ReadLedgerError> {
+        self.writer().size()
     }
 
     /// Reads what is in the tables, once everything is there.
@@ -256,7 +284,7 @@ impl LedgerStore for SqliteLedger {
 
     fn kept_since(&self) -> Result<Option<i64>, ReadLedgerError> {
         self.read(|connection| -> Result<_, ReadLedgerError> {
-            match read::cut(connection)? {
+            match connection.cut()? {
                 0 => Ok(None),
                 cut => Ok(read::at(connection, cut)?.map(|event| event.at)),
             }
@@ -272,15 +300,15 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn public_key(&self) -> PublicKey {
-        self.writer().key.public()
+        self.writer().signer.key.public()
     }
 
     fn origin(&self) -> String {
-        self.writer().origin.clone()
+        self.writer().signer.origin.clone()
     }
 
     fn sign_audit(&self, head: AuditHead) -> Checkpoint {
-        Checkpoint::sign(&self.audit_origin(), head.size, head.digest, &self.writer().key)
+        Checkpoint::sign(&self.audit_origin(), head.size, head.digest, &self.writer().signer.key)
     }
 
     fn rotate_key(&self) -> Result<PublicKey, AppendError> {
@@ -291,12 +319,24 @@ impl LedgerStore for SqliteLedger {
         self.writer().retain(&self.0.settings.retention)
     }
 
+    fn changes(&self) -> Result<Changes, ReadLedgerError> {
+        let now = self.writer().size()?;
+        let size = self.0.size.get_or_init(Size::default);
+        size.is_at_least(now);
+        let changes = size.changes();
+        if !size.is_watched() {
+            watch(&self.0.writer, size.clone())
+                .map_err(|error| ReadLedgerError::Storage(error.to_string()))?;
+        }
+        Ok(changes)
+    }
+
     fn verify(
         &self,
         expected: &Expected,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Verification, ReadLedgerError> {
-        self.read(|connection| Moment::of(connection)?.verify(Read::default(), expected, progress))
+        self.read(|connection| verify(&*moment(connection)?, Read::default(), expected, progress))
     }
 
     fn export(&self, execution_id: &str) -> Result<Option<ExportedReceipt>, ReadLedgerError> {
@@ -331,4 +371,35 @@ impl LedgerStore for SqliteLedger {
             read::session(connection, session, head.seq.saturating_sub(count), count)
         })
     }
+}
+
+/// How often it is looked whether somebody wrote.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Looks again and again how many events there are, for as long as the ledger is open: other
+/// processes write to the file and tell nobody.
+fn watch(writer: &Arc<Mutex<Writer>>, size: Size) -> std::io::Result<()> {
+    let writer = Arc::downgrade(writer);
+    let look = move || {
+        while let Some(writer) = writer.upgrade() {
+            if size.is_heard() {
+                let now = writer.lock().unwrap_or_else(PoisonError::into_inner).size();
+                // A file that cannot be read now is looked at again.
+                if let Ok(now) = now {
+                    size.is_at_least(now);
+                }
+            }
+            drop(writer);
+            std::thread::sleep(LOOK);
+        }
+    };
+    std::thread::Builder::new().name("ledger changes".to_owned()).spawn(look).map(|_| ())
+}
+
+/// The ledger as it is at one moment, whatever is written meanwhile.
+fn moment(connection: &Connection) -> Result<Transaction<'_>, ReadLedgerError> {
+    let moment = connection.unchecked_transaction()?;
+    // The moment is that of the first look.
+    moment.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(moment)
 }

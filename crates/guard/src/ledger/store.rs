@@ -6,6 +6,7 @@ use std::sync::Arc;
 use counterfoil_model::Digest;
 
 use super::append::AppendError;
+use super::changes::Changes;
 use super::event::{Approved, Declined, Draft, Event, Opened};
 use super::export::{ExportedReceipt, Provable, Proved};
 use super::key::PublicKey;
@@ -31,8 +32,8 @@ const WINDOWS: [u64; 3] = [64, 1024, u64::MAX];
 /// two that exclude each other (one execution id, the last call of a quota, one approval) exactly
 /// one is written, whichever process wrote it.
 ///
-/// [`SqliteLedger`] is the embedded one. Another one stands beside it in this crate: what seals
-/// events and signs heads is not public.
+/// [`SqliteLedger`] is the embedded one; with the feature `postgres`, `PostgresLedger` is the one
+/// that several replicas share. What seals events and signs heads is not public.
 pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     /// Writes an event, and what goes into the result store with it, in one transaction.
     ///
@@ -161,6 +162,12 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     /// When the file could not be written.
     fn retain(&self) -> Result<(), AppendError>;
 
+    /// Says from now on when there are new events, whichever process wrote them.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read, or no thread could be started.
+    fn changes(&self) -> Result<Changes, ReadLedgerError>;
+
     /// Recomputes everything: chain, tree, columns, counters, signatures, stored results.
     /// `progress` is told how many events are done.
     ///
@@ -264,16 +271,21 @@ impl<S: LedgerStore + 'static> From<S> for Ledger {
 }
 
 impl Ledger {
-    /// The embedded ledger in a file; see [`SqliteLedger::open`].
+    /// The ledger that the settings name: the one at their URL, which several replicas share, or
+    /// the embedded one in this file ([`SqliteLedger::open`]). The key of either is beside the file
+    /// where the settings name no other.
     ///
     /// # Errors
-    /// As there.
+    /// See [`OpenLedgerError`]; its `help` says what can be done.
     pub fn open(
         path: &Path,
         settings: LedgerSettings,
         clock: Arc<dyn Clock>,
         randomness: Arc<dyn Randomness>,
     ) -> Result<(Self, Vec<String>), OpenLedgerError> {
+        if settings.url.is_some() {
+            return Self::open_shared(path, settings, clock, randomness);
+        }
         let (ledger, notices) = SqliteLedger::open(path, settings, clock, randomness)?;
         Ok((ledger.into(), notices))
     }

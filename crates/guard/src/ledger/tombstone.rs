@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use counterfoil_model::Digest;
-use rusqlite::{Connection, OptionalExtension as _};
 
 use super::key::SigningKey;
 use super::note::Note;
+use super::read::ReadLedgerError;
+use super::tables::{NoteKind, Tables};
 
 /// The signed end of the events that were dropped: the rest begins here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,10 +57,11 @@ impl Tombstone {
     }
 
     /// The last one of a ledger, unverified.
-    pub(super) fn last(connection: &Connection, origin: &str) -> rusqlite::Result<Option<Self>> {
-        let note: Option<String> = connection
-            .query_row("SELECT note FROM tombstones ORDER BY cut DESC LIMIT 1", [], |r| r.get(0))
-            .optional()?;
+    pub(super) fn last(
+        tables: &impl Tables,
+        origin: &str,
+    ) -> Result<Option<Self>, ReadLedgerError> {
+        let note = tables.last_note(NoteKind::Tombstone)?;
         Ok(note.and_then(|note| note.parse().ok()).and_then(|note| Self::read(&note, origin)))
     }
 }

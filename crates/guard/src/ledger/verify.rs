@@ -5,13 +5,11 @@ mod logged;
 mod signed;
 mod stored;
 
-use rusqlite::{Connection, Transaction};
-
 use super::key::PublicKey;
 use super::log::{Read, Record};
 use super::note::Checkpoint;
-use super::read::{self, ReadLedgerError};
-use super::schema;
+use super::read::ReadLedgerError;
+use super::tables::Tables;
 use chain::Chain;
 use signed::Signed;
 
@@ -92,7 +90,7 @@ impl Broken {
         Self { seq: None, session: None, what: what.into() }
     }
 
-    fn event(seq: u64, what: impl Into<String>) -> Self {
+    pub(super) fn event(seq: u64, what: impl Into<String>) -> Self {
         Self { seq: Some(seq), session: None, what: what.into() }
     }
 
@@ -117,26 +115,6 @@ impl From<Broken> for Stop {
     }
 }
 
-impl From<rusqlite::Error> for Stop {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::Error::{
-            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
-        };
-        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-        let code = error.sqlite_error_code();
-        match error {
-            // A column that holds something else was changed.
-            FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) => {
-                Self::Broken(Broken::new(format!("a column: {error}")))
-            }
-            error if matches!(code, Some(DatabaseCorrupt | NotADatabase)) => {
-                Self::Broken(Broken::new(format!("the file: {error}")))
-            }
-            error => Self::Unread(error.into()),
-        }
-    }
-}
-
 impl From<ReadLedgerError> for Stop {
     fn from(error: ReadLedgerError) -> Self {
         match error {
@@ -146,35 +124,24 @@ impl From<ReadLedgerError> for Stop {
     }
 }
 
-/// A ledger as it is at one moment, whatever is written meanwhile.
-pub(super) struct Moment<'c>(Transaction<'c>);
-
-impl<'c> Moment<'c> {
-    pub(super) fn of(connection: &'c Connection) -> Result<Self, ReadLedgerError> {
-        let moment = connection.unchecked_transaction()?;
-        // The moment is that of the first look.
-        moment.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        Ok(Self(moment))
-    }
-
-    /// Verifies the whole ledger, with what stands only in its log.
-    pub(super) fn verify(
-        self,
-        log: Read,
-        expected: &Expected,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<Verification, ReadLedgerError> {
-        let mut found = Verification::default();
-        match run(&self.0, log, expected, progress, &mut found) {
-            Ok(()) => Ok(found),
-            Err(Stop::Broken(broken)) => Ok(Verification { broken: Some(broken), ..found }),
-            Err(Stop::Unread(error)) => Err(error),
-        }
+/// Verifies the whole ledger, with what stands only in its log. The tables must stay as they are
+/// meanwhile.
+pub(super) fn verify(
+    tables: &impl Tables,
+    log: Read,
+    expected: &Expected,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Verification, ReadLedgerError> {
+    let mut found = Verification::default();
+    match run(tables, log, expected, progress, &mut found) {
+        Ok(()) => Ok(found),
+        Err(Stop::Broken(broken)) => Ok(Verification { broken: Some(broken), ..found }),
+        Err(Stop::Unread(error)) => Err(error),
     }
 }
 
 fn run(
-    connection: &Connection,
+    tables: &impl Tables,
     log: Read,
     expected: &Expected,
     progress: &mut dyn FnMut(u64),
@@ -186,48 +153,20 @@ fn run(
     if !expected.public_keys.is_empty() {
         found.public_key = HeldAgainst::DoesNotFit;
     }
-    tables_are_ours(connection)?;
-    let names: u64 = connection.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
-    if names != 1 {
+    tables.verify_definitions()?;
+    let names = tables.names()?;
+    let [origin] = names.as_slice() else {
         return Err(Broken::new("the ledger does not have one name").into());
-    }
-    let origin = read::origin(connection)?;
+    };
     let notes = log.records.iter().filter_map(|record| match record {
         Record::Checkpoint(note) => Some(note.as_str()),
         Record::Event(..) => None,
     });
-    let signed = Signed::read(connection, &origin, notes)?;
-    signed.hold_against(&origin, expected, found)?;
-    let mut chain =
-        Chain::begin(connection, &origin, &signed, expected.checkpoint.as_ref(), found)?;
+    let signed = Signed::read(tables, origin, notes)?;
+    signed.hold_against(origin, expected, found)?;
+    let mut chain = Chain::begin(tables, origin, &signed, expected.checkpoint.as_ref(), found)?;
     chain.verify_events(progress)?;
     chain.verify_log(&log)?;
     progress(chain.events());
     chain.end()
-}
-
-/// The tables, indexes and triggers are those of a ledger: an index that lies hides a row, a
-/// trigger that is gone lets one be changed.
-fn tables_are_ours(connection: &Connection) -> Result<(), Stop> {
-    let list = |connection: &Connection| -> rusqlite::Result<Vec<(String, Option<String>)>> {
-        connection
-            .prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY name")?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect()
-    };
-    let ours = Connection::open_in_memory()?;
-    ours.execute_batch(schema::TABLES)?;
-    let (ours, theirs) = (list(&ours)?, list(connection)?);
-    let changed = ours.iter().find(|entry| !theirs.contains(entry));
-    if let Some((name, _)) = changed.or(theirs.iter().find(|entry| !ours.contains(entry))) {
-        return Err(Broken::new(format!("the definition of `{name}` was changed")).into());
-    }
-    let version: (i32, i32) = (
-        connection.pragma_query_value(None, "application_id", |row| row.get(0))?,
-        connection.pragma_query_value(None, "user_version", |row| row.get(0))?,
-    );
-    if version != (schema::APPLICATION_ID, schema::USER_VERSION) {
-        return Err(Broken::new("the version in the file was changed").into());
-    }
-    Ok(())
 }

@@ -1,23 +1,22 @@
 //! The one place that writes events: everything that is handed over at once, or nothing.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use counterfoil_model::{Digest, Status};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::append::{AppendError, Item};
-use super::body::{self, Outline, Place, body};
-use super::event::{Draft, Event};
+use super::body::Outline;
+use super::event::Draft;
+use super::group::WritesGroups;
 use super::head::Head;
-use super::key::{self, PublicKey, SigningKey};
 use super::log::{Behind, Extent, Log, Sync, put_checkpoint, put_event};
 use super::moving::insert_checkpoint;
 use super::note::Checkpoint;
 use super::read::ReadLedgerError;
-use super::recent::{Entry, Recent};
+use super::seal::{Outcome, Trouble, seal};
 use super::settings::Durability;
+use super::signer::Signer;
 use super::tree::BLOCK;
 use crate::ports::Clock;
 
@@ -30,12 +29,7 @@ pub(super) struct Writer {
     /// Bytes of unfinished writes that were cut off the log.
     pub(super) cut: u64,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) origin: String,
-    pub(super) key: SigningKey,
-    /// Which of the ledger's keys that is.
-    pub(super) key_number: u64,
-    /// Where the key stands; nowhere for a ledger in memory.
-    pub(super) key_path: Option<PathBuf>,
+    pub(super) signer: Signer,
     pub(super) durability: Durability,
     /// `None` when it must be read again.
     pub(super) head: Option<Head>,
@@ -45,9 +39,6 @@ pub(super) struct Writer {
 
 /// Without a sync that would carry one, a checkpoint is signed when so much time has passed.
 const UNSIGNED_FOR: Duration = Duration::from_secs(1);
-
-/// What one event came to, while others are still to be written.
-type Outcome = Result<Event, AppendError>;
 
 impl Writer {
     /// Writes the items in their order, all at once. An item that is refused leaves the others
@@ -127,6 +118,12 @@ impl Writer {
         })
     }
 
+    /// How many events there are, with those that other processes wrote.
+    pub(super) fn size(&mut self) -> Result<u64, ReadLedgerError> {
+        let size = self.locked(|_, head| Ok(head.frontier.size()));
+        size.map_err(|error| ReadLedgerError::Storage(error.to_string()))
+    }
+
     /// Brings everything into the tables, so that it can be read there.
     pub(super) fn settle(&mut self) -> Result<(), AppendError> {
         self.locked(|writer, head| writer.move_all(head))
@@ -180,7 +177,7 @@ impl Writer {
             let nowhere = Extent::default();
             return Ok(match known {
                 Some(head) => head,
-                None => Head::load(&self.connection, &self.origin, nowhere)?,
+                None => Head::load(&self.connection, &self.signer.origin, nowhere)?,
             });
         };
         let round = log.round()?;
@@ -195,7 +192,7 @@ impl Writer {
                     return Err(broken("its log was cut from outside".to_owned()).into());
                 }
             },
-            None => Head::load(&self.connection, &self.origin, Extent { round, end: 0 })?,
+            None => Head::load(&self.connection, &self.signer.origin, Extent { round, end: 0 })?,
         };
         let mut extent = head.log;
         let read = log.follow(&mut extent)?;
@@ -246,7 +243,7 @@ impl Writer {
             head.key_is_known = true;
         }
         let size = head.frontier.size();
-        let checkpoint = Checkpoint::sign(&self.origin, size, head.frontier.root(), &self.key);
+        let checkpoint = self.signer.checkpoint(size, head.frontier.root());
         head.signed = size;
         self.signed_at = self.clock.monotonic();
         Ok(checkpoint)
@@ -266,94 +263,29 @@ impl Writer {
         item: Item,
         bytes: &mut Vec<u8>,
     ) -> Result<Outcome, Trouble> {
-        let connection = &self.connection;
-        let opening = match may_follow(connection, &head.recent, &item.draft)? {
-            Ok(opening) => opening,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        let mut now = head.session(connection, &item.session)?.unwrap_or_default();
-        if let Some(limit) = item.quota.filter(|limit| now.calls >= *limit) {
-            return Ok(Err(AppendError::QuotaExhausted { limit }));
-        }
-        if let Some(approval) = item.draft.uses()
-            && head.recent.has_used(connection, &item.session, approval)?
+        let placed = seal(&self.connection, head, &item, self.clock.wall())?;
+        if self.log.is_some()
+            && placed.is_ok()
+            && let Some(entry) = head.recent.entries.last()
         {
-            return Ok(Err(AppendError::ApprovalUsed));
+            put_event(bytes, &entry.body, &entry.stored);
         }
-        if let (Some(seen), Some(digest)) = (item.seen, item.draft.decides())
-            && head.recent.has_decision(connection, &item.session, digest, seen)?
-        {
-            return Ok(Err(AppendError::DecidedMeanwhile));
-        }
-        let brought = |digest: &Digest| item.stored.iter().any(|stored| stored.digest == *digest);
-        let needs = item
-            .draft
-            .needs()
-            .filter(|digest| *digest != Digest::of_bytes(b"") && !brought(digest));
-        if let Some(digest) = needs
-            && !head.recent.has_result(connection, &digest)?
-        {
-            return Ok(Err(AppendError::MissingResult { digest }));
-        }
-        now.seq += 1;
-        now.calls += u64::from(item.draft.is_first_attempt());
-        let (seq, at, previous) = (head.frontier.size(), self.clock.wall(), head.last);
-        let place = Place { seq, session: &item.session, session_seq: now.seq, at, previous };
-        let body = body(&item.bytes, &place)?;
-        let digest = Digest::of_bytes(&body);
-        if self.log.is_some() {
-            put_event(bytes, &body, &item.stored);
-        }
-        let entry = Entry {
-            seq,
-            session: item.session.clone(),
-            session_seq: now.seq,
-            calls: now.calls,
-            kind: item.draft.name().into(),
-            execution_id: item.draft.opens().map(str::to_owned),
-            opening,
-            digest,
-            body,
-            needs,
-            stored: item.stored,
-            nodes: Vec::new(),
-        };
-        head.add(entry, now);
-        Ok(Ok(Event {
-            version: body::VERSION,
-            seq,
-            session: item.session,
-            session_seq: now.seq,
-            at,
-            draft: item.draft,
-            previous,
-            digest,
-        }))
+        Ok(placed.map(|placed| placed.event(item)))
     }
 
     /// Takes up the key that another process may have put in place.
     pub(super) fn follow_rotation(&mut self) -> Result<(), Trouble> {
-        let (number, public): (u64, [u8; 32]) = self
-            .connection
-            .prepare_cached("SELECT number, public FROM keys ORDER BY number DESC LIMIT 1")?
-            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        if number == self.key_number {
-            return Ok(());
-        }
-        let replaced = |why: String| Trouble(AppendError::KeyReplaced(why));
-        let path = self.key_path.as_deref();
-        let path = path.ok_or_else(|| replaced("the ledger is in memory".to_owned()))?;
-        let found = key::read(path).map_err(|error| replaced(error.to_string()))?;
-        let current = PublicKey::from_bytes(public);
-        let found = match found.filter(|key| key.public() == current) {
-            Some(found) => Some(found),
-            // The other process has not put it in place yet.
-            None => key::finish_rotation(path, |key| key.public() == current)
-                .map_err(|error| replaced(error.to_string()))?,
-        };
-        self.key = found.ok_or_else(|| replaced("its file has another key".to_owned()))?;
-        self.key_number = number;
-        Ok(())
+        self.signer.follow_rotation(&self.connection)
+    }
+}
+
+impl WritesGroups for Writer {
+    fn write(&mut self, items: Vec<Item>) -> Vec<Outcome> {
+        Self::write(self, items)
+    }
+
+    fn after_group(&mut self) {
+        self.sign_group();
     }
 }
 
@@ -364,63 +296,6 @@ impl Drop for Writer {
     }
 }
 
-/// Trouble that ends a transaction.
-#[derive(Debug)]
-pub(super) struct Trouble(pub(super) AppendError);
-
-impl From<rusqlite::Error> for Trouble {
-    fn from(error: rusqlite::Error) -> Self {
-        Self(error.into())
-    }
-}
-
-impl From<std::io::Error> for Trouble {
-    fn from(error: std::io::Error) -> Self {
-        Self(AppendError::Storage(error.to_string()))
-    }
-}
-
-impl From<ReadLedgerError> for Trouble {
-    fn from(error: ReadLedgerError) -> Self {
-        Self(AppendError::Storage(match error {
-            ReadLedgerError::Storage(message) => message,
-            other => other.to_string(),
-        }))
-    }
-}
-
-impl From<serde_json::Error> for Trouble {
-    fn from(error: serde_json::Error) -> Self {
-        Self(AppendError::Unwritable(error.to_string()))
-    }
-}
-
 fn broken(what: String) -> ReadLedgerError {
     ReadLedgerError::Broken { what }
-}
-
-/// What an event says about the executions before it, if it may say so: the seq of the event that
-/// opened the execution which it follows.
-fn may_follow(
-    connection: &Connection,
-    recent: &Recent,
-    draft: &Draft,
-) -> Result<Result<Option<u64>, AppendError>, Trouble> {
-    if let Some(id) = draft.opens() {
-        let repeated = recent.opening(connection, id)?.is_some();
-        let id = id.to_owned();
-        return Ok(if repeated { Err(AppendError::RepeatedExecutionId { id }) } else { Ok(None) });
-    }
-    let Some(id) = draft.follows() else { return Ok(Ok(None)) };
-    let Some(opening) = recent.opening(connection, id)? else {
-        return Ok(Err(AppendError::UnknownExecution { id: id.to_owned() }));
-    };
-    if let Draft::Closed(closed) = draft {
-        // Only what was closed can be rolled back, and only once; nothing else is closed twice.
-        let most = if closed.status == Status::RolledBack { 1 } else { 0 };
-        if opening.closings > most {
-            return Ok(Err(AppendError::ClosedExecution { id: id.to_owned() }));
-        }
-    }
-    Ok(Ok(Some(opening.seq)))
 }

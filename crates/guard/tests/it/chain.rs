@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use counterfoil_guard::{
     AppendError, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, CitationFault,
-    Draft, Durability, FunctionExecutor, Guard, GuardSettings, PermitBasis, PersonsDecision,
-    SessionStart, ShowId, StateFolder, Surroundings, ToolError, TrustLevel,
+    Draft, Durability, FunctionExecutor, Guard, GuardSettings, LedgerSettings, PermitBasis,
+    PersonsDecision, SessionStart, ShowId, StateFolder, Surroundings, ToolError, TrustLevel,
 };
 use counterfoil_model::{Role, Status, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::desk::{NOW, StillClock, call, cancel, run, session, shop, tool, wait};
+use crate::ledger::stores;
 
 /// Status, category and codes of one call.
 #[track_caller]
@@ -322,55 +323,40 @@ fn a_refusal_stands_until_somebody_agrees() {
 /// Of people who decide on a call at once, in whichever process, one does.
 #[test]
 fn a_call_is_decided_on_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let guard = || {
-        let guard = Guard::builder().state(StateFolder::at(folder.path()));
-        guard.executor(cancel().asking("it cannot be undone")).build().unwrap()
-    };
-    let (first, second) = (guard(), guard());
-    let session = self::session(&first, "s");
-    let ask = || wait(run(&first, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
+    for store in stores() {
+        let folder = tempfile::tempdir().unwrap();
+        let guard = || {
+            let ledger = LedgerSettings { url: store.url(), ..LedgerSettings::default() };
+            let guard = Guard::builder().state(StateFolder::at(folder.path()));
+            let guard = guard.settings(GuardSettings { ledger, ..GuardSettings::default() });
+            guard.executor(cancel().asking("it cannot be undone")).build().unwrap()
+        };
+        decided_on_once(&guard(), &guard());
+    }
+}
+
+fn decided_on_once(first: &Guard, second: &Guard) {
+    let session = self::session(first, "s");
+    let ask = || wait(run(first, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
     let denied = ask();
     let receipt = second.ledger().receipt(&denied.execution_id).unwrap().unwrap();
     let agree = || PersonsDecision::Agree(Approval::by("ada"));
     let refuse = || PersonsDecision::Refuse { by: "bob".to_owned(), reason: None };
     let decided = |guard: &Guard, decision| wait(guard.decide(&receipt, decision, receipt.seq));
-    assert_eq!(decided(&first, agree()), Ok(()));
+    assert_eq!(decided(first, agree()), Ok(()));
     for decision in [agree(), refuse()] {
-        assert_eq!(decided(&second, decision), Err(AppendError::DecidedMeanwhile));
+        assert_eq!(decided(second, decision), Err(AppendError::DecidedMeanwhile));
     }
     assert_eq!(ask().status, Status::Completed);
-    assert_eq!(decided(&second, agree()), Err(AppendError::DecidedMeanwhile), "it was used up");
+    assert_eq!(decided(second, agree()), Err(AppendError::DecidedMeanwhile), "it was used up");
     assert_eq!(ask().status, Status::Denied);
     // Whoever knows of the decision may take it back; other calls are other calls.
     let seen = second.ledger().events("s").unwrap().last().unwrap().session_seq;
     assert_eq!(wait(second.decide(&receipt, refuse(), seen)), Ok(()));
     assert!(ask().text.contains("bob did not agree"));
-    let other = wait(run(&first, &session, "cancel_order", "{\"order_id\":\"#W2\"}"));
+    let other = wait(run(first, &session, "cancel_order", "{\"order_id\":\"#W2\"}"));
     let other = second.ledger().receipt(&other.execution_id).unwrap().unwrap();
     assert_eq!(wait(second.decide(&other, agree(), other.seq)), Ok(()));
-}
-
-#[test]
-fn events_are_read_piece_by_piece() {
-    let guard = Guard::builder().executor(cancel()).build().unwrap();
-    for name in ["a", "b"] {
-        let session = self::session(&guard, name);
-        wait(run(&guard, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
-    }
-    let ledger = guard.ledger();
-    let all = ledger.events_from(0, u64::MAX).unwrap();
-    assert!(all.iter().map(|event| event.seq).eq(0..6));
-    for (from, limit, expected) in [(0, 2, 0..2), (2, 2, 2..4), (5, 9, 5..6), (6, 9, 6..6)] {
-        let some = ledger.events_from(from, limit).unwrap();
-        assert!(some.iter().map(|event| event.seq).eq(expected), "{from} {limit}");
-    }
-    assert_eq!(ledger.events_from(u64::MAX, 1).unwrap(), []);
-    let of = ledger.events("b").unwrap();
-    for (after, limit, expected) in [(0, 2, &of[..2]), (1, 1, &of[1..2]), (3, 9, &of[3..])] {
-        assert_eq!(ledger.events_of("b", after, limit).unwrap(), expected);
-    }
-    assert_eq!(ledger.events_of("nobody", 0, 9).unwrap(), []);
 }
 
 /// What a program reads is what is recorded; what a model reads may be less, and says more.

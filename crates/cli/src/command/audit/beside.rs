@@ -20,6 +20,7 @@ pub(super) fn held(
     files: AuditFiles,
     ledger: &Ledger,
     found: &AuditVerification,
+    shared: bool,
 ) -> anyhow::Result<Beside> {
     let mut told = BTreeSet::new();
     files
@@ -54,6 +55,13 @@ pub(super) fn held(
             Mark::Open,
             format!(
                 "{} of the ledger have no line here: they may be in the files that are kept elsewhere",
+                counted(missing.len() as u64, "ended call")
+            ),
+        ),
+        _ if shared => (
+            Mark::Open,
+            format!(
+                "{} of the ledger have no line here: other replicas have logs of their own",
                 counted(missing.len() as u64, "ended call")
             ),
         ),

@@ -7,7 +7,9 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Args, ValueEnum};
-use counterfoil_guard::{Bundle, BundleError, BundleMark, BundleVerification, Provable, PublicKey};
+use counterfoil_guard::{
+    Bundle, BundleError, BundleMark, BundleVerification, LedgerSettings, Provable, PublicKey,
+};
 use counterfoil_model::Digest;
 use serde_json::json;
 
@@ -74,8 +76,12 @@ pub(super) struct VerifyArguments {
 }
 
 /// Makes a bundle.
-pub(super) fn make(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, "receipts are recorded there")?;
+pub(super) fn make(
+    state: &State,
+    settings: &LedgerSettings,
+    arguments: &Arguments,
+) -> anyhow::Result<Exit> {
+    let ledger = the_ledger(state, settings, "receipts are recorded there")?;
     let wanted = match &arguments.session {
         Some(name) => {
             let since = arguments.since.map(When::millis);
@@ -212,8 +218,12 @@ fn fingerprint(given: &str) -> Result<Digest, Complaint> {
 }
 
 /// Prints the key that signs, for those who verify.
-pub(super) fn key(state: &State, verifier: bool) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, "its key signs")?;
+pub(super) fn key(
+    state: &State,
+    settings: &LedgerSettings,
+    verifier: bool,
+) -> anyhow::Result<Exit> {
+    let ledger = the_ledger(state, settings, "its key signs")?;
     let key: PublicKey = ledger.public_key();
     let mut out = io::stdout().lock();
     if verifier {

@@ -3,7 +3,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use counterfoil_guard::{
-    AuditHead, AuditVerification, Checkpoint, Compared, PublicKey, VerifierKey, verify_audit,
+    AuditHead, AuditVerification, Checkpoint, Compared, Expected, Ledger, LedgerSettings,
+    OpenLedgerError, PublicKey, VerifierKey, verify_audit,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -13,7 +14,7 @@ use super::beside::held;
 use super::kept::{Signers, checkpoints, public_key};
 use super::recorded::{Recorded, no_ledger, recorded};
 use super::witness::witnessed;
-use super::{WholeFormat, files, ledger};
+use super::{WholeFormat, files, ledger, ledger_place};
 use crate::choices::Colour;
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
@@ -44,14 +45,19 @@ pub(super) struct Arguments {
     color: Colour,
 }
 
-pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(super) fn run(
+    state: &State,
+    settings: &LedgerSettings,
+    arguments: &Arguments,
+) -> anyhow::Result<Exit> {
     let mut kept = Vec::new();
     for path in &arguments.checkpoint {
         kept.extend(checkpoints(path)?);
     }
     let mut by_witnesses = Vec::new();
     for target in &arguments.witnessed {
-        let (checkpoints, row) = witnessed(state, target, arguments.witness_key.as_ref())?;
+        let (checkpoints, row) =
+            witnessed(state, settings, target, arguments.witness_key.as_ref())?;
         kept.extend(checkpoints);
         by_witnesses.extend(row);
     }
@@ -59,22 +65,21 @@ pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> 
         arguments.public_key.iter().map(|path| public_key(path)).collect::<Result<_, _>>()?;
     let (of_audit, of_ledger): (Vec<_>, Vec<_>) =
         kept.into_iter().partition(|checkpoint| checkpoint.origin().ends_with("/audit"));
-    let opened = ledger(state);
+    let opened = ledger(state, settings);
     let beside = opened.as_ref().ok().and_then(Option::as_ref);
     let mut answer = Answer::default();
-    let recorded = match &opened {
-        Ok(Some(ledger)) => recorded(ledger, &of_ledger, &keys),
-        Ok(None) => Recorded { rows: no_ledger(&of_ledger), ..Recorded::default() },
-        Err(error) => Recorded {
-            rows: vec![(Mark::Broken, format!("{error}: {}", error.help()))],
-            json: json!({ "broken": error.to_string() }),
-            key_fits: false,
-        },
-    };
+    let recorded = of_ledger_at(settings, &opened, &of_ledger, &keys);
     let signers = Signers { given: &keys, ledger: beside, vouched: recorded.key_fits };
-    audit(state, &of_audit, &signers, arguments, &mut answer)?;
+    let shared = settings.url.is_some();
+    // A replica has a log of its own; whoever has none verifies the ledger alone.
+    if shared && of_audit.is_empty() && !state.folder().audit().exists() {
+        let row = "no log is here: the ledger alone is verified".to_owned();
+        answer.add(&state.folder().audit(), "audit", vec![(Mark::Open, row)], json!(null));
+    } else {
+        audit(state, &of_audit, &signers, arguments, shared, &mut answer)?;
+    }
     let rows = by_witnesses.into_iter().chain(recorded.rows).collect();
-    answer.add(&state.folder().ledger(), "ledger", rows, recorded.json);
+    answer.add(&ledger_place(state, settings), "ledger", rows, recorded.json);
     let mut out = io::stdout().lock();
     match arguments.format {
         WholeFormat::Text => write!(out, "{}", answer.text(Paint::for_output(arguments.color)))?,
@@ -86,12 +91,44 @@ pub(super) fn run(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> 
     Ok(if answer.sound() { Exit::Clean } else { Exit::Findings })
 }
 
+/// What verifying the ledger shows.
+fn of_ledger_at(
+    settings: &LedgerSettings,
+    opened: &Result<Option<Ledger>, OpenLedgerError>,
+    kept: &[Checkpoint],
+    keys: &[PublicKey],
+) -> Recorded {
+    match opened {
+        Ok(Some(ledger)) => {
+            let verify = |expected: &Expected| {
+                ledger.verify(expected, &mut |_| {}).map_err(|error| error.to_string())
+            };
+            recorded(verify, kept, keys)
+        }
+        // Whoever only reads a shared ledger needs no key that signs.
+        Err(OpenLedgerError::MissingKey { .. }) if settings.url.is_some() => {
+            let verify = |expected: &Expected| {
+                let found = Ledger::verify_shared(settings, expected, &mut |_| {});
+                found.map_err(|error| error.to_string())
+            };
+            recorded(verify, kept, keys)
+        }
+        Ok(None) => Recorded { rows: no_ledger(kept), ..Recorded::default() },
+        Err(error) => Recorded {
+            rows: vec![(Mark::Broken, format!("{error}: {}", error.help()))],
+            json: json!({ "broken": error.to_string() }),
+            key_fits: false,
+        },
+    }
+}
+
 /// The audit log, held against every checkpoint that was kept of it.
 fn audit(
     state: &State,
     kept: &[Checkpoint],
     signers: &Signers<'_>,
     arguments: &Arguments,
+    shared: bool,
     answer: &mut Answer,
 ) -> anyhow::Result<()> {
     // Where there is a ledger, there was a log: that it is gone is what is wrong with it.
@@ -139,7 +176,7 @@ fn audit(
     let mut against_ledger = None;
     if let Some(ledger) = signers.ledger.filter(|_| found.broken.is_none()) {
         // What is wrong with the ledger is told of the ledger.
-        match held(files(state)?, ledger, &found) {
+        match held(files(state)?, ledger, &found, shared) {
             Ok(beside) => {
                 rows.extend(beside.row);
                 against_ledger = Some(beside.json);

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use counterfoil_guard::{Checkpoint, Ledger, ReadLedgerError, Submission, VerifierKey};
+use counterfoil_guard::{
+    Checkpoint, Ledger, LedgerSettings, ReadLedgerError, Submission, VerifierKey,
+};
 use counterfoil_serve::{WitnessAnswer, ask_witness, latest_witnessed};
 use jiff::Timestamp;
 
@@ -30,8 +32,12 @@ pub(super) struct Arguments {
 }
 
 /// Sends a fresh checkpoint, with the proof that it continues the last one there.
-pub(super) fn send(state: &State, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, "its checkpoints are witnessed")?;
+pub(super) fn send(
+    state: &State,
+    settings: &LedgerSettings,
+    arguments: &Arguments,
+) -> anyhow::Result<Exit> {
+    let ledger = the_ledger(state, settings, "its checkpoints are witnessed")?;
     if is_url(&arguments.to) {
         to_witness(&ledger, &arguments.to, arguments.witness_key.as_ref())
     } else if arguments.witness_key.is_some() {
@@ -65,6 +71,7 @@ fn is_url(target: &str) -> bool {
 /// witness, whether it vouches for its answer.
 pub(super) fn witnessed(
     state: &State,
+    settings: &LedgerSettings,
     target: &str,
     key: Option<&VerifierKey>,
 ) -> anyhow::Result<(Vec<Checkpoint>, Option<(Mark, String)>)> {
@@ -74,7 +81,7 @@ pub(super) fn witnessed(
         }
         return Ok((kept::checkpoints(Path::new(target))?, None));
     }
-    let ledger = the_ledger(state, "what was witnessed is held against it")?;
+    let ledger = the_ledger(state, settings, "what was witnessed is held against it")?;
     let found = runtime()?
         .block_on(latest_witnessed(target, &ledger.origin()))
         .map_err(|error| Complaint::new(error.to_string()))?;

@@ -50,7 +50,7 @@ mod of_ledger {
             if self.session.is_empty() {
                 return Ok(Vec::new());
             }
-            let ledger = ledger(&global.state()?.existing()?, options)?;
+            let ledger = ledger(&global.state()?, options)?;
             let mut inputs = Vec::with_capacity(self.session.len());
             for id in &self.session {
                 let Some(mut transcript) = recorded_transcript(&ledger, id)? else {

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use counterfoil_guard::{Ledger, LedgerSettings};
+
 use super::Check;
 use crate::config::Options;
 use crate::exit::Complaint;
@@ -11,6 +13,7 @@ use crate::state::State;
 const CONFIGURATION: &str = "configuration";
 const STATE: &str = "state folder";
 const KEYS: &str = "signing keys";
+const LEDGER: &str = "shared ledger";
 
 pub(super) fn configuration(files: &[PathBuf]) -> Check {
     let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
@@ -47,6 +50,16 @@ pub(super) fn state(state: Result<State, Complaint>) -> Check {
         Ok(_) => Check::ok(STATE, format!("{} is writable, by its owner alone", folder.display())),
         Err(complaint) => fail(&complaint),
     }
+}
+
+/// The ledger that several replicas share, if one is configured. Nothing is made there.
+pub(super) fn ledger(settings: &LedgerSettings) -> Option<Check> {
+    let url = settings.url.as_ref()?;
+    Some(match Ledger::look(settings) {
+        Ok(Some(events)) => Check::ok(LEDGER, format!("{url} has {events} events")),
+        Ok(None) => Check::ok(LEDGER, format!("{url} will be begun by the first call")),
+        Err(error) => Check::fail(LEDGER, error.to_string(), error.help()),
+    })
 }
 
 /// Every private key may be read by its owner alone.

@@ -15,7 +15,7 @@ use counterfoil_hooks::{
 };
 
 use crate::command::Global;
-use crate::config::{self, Options, Place};
+use crate::config::{self, Files, Options, Place};
 use crate::exit::Exit;
 use crate::files;
 use crate::provider::judge;
@@ -236,9 +236,12 @@ fn settings(agent: Agent, mut options: Options) -> anyhow::Result<GuardSettings>
 
 /// A named file is meant from where the process was started.
 fn absolute(place: Place) -> Place {
-    match place {
-        Place::Named(path) => Place::Named(std::path::absolute(&path).unwrap_or(path)),
-        place => place,
+    match place.files {
+        Files::Named(path) => {
+            let files = Files::Named(std::path::absolute(&path).unwrap_or(path));
+            Place { files, ..place }
+        }
+        files => Place { files, ..place },
     }
 }
 

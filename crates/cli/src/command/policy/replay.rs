@@ -13,7 +13,7 @@ use super::surroundings::Surroundings;
 use super::{Shape, gates};
 use crate::choices::Colour;
 use crate::command::Global;
-use crate::config::Place;
+use crate::config::Files;
 use crate::exit::Exit;
 use crate::inputs::inputs;
 use crate::terminal::Paint;
@@ -54,7 +54,7 @@ pub(super) fn run(
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     let old = gates(&global.place())?;
-    let new = gates(&Place::Named(arguments.policy.clone()))?;
+    let new = gates(&Files::Named(arguments.policy.clone()).into())?;
     let scenery = arguments.surroundings.place();
     let mut tally = Replay::default();
     for input in inputs(&arguments.logs) {

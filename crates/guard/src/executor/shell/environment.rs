@@ -31,8 +31,16 @@ const PASSED: [&str; 24] = [
 ];
 
 /// Names that hold secrets, in upper case: as a whole, at the beginning, at the end, anywhere.
-const SECRET_NAMES: [&str; 6] =
-    ["TOKEN", "PASSPHRASE", "PGPASSFILE", "NETRC", "KUBECONFIG", "DOCKER_CONFIG"];
+const SECRET_NAMES: [&str; 8] = [
+    "TOKEN",
+    "PASSPHRASE",
+    "PGPASSFILE",
+    "NETRC",
+    "KUBECONFIG",
+    "DOCKER_CONFIG",
+    "COUNTERFOIL_LEDGER",
+    "COUNTERFOIL_LEDGER_URL",
+];
 const SECRET_STARTS: [&str; 16] = [
     "AWS_",
     "AZURE_",

@@ -1,20 +1,19 @@
 use std::collections::HashMap;
 
 use counterfoil_model::Digest;
-use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::signed::Signed;
-use super::stored::{QUERY, StoredResults};
+use super::stored::StoredResults;
 use super::{Broken, HeldAgainst, Stop, Verification};
 use crate::ledger::body::{Outline, VERSION};
 use crate::ledger::head::genesis;
 use crate::ledger::note::Checkpoint;
-use crate::ledger::read::{self, digest_at};
+use crate::ledger::tables::{self, Counted, EventRow, Tables};
 use crate::ledger::tree::{BLOCK, Frontier, StoredNode};
 
 /// Goes through the events in their order and recomputes what each stands on.
-pub(super) struct Chain<'v> {
-    pub(super) connection: &'v Connection,
+pub(super) struct Chain<'v, T> {
+    pub(super) tables: &'v T,
     pub(super) signed: &'v Signed,
     expected: Option<&'v Checkpoint>,
     pub(super) found: &'v mut Verification,
@@ -38,17 +37,17 @@ pub(super) struct Session {
     pub(super) calls: u64,
 }
 
-impl<'v> Chain<'v> {
+impl<'v, T: Tables> Chain<'v, T> {
     /// Begins where retention left off.
     pub(super) fn begin(
-        connection: &'v Connection,
+        tables: &'v T,
         origin: &str,
         signed: &'v Signed,
         expected: Option<&'v Checkpoint>,
         found: &'v mut Verification,
     ) -> Result<Self, Stop> {
         let mut chain = Self {
-            connection,
+            tables,
             signed,
             expected,
             found,
@@ -63,7 +62,7 @@ impl<'v> Chain<'v> {
         if let Some(tombstone) = &signed.tombstone {
             chain.found.first = tombstone.cut;
             for number in 0..tombstone.cut / BLOCK {
-                let hash = read::node(connection, 1, number)?;
+                let hash = tables::node(tables, 1, number)?;
                 chain.nodes += 1;
                 let mut completed = Vec::new();
                 chain.frontier.push_node(1, hash, |node| completed.push(node));
@@ -80,22 +79,23 @@ impl<'v> Chain<'v> {
     }
 
     pub(super) fn verify_events(&mut self, progress: &mut dyn FnMut(u64)) -> Result<(), Stop> {
-        let mut results = self.connection.prepare(QUERY)?;
-        let mut results = StoredResults::begin(&mut results)?;
-        let mut statement = self.connection.prepare(
-            "SELECT seq, session, session_seq, calls, kind, execution_id, opening, digest, body
-             FROM events ORDER BY seq",
-        )?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let seq = self.frontier.size();
-            if results.event().is_some_and(|event| event < seq) {
-                return Err(Broken::new("a stored result belongs to no event").into());
-            }
-            self.event(seq, row, &mut results)?;
-            self.found.events += 1;
-            if seq.is_multiple_of(1024) {
-                progress(self.found.events);
+        let tables = self.tables;
+        let mut results = StoredResults::begin(tables)?;
+        let mut last = None;
+        loop {
+            let page = tables.events(last)?;
+            let Some(row) = page.last() else { break };
+            last = Some(row.seq);
+            for row in &page {
+                let seq = self.frontier.size();
+                if results.event().is_some_and(|event| event < seq) {
+                    return Err(Broken::new("a stored result belongs to no event").into());
+                }
+                self.event(seq, row, &mut results)?;
+                self.found.events += 1;
+                if seq.is_multiple_of(1024) {
+                    progress(self.found.events);
+                }
             }
         }
         match results.event() {
@@ -112,16 +112,15 @@ impl<'v> Chain<'v> {
     fn event(
         &mut self,
         seq: u64,
-        row: &Row<'_>,
-        results: &mut StoredResults<'_>,
+        row: &EventRow,
+        results: &mut StoredResults<'_, T>,
     ) -> Result<(), Stop> {
-        let at: u64 = row.get(0)?;
-        if at != seq {
+        if row.seq != seq {
             return Err(Broken::event(seq, "it is missing").into());
         }
-        let bytes = row.get_ref(8)?.as_blob().map_err(rusqlite::Error::from)?;
+        let bytes = row.body.as_slice();
         let digest = Digest::of_bytes(bytes);
-        if digest != digest_at(row, 7)? {
+        if digest != row.digest {
             return Err(Broken::event(seq, "its bytes do not have its digest").into());
         }
         let outline = Outline::read(bytes)
@@ -143,7 +142,7 @@ impl<'v> Chain<'v> {
             return Err(unlike("seq").into());
         }
         let draft = &outline.draft;
-        let session = self.session(row.get(1)?, &outline)?.ok_or_else(|| unlike("session"))?;
+        let session = self.session(row.session, &outline)?.ok_or_else(|| unlike("session"))?;
         session.seq += 1;
         session.calls += u64::from(draft.is_first_attempt());
         if outline.session_seq != session.seq {
@@ -151,23 +150,22 @@ impl<'v> Chain<'v> {
             return Err(broken(what).into());
         }
         let columns = [
-            ("session_seq", row.get::<_, u64>(2)? == session.seq),
-            ("calls", row.get::<_, u64>(3)? == session.calls),
-            ("kind", row.get_ref(4)?.as_str().ok() == Some(&draft.event)),
-            ("execution_id", row.get_ref(5)?.as_str_or_null().ok() == Some(draft.opens())),
+            ("session_seq", row.session_seq == session.seq),
+            ("calls", row.calls == session.calls),
+            ("kind", row.kind == draft.event),
+            ("execution_id", row.execution_id.as_deref() == draft.opens()),
         ];
         if let Some((column, _)) = columns.iter().find(|(_, same)| !same) {
             return Err(unlike(column).into());
         }
-        let opening: Option<u64> = row.get(6)?;
-        if !self.opens(opening, seq, draft.follows())? {
+        if !self.opens(row.opening, seq, draft.follows())? {
             return Err(unlike("opening").into());
         }
         let needed = draft.needs().filter(|needed| *needed != Digest::of_bytes(b""));
         let (count, had) = results.of_event(seq, bytes, needed.as_ref())?;
         self.found.results += count;
         if let Some(needed) = needed.filter(|_| !had)
-            && !self.is_stored(&needed)?
+            && !self.tables.is_stored(&needed)?
         {
             if seq >= self.signed.results_cut {
                 return Err(broken(format!("its stored result {needed} is missing")).into());
@@ -194,11 +192,7 @@ impl<'v> Chain<'v> {
         outline: &Outline<'_>,
     ) -> Result<Option<&mut Session>, Stop> {
         if !self.sessions.contains_key(&number) {
-            let name: Option<String> = self
-                .connection
-                .prepare_cached("SELECT name FROM sessions WHERE id = ?1")?
-                .query_row([number], |row| row.get(0))
-                .optional()?;
+            let name = self.tables.session_name(number)?;
             let Some(name) = name else { return Ok(None) };
             let tombstone = self.signed.tombstone.as_ref();
             let before = tombstone.and_then(|tombstone| tombstone.sessions.get(&name));
@@ -217,23 +211,12 @@ impl<'v> Chain<'v> {
             // What was dropped cannot be asked any more.
             return Ok(opening < self.found.first);
         }
-        let id: Option<Option<String>> = self
-            .connection
-            .prepare_cached("SELECT execution_id FROM events WHERE seq = ?1")?
-            .query_row([opening], |row| row.get(0))
-            .optional()?;
-        Ok(id.flatten().as_deref() == Some(execution))
-    }
-
-    pub(super) fn is_stored(&self, digest: &Digest) -> Result<bool, Stop> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT 1 FROM results WHERE digest = ?1")?;
-        Ok(statement.exists([digest.as_bytes()])?)
+        Ok(self.tables.execution_at(opening)?.as_deref() == Some(execution))
     }
 
     fn compare_nodes(&mut self, completed: &[StoredNode]) -> Result<(), Stop> {
         for StoredNode { level, number, hash } in completed {
-            if read::node(self.connection, *level, *number)? != *hash {
+            if tables::node(self.tables, *level, *number)? != *hash {
                 let what = format!("node {number} of level {level} of the tree was changed");
                 return Err(Broken::new(what).into());
             }
@@ -265,15 +248,14 @@ impl<'v> Chain<'v> {
 
     /// Verifies that nothing is there beside what was looked at, and that the end is signed.
     pub(super) fn end(self) -> Result<(), Stop> {
-        let Self { connection, signed, found, frontier, nodes, sessions, .. } = self;
+        let Self { tables, signed, found, frontier, nodes, sessions, .. } = self;
         let size = frontier.size();
         found.sessions = u64::try_from(sessions.len()).unwrap_or(u64::MAX);
-        let count = |query: &str| connection.query_row(query, [], |row| row.get::<_, u64>(0));
-        if count("SELECT count(*) FROM nodes")? != nodes {
+        if tables.count(Counted::Nodes)? != nodes {
             return Err(Broken::new("the tree has nodes of no events").into());
         }
         let in_tables = sessions.keys().filter(|number| **number >= 0).count();
-        if count("SELECT count(*) FROM sessions")? != u64::try_from(in_tables).unwrap_or(u64::MAX) {
+        if tables.count(Counted::Sessions)? != u64::try_from(in_tables).unwrap_or(u64::MAX) {
             return Err(Broken::new("a session has no events").into());
         }
         let last = signed.checkpoints.last_key_value().map_or(0, |(size, _)| *size);
@@ -281,8 +263,7 @@ impl<'v> Chain<'v> {
             let what = format!("there are {size} events, and a checkpoint of {last}");
             return Err(Broken::event(size, what).into());
         }
-        let indexed = count("SELECT count(*) FROM events INDEXED BY events_of_session")?;
-        if count("SELECT count(*) FROM events NOT INDEXED")? != indexed {
+        if tables.count(Counted::Events)? != tables.count(Counted::EventsByIndex)? {
             return Err(Broken::new("an index does not list every event").into());
         }
         if let Some(seq) = self.ended.filter(|seq| *seq >= found.signed) {

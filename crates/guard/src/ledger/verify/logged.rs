@@ -7,8 +7,8 @@ use super::{Broken, Stop};
 use crate::ledger::append::names;
 use crate::ledger::body::{Outline, VERSION};
 use crate::ledger::log::{Read, Record};
-use crate::ledger::read;
 use crate::ledger::results::Stored;
+use crate::ledger::tables::Tables;
 
 /// What the log alone has brought so far.
 struct Brought<'b> {
@@ -18,7 +18,7 @@ struct Brought<'b> {
     results: HashSet<&'b Digest>,
 }
 
-impl Chain<'_> {
+impl<T: Tables> Chain<'_, T> {
     /// Goes on with what stands only in the log.
     pub(super) fn verify_log(&mut self, log: &Read) -> Result<(), Stop> {
         let sessions = self.sessions.iter().map(|(id, session)| (session.name.clone(), *id));
@@ -81,7 +81,7 @@ impl Chain<'_> {
         }
         if let Some(id) = draft.follows()
             && !brought.executions.contains(id)
-            && read::opening(self.connection, id)?.is_none()
+            && self.tables.opening_seq(id)?.is_none()
             && self.found.first == 0
         {
             return Err(broken(format!("the execution `{id}` was not opened")).into());
@@ -99,7 +99,7 @@ impl Chain<'_> {
         }
         if let Some(needed) = draft.needs().filter(|needed| *needed != Digest::of_bytes(b""))
             && !brought.results.contains(&needed)
-            && !self.is_stored(&needed)?
+            && !self.tables.is_stored(&needed)?
         {
             return Err(broken(format!("its stored result {needed} is missing")).into());
         }

@@ -1,11 +1,10 @@
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
-
 use super::{Broken, Expected, HeldAgainst, Stop, Verification};
 use crate::ledger::key::PublicKey;
 use crate::ledger::note::{Checkpoint, Note};
 use crate::ledger::rotation::key_text;
+use crate::ledger::tables::{KeyRow, NoteKind, Tables};
 use crate::ledger::tombstone::{ResultTombstone, Tombstone};
 
 /// What the keys of a ledger signed: verified as to who signed it, not yet as to what it says.
@@ -23,31 +22,30 @@ pub(super) struct Signed {
 impl Signed {
     /// Those of the tables, and the checkpoints of the log.
     pub(super) fn read<'n>(
-        connection: &Connection,
+        tables: &impl Tables,
         origin: &str,
         log: impl Iterator<Item = &'n str>,
     ) -> Result<Self, Stop> {
         let mut signed = Self {
-            keys: read_keys(connection, origin)?,
+            keys: read_keys(tables, origin)?,
             checkpoints: BTreeMap::new(),
             tombstone: None,
             results_cut: 0,
         };
-        for (size, text) in notes(connection, "SELECT size, note FROM checkpoints ORDER BY size")? {
+        for (size, text) in tables.notes(NoteKind::Checkpoint)? {
             signed.checkpoint(origin, Some(size), &text)?;
         }
         for text in log {
             signed.checkpoint(origin, None, text)?;
         }
-        for (cut, text) in notes(connection, "SELECT cut, note FROM tombstones ORDER BY cut")? {
+        for (cut, text) in tables.notes(NoteKind::Tombstone)? {
             let tombstone = signed.tombstone(origin, &text, |note| {
                 Tombstone::read(note, origin).map(|stone| (stone.cut, stone.size, stone))
             });
             let broken = || Broken::new(format!("the tombstone of the events below {cut}"));
             signed.tombstone = Some(tombstone.filter(|(at, _)| *at == cut).ok_or_else(broken)?.1);
         }
-        let query = "SELECT cut, note FROM result_tombstones ORDER BY cut";
-        for (cut, text) in notes(connection, query)? {
+        for (cut, text) in tables.notes(NoteKind::ResultTombstone)? {
             let tombstone = signed.tombstone(origin, &text, |note| {
                 ResultTombstone::read(note, origin).map(|stone| (stone.cut, stone.size, stone))
             });
@@ -142,15 +140,9 @@ impl Signed {
 const NO_KEY: PublicKey = PublicKey::from_bytes([0; 32]);
 
 /// The keys, each vouched for by the one before.
-fn read_keys(connection: &Connection, origin: &str) -> Result<Vec<(u64, PublicKey)>, Stop> {
-    let mut statement =
-        connection.prepare("SELECT number, public, note FROM keys ORDER BY number")?;
-    let mut rows = statement.query([])?;
+fn read_keys(tables: &impl Tables, origin: &str) -> Result<Vec<(u64, PublicKey)>, Stop> {
     let mut keys: Vec<(u64, PublicKey)> = Vec::new();
-    while let Some(row) = rows.next()? {
-        let number: u64 = row.get(0)?;
-        let public = PublicKey::from_bytes(row.get(1)?);
-        let text: String = row.get(2)?;
+    for KeyRow { number, public, note: text } in tables.keys()? {
         let broken = || Broken::new(format!("key {number} is not vouched for by the one before"));
         let note: Note = text.parse().map_err(|_| broken())?;
         let since = note.text().lines().nth(3).and_then(|since| since.parse().ok());
@@ -170,8 +162,4 @@ fn read_keys(connection: &Connection, origin: &str) -> Result<Vec<(u64, PublicKe
         return Err(Broken::new("it has no key").into());
     }
     Ok(keys)
-}
-
-fn notes(connection: &Connection, query: &str) -> rusqlite::Result<Vec<(u64, String)>> {
-    connection.prepare(query)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }

@@ -1,30 +1,30 @@
+use std::collections::VecDeque;
+
 use counterfoil_model::Digest;
-use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
-use rusqlite::{Rows, Statement};
 
 use super::{Broken, Stop};
 use crate::ledger::append::names;
 use crate::ledger::results::{PER_EVENT, unpack};
+use crate::ledger::tables::{ResultRow, Tables};
 
 /// Walks the stored results in the order of the events that they belong to.
-pub(super) struct StoredResults<'s> {
-    rows: Rows<'s>,
-    /// The event that the row in hand belongs to; `None` at the end.
-    event: Option<u64>,
+pub(super) struct StoredResults<'t, T> {
+    tables: &'t T,
+    page: VecDeque<ResultRow>,
+    /// The number of the last result that was read.
+    last: Option<u64>,
 }
 
-pub(super) const QUERY: &str = "SELECT id, digest, size, packed, bytes FROM results ORDER BY id";
-
-impl<'s> StoredResults<'s> {
-    pub(super) fn begin(statement: &'s mut Statement<'_>) -> Result<Self, Stop> {
-        let mut stored = Self { rows: statement.query([])?, event: None };
-        stored.advance()?;
+impl<'t, T: Tables> StoredResults<'t, T> {
+    pub(super) fn begin(tables: &'t T) -> Result<Self, Stop> {
+        let mut stored = Self { tables, page: VecDeque::new(), last: None };
+        stored.fill()?;
         Ok(stored)
     }
 
-    /// The event that the next result belongs to.
+    /// The event that the next result belongs to; `None` at the end.
     pub(super) fn event(&self) -> Option<u64> {
-        self.event
+        self.page.front().map(|row| row.id / PER_EVENT)
     }
 
     /// Verifies the results of one event; how many, and whether `needed` is among them.
@@ -35,38 +35,36 @@ impl<'s> StoredResults<'s> {
         needed: Option<&Digest>,
     ) -> Result<(u64, bool), Stop> {
         let (mut count, mut had) = (0, false);
-        while self.event == Some(seq) {
-            if let Some(row) = self.rows.get() {
-                let digest = Digest::from_bytes(row.get(1)?);
-                let packed: u8 = row.get(3)?;
-                let bytes = row.get_ref(4)?.as_blob().map_err(rusqlite::Error::from)?;
-                let broken =
-                    |what: &str| Broken::event(seq, format!("its stored result {digest} {what}"));
-                let bytes = match packed {
-                    0 | 1 => unpack(row.get(2)?, packed == 1, bytes).ok(),
-                    _ => None,
-                };
-                if bytes.is_none_or(|bytes| Digest::of_bytes(&bytes) != digest) {
-                    return Err(broken("is not what it was").into());
-                }
-                if needed == Some(&digest) {
-                    had = true;
-                } else if !names(body, &digest) {
-                    return Err(broken("is not one that it names").into());
-                }
+        while self.event() == Some(seq) {
+            let Some(ResultRow { digest, size, packed, bytes, .. }) = self.page.pop_front() else {
+                break;
+            };
+            let broken =
+                |what: &str| Broken::event(seq, format!("its stored result {digest} {what}"));
+            let bytes = match (packed, usize::try_from(size)) {
+                (0 | 1, Ok(size)) => unpack(size, packed == 1, &bytes).ok(),
+                _ => None,
+            };
+            if bytes.is_none_or(|bytes| Digest::of_bytes(&bytes) != digest) {
+                return Err(broken("is not what it was").into());
+            }
+            if needed == Some(&digest) {
+                had = true;
+            } else if !names(body, &digest) {
+                return Err(broken("is not one that it names").into());
             }
             count += 1;
-            self.advance()?;
+            self.fill()?;
         }
         Ok((count, had))
     }
 
-    fn advance(&mut self) -> Result<(), Stop> {
-        let id: Option<u64> = match self.rows.next()? {
-            Some(row) => Some(row.get(0)?),
-            None => None,
-        };
-        self.event = id.map(|id| id / PER_EVENT);
+    /// Reads the next page when the one in hand is done.
+    fn fill(&mut self) -> Result<(), Stop> {
+        if self.page.is_empty() {
+            self.page = self.tables.results(self.last)?.into();
+            self.last = self.page.back().map(|row| row.id).or(self.last);
+        }
         Ok(())
     }
 }

@@ -7,9 +7,9 @@ use super::*;
 
 #[test]
 fn a_receipt_is_what_its_events_add_up_to() {
-    for durability in [Durability::Full, Durability::Batch, Durability::Os] {
-        let folder = tempfile::tempdir().unwrap();
-        let ledger = open(folder.path(), durability);
+    let stores = [Durability::Full, Durability::Batch, Durability::Os]
+        .map(|durability| stores().into_iter().map(move |store| (store.open(durability), store)));
+    for (ledger, _store) in stores.into_iter().flatten() {
         let id = id(1);
         let first = ledger.open_execution("s1", opened(&id), None).wait().unwrap();
         let open = ledger.receipt(&id).unwrap().unwrap();
@@ -50,95 +50,101 @@ fn a_receipt_is_what_its_events_add_up_to() {
 
 #[test]
 fn what_may_not_follow_is_refused() {
-    let ledger = in_memory();
-    execute(&ledger, "s", &id(1), b"done");
-    ledger.append("s", Draft::Rejected(rejected(&id(2))), Vec::new()).wait().unwrap();
-    let rolled_back = |number| {
-        let mut draft = closed(&id(number), b"done");
-        draft.status = Status::RolledBack;
-        Draft::Closed(draft)
-    };
-    let cases = [
-        (Draft::Opened(opened(&id(1))), AppendError::RepeatedExecutionId { id: id(1) }),
-        (Draft::Rejected(rejected(&id(2))), AppendError::RepeatedExecutionId { id: id(2) }),
-        (Draft::Closed(closed(&id(1), b"done")), AppendError::ClosedExecution { id: id(1) }),
-        (Draft::Closed(closed(&id(2), b"done")), AppendError::ClosedExecution { id: id(2) }),
-        (Draft::Closed(closed(&id(3), b"done")), AppendError::UnknownExecution { id: id(3) }),
-        (
-            said("never stored"),
-            AppendError::MissingResult { digest: Digest::of_bytes(b"never stored") },
-        ),
-    ];
-    let before = ledger.checkpoint().unwrap();
-    for (draft, expected) in cases {
-        let name = format!("{draft:?}");
-        assert_eq!(ledger.append("s", draft, Vec::new()).wait(), Err(expected), "{name}");
+    for store in stores() {
+        let ledger = store.open(Durability::Os);
+        execute(&ledger, "s", &id(1), b"done");
+        ledger.append("s", Draft::Rejected(rejected(&id(2))), Vec::new()).wait().unwrap();
+        let rolled_back = |number| {
+            let mut draft = closed(&id(number), b"done");
+            draft.status = Status::RolledBack;
+            Draft::Closed(draft)
+        };
+        let cases = [
+            (Draft::Opened(opened(&id(1))), AppendError::RepeatedExecutionId { id: id(1) }),
+            (Draft::Rejected(rejected(&id(2))), AppendError::RepeatedExecutionId { id: id(2) }),
+            (Draft::Closed(closed(&id(1), b"done")), AppendError::ClosedExecution { id: id(1) }),
+            (Draft::Closed(closed(&id(2), b"done")), AppendError::ClosedExecution { id: id(2) }),
+            (Draft::Closed(closed(&id(3), b"done")), AppendError::UnknownExecution { id: id(3) }),
+            (
+                said("never stored"),
+                AppendError::MissingResult { digest: Digest::of_bytes(b"never stored") },
+            ),
+        ];
+        let before = ledger.checkpoint().unwrap();
+        for (draft, expected) in cases {
+            let name = format!("{draft:?}");
+            assert_eq!(ledger.append("s", draft, Vec::new()).wait(), Err(expected), "{name}");
+        }
+        let never = ledger.append("s", rolled_back(2), Vec::new()).wait();
+        assert_eq!(never, Err(AppendError::ClosedExecution { id: id(2) }));
+        assert_eq!(ledger.checkpoint().unwrap(), before, "a refused event leaves nothing");
+        ledger.append("s", rolled_back(1), Vec::new()).wait().unwrap();
+        let twice = ledger.append("s", rolled_back(1), Vec::new()).wait();
+        assert_eq!(twice, Err(AppendError::ClosedExecution { id: id(1) }));
+        assert_eq!(ledger.receipt(&id(1)).unwrap().unwrap().status, Status::RolledBack);
     }
-    let never = ledger.append("s", rolled_back(2), Vec::new()).wait();
-    assert_eq!(never, Err(AppendError::ClosedExecution { id: id(2) }));
-    assert_eq!(ledger.checkpoint().unwrap(), before, "a refused event leaves nothing");
-    ledger.append("s", rolled_back(1), Vec::new()).wait().unwrap();
-    let twice = ledger.append("s", rolled_back(1), Vec::new()).wait();
-    assert_eq!(twice, Err(AppendError::ClosedExecution { id: id(1) }));
-    assert_eq!(ledger.receipt(&id(1)).unwrap().unwrap().status, Status::RolledBack);
 }
 
 #[test]
 fn quotas_count_first_attempts() {
-    let ledger = in_memory();
-    let open = |number: u32, retry_of: Option<u32>| {
-        let mut opened = opened(&id(number));
-        opened.links.retry_of = retry_of.map(id);
-        ledger.open_execution("s", opened, Some(2)).wait().map(|event| event.session_seq)
-    };
-    let exhausted = Err(AppendError::QuotaExhausted { limit: 2 });
-    assert_eq!(open(1, None), Ok(1));
-    assert_eq!(open(2, Some(1)), Ok(2));
-    assert_eq!(open(3, None), Ok(3));
-    assert_eq!(open(4, None), exhausted);
-    assert_eq!(open(5, Some(3)), Ok(4));
-    assert_eq!(open(4, None), exhausted);
-    assert_eq!(ledger.calls_made("s"), Ok(2));
-    assert_eq!(ledger.calls_made("another"), Ok(0));
-    let none = ledger.open_execution("another", opened(&id(9)), Some(0)).wait();
-    assert_eq!(none, Err(AppendError::QuotaExhausted { limit: 0 }));
-    assert_eq!(ledger.sessions().unwrap(), ["s"]);
+    for store in stores() {
+        let ledger = store.open(Durability::Os);
+        let open = |number: u32, retry_of: Option<u32>| {
+            let mut opened = opened(&id(number));
+            opened.links.retry_of = retry_of.map(id);
+            ledger.open_execution("s", opened, Some(2)).wait().map(|event| event.session_seq)
+        };
+        let exhausted = Err(AppendError::QuotaExhausted { limit: 2 });
+        assert_eq!(open(1, None), Ok(1));
+        assert_eq!(open(2, Some(1)), Ok(2));
+        assert_eq!(open(3, None), Ok(3));
+        assert_eq!(open(4, None), exhausted);
+        assert_eq!(open(5, Some(3)), Ok(4));
+        assert_eq!(open(4, None), exhausted);
+        assert_eq!(ledger.calls_made("s"), Ok(2));
+        assert_eq!(ledger.calls_made("another"), Ok(0));
+        let none = ledger.open_execution("another", opened(&id(9)), Some(0)).wait();
+        assert_eq!(none, Err(AppendError::QuotaExhausted { limit: 0 }));
+        assert_eq!(ledger.sessions().unwrap(), ["s"]);
+    }
 }
 
 #[test]
 fn a_dropped_future_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let ledger = open(folder.path(), Durability::Batch);
-    drop(ledger.append("s", Draft::Opened(opened(&id(1))), Vec::new()));
-    drop(ledger);
-    let ledger = open(folder.path(), Durability::Batch);
-    assert_eq!(ledger.events("s").unwrap().len(), 1);
+    for store in stores() {
+        let ledger = store.open(Durability::Batch);
+        drop(ledger.append("s", Draft::Opened(opened(&id(1))), Vec::new()));
+        drop(ledger);
+        let ledger = store.open(Durability::Batch);
+        assert_eq!(ledger.events("s").unwrap().len(), 1);
+    }
 }
 
 #[test]
 fn many_sessions_at_once_have_no_gaps() {
-    let folder = tempfile::tempdir().unwrap();
-    let ledger = Arc::new(open(folder.path(), Durability::Batch));
-    std::thread::scope(|scope| {
-        for thread in 0..4_u32 {
-            let ledger = ledger.clone();
-            scope.spawn(move || {
-                let pending: Vec<_> = (0..100)
-                    .map(|n| {
-                        let session = format!("s{}", n % 3);
-                        let draft = Draft::Opened(opened(&id(thread * 1000 + n)));
-                        ledger.append(&session, draft, Vec::new())
-                    })
-                    .collect();
-                pending.into_iter().for_each(|pending| drop(pending.wait().unwrap()));
-            });
+    for store in stores() {
+        let ledger = Arc::new(store.open(Durability::Batch));
+        std::thread::scope(|scope| {
+            for thread in 0..4_u32 {
+                let ledger = ledger.clone();
+                scope.spawn(move || {
+                    let pending: Vec<_> = (0..100)
+                        .map(|n| {
+                            let session = format!("s{}", n % 3);
+                            let draft = Draft::Opened(opened(&id(thread * 1000 + n)));
+                            ledger.append(&session, draft, Vec::new())
+                        })
+                        .collect();
+                    pending.into_iter().for_each(|pending| drop(pending.wait().unwrap()));
+                });
+            }
+        });
+        for session in ledger.sessions().unwrap() {
+            let seqs: Vec<_> =
+                ledger.events(&session).unwrap().iter().map(|event| event.session_seq).collect();
+            let count = u64::try_from(seqs.len()).unwrap();
+            assert_eq!(seqs, (1..=count).collect::<Vec<_>>());
         }
-    });
-    for session in ledger.sessions().unwrap() {
-        let seqs: Vec<_> =
-            ledger.events(&session).unwrap().iter().map(|event| event.session_seq).collect();
-        let count = u64::try_from(seqs.len()).unwrap();
-        assert_eq!(seqs, (1..=count).collect::<Vec<_>>());
+        assert_eq!(ledger.checkpoint().unwrap().size(), 400);
     }
-    assert_eq!(ledger.checkpoint().unwrap().size(), 400);
 }

@@ -5,9 +5,11 @@
     reason = "ledgers are files, and stock tools are run on them"
 )]
 
+mod decisions;
 mod faults;
 mod life;
 mod opening;
+mod postgres;
 mod proof;
 mod retention;
 mod tamper;
@@ -19,8 +21,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Clock, Closed, Draft, Durability, Ledger, LedgerSettings, Links, Opened, PermitBasis, Phase,
-    Randomness, RandomnessError, Rejected, Requested, Said, TrustLevel,
+    Clock, Closed, Draft, Durability, Ledger, LedgerSettings, LedgerUrl, Links, Opened,
+    PermitBasis, Phase, Randomness, RandomnessError, Rejected, Requested, Said, TrustLevel,
 };
 use counterfoil_model::{Digest, Origin, Role, Status, ToolErrorCategory};
 use serde_json::json;
@@ -82,6 +84,35 @@ pub(crate) fn open(folder: &Path, durability: Durability) -> Ledger {
 
 pub(crate) fn in_memory() -> Ledger {
     Ledger::in_memory(SetClock::at(NOW), Arc::new(Counted::default())).unwrap()
+}
+
+/// A place for a ledger.
+pub(crate) enum Store {
+    File(tempfile::TempDir),
+    Postgres(postgres::Schema),
+}
+
+impl Store {
+    pub(crate) fn open(&self, durability: Durability) -> Ledger {
+        match self {
+            Self::File(folder) => open(folder.path(), durability),
+            Self::Postgres(schema) => schema.open(durability),
+        }
+    }
+
+    /// How a guard whose state folder is elsewhere keeps its ledger here.
+    pub(crate) fn url(&self) -> Option<LedgerUrl> {
+        match self {
+            Self::File(_) => None,
+            Self::Postgres(schema) => Some(LedgerUrl::new(&*schema.url)),
+        }
+    }
+}
+
+/// An empty place of every kind that there is here.
+pub(crate) fn stores() -> Vec<Store> {
+    let file = Store::File(tempfile::tempdir().unwrap());
+    std::iter::once(file).chain(postgres::schema().map(Store::Postgres)).collect()
 }
 
 pub(crate) fn id(number: u32) -> String {

@@ -85,10 +85,10 @@ pub(super) struct Record(Option<Ledger>);
 impl Record {
     pub(super) fn open(global: &Global) -> anyhow::Result<Self> {
         let state = global.state()?;
-        if !state.folder().ledger().exists() {
+        let options = config::find(&global.place())?.options;
+        if options.ledger.url.is_none() && !state.folder().ledger().exists() {
             return Ok(Self(None));
         }
-        let options = config::find(&global.place())?.options;
         Ok(Self(Some(ledger(&state, &options)?)))
     }
 

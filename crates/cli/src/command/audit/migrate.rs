@@ -1,0 +1,75 @@
+use std::convert::Infallible;
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+use clap::Args;
+use counterfoil_guard::{
+    Ledger, LedgerSettings, LedgerUrl, MigrateError, SystemClock, SystemRandomness,
+};
+
+use super::answer::counted;
+use crate::exit::{Complaint, Exit};
+use crate::state::State;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Where the ledger goes; `--ledger` and `ledger.url` say it, too
+    #[arg(long, value_name = "URL", value_parser = |text: &str| Ok::<_, Infallible>(LedgerUrl::new(text)))]
+    to: Option<LedgerUrl>,
+}
+
+pub(super) fn run(
+    state: &State,
+    settings: LedgerSettings,
+    arguments: &Arguments,
+) -> anyhow::Result<Exit> {
+    let password = std::env::var("PGPASSWORD").ok();
+    let to = arguments.to.clone().map(|url| match &password {
+        Some(password) => url.or_password(password),
+        None => url,
+    });
+    let Some(url) = to.or_else(|| settings.url.clone()) else {
+        return Err(Complaint::new("it is not said where the ledger goes")
+            .help("`--to postgres://USER@HOST/DATABASE`")
+            .into());
+    };
+    let from = state.folder().ledger();
+    if !from.exists() {
+        let missing = format!("there is no ledger `{}`", from.display());
+        return Err(Complaint::new(missing).help("it is begun by the first call").into());
+    }
+    let settings = LedgerSettings { url: Some(url.clone()), ..settings };
+    let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));
+    let moved = Ledger::migrate(&from, &settings, clock, randomness, &mut |_| {});
+    let moved = moved.map_err(|error| match &error {
+        MigrateError::Open(open) => Complaint::new(open.to_string()).help(open.help()),
+        MigrateError::NotEmpty { .. } => Complaint::new(error.to_string())
+            .help("name an empty database, or an empty schema with `options=-csearch_path%3DNAME`"),
+        MigrateError::Grew { .. } => {
+            Complaint::new(error.to_string()).help("stop whoever records there, and try again")
+        }
+        _ => Complaint::new(error.to_string()),
+    })?;
+    let found = moved.verification;
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{} of {} with {} copied to {url} and verified there; {} signed",
+        counted(found.events, "event"),
+        counted(found.sessions, "session"),
+        counted(found.results, "stored result"),
+        found.signed,
+    )?;
+    let key = settings.key.unwrap_or_else(|| {
+        let mut beside = from.clone().into_os_string();
+        beside.push(".key");
+        beside.into()
+    });
+    writeln!(
+        out,
+        "Every replica needs the key {} and `ledger.url`; nothing may record into {} any more.",
+        key.display(),
+        from.display()
+    )?;
+    Ok(Exit::Clean)
+}
