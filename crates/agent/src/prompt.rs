@@ -1,8 +1,7 @@
+use counterfoil_rules::PROTOCOL;
+
 use crate::agent::Parts;
 use crate::conversation::Conversation;
-
-/// What the model is told about what it says, as published.
-const PROTOCOL: &str = include_str!("../../../docs/prompt.md");
 
 /// What a model is asked that may not call tools any more in this turn.
 pub(crate) const NO_MORE: &str = "You have used up the calls of this turn; no more tools can be called. Say now, in plain words, \

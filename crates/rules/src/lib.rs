@@ -28,6 +28,10 @@ mod settings;
 mod tool_use;
 mod values;
 
+/// Instructions for an agent's system prompt, in Markdown: whoever follows them makes claims that can
+/// be checked.
+pub const PROTOCOL: &str = include_str!("../protocol.md");
+
 pub use call::{
     Admission, AdmissionOptions, AdmissionSettings, Breach, CallReport, CatalogIssue, Context,
     Corrections, CorrectionsUsedUp, Ending, Fixation, FixationEvent, FixationKind, FixationOptions,

@@ -1,6 +1,7 @@
 use std::io::{self, Write as _};
 
 use clap::Args;
+use counterfoil_rules::PROTOCOL;
 
 use crate::exit::Exit;
 
@@ -13,9 +14,6 @@ use crate::exit::Exit;
     after_help = "Examples:\n  counterfoil prompt >> CLAUDE.md\n  counterfoil prompt | pbcopy"
 )]
 pub(crate) struct Arguments {}
-
-/// The protocol as published.
-const PROTOCOL: &str = include_str!("../../../../docs/prompt.md");
 
 pub(crate) fn run(_: &Arguments) -> anyhow::Result<Exit> {
     io::stdout().lock().write_all(PROTOCOL.as_bytes())?;

@@ -123,6 +123,13 @@ impl<B: Basis> Permit<B> {
     }
 }
 
+// No dependency can switch this on: only the workspace's own `.cargo/config.toml` says so.
+#[cfg(feature = "permits-for-tests")]
+const _: () = assert!(
+    option_env!("WORKSPACE_OF_COUNTERFOIL").is_some(),
+    "permits-for-tests is for the tests of counterfoil-guard, and for no other program"
+);
+
 /// Permits without gates, so that executors can test themselves. Never in a build that serves
 /// anybody.
 #[cfg(any(test, feature = "permits-for-tests"))]
