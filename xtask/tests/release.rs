@@ -4,7 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "archives are files, and shells are started")]
 #![expect(clippy::print_stdout, reason = "says what could not be tried")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -22,8 +22,14 @@ fn program() -> Option<PathBuf> {
     if program.exists() {
         return Some(program);
     }
-    println!("skipped: {} is not built", program.display());
+    skipped(&format!("{} is not built: `cargo build -p counterfoil`", program.display()));
     None
+}
+
+/// Says what could not be tried. Where everything has to be tried, that is a fault.
+fn skipped(why: &str) {
+    assert!(std::env::var_os("CI").is_none(), "not tried, and this is CI: {why}");
+    println!("skipped: {why}");
 }
 
 fn has(program: &str) -> bool {
@@ -36,7 +42,7 @@ fn can_install() -> bool {
     let missing = ["sh", "tar", "awk", "gzip"].into_iter().find(|program| !has(program));
     let missing = missing.or_else(|| (!has("curl") && !has("wget")).then_some("curl"));
     if let Some(missing) = missing {
-        println!("skipped: `{missing}` is not installed");
+        skipped(&format!("`{missing}` is not installed"));
     }
     missing.is_none()
 }
@@ -318,8 +324,7 @@ fn the_pre_commit_hook_installs_once_and_checks() {
 fn the_action_writes_sarif_annotations_and_the_exit_code() {
     let Some(program) = program() else { return };
     if !has("bash") {
-        println!("skipped: `bash` is not installed");
-        return;
+        return skipped("`bash` is not installed");
     }
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -415,6 +420,84 @@ fn workflows_name_only_what_is_there() {
         assert_eq!(inside, None, "{file}");
     }
     assert!(named >= 6, "{named} scripts were looked for");
+}
+
+/// Actions, the commits that they are pinned to, and the releases that these are. A commit that is
+/// in no release of its action is somebody's guess: look it up before it comes in here.
+const PINS: [(&str, &str, &str); 5] = [
+    ("actions/checkout", "08c6903cd8c0fde910a37f88322edcfb5dd907a8", "v5.0.0"),
+    ("actions/upload-artifact", "ea165f8d65b6e75b540449e92b4886f43607fa02", "v4.6.2"),
+    ("actions/download-artifact", "d3f86a106a0bac45b974a628896c90dbdf5c8093", "v4.3.0"),
+    ("actions/setup-node", "a0853c24544627f65ddf259abe73b1d18a591444", "v5.0.0"),
+    ("actions/attest-build-provenance", "a2bbfa25375fe432b6a289bc6b6cd05ecd0c4c32", "v4.1.0"),
+];
+
+#[test]
+fn workflows_use_the_commits_that_they_name() {
+    let mut used = BTreeSet::new();
+    for file in ["ci.yml", "release.yml"] {
+        let text = std::fs::read_to_string(root().join(".github/workflows").join(file)).unwrap();
+        for line in text.lines().filter(|line| line.contains("uses:")) {
+            let (_, named) = line.split_once("uses: ").unwrap();
+            let pin = PINS.iter().find(|(action, commit, release)| {
+                named == format!("{action}@{commit} # {release}")
+            });
+            assert!(pin.is_some(), "{file} uses `{named}`");
+            used.extend(pin.map(|(action, ..)| *action));
+        }
+    }
+    assert_eq!(used.len(), PINS.len(), "{used:?}");
+}
+
+/// GitHub makes an environment that is missing, so it is the variable that keeps from publishing.
+#[test]
+fn a_workflow_publishes_only_where_the_repository_says_so() {
+    let path = root().join(".github/workflows/release.yml");
+    let read: serde_json::Value =
+        serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let gated = |value: &serde_json::Value| {
+        let when = value.get("if").and_then(serde_json::Value::as_str).unwrap_or_default();
+        when == "github.ref_type == 'tag' && vars.PUBLISH == 'true'"
+    };
+    let mut publishing = Vec::new();
+    for (name, job) in read["jobs"].as_object().unwrap() {
+        let steps = job["steps"].as_array().unwrap();
+        let attests = |step: &&serde_json::Value| {
+            step["uses"].as_str().is_some_and(|uses| uses.contains("attest"))
+        };
+        for step in steps.iter().filter(attests) {
+            assert!(gated(step), "{name}: {step}");
+        }
+        let mut commands = Vec::new();
+        runs(job, &mut commands);
+        let published = commands.iter().any(|run| run.contains("publish") || run.contains("gh "));
+        if published || job.get("environment").is_some() {
+            assert!(published && job.get("environment").is_some() && gated(job), "{name}");
+            publishing.push(name.as_str());
+        }
+        // Every job waits for the tag to be looked at.
+        assert!(name == "tag" || job.get("needs").is_some(), "{name}");
+    }
+    assert_eq!(publishing, ["publish", "pypi", "npm"]);
+}
+
+#[test]
+fn a_tag_is_that_of_the_version() {
+    if !has("bash") {
+        return skipped("`bash` is not installed");
+    }
+    for (tag, fits) in [
+        (format!("v{VERSION}"), true),
+        (VERSION.to_owned(), false),
+        (format!("v{VERSION}-rc.1"), false),
+        ("v9.9.9".to_owned(), false),
+        (String::new(), false),
+    ] {
+        let ran = Command::new(root().join(".ci/release-tag")).arg(&tag).output().unwrap();
+        assert_eq!(ran.status.success(), fits, "{tag}: {ran:?}");
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(said.contains(&format!("is `v{VERSION}`")), !fits, "{tag}: {said}");
+    }
 }
 
 /// What stands behind `run:` and `entry:`.
