@@ -320,64 +320,189 @@ fn the_pre_commit_hook_installs_once_and_checks() {
     assert_eq!(again.stdout, first.stdout);
 }
 
+/// The action's script on a desk of its own.
+struct Action {
+    desk: TempDir,
+    bin: PathBuf,
+}
+
+impl Action {
+    /// `None`: it cannot be tried here.
+    fn here() -> Option<Self> {
+        let program = program()?;
+        if !has("bash") {
+            skipped("`bash` is not installed");
+            return None;
+        }
+        let bin = program.parent().unwrap().to_owned();
+        let desk = tempfile::tempdir().unwrap();
+        Some(Self { desk, bin })
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.desk.path().join(name)).unwrap_or_default()
+    }
+
+    /// What it says, with fresh outputs.
+    fn run(&self, variables: &[(&str, &str)]) -> Output {
+        for name in ["output", "summary", "sarif"] {
+            let _ = std::fs::remove_file(self.desk.path().join(name));
+        }
+        Command::new("bash")
+            .arg(root().join("packages/action.sh"))
+            .current_dir(root())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("BIN", &self.bin)
+            .env("HOME", self.desk.path())
+            .envs([("FAIL_ON", "error"), ("FORMAT", "text"), ("ARGUMENTS", "")])
+            .env("SARIF_FILE", self.desk.path().join("sarif"))
+            .env("GITHUB_OUTPUT", self.desk.path().join("output"))
+            .env("GITHUB_STEP_SUMMARY", self.desk.path().join("summary"))
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap()
+    }
+}
+
 #[test]
 fn the_action_writes_sarif_annotations_and_the_exit_code() {
-    let Some(program) = program() else { return };
-    if !has("bash") {
-        return skipped("`bash` is not installed");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
+    let Some(action) = Action::here() else { return };
+    let lying = "examples/openai-chat-wrong-order.json";
     let cases = [
+        (&format!("{lying}\n"), "error", "text", "", "exit-code=1\nsarif=written\n"),
         (
-            "examples/openai-chat-wrong-order.json\n",
-            "error",
-            "text",
-            "",
-            "exit-code=1\nsarif=written\n",
-        ),
-        (
-            "examples/openai-chat-wrong-order.json",
+            &lying.to_owned(),
             "never",
             "markdown",
             "--ignore=FK011\n",
             "exit-code=0\nsarif=written\n",
         ),
-        ("missing.json", "error", "text", "", "exit-code=2\nsarif=none\n"),
-        ("--help", "error", "text", "", "exit-code=2\nsarif=none\n"),
+        (&"missing.json".to_owned(), "error", "text", "", "exit-code=2\nsarif=none\n"),
+        (&"--help".to_owned(), "error", "text", "", "exit-code=2\nsarif=none\n"),
     ];
     for (paths, fail_on, format, arguments, expected) in cases {
-        for name in ["output", "summary", "sarif"] {
-            std::fs::write(at(name), "").unwrap();
-        }
-        let output = Command::new("bash")
-            .arg(root().join("packages/action.sh"))
-            .current_dir(root())
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .env("BIN", program.parent().unwrap())
-            .env("HOME", folder.path())
-            .envs([
-                ("CHECKED", paths),
-                ("FAIL_ON", fail_on),
-                ("FORMAT", format),
-                ("ARGUMENTS", arguments),
-            ])
-            .env("SARIF_FILE", at("sarif"))
-            .env("GITHUB_OUTPUT", at("output"))
-            .env("GITHUB_STEP_SUMMARY", at("summary"))
-            .output()
-            .unwrap();
+        let output = action.run(&[
+            ("CHECKED", paths),
+            ("FAIL_ON", fail_on),
+            ("FORMAT", format),
+            ("ARGUMENTS", arguments),
+        ]);
         assert!(output.status.success(), "{paths}: {output:?}");
-        assert_eq!(std::fs::read_to_string(at("output")).unwrap(), expected, "{paths}");
+        assert_eq!(action.read("output"), expected, "{paths}");
         let said = String::from_utf8(output.stdout).unwrap();
-        let sarif = std::fs::read_to_string(at("sarif")).unwrap();
-        let summary = std::fs::read_to_string(at("summary")).unwrap();
         if expected.contains("written") {
-            let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+            let sarif: serde_json::Value = serde_json::from_str(&action.read("sarif")).unwrap();
             assert_eq!(sarif.pointer("/version").unwrap(), "2.1.0");
             assert!(said.contains("::error "), "{said}");
-            assert_eq!(summary.contains("FK010"), format == "markdown");
+            assert_eq!(action.read("summary").contains("FK010"), format == "markdown");
+        }
+    }
+    let wrong = action.run(&[("CHECKED", lying), ("FORMAT", "html")]);
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+}
+
+/// What could not be written, or went wrong in a later run, is no finding and is not hidden.
+#[test]
+fn the_action_says_what_went_wrong_whichever_run_it_was() {
+    let Some(mut action) = Action::here() else { return };
+    let lying = "examples/openai-chat-wrong-order.json";
+    for (variable, says) in [
+        ("SARIF_FILE", "exit-code=2\nsarif=none\n"),
+        ("GITHUB_STEP_SUMMARY", "exit-code=2\nsarif=written\n"),
+    ] {
+        let nowhere = action.desk.path().join("no-folder/file");
+        let nowhere = nowhere.to_str().unwrap();
+        let output = action.run(&[("CHECKED", lying), ("FORMAT", "markdown"), (variable, nowhere)]);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(action.read("output"), says, "{variable}");
+    }
+    // A program that fails in one of the runs only.
+    let real = action.bin.join("counterfoil");
+    action.bin = action.desk.path().join("bin");
+    std::fs::create_dir(&action.bin).unwrap();
+    for (format, fails, expected) in [
+        ("sarif", 3, "exit-code=3\nsarif=none\n"),
+        ("github", 3, "exit-code=3\nsarif=written\n"),
+        ("text", 2, "exit-code=2\nsarif=written\n"),
+    ] {
+        let script = format!(
+            "#!/bin/sh\ncase \"$*\" in *'--format {format}'*) echo '::error::lies' >&2; exit {fails} ;; \
+             esac\nexec '{}' \"$@\"\n",
+            real.display()
+        );
+        let placed = action.bin.join("counterfoil");
+        std::fs::write(&placed, script).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&placed, mode).unwrap();
+        let output = action.run(&[("CHECKED", lying)]);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(action.read("output"), expected, "{format}");
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            said.contains("::error::lies") && !obeyed(&said).contains(&"error::lies".to_owned())
+        );
+    }
+}
+
+/// The commands that a runner takes out of what a step says: a line that begins with `::`, or one
+/// with `##[` anywhere in it, unless commands are stopped until a word comes.
+fn obeyed(said: &str) -> Vec<String> {
+    let mut obeyed = Vec::new();
+    let mut stopped: Option<String> = None;
+    for line in said.split(['\n', '\r']) {
+        let second = line.trim_start().strip_prefix("::").filter(|rest| rest.contains("::"));
+        let first = line.split_once("##[").map(|(_, rest)| rest).filter(|rest| rest.contains(']'));
+        let Some(command) = second.or(first) else { continue };
+        let name = command.split([':', ']', ' ']).next().unwrap();
+        match &stopped {
+            Some(word) if name == word => stopped = None,
+            Some(_) => {}
+            None if name == "stop-commands" => {
+                stopped = command.rsplit("::").next().map(str::to_owned);
+            }
+            None => obeyed.push(command.to_owned()),
+        }
+    }
+    assert_eq!(stopped, None, "commands are heard again at the end: {said}");
+    obeyed
+}
+
+#[test]
+fn what_logs_say_commands_no_runner() {
+    assert_eq!(
+        obeyed("a\n ::error::x\nb ##[error]y\n::stop-commands::w\n::error::z\n::w::\n").len(),
+        2
+    );
+    let Some(action) = Action::here() else { return };
+    let text =
+        std::fs::read_to_string(root().join("examples/openai-chat-wrong-order.json")).unwrap();
+    let forged = ["::add-path::/forged", "##[error]forged", "::error file=forged::forged"];
+    let folder = action.desk.path().join("logs");
+    std::fs::create_dir(&folder).unwrap();
+    for (at, forged) in forged.iter().enumerate() {
+        let said = format!("\\n{forged}\\r{forged}\\nOrder #B20481 has been cancelled.");
+        let text = text.replace("Order #B20481 has been cancelled.", &said);
+        assert!(text.contains("forged"));
+        // Names of files are somebody else's, too.
+        for (name, text) in [("a", text.as_str()), ("broken", "{\"messages\": [")] {
+            let name = format!("{name}{at}\n{}\r{0}\n.json", forged.replace('/', "|"));
+            std::fs::write(folder.join(name), text).unwrap();
+        }
+    }
+    std::fs::write(action.desk.path().join("odd\n::error::forged"), "").unwrap();
+    let odd = folder.with_file_name("odd\r##[error]forged");
+    for checked in [folder.to_str().unwrap(), odd.to_str().unwrap()] {
+        for format in ["text", "markdown"] {
+            let output = action.run(&[("CHECKED", checked), ("FORMAT", format)]);
+            let said = String::from_utf8(output.stdout).unwrap();
+            for command in obeyed(&said) {
+                let (name, rest) = command.split_once(' ').unwrap_or((&command, ""));
+                assert!(["error", "warning", "notice"].contains(&name), "{command}");
+                assert!(!rest.starts_with("file=forged"), "{command}");
+            }
+            let errors = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(obeyed(&errors), [""; 0], "what is said beside it, too");
         }
     }
 }
