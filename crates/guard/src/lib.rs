@@ -136,9 +136,9 @@ pub use ledger::{
     BundleVerification, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined, Draft,
     Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
     InclusionProof, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
-    LedgerSettings, LedgerStore, Links, LogFile, OpenLedgerError, OpenWitnessError, Opened,
-    Pending, Provable, Proved, PublicKey, PublicKeyError, ReadLedgerError, Receipt, Rejected,
-    Retention, Said, SqliteLedger, Submission, SystemLogFile, Verification, VerifierKey,
+    LedgerSettings, LedgerStore, Links, LogFile, NoBundle, OpenLedgerError, OpenWitnessError,
+    Opened, Pending, Provable, Proved, PublicKey, PublicKeyError, ReadLedgerError, Receipt,
+    Rejected, Retention, Said, SqliteLedger, Submission, SystemLogFile, Verification, VerifierKey,
     VerifierKeyError, Witness, WitnessRefusal,
 };
 pub use offer::{

@@ -37,7 +37,7 @@ mod writer;
 
 pub use append::AppendError;
 pub use bundle::{
-    Bundle, BundleError, BundleMark, BundleResult, BundleSession, BundleVerification,
+    Bundle, BundleError, BundleMark, BundleResult, BundleSession, BundleVerification, NoBundle,
 };
 pub(crate) use event::{APPROVAL_DECLINED, APPROVAL_REQUIRED};
 pub use event::{Approved, Closed, Declined, Draft, Event, Links, Opened, Rejected, Said};
