@@ -41,6 +41,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
             == version,
         "packages/npm/counterfoil/package.json does not depend on {name} {version}"
     );
+    let repository = manifest.get("repository").context("package.json names no `repository`")?;
     let (os, cpu) = options.platform.split_once('-').context("a platform is OS-CPU")?;
     let out = root.join(&options.out);
     let folders = [out.join("counterfoil"), out.join(&options.platform)];
@@ -60,8 +61,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         "version": version,
         "description": format!("The program of counterfoil for {os} on {cpu}"),
         "license": text_at(&manifest, "/license")?,
-        // Where it says it was built has to be where it was built.
-        "repository": manifest.pointer("/repository"),
+        "repository": repository,
         "os": [os],
         "cpu": [cpu],
         "files": ["bin", "LICENSE-MIT", "LICENSE-APACHE"],

@@ -29,9 +29,6 @@ pub(crate) struct Options {
     /// Every platform has to be there.
     #[arg(long)]
     whole: bool,
-    /// The tag that is released: it has to be that of the version.
-    #[arg(long)]
-    tag: Option<String>,
 }
 
 /// The platforms of a release.
@@ -59,9 +56,6 @@ const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     versions::agree(root)?;
-    if let Some(tag) = &options.tag {
-        ensure!(tag.strip_prefix('v') == Some(VERSION), "the tag is {tag}, the version {VERSION}");
-    }
     let out = root.join(&options.out);
     std::fs::create_dir_all(&out)?;
     if let (Some(target), Some(binary)) = (&options.target, &options.binary) {

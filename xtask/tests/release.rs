@@ -4,7 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "archives are files, and shells are started")]
 #![expect(clippy::print_stdout, reason = "says what could not be tried")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ fn program() -> Option<PathBuf> {
     if program.exists() {
         return Some(program);
     }
-    skipped(&format!("{} is not built", program.display()));
+    skipped(&format!("{} is not built: `cargo build -p counterfoil`", program.display()));
     None
 }
 
-/// Says what is not tried. CI has all that is needed, and tries everything.
+/// Says what could not be tried. Where everything has to be tried, that is a fault.
 fn skipped(why: &str) {
-    assert!(std::env::var_os("CI").is_none(), "not tried: {why}");
+    assert!(std::env::var_os("CI").is_none(), "not tried, and this is CI: {why}");
     println!("skipped: {why}");
 }
 
@@ -320,80 +320,189 @@ fn the_pre_commit_hook_installs_once_and_checks() {
     assert_eq!(again.stdout, first.stdout);
 }
 
+/// The action's script on a desk of its own.
+struct Action {
+    desk: TempDir,
+    bin: PathBuf,
+}
+
+impl Action {
+    /// `None`: it cannot be tried here.
+    fn here() -> Option<Self> {
+        let program = program()?;
+        if !has("bash") {
+            skipped("`bash` is not installed");
+            return None;
+        }
+        let bin = program.parent().unwrap().to_owned();
+        let desk = tempfile::tempdir().unwrap();
+        Some(Self { desk, bin })
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.desk.path().join(name)).unwrap_or_default()
+    }
+
+    /// What it says, with fresh outputs.
+    fn run(&self, variables: &[(&str, &str)]) -> Output {
+        for name in ["output", "summary", "sarif"] {
+            let _ = std::fs::remove_file(self.desk.path().join(name));
+        }
+        Command::new("bash")
+            .arg(root().join("packages/action.sh"))
+            .current_dir(root())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("BIN", &self.bin)
+            .env("HOME", self.desk.path())
+            .envs([("FAIL_ON", "error"), ("FORMAT", "text"), ("ARGUMENTS", "")])
+            .env("SARIF_FILE", self.desk.path().join("sarif"))
+            .env("GITHUB_OUTPUT", self.desk.path().join("output"))
+            .env("GITHUB_STEP_SUMMARY", self.desk.path().join("summary"))
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap()
+    }
+}
+
 #[test]
 fn the_action_writes_sarif_annotations_and_the_exit_code() {
-    let Some(program) = program() else { return };
-    if !has("bash") {
-        skipped("`bash` is not installed");
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    // What GitHub would obey, wherever in a line it stands.
-    let lying = std::fs::read_to_string(root().join("examples/openai-chat-wrong-order.json"));
-    let lying = lying.unwrap().replace("Your hedge trimmer", "##[error]Your hedge trimmer");
-    assert!(lying.contains("##[error]"));
-    std::fs::write(at("hostile.json"), lying).unwrap();
-    let hostile = at("hostile.json").to_str().unwrap().to_owned();
+    let Some(action) = Action::here() else { return };
+    let lying = "examples/openai-chat-wrong-order.json";
     let cases = [
+        (&format!("{lying}\n"), "error", "text", "", "exit-code=1\nsarif=written\n"),
         (
-            "examples/openai-chat-wrong-order.json\n",
-            "error",
-            "text",
-            "",
-            "exit-code=1\nsarif=written\n",
-        ),
-        (
-            "examples/openai-chat-wrong-order.json",
+            &lying.to_owned(),
             "never",
             "markdown",
             "--ignore=FK011\n",
             "exit-code=0\nsarif=written\n",
         ),
-        (&hostile, "error", "text", "", "exit-code=1\nsarif=written\n"),
-        ("missing.json", "error", "text", "", "exit-code=2\nsarif=none\n"),
-        ("--help", "error", "text", "", "exit-code=2\nsarif=none\n"),
+        (&"missing.json".to_owned(), "error", "text", "", "exit-code=2\nsarif=none\n"),
+        (&"--help".to_owned(), "error", "text", "", "exit-code=2\nsarif=none\n"),
     ];
     for (paths, fail_on, format, arguments, expected) in cases {
-        for name in ["output", "summary", "sarif"] {
-            std::fs::write(at(name), "").unwrap();
-        }
-        let output = Command::new("bash")
-            .arg(root().join("packages/action.sh"))
-            .current_dir(root())
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .env("BIN", program.parent().unwrap())
-            .env("HOME", folder.path())
-            .envs([
-                ("CHECKED", paths),
-                ("FAIL_ON", fail_on),
-                ("FORMAT", format),
-                ("ARGUMENTS", arguments),
-            ])
-            .env("SARIF_FILE", at("sarif"))
-            .env("GITHUB_OUTPUT", at("output"))
-            .env("GITHUB_STEP_SUMMARY", at("summary"))
-            .output()
-            .unwrap();
+        let output = action.run(&[
+            ("CHECKED", paths),
+            ("FAIL_ON", fail_on),
+            ("FORMAT", format),
+            ("ARGUMENTS", arguments),
+        ]);
         assert!(output.status.success(), "{paths}: {output:?}");
-        assert_eq!(std::fs::read_to_string(at("output")).unwrap(), expected, "{paths}");
+        assert_eq!(action.read("output"), expected, "{paths}");
         let said = String::from_utf8(output.stdout).unwrap();
-        let (stops, rest) = said.split_once('\n').unwrap();
-        let token = stops.strip_prefix("::stop-commands::").unwrap();
-        assert!(token.len() == 32 && token.bytes().all(|b| b.is_ascii_hexdigit()), "{stops}");
-        let (held, annotations) = rest.split_once(&format!("::{token}::\n")).unwrap();
-        assert!(annotations.lines().all(|line| line.starts_with("::")), "{annotations}");
-        if paths == hostile {
-            assert!(held.contains("##[error]"), "the claim is shown where nobody obeys: {held}");
-        }
-        let sarif = std::fs::read_to_string(at("sarif")).unwrap();
-        let summary = std::fs::read_to_string(at("summary")).unwrap();
         if expected.contains("written") {
-            let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+            let sarif: serde_json::Value = serde_json::from_str(&action.read("sarif")).unwrap();
             assert_eq!(sarif.pointer("/version").unwrap(), "2.1.0");
             assert!(said.contains("::error "), "{said}");
-            assert_eq!(summary.contains("FK010"), format == "markdown");
+            assert_eq!(action.read("summary").contains("FK010"), format == "markdown");
+        }
+    }
+    let wrong = action.run(&[("CHECKED", lying), ("FORMAT", "html")]);
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+}
+
+/// What could not be written, or went wrong in a later run, is no finding and is not hidden.
+#[test]
+fn the_action_says_what_went_wrong_whichever_run_it_was() {
+    let Some(mut action) = Action::here() else { return };
+    let lying = "examples/openai-chat-wrong-order.json";
+    for (variable, says) in [
+        ("SARIF_FILE", "exit-code=2\nsarif=none\n"),
+        ("GITHUB_STEP_SUMMARY", "exit-code=2\nsarif=written\n"),
+    ] {
+        let nowhere = action.desk.path().join("no-folder/file");
+        let nowhere = nowhere.to_str().unwrap();
+        let output = action.run(&[("CHECKED", lying), ("FORMAT", "markdown"), (variable, nowhere)]);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(action.read("output"), says, "{variable}");
+    }
+    // A program that fails in one of the runs only.
+    let real = action.bin.join("counterfoil");
+    action.bin = action.desk.path().join("bin");
+    std::fs::create_dir(&action.bin).unwrap();
+    for (format, fails, expected) in [
+        ("sarif", 3, "exit-code=3\nsarif=none\n"),
+        ("github", 3, "exit-code=3\nsarif=written\n"),
+        ("text", 2, "exit-code=2\nsarif=written\n"),
+    ] {
+        let script = format!(
+            "#!/bin/sh\ncase \"$*\" in *'--format {format}'*) echo '::error::lies' >&2; exit {fails} ;; \
+             esac\nexec '{}' \"$@\"\n",
+            real.display()
+        );
+        let placed = action.bin.join("counterfoil");
+        std::fs::write(&placed, script).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&placed, mode).unwrap();
+        let output = action.run(&[("CHECKED", lying)]);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(action.read("output"), expected, "{format}");
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            said.contains("::error::lies") && !obeyed(&said).contains(&"error::lies".to_owned())
+        );
+    }
+}
+
+/// The commands that a runner takes out of what a step says: a line that begins with `::`, or one
+/// with `##[` anywhere in it, unless commands are stopped until a word comes.
+fn obeyed(said: &str) -> Vec<String> {
+    let mut obeyed = Vec::new();
+    let mut stopped: Option<String> = None;
+    for line in said.split(['\n', '\r']) {
+        let second = line.trim_start().strip_prefix("::").filter(|rest| rest.contains("::"));
+        let first = line.split_once("##[").map(|(_, rest)| rest).filter(|rest| rest.contains(']'));
+        let Some(command) = second.or(first) else { continue };
+        let name = command.split([':', ']', ' ']).next().unwrap();
+        match &stopped {
+            Some(word) if name == word => stopped = None,
+            Some(_) => {}
+            None if name == "stop-commands" => {
+                stopped = command.rsplit("::").next().map(str::to_owned);
+            }
+            None => obeyed.push(command.to_owned()),
+        }
+    }
+    assert_eq!(stopped, None, "commands are heard again at the end: {said}");
+    obeyed
+}
+
+#[test]
+fn what_logs_say_commands_no_runner() {
+    assert_eq!(
+        obeyed("a\n ::error::x\nb ##[error]y\n::stop-commands::w\n::error::z\n::w::\n").len(),
+        2
+    );
+    let Some(action) = Action::here() else { return };
+    let text =
+        std::fs::read_to_string(root().join("examples/openai-chat-wrong-order.json")).unwrap();
+    let forged = ["::add-path::/forged", "##[error]forged", "::error file=forged::forged"];
+    let folder = action.desk.path().join("logs");
+    std::fs::create_dir(&folder).unwrap();
+    for (at, forged) in forged.iter().enumerate() {
+        let said = format!("\\n{forged}\\r{forged}\\nOrder #B20481 has been cancelled.");
+        let text = text.replace("Order #B20481 has been cancelled.", &said);
+        assert!(text.contains("forged"));
+        // Names of files are somebody else's, too.
+        for (name, text) in [("a", text.as_str()), ("broken", "{\"messages\": [")] {
+            let name = format!("{name}{at}\n{}\r{0}\n.json", forged.replace('/', "|"));
+            std::fs::write(folder.join(name), text).unwrap();
+        }
+    }
+    std::fs::write(action.desk.path().join("odd\n::error::forged"), "").unwrap();
+    let odd = folder.with_file_name("odd\r##[error]forged");
+    for checked in [folder.to_str().unwrap(), odd.to_str().unwrap()] {
+        for format in ["text", "markdown"] {
+            let output = action.run(&[("CHECKED", checked), ("FORMAT", format)]);
+            let said = String::from_utf8(output.stdout).unwrap();
+            for command in obeyed(&said) {
+                let (name, rest) = command.split_once(' ').unwrap_or((&command, ""));
+                assert!(["error", "warning", "notice"].contains(&name), "{command}");
+                assert!(!rest.starts_with("file=forged"), "{command}");
+            }
+            let errors = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(obeyed(&errors), [""; 0], "what is said beside it, too");
         }
     }
 }
@@ -436,6 +545,84 @@ fn workflows_name_only_what_is_there() {
         assert_eq!(inside, None, "{file}");
     }
     assert!(named >= 6, "{named} scripts were looked for");
+}
+
+/// Actions, the commits that they are pinned to, and the releases that these are. A commit that is
+/// in no release of its action is somebody's guess: look it up before it comes in here.
+const PINS: [(&str, &str, &str); 5] = [
+    ("actions/checkout", "08c6903cd8c0fde910a37f88322edcfb5dd907a8", "v5.0.0"),
+    ("actions/upload-artifact", "ea165f8d65b6e75b540449e92b4886f43607fa02", "v4.6.2"),
+    ("actions/download-artifact", "d3f86a106a0bac45b974a628896c90dbdf5c8093", "v4.3.0"),
+    ("actions/setup-node", "a0853c24544627f65ddf259abe73b1d18a591444", "v5.0.0"),
+    ("actions/attest-build-provenance", "a2bbfa25375fe432b6a289bc6b6cd05ecd0c4c32", "v4.1.0"),
+];
+
+#[test]
+fn workflows_use_the_commits_that_they_name() {
+    let mut used = BTreeSet::new();
+    for file in ["ci.yml", "release.yml"] {
+        let text = std::fs::read_to_string(root().join(".github/workflows").join(file)).unwrap();
+        for line in text.lines().filter(|line| line.contains("uses:")) {
+            let (_, named) = line.split_once("uses: ").unwrap();
+            let pin = PINS.iter().find(|(action, commit, release)| {
+                named == format!("{action}@{commit} # {release}")
+            });
+            assert!(pin.is_some(), "{file} uses `{named}`");
+            used.extend(pin.map(|(action, ..)| *action));
+        }
+    }
+    assert_eq!(used.len(), PINS.len(), "{used:?}");
+}
+
+/// GitHub makes an environment that is missing, so it is the variable that keeps from publishing.
+#[test]
+fn a_workflow_publishes_only_where_the_repository_says_so() {
+    let path = root().join(".github/workflows/release.yml");
+    let read: serde_json::Value =
+        serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let gated = |value: &serde_json::Value| {
+        let when = value.get("if").and_then(serde_json::Value::as_str).unwrap_or_default();
+        when == "github.ref_type == 'tag' && vars.PUBLISH == 'true'"
+    };
+    let mut publishing = Vec::new();
+    for (name, job) in read["jobs"].as_object().unwrap() {
+        let steps = job["steps"].as_array().unwrap();
+        let attests = |step: &&serde_json::Value| {
+            step["uses"].as_str().is_some_and(|uses| uses.contains("attest"))
+        };
+        for step in steps.iter().filter(attests) {
+            assert!(gated(step), "{name}: {step}");
+        }
+        let mut commands = Vec::new();
+        runs(job, &mut commands);
+        let published = commands.iter().any(|run| run.contains("publish") || run.contains("gh "));
+        if published || job.get("environment").is_some() {
+            assert!(published && job.get("environment").is_some() && gated(job), "{name}");
+            publishing.push(name.as_str());
+        }
+        // Every job waits for the tag to be looked at.
+        assert!(name == "tag" || job.get("needs").is_some(), "{name}");
+    }
+    assert_eq!(publishing, ["publish", "pypi", "npm"]);
+}
+
+#[test]
+fn a_tag_is_that_of_the_version() {
+    if !has("bash") {
+        return skipped("`bash` is not installed");
+    }
+    for (tag, fits) in [
+        (format!("v{VERSION}"), true),
+        (VERSION.to_owned(), false),
+        (format!("v{VERSION}-rc.1"), false),
+        ("v9.9.9".to_owned(), false),
+        (String::new(), false),
+    ] {
+        let ran = Command::new(root().join(".ci/release-tag")).arg(&tag).output().unwrap();
+        assert_eq!(ran.status.success(), fits, "{tag}: {ran:?}");
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(said.contains(&format!("is `v{VERSION}`")), !fits, "{tag}: {said}");
+    }
 }
 
 /// What stands behind `run:` and `entry:`.

@@ -134,7 +134,7 @@ pub use ledger::{
     BundleVerification, Changes, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined,
     Draft, Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
     InclusionProof, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
-    LedgerSettings, LedgerStore, LedgerUrl, Links, LogFile, MigrateError, Migrated,
+    LedgerSettings, LedgerStore, LedgerUrl, Links, LogFile, MigrateError, Migrated, NoBundle,
     OpenLedgerError, OpenWitnessError, Opened, Pending, Provable, Proved, PublicKey,
     PublicKeyError, ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, Submission,
     SystemLogFile, Verification, VerifierKey, VerifierKeyError, Witness, WitnessRefusal,

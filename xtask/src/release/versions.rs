@@ -6,9 +6,10 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::{REPOSITORY, VERSION};
 
-/// Files beside the crates that name the version or the repository, and how.
-fn places() -> [(&'static str, String); 8] {
+/// Files beside the crates that name the version, the repository or the oldest Rust, and how.
+fn places() -> [(&'static str, String); 12] {
     let owner = REPOSITORY.trim_start_matches("https://github.com/");
+    let rust = env!("CARGO_PKG_RUST_VERSION");
     [
         ("packages/install.sh", format!("repository={REPOSITORY}\n")),
         ("packages/install.sh", format!("version=${{COUNTERFOIL_VERSION:-{VERSION}}}\n")),
@@ -16,6 +17,10 @@ fn places() -> [(&'static str, String); 8] {
         ("packages/pre-commit.sh", format!("version={VERSION}\n")),
         ("packages/docker/Dockerfile", format!("image.source=\"{REPOSITORY}\"")),
         ("packages/npm/counterfoil/package.json", format!("\"version\": \"{VERSION}\"")),
+        ("packages/npm/counterfoil/package.json", format!("\"url\": \"git+{REPOSITORY}.git\"")),
+        ("packages/docker/Dockerfile", format!("FROM rust:{rust}-")),
+        (".github/workflows/ci.yml", format!("RUSTUP_TOOLCHAIN: \"{rust}.")),
+        (".github/workflows/release.yml", format!("RUSTUP_TOOLCHAIN: \"{rust}.")),
         ("docs/install.md", format!("{REPOSITORY}/releases/latest/download/install.sh")),
         ("docs/install.md", format!("uses: {owner}@v{VERSION}\n")),
     ]

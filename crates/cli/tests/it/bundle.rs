@@ -73,7 +73,7 @@ fn record(state: &Path, salt: u64) -> Ledger {
     append(
         "s1",
         json!({ "event": "rejected", "call": call, "status": "denied", "category": "PolicyBlocked",
-                "codes": ["blocked"], "answer": "no" }),
+                "codes": ["approval_declined"], "answer": "ada said no: not today" }),
         &[],
     );
     let mut again = opened("shell_1793620800000_00000003", &json!({ "command": "cat x" }));
@@ -89,6 +89,21 @@ fn record(state: &Path, salt: u64) -> Ledger {
         failed["side_effects"] = json!([{ "Wrote": "a" }, { "Reached": "example.org" }]);
     }
     append("s1", failed, &[binary]);
+    // What people decided, and what was forgotten after it.
+    let asked = Digest::of_bytes(b"sudo ls");
+    append(
+        "s1",
+        json!({ "event": "approved", "arguments_digest": asked, "tool": "shell", "by": "ada",
+                "reason": "once", "lasts": "once" }),
+        &[],
+    );
+    append(
+        "s1",
+        json!({ "event": "declined", "arguments_digest": asked, "tool": "shell", "by": "ada",
+                "reason": "no <more>" }),
+        &[],
+    );
+    append("s1", json!({ "event": "cleared" }), &[]);
     append(
         "s1",
         json!({ "event": "judged", "answer": Digest::of_bytes(told), "at": 1, "window_secs": 0,
@@ -121,7 +136,10 @@ type Rows = (bool, Vec<(String, String)>);
 
 /// What we say of a bundle.
 fn ours((line, key): &(String, Option<Digest>)) -> Rows {
-    let found = BundleVerification::of(line, key.as_ref());
+    let found = match BundleVerification::of(line, key.as_ref()) {
+        Ok(found) => found,
+        Err(error) => return (false, vec![("none".to_owned(), error.to_string())]),
+    };
     let rows = found.rows.iter().map(|(mark, what)| {
         let mark = match mark {
             BundleMark::Holds => "holds ",
@@ -139,16 +157,24 @@ sys.path.insert(0, '.')
 import verify
 for line in sys.stdin:
     text, key = json.loads(line)
-    found = verify.verify(text, key)
-    print(json.dumps([found.is_sound(), found.rows]))
+    try:
+        found = verify.verify(text, key)
+        print(json.dumps([found.is_sound(), found.rows]))
+    except verify.NoBundle as error:
+        print(json.dumps([False, [['none', str(error)]]]))
 ";
 const IN_NODE: &str = "
-const { verify } = await import(`file://${process.cwd()}/verify.mjs`);
+const { NoBundle, verify } = await import(`file://${process.cwd()}/verify.mjs`);
 const { createInterface } = await import('node:readline');
 for await (const line of createInterface({ input: process.stdin })) {
   const [text, key] = JSON.parse(line);
-  const found = verify(text, key);
-  console.log(JSON.stringify([found.isSound(), found.rows]));
+  try {
+    const found = verify(text, key);
+    console.log(JSON.stringify([found.isSound(), found.rows]));
+  } catch (error) {
+    if (!(error instanceof NoBundle)) throw error;
+    console.log(JSON.stringify([false, [['none', error.message]]]));
+  }
 }
 ";
 const VERIFIERS: [(&str, &[&str]); 2] =
@@ -157,6 +183,7 @@ const VERIFIERS: [(&str, &[&str]); 2] =
 fn is_there(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {
+        assert!(std::env::var_os("CI").is_none(), "`{program}` cannot be run, and this is CI");
         println!("skipped: `{program}` cannot be run here, and its verifier was not tried");
     }
     there
@@ -275,7 +302,7 @@ const CHANGES: &[(&str, &str, Change)] = &[
     }),
     ("an event's place", "event 1 is not in the signed tree", |b| b["events"][0]["seq"] = json!(1)),
     ("the size of the checkpoint", "the checkpoint is not signed", |b| {
-        with_text(b, "/checkpoint", &|note| note.replacen("\n12\n", "\n13\n", 1));
+        with_text(b, "/checkpoint", &|note| note.replacen("\n15\n", "\n16\n", 1));
     }),
     ("the root of the checkpoint", "the checkpoint is not signed", |b| {
         with_text(b, "/checkpoint", &|note| {
@@ -383,7 +410,7 @@ const CHANGES: &[(&str, &str, Change)] = &[
     ("a member less", "it is not a bundle", |b| {
         b.as_object_mut().unwrap().remove("sessions");
     }),
-    ("another version", "it is not a bundle", |b| b["version"] = json!(2)),
+    ("another version", "it is a bundle of version 2", |b| b["version"] = json!(2)),
     ("another form", "it is not a bundle", |b| b["form"] = json!("something else")),
     ("a place that is no number", "it is not a bundle", |b| b["events"][0]["seq"] = json!("0")),
     ("a digest that is none", "it is not a bundle", |b| b["events"][0]["proof"][0] = json!("00")),
@@ -419,6 +446,8 @@ fn what_was_changed_is_found_by_all_in_the_same_words() {
         ("half of it", line.get(..line.len() / 2).unwrap().to_owned()),
         ("no JSON", "<html>".to_owned()),
         ("a list", "[]".to_owned()),
+        ("other line ends", format!("{line}\r")),
+        ("other line ends and another byte", format!("{}\r", line.replacen("ada", "bob", 1))),
     ] {
         names.push(name.to_owned());
         bundles.push((text, Some(key)));
@@ -433,10 +462,164 @@ fn what_was_changed_is_found_by_all_in_the_same_words() {
     let expected =
         expected.chain(names.iter().skip(2 + CHANGES.len()).map(|n| (n.as_str(), "it is not")));
     for ((sound, rows), (name, row)) in rest.iter().zip(expected) {
-        let said = rows.iter().any(|(mark, what)| mark == "BROKEN" && what.starts_with(row));
+        let says = |mark: &str| ["BROKEN", "none"].contains(&mark);
+        let said = rows.iter().any(|(mark, what)| says(mark) && what.starts_with(row));
         assert!(!sound && said, "{name}: {rows:#?}");
     }
     println!("{} changes, all found", rest.len());
+}
+
+/// What is no bundle is nobody's forgery, and a bundle without anything in it shows nothing.
+#[test]
+fn what_shows_nothing_is_open_or_no_bundle() {
+    let Made { desk, line, key, .. } = made();
+    let mut empty: Value = serde_json::from_str(&line).unwrap();
+    for name in ["events", "receipts", "results", "sessions"] {
+        empty[name] = json!([]);
+    }
+    let later = include_str!("../fixtures/bundles/a-kind-that-came-later.json").trim_end();
+    let other = line.replace("\"version\":1}", "\"version\":2}");
+    let cases = [
+        ("empty", written(&empty), "open  ", "there is nothing in it: no event, and so no receipt"),
+        (
+            "a kind that came later",
+            later.to_owned(),
+            "open  ",
+            "event 1 is of a kind that is not known here, `praised`: what it says was not looked at",
+        ),
+        ("a text", "Dear all,".to_owned(), "none", "it is not a bundle"),
+        ("a table", "{\"a\":1,\"version\":2}".to_owned(), "none", "it is not a bundle"),
+        ("nothing", String::new(), "none", "it is not a bundle"),
+        ("a half", line.chars().take(line.len() / 2).collect(), "BROKEN", "it is not a bundle of"),
+        ("a later version", other, "none", "it is a bundle of version 2, and only version 1 is"),
+        (
+            "line ends",
+            format!("{line}\r"),
+            "none",
+            "it is not as it was written: its line ends were changed",
+        ),
+    ];
+    let names: Vec<String> = cases.iter().map(|case| case.0.to_owned()).collect();
+    let own = |name: &str| (name != "a kind that came later").then_some(key);
+    let bundles: Vec<_> = cases.iter().map(|case| (case.1.clone(), own(case.0))).collect();
+    for ((sound, rows), (name, _, mark, what)) in
+        all_agree(desk.path(), &names, &bundles).iter().zip(&cases)
+    {
+        assert_eq!(*sound, *mark == "open  ", "{name}: {rows:#?}");
+        let said = rows.iter().any(|(found, said)| found == mark && said.starts_with(what));
+        assert!(said, "{name}: {rows:#?}");
+    }
+    // By their command lines, in files of every kind.
+    let page = desk.run("audit bundle --session s1 -o - --state state").out;
+    let kind = "a-kind-that-came-later.json";
+    for (name, text) in [
+        ("empty.json", format!("{}\n", written(&empty))),
+        (kind, format!("{later}\n")),
+        ("text", "Dear all,\n".to_owned()),
+        ("ends.html", page.replace('\n', "\r\n")),
+        ("ends.json", format!("{line}\r\n")),
+    ] {
+        std::fs::write(desk.path().join(name), text).unwrap();
+    }
+    let fingerprint = format!("sha256:{key}");
+    let kind_key = "sha256:324be2dea8bc44461b0233e51fa48902ed6b1cc671e7739af2551e0bfe68f54e";
+    for (name, key, code, says) in [
+        ("empty.json", &*fingerprint, 0, "NOT VERIFIED: there is nothing in it\n"),
+        (kind, kind_key, 0, "VERIFIED: the ledger of this key signed the receipts in it\n"),
+        ("text", &fingerprint, 2, "it is not a bundle\n"),
+        ("ends.html", &fingerprint, 2, "its line ends were changed\n"),
+        ("ends.json", &fingerprint, 2, "its line ends were changed\n"),
+    ] {
+        let ours = desk.run(&format!("audit verify-bundle {name} --public-key {key}"));
+        assert_eq!(ours.code, code, "{name}: {ours}");
+        let said = if code == 2 { &ours.err } else { &ours.out };
+        assert!(said.contains(says), "{name}: {ours}");
+        let json =
+            desk.run(&format!("audit verify-bundle {name} --public-key {key} --format json"));
+        assert_eq!(json.out.contains("\"verified\": true"), name == kind, "{name}: {json}");
+        for (program, verifier) in [("python3", "verify.py"), ("node", "verify.mjs")] {
+            if !is_there(program) {
+                continue;
+            }
+            let ran = Command::new(program)
+                .args([verifier, name, "--key", key])
+                .current_dir(desk.path())
+                .output()
+                .unwrap();
+            assert_eq!(ran.status.code(), Some(code), "{program} {name}: {ran:?}");
+            let (out, err) = (ran.stdout, String::from_utf8(ran.stderr).unwrap());
+            match code {
+                2 => assert!(out.is_empty() && err.ends_with(says), "{program} {name}: {err}"),
+                _ => assert_eq!(String::from_utf8(out).unwrap(), ours.out, "{program} {name}"),
+            }
+        }
+    }
+}
+
+/// A document that has only what the page's script asks of one, and prints what would be read there.
+const READ_IN_NODE: &str = "
+const { readFileSync } = await import('node:fs');
+class Element {
+  constructor() { this.children = []; this.text = ''; this.heard = {}; this.value = ''; this.files = []; }
+  get textContent() { return this.text; }
+  set textContent(text) { this.text = text; this.children = []; }
+  append(...more) { this.children.push(...more); }
+  replaceChildren(...more) { this.text = ''; this.children = more; }
+  addEventListener(name, heard) { this.heard[name] = heard; }
+  read() { return this.text + this.children.map((one) => (one.read ? one.read() : one)).join('|'); }
+}
+const page = readFileSync('page.html', 'utf8');
+const inside = (start) => page.split(start)[1].split('</script>')[0];
+const places = {};
+globalThis.document = {
+  getElementById: (id) => (places[id] ??= new Element()),
+  createElement: () => new Element(),
+  addEventListener: () => {},
+};
+for (const id of ['bundle', 'verify.py', 'verify.mjs']) {
+  document.getElementById(id).textContent = inside(`id=\"${id}\">`);
+}
+await import(`file://${process.cwd()}/verify.mjs`);
+await import(`data:text/javascript,${encodeURIComponent(page.split('<script type=\"module\">')[1].split('</script>')[0])}`);
+places.key.value = process.argv[1];
+places.key.heard.input();
+console.log(JSON.stringify([places.verdict, places.checks, places.receipts].map((one) => one.read())));
+";
+
+#[test]
+fn the_page_shows_why_a_call_was_refused() {
+    let Made { desk, key, .. } = made();
+    if !is_there("node") {
+        return;
+    }
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/command/audit/bundle/verify.mjs");
+    std::fs::copy(own, desk.path().join("verify.mjs")).unwrap();
+    let page = desk.run("audit bundle --session s1 --with-results -o - --state state").out;
+    let read = |page: String| -> [String; 3] {
+        std::fs::write(desk.path().join("page.html"), page).unwrap();
+        let ran = Command::new("node")
+            .args(["--input-type=module", "-e", READ_IN_NODE, &format!("{key}")])
+            .current_dir(desk.path())
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        serde_json::from_slice(&ran.stdout).unwrap()
+    };
+    let [verdict, checks, receipts] = read(page.clone());
+    assert_eq!(verdict, "VERIFIED: the ledger of this key signed the receipts in it");
+    assert!(checks.contains("its events 1 to 13 are all here"), "{checks}");
+    for shown in [
+        "denied: PolicyBlocked (approval_declined)",
+        "what the model was told|ada said no: not today",
+        "ada: asked",
+        "result|one\n",
+    ] {
+        assert!(receipts.contains(shown), "{shown}: {receipts}");
+    }
+    // What is no bundle is said, and nothing of it is shown.
+    let [verdict, checks, receipts] = read(page.replace(line_of(&page), "Dear all,"));
+    assert_eq!(verdict, "NOT VERIFIED: this page holds no bundle: it is not a bundle");
+    assert_eq!((checks, receipts), (String::new(), String::new()));
 }
 
 /// No byte is there for nothing: whatever single one of them is another one, it is found.
@@ -601,7 +784,7 @@ fn the_command_line() {
     assert!(made.err.contains(key.err.trim()), "{made}");
     let verified = run("verify-bundle page.html --public-key ledger.pub");
     assert_eq!(verified.code, 0, "{verified}");
-    assert!(verified.out.ends_with("VERIFIED: the ledger of this key signed what is here\n"));
+    assert!(verified.out.ends_with("VERIFIED: the ledger of this key signed the receipts in it\n"));
     let fingerprint = key.err.trim();
     assert_eq!(
         run(&format!("verify-bundle page.html --public-key {fingerprint}")).out,
@@ -636,6 +819,15 @@ fn the_command_line() {
         assert_eq!(ran.code, 2, "{line}: {ran}");
         assert!(ran.out.is_empty() && ran.err.starts_with("error:"), "{line}: {ran}");
     }
+    // A session that has events, and none since: not that it has none.
+    let none = run("bundle --session s1 --since 2100-01-01 -o x.html --state state");
+    let says = "the session `s1` has events, and none since the given time";
+    assert!(none.code == 2 && none.err.contains(says), "{none}");
+    let none = run("bundle --session nobody --since 2100-01-01 -o x.html --state state");
+    assert!(none.code == 2 && none.err.contains("no event of the session `nobody`"), "{none}");
+    let both =
+        run("bundle --execution shell_1793620800000_00000001 --since 1d -o x.html --state state");
+    assert!(both.code == 2 && both.err.contains("cannot be used with"), "{both}");
     assert!(!desk.path().join("x.html").exists());
 
     // The page's own words: the programs are cut out of it, and run.

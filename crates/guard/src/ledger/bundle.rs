@@ -75,6 +75,39 @@ pub struct BundleSession {
     pub last: u64,
 }
 
+/// Why nothing can be said of a file: it is no bundle that this version reads.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoBundle {
+    /// It is something else.
+    #[error("it is not a bundle")]
+    Else,
+    /// Something on its way turned its line ends into those of another system.
+    #[error("it is not as it was written: its line ends were changed")]
+    LineEnds,
+    /// It is one of another version.
+    #[error("it is a bundle of version {0}, and only version 1 is known here")]
+    Version(u32),
+}
+
+impl NoBundle {
+    /// What a text is that cannot be read as a bundle. `None`: a bundle that was changed.
+    fn of(line: &str) -> Option<Self> {
+        if line.strip_suffix('\r').is_some_and(|line| Bundle::read(line).is_some()) {
+            return Some(Self::LineEnds);
+        }
+        let form = format!("\"{FORM}\"");
+        if !line.starts_with("{\"checkpoint\":") && !line.contains(&form) {
+            return Some(Self::Else);
+        }
+        // The members stand in the order of their names, and this is the last one.
+        let (_, version) = line.strip_suffix('}')?.rsplit_once("\"version\":")?;
+        let plain = |number: &u32| number.to_string() == version && version.len() < 10;
+        let version = version.parse().ok().filter(plain)?;
+        (line.contains(&form) && version != VERSION).then_some(Self::Version(version))
+    }
+}
+
 /// Why no bundle was made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BundleError {
@@ -84,6 +117,9 @@ pub enum BundleError {
     /// There is nothing to put into it.
     #[error("the ledger has {0}")]
     Nothing(String),
+    /// The session has events, and none since then.
+    #[error("the session `{0}` has events, and none since the given time")]
+    NothingSince(String),
     /// What was read cannot be written.
     #[error("the bundle cannot be written: {0}")]
     Unwritten(String),
@@ -104,9 +140,14 @@ impl Bundle {
         let sums = Sums::of(&events);
         let mut sessions = Vec::new();
         match wanted {
-            Provable::Session { name, .. } => {
+            Provable::Session { name, since } => {
                 let (Some(first), Some(last)) = (events.first(), events.last()) else {
-                    return Err(BundleError::Nothing(format!("no event of the session `{name}`")));
+                    let whole = Provable::Session { name: name.clone(), since: None };
+                    return Err(if since.is_some() && !ledger.prove(&whole)?.events.is_empty() {
+                        BundleError::NothingSince(name.clone())
+                    } else {
+                        BundleError::Nothing(format!("no event of the session `{name}`"))
+                    });
                 };
                 let (first, last) = (first.session_seq, last.session_seq);
                 sessions.push(BundleSession { session: name.clone(), first, last });

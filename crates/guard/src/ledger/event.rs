@@ -114,6 +114,11 @@ impl Draft {
         }
     }
 
+    /// Whether there is a kind of this name.
+    pub(super) fn is_known(name: &str) -> bool {
+        KINDS.contains(&name)
+    }
+
     /// The execution id that it brings into the ledger.
     pub(super) fn opens(&self) -> Option<&str> {
         match self {
@@ -355,6 +360,12 @@ impl Approved {
 
 /// The name of an event that says so.
 pub(super) const APPROVED: &str = "approved";
+
+/// The names of all kinds.
+const KINDS: [&str; 11] = [
+    "began", "opened", "closed", "rejected", "said", "judged", "shown", APPROVED, DECLINED,
+    "cleared", "ended",
+];
 
 /// A person said no to a call: to this tool with these arguments in this session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -47,7 +47,7 @@ mod writer;
 
 pub use append::AppendError;
 pub use bundle::{
-    Bundle, BundleError, BundleMark, BundleResult, BundleSession, BundleVerification,
+    Bundle, BundleError, BundleMark, BundleResult, BundleSession, BundleVerification, NoBundle,
 };
 pub use changes::Changes;
 pub(crate) use event::{APPROVAL_DECLINED, APPROVAL_REQUIRED};

@@ -8,7 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Args, ValueEnum};
 use counterfoil_guard::{
-    Bundle, BundleError, BundleMark, BundleVerification, LedgerSettings, Provable, PublicKey,
+    Bundle, BundleError, BundleMark, BundleVerification, LedgerSettings, NoBundle, Provable,
+    PublicKey,
 };
 use counterfoil_model::Digest;
 use serde_json::json;
@@ -38,7 +39,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ID", num_args = 1.., conflicts_with = "session")]
     execution: Vec<String>,
     /// Of the session, what was recorded since: a date, a time (RFC 3339), or how long ago
-    #[arg(long, value_name = "WHEN", requires = "session")]
+    #[arg(long, value_name = "WHEN", requires = "session", conflicts_with = "execution")]
     since: Option<When>,
     /// With results and texts, not only their digests; secrets were taken out when they were
     /// recorded
@@ -90,9 +91,12 @@ pub(super) fn make(
         None => Provable::Executions(arguments.execution.clone()),
     };
     let bundle = Bundle::of(&ledger, &wanted, arguments.with_results).map_err(|error| {
-        let help = matches!(error, BundleError::Nothing(_));
-        let help = help.then(|| "`counterfoil audit query` shows recent calls".to_owned());
-        Complaint::new(error.to_string()).maybe_help(help)
+        let help = match &error {
+            BundleError::Nothing(_) => Some("`counterfoil audit query` shows recent calls"),
+            BundleError::NothingSince(_) => Some("name an earlier time, or leave `--since` out"),
+            _ => None,
+        };
+        Complaint::new(error.to_string()).maybe_help(help.map(str::to_owned))
     })?;
     let line = bundle.to_line()?;
     let text = match arguments.format {
@@ -153,8 +157,10 @@ fn page(line: &str) -> String {
 
 /// The line of a page that has the bundle, or the whole text where it is no page.
 fn find_bundle(text: &str) -> &str {
-    let marked = text.split('\n').filter(|line| *line == MARKER).count() == 1;
-    let mut lines = text.split('\n').skip_while(|line| *line != MARKER).skip(1);
+    // Where line ends were changed, that is what is to be told.
+    let is_marker = |line: &&str| line.strip_suffix('\r').unwrap_or(line) == MARKER;
+    let marked = text.split('\n').filter(is_marker).count() == 1;
+    let mut lines = text.split('\n').skip_while(|line| !is_marker(line)).skip(1);
     if marked {
         return lines.next().unwrap_or_default();
     }
@@ -167,11 +173,20 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
     let given = arguments.public_key.as_deref().map(fingerprint).transpose()?;
     let text = files::read_text(path)
         .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
-    let found = BundleVerification::of(find_bundle(&text), given.as_ref());
-    let verdict = match (found.is_sound(), given) {
+    let found = BundleVerification::of(find_bundle(&text), given.as_ref()).map_err(|error| {
+        let help = match &error {
+            NoBundle::LineEnds => "send it so that no byte of it is changed: packed, say",
+            NoBundle::Version(_) => "verify it with the version of Counterfoil that made it",
+            _ => "`counterfoil audit bundle` makes one",
+        };
+        Complaint::new(format!("`{}`: {error}", path.display())).help(help)
+    })?;
+    let verified = found.is_sound() && found.events > 0 && given.is_some();
+    let verdict = match (found.is_sound(), found.events) {
         (false, _) => "BROKEN: it is not what the ledger signed",
-        (true, None) => "CONSISTENT, NOT VERIFIED: hold it against a public key from elsewhere",
-        (true, Some(_)) => "VERIFIED: the ledger of this key signed what is here",
+        (true, 0) => "NOT VERIFIED: there is nothing in it",
+        _ if verified => "VERIFIED: the ledger of this key signed the receipts in it",
+        _ => "CONSISTENT, NOT VERIFIED: hold it against a public key from elsewhere",
     };
     let mut out = io::stdout().lock();
     let paint = Paint::for_output(arguments.color);
@@ -195,7 +210,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
                 .collect();
             let answer = json!({
                 "sound": found.is_sound(),
-                "verified": found.is_sound() && given.is_some(),
+                "verified": verified,
                 "rows": rows,
                 "receipts": found.receipts,
             });

@@ -10,9 +10,9 @@ use base64::engine::general_purpose::STANDARD;
 use counterfoil_model::{Digest, Status, canonical_bytes, canonical_bytes_of};
 use serde_json::Value;
 
-use super::{Bundle, Sums, named, sessions};
+use super::{Bundle, NoBundle, Sums, named, sessions};
 use crate::ledger::body;
-use crate::ledger::event::Event;
+use crate::ledger::event::{Draft, Event};
 use crate::ledger::export::ExportedEvent;
 use crate::ledger::key::PublicKey;
 use crate::ledger::note::Note;
@@ -23,8 +23,28 @@ use crate::ledger::receipt::Receipt;
 pub struct BundleVerification {
     /// What was looked at, in words.
     pub rows: Vec<(BundleMark, String)>,
-    /// What the events that are proved add up to.
+    /// How many events are proved.
+    pub events: usize,
+    /// What they add up to.
     pub receipts: Vec<Receipt>,
+}
+
+/// An event in the signed tree, whatever it says.
+pub(super) struct Placed {
+    pub(super) seq: u64,
+    pub(super) session: String,
+    pub(super) session_seq: u64,
+    pub(super) ends: bool,
+    previous: Digest,
+    digest: Digest,
+}
+
+/// What an event of this program's version says.
+enum Said {
+    /// An event of a known kind.
+    Known(Box<Event>),
+    /// One of a kind that came later.
+    Unknown(String),
 }
 
 /// What became of one thing that was looked at.
@@ -40,19 +60,24 @@ pub enum BundleMark {
 
 impl BundleVerification {
     /// Holds the line of a bundle against the fingerprint of a key from elsewhere.
-    #[must_use]
-    pub fn of(line: &str, given: Option<&Digest>) -> Self {
+    ///
+    /// # Errors
+    /// When it is something else than a bundle, so that nothing can be said of it.
+    pub fn of(line: &str, given: Option<&Digest>) -> Result<Self, NoBundle> {
         let mut found = Self::default();
         let Some(bundle) = Bundle::read(line) else {
+            if let Some(no_bundle) = NoBundle::of(line) {
+                return Err(no_bundle);
+            }
             found.broken("it is not a bundle of version 1 as it was written");
-            return found;
+            return Ok(found);
         };
         found.check_keys(&bundle, given);
-        let events = found.check_events(&bundle);
-        sessions::check(&bundle, &events, &mut found);
+        let (places, events) = found.check_events(&bundle);
+        sessions::check(&bundle, &places, &mut found);
         found.check_receipts(&bundle, &events);
         found.check_results(&bundle, &events);
-        found
+        Ok(found)
     }
 
     /// Whether nothing is broken.
@@ -118,33 +143,44 @@ impl BundleVerification {
         }
     }
 
-    /// The events that are in the signed tree, as they were written.
-    fn check_events(&mut self, bundle: &Bundle) -> Vec<Event> {
+    /// The events that are in the signed tree, as they were written, and what is known of them.
+    fn check_events(&mut self, bundle: &Bundle) -> (Vec<Placed>, Vec<Event>) {
         let head = Head::of(&bundle.checkpoint);
-        let mut events: Vec<Event> = Vec::new();
+        let (mut places, mut events): (Vec<Placed>, Vec<Event>) = (Vec::new(), Vec::new());
         for exported in &bundle.events {
             let seq = exported.seq;
-            let before = events.last();
+            let before = places.last();
             if let Some(before) = before.filter(|before| seq <= before.seq) {
                 let before = before.seq;
                 self.broken(format!("event {seq} does not come after event {before}"));
             } else if !head.holds(exported) {
                 self.broken(format!("event {seq} is not in the signed tree"));
-            } else if let Some(event) = event_of(exported) {
+            } else if let Some((place, said)) = event_of(exported) {
                 let follows = before.is_some_and(|before| before.seq + 1 == seq);
-                if follows && before.is_some_and(|before| event.previous != before.digest) {
+                if follows && before.is_some_and(|before| place.previous != before.digest) {
                     self.broken(format!("event {seq} does not continue the one before"));
                 }
-                events.push(event);
+                places.push(place);
+                match said {
+                    Said::Known(event) => events.push(*event),
+                    Said::Unknown(kind) => self.open(format!(
+                        "event {seq} is of a kind that is not known here, {}: what it says was not \
+                         looked at",
+                        shown(&kind)
+                    )),
+                }
             } else {
                 self.broken(format!("event {seq} is not an event of version 1"));
             }
         }
-        if events.len() == bundle.events.len() {
-            let events = counted(events.len() as u64, "event");
+        if bundle.events.is_empty() {
+            self.open("there is nothing in it: no event, and so no receipt");
+        } else if places.len() == bundle.events.len() {
+            let events = counted(places.len() as u64, "event");
             self.holds(format!("{events} in the signed tree, each as it was written"));
         }
-        events
+        self.events = places.len();
+        (places, events)
     }
 
     /// Each receipt is what its events add up to.
@@ -176,7 +212,7 @@ impl BundleVerification {
         if others > 0 {
             let others = counted(others as u64, "other receipt");
             self.broken(format!("{others}: their events are not here"));
-        } else if wrong.is_empty() {
+        } else if wrong.is_empty() && !sums.is_empty() {
             if canonical_bytes_of(&sums).ok() == canonical_bytes_of(&bundle.receipts).ok() {
                 let receipts = counted(sums.len() as u64, "receipt");
                 self.holds(format!("{receipts}: what their events add up to"));
@@ -250,12 +286,30 @@ fn plain_number(text: &str) -> Option<u64> {
 }
 
 /// The event of these bytes, if they are its canonical form.
-fn event_of(exported: &ExportedEvent) -> Option<Event> {
+fn event_of(exported: &ExportedEvent) -> Option<(Placed, Said)> {
     let bytes = exported.body.as_bytes();
-    let event = body::read(bytes).ok()?;
+    let outline = body::Outline::read(bytes).ok()?;
     let value: Value = serde_json::from_slice(bytes).ok()?;
-    let ours = event.version == 1 && event.seq == exported.seq && canonical_bytes(&value) == bytes;
-    ours.then_some(event)
+    if outline.version != body::VERSION
+        || outline.seq != exported.seq
+        || canonical_bytes(&value) != bytes
+    {
+        return None;
+    }
+    let said = if Draft::is_known(&outline.draft.event) {
+        Said::Known(Box::new(body::read(bytes).ok()?))
+    } else {
+        Said::Unknown(outline.draft.event.to_string())
+    };
+    let place = Placed {
+        seq: outline.seq,
+        session: outline.session.to_string(),
+        session_seq: outline.session_seq,
+        ends: matches!(&said, Said::Known(event) if event.draft == Draft::Ended),
+        previous: outline.previous,
+        digest: Digest::of_bytes(bytes),
+    };
+    Some((place, said))
 }
 
 /// The lines of a note that has one signature, of this key under the name in its first line.

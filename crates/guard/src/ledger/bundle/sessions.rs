@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::shown;
+use super::check::{Placed, shown};
 use super::{Bundle, BundleSession, BundleVerification};
-use crate::ledger::event::{Draft, Event};
 
 /// The events of one session.
 struct Places<'e> {
     session: &'e str,
     seqs: BTreeSet<u64>,
-    last: &'e Event,
+    last: &'e Placed,
 }
 
-pub(super) fn check(bundle: &Bundle, events: &[Event], found: &mut BundleVerification) {
+pub(super) fn check(bundle: &Bundle, events: &[Placed], found: &mut BundleVerification) {
     let all = places(events, found);
     let names: BTreeSet<&str> = bundle.sessions.iter().map(|one| one.session.as_str()).collect();
     if names.len() != bundle.sessions.len() {
@@ -33,7 +32,7 @@ pub(super) fn check(bundle: &Bundle, events: &[Event], found: &mut BundleVerific
 }
 
 /// The sessions in the order in which their first events are here.
-fn places<'e>(events: &'e [Event], found: &mut BundleVerification) -> Vec<Places<'e>> {
+fn places<'e>(events: &'e [Placed], found: &mut BundleVerification) -> Vec<Places<'e>> {
     let mut all: Vec<Places<'e>> = Vec::new();
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -77,7 +76,7 @@ fn check_whole(
     if *first > 1 {
         found.open(format!("session {session}: its events before {first} are not here"));
     }
-    if of.last.draft != Draft::Ended {
+    if !of.last.ends {
         let what = "the last of them is not its end: it may have gone on";
         found.open(format!("session {session}: {what}"));
     }

@@ -29,7 +29,15 @@ function permitted({ permit }) {
 function ended(receipt) {
   const exit = receipt.exit_code === null ? "" : `, exit code ${receipt.exit_code}`;
   const why = receipt.category === null ? "" : `: ${receipt.category}`;
-  return `${receipt.status}${why}${exit}`;
+  const codes = receipt.codes.length === 0 ? "" : ` (${receipt.codes.join(", ")})`;
+  return `${receipt.status}${why}${codes}${exit}`;
+}
+
+/** A text that is shown when somebody asks for it. */
+function folded(name, text) {
+  const details = document.createElement("details");
+  details.append(element("summary", name), element("pre", visible(text)));
+  return details;
 }
 
 /** What is to be seen of one receipt: how the whole stands, and whether this one is what is wrong. */
@@ -39,11 +47,8 @@ function row(receipt, results, [mark, says]) {
   id.append(element("code", visible(receipt.execution_id)), " ", element("span", says, "mark"));
   const outcome = element("td", visible(ended(receipt)));
   const result = results.get(receipt.recorded_digest);
-  if (result !== undefined) {
-    const details = document.createElement("details");
-    details.append(element("summary", "result"), element("pre", visible(result)));
-    outcome.append(details);
-  }
+  if (result !== undefined) outcome.append(folded("result", result));
+  if (receipt.answer !== null) outcome.append(folded("what the model was told", receipt.answer));
   const call = element("td", "");
   call.append(element("code", visible(JSON.stringify(receipt.arguments))));
   tr.append(
@@ -59,11 +64,20 @@ function show(given) {
   // Verifying a large bundle takes seconds: not for every letter that is typed.
   if (given === held) return;
   held = given;
-  const found = verify(line, given);
-  const sound = found.isSound();
   const says = at("verdict");
+  let found;
+  try {
+    found = verify(line, given);
+  } catch (error) {
+    says.textContent = `NOT VERIFIED: this page holds no bundle: ${error.message}`;
+    says.className = "broken";
+    at("checks").replaceChildren();
+    at("receipts").replaceChildren();
+    return;
+  }
+  const sound = found.isSound();
   says.textContent = verdict(found, given);
-  says.className = sound ? (given === null ? "open" : "holds") : "broken";
+  says.className = sound ? (given === null || found.events === 0 ? "open" : "holds") : "broken";
   at("checks").replaceChildren(...found.rows.map(([mark, what]) => {
     const item = element("li", "", mark.trim().toLowerCase());
     item.append(element("strong", mark.trim()), ` ${visible(what)}`);

@@ -6,7 +6,7 @@
 // PEM form, or the key's fingerprint (SHA-256 of its DER form, 64 hex digits). Without it, only that
 // the bundle agrees with itself is checked. --receipts prints the receipts, one JSON object a line.
 //
-// Exit codes: 0 nothing is broken, 1 something is, 2 usage or a file that cannot be read.
+// Exit codes: 0 nothing is broken, 1 something is, 2 usage or a file that is no bundle or cannot be read.
 
 const MARKER = '<script type="application/json" id="bundle">';
 const DER = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
@@ -303,9 +303,36 @@ const SHAPE = {
 /** The line with the JSON: in a page, the one after the marker. */
 function findBundle(text) {
   const lines = text.split("\n");
-  const at = lines.indexOf(MARKER);
-  if (at >= 0 && lines.lastIndexOf(MARKER) === at) return lines[at + 1] ?? "";
+  // Where line ends were changed, that is what is to be told.
+  const isMarker = (line) => line === MARKER || line === `${MARKER}\r`;
+  const at = lines.findIndex(isMarker);
+  if (at >= 0 && lines.findLastIndex(isMarker) === at) return lines[at + 1] ?? "";
   return text.endsWith("\n") ? text.slice(0, -1) : text;
+}
+
+/** Nothing can be said of a text: it is no bundle that this program reads. */
+export class NoBundle extends Error {}
+
+function wholeBundle(line) {
+  const bundle = readJson(line, (written) => written.replaceAll("<", "\\u003c"));
+  return bundle !== undefined && shaped(bundle, SHAPE) ? bundle : null;
+}
+
+/** The bundle; null when it is one that was changed. */
+function readBundle(line) {
+  const bundle = wholeBundle(line);
+  if (bundle !== null) return bundle;
+  if (line.endsWith("\r") && wholeBundle(line.slice(0, -1)) !== null) {
+    throw new NoBundle("it is not as it was written: its line ends were changed");
+  }
+  const named = line.includes('"counterfoil bundle"');
+  if (!line.startsWith('{"checkpoint":') && !named) throw new NoBundle("it is not a bundle");
+  // The members stand in the order of their names, and this is the last one.
+  const version = /"version":(0|[1-9][0-9]{0,8})}$/.exec(line)?.[1];
+  if (named && version !== undefined && version !== "1") {
+    throw new NoBundle(`it is a bundle of version ${version}, and only version 1 is known here`);
+  }
+  return null;
 }
 
 const shown = (name) =>
@@ -314,6 +341,7 @@ const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 class Verification {
   rows = [];
+  events = 0;
   receipts = [];
   wrong = new Set();
 
@@ -373,6 +401,11 @@ function checkKeys(bundle, given, found) {
   }
 }
 
+const KINDS = [
+  "approved", "began", "cleared", "closed", "declined", "ended", "judged", "opened", "rejected", "said",
+  "shown",
+];
+
 /** The events that are in the signed tree, as they were written. */
 function checkEvents(bundle, found) {
   const lines = bundle.checkpoint.split("\n");
@@ -387,18 +420,27 @@ function checkEvents(bundle, found) {
       found.broken(`event ${seq} does not come after event ${before.seq}`);
     } else if (size === null || !inTree(digest, seq, proof.map(fromHex), size, root)) {
       found.broken(`event ${seq} is not in the signed tree`);
-    } else if (!isObject(event) || event.seq !== seq || event.version !== 1 || !isObject(event.draft)) {
+    } else if (!isObject(event) || event.seq !== seq || event.version !== 1 || !isText(event.draft?.event)) {
       found.broken(`event ${seq} is not an event of version 1`);
     } else {
       event.digest = hex(digest);
       if (before?.seq === seq - 1 && event.previous !== before.digest) {
         found.broken(`event ${seq} does not continue the one before`);
       }
+      const kind = event.draft.event;
+      if (!KINDS.includes(kind)) {
+        found.open(
+          `event ${seq} is of a kind that is not known here, ${shown(kind)}: what it says was not looked at`,
+        );
+      }
       events.push(event);
       before = event;
     }
   }
-  if (events.length === bundle.events.length) {
+  found.events = events.length;
+  if (bundle.events.length === 0) {
+    found.open("there is nothing in it: no event, and so no receipt");
+  } else if (events.length === bundle.events.length) {
     found.holds(`${counted(events.length, "event")} in the signed tree, each as it was written`);
   }
   return events;
@@ -513,7 +555,7 @@ function checkReceipts(bundle, events, found) {
   const others = bundle.receipts.length - sums.size;
   if (others > 0) {
     found.broken(`${counted(others, "other receipt")}: their events are not here`);
-  } else if (found.wrong.size === 0) {
+  } else if (found.wrong.size === 0 && sums.size > 0) {
     const inOrder = canonical(bundle.receipts) === canonical(found.receipts);
     if (inOrder) found.holds(`${counted(sums.size, "receipt")}: what their events add up to`);
     else found.broken("the receipts are not in the order of their events");
@@ -551,8 +593,8 @@ function checkResults(bundle, events, found) {
 /** Holds the text of a bundle against the fingerprint of a key from elsewhere, or null. */
 export function verify(text, given = null) {
   const found = new Verification();
-  const bundle = readJson(findBundle(text), (written) => written.replaceAll("<", "\\u003c"));
-  if (bundle === undefined || !shaped(bundle, SHAPE)) {
+  const bundle = readBundle(findBundle(text));
+  if (bundle === null) {
     found.broken("it is not a bundle of version 1 as it was written");
     return found;
   }
@@ -571,10 +613,11 @@ export function verify(text, given = null) {
 
 export function verdict(found, given) {
   if (!found.isSound()) return "BROKEN: it is not what the ledger signed";
+  if (found.events === 0) return "NOT VERIFIED: there is nothing in it";
   if (given === null) {
     return "CONSISTENT, NOT VERIFIED: hold it against a public key from elsewhere";
   }
-  return "VERIFIED: the ledger of this key signed what is here";
+  return "VERIFIED: the ledger of this key signed the receipts in it";
 }
 
 /** The fingerprint of what somebody gave as a key; null when it is none. */
@@ -617,7 +660,14 @@ async function main(argv) {
     say(`error: ${error.message}`);
     return 2;
   }
-  const found = verify(text, given);
+  let found;
+  try {
+    found = verify(text, given);
+  } catch (error) {
+    if (!(error instanceof NoBundle)) throw error;
+    say(`error: ${files[0]}: ${error.message}`);
+    return 2;
+  }
   const rows = [...found.rows.map((row) => row.join("  ")), verdict(found, given)];
   if (receipts && found.isSound()) {
     found.receipts.forEach((receipt) => process.stdout.write(`${canonical(receipt)}\n`));

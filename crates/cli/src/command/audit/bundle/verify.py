@@ -7,7 +7,7 @@ KEY is the public key of the ledger, from somebody you trust and not from the bu
 form, or the key's fingerprint (SHA-256 of its DER form, 64 hex digits). Without it, only that the
 bundle agrees with itself is checked. --receipts prints the receipts, one JSON object a line.
 
-Exit codes: 0 nothing is broken, 1 something is, 2 usage or a file that cannot be read.
+Exit codes: 0 nothing is broken, 1 something is, 2 usage or a file that is no bundle or cannot be read.
 """
 import base64
 import hashlib
@@ -223,9 +223,37 @@ SHAPE = {
 def find_bundle(text):
     """The line with the JSON: in a page, the one after the marker."""
     lines = text.split("\n")
-    if lines.count(MARKER) == 1:
-        return lines[lines.index(MARKER) + 1]
+    # Where line ends were changed, that is what is to be told.
+    marked = [at for at, line in enumerate(lines) if line in (MARKER, MARKER + "\r")]
+    if len(marked) == 1:
+        return (lines[marked[0] + 1:] or [""])[0]
     return text[:-1] if text.endswith("\n") else text
+
+
+class NoBundle(ValueError):
+    """Nothing can be said of a text: it is no bundle that this program reads."""
+
+
+def whole_bundle(line):
+    bundle = read_json(line, lambda text: text.replace("<", "\\u003c"))
+    return bundle if bundle is not None and shaped(bundle, SHAPE) else None
+
+
+def read_bundle(line):
+    """The bundle; None when it is one that was changed."""
+    bundle = whole_bundle(line)
+    if bundle is not None:
+        return bundle
+    if line.endswith("\r") and whole_bundle(line[:-1]) is not None:
+        raise NoBundle("it is not as it was written: its line ends were changed")
+    named = '"counterfoil bundle"' in line
+    if not line.startswith('{"checkpoint":') and not named:
+        raise NoBundle("it is not a bundle")
+    # The members stand in the order of their names, and this is the last one.
+    version = re.search('"version":(0|[1-9][0-9]{0,8})}\\Z', line)
+    if named and version and version.group(1) != "1":
+        raise NoBundle("it is a bundle of version %s, and only version 1 is known here" % version.group(1))
+    return None
 
 
 def shown(name):
@@ -239,6 +267,7 @@ def counted(count, noun):
 class Verification:
     def __init__(self):
         self.rows = []
+        self.events = 0
         self.receipts = []
 
     def holds(self, what):
@@ -290,6 +319,10 @@ def check_keys(bundle, given, found):
         found.broken("that key is not the public key from elsewhere, nor one that it vouched for")
 
 
+KINDS = ("approved", "began", "cleared", "closed", "declined", "ended", "judged", "opened", "rejected",
+         "said", "shown")
+
+
 def check_events(bundle, found):
     """The events that are in the signed tree, as they were written."""
     lines = bundle["checkpoint"].split("\n")
@@ -310,15 +343,22 @@ def check_events(bundle, found):
             found.broken("event %d is not in the signed tree" % seq)
             continue
         if (not isinstance(event, dict) or event.get("seq") != seq or event.get("version") != 1
-                or not isinstance(event.get("draft"), dict)):
+                or not isinstance(event.get("draft"), dict)
+                or not is_text(event["draft"].get("event"))):
             found.broken("event %d is not an event of version 1" % seq)
             continue
         event["digest"] = digest.hex()
         if before is not None and before["seq"] == seq - 1 and event["previous"] != before["digest"]:
             found.broken("event %d does not continue the one before" % seq)
+        if event["draft"]["event"] not in KINDS:
+            found.open("event %d is of a kind that is not known here, %s: what it says was not looked at"
+                       % (seq, shown(event["draft"]["event"])))
         events.append(event)
         before = event
-    if len(events) == len(bundle["events"]):
+    found.events = len(events)
+    if not bundle["events"]:
+        found.open("there is nothing in it: no event, and so no receipt")
+    elif len(events) == len(bundle["events"]):
         found.holds("%s in the signed tree, each as it was written" % counted(len(events), "event"))
     return events
 
@@ -423,7 +463,7 @@ def check_receipts(bundle, events, found):
         found.broken("%s: their events are not here" % counted(others, "other receipt"))
     elif not wrong and canonical(bundle["receipts"]) != canonical(list(sums.values())):
         found.broken("the receipts are not in the order of their events")
-    elif not wrong:
+    elif not wrong and sums:
         found.holds("%s: what their events add up to" % counted(len(sums), "receipt"))
     unfinished = sum(receipt["status"] == "open" for receipt in sums.values())
     if unfinished:
@@ -461,8 +501,8 @@ def check_results(bundle, events, found):
 def verify(text, given=None):
     """Holds the text of a bundle against the fingerprint of a key from elsewhere."""
     found = Verification()
-    bundle = read_json(find_bundle(text), lambda text: text.replace("<", "\\u003c"))
-    if bundle is None or not shaped(bundle, SHAPE):
+    bundle = read_bundle(find_bundle(text))
+    if bundle is None:
         found.broken("it is not a bundle of version 1 as it was written")
         return found
     try:
@@ -479,9 +519,11 @@ def verify(text, given=None):
 def verdict(found, given):
     if not found.is_sound():
         return "BROKEN: it is not what the ledger signed"
+    if found.events == 0:
+        return "NOT VERIFIED: there is nothing in it"
     if given is None:
         return "CONSISTENT, NOT VERIFIED: hold it against a public key from elsewhere"
-    return "VERIFIED: the ledger of this key signed what is here"
+    return "VERIFIED: the ledger of this key signed the receipts in it"
 
 
 # --- the command line ---
@@ -526,7 +568,11 @@ def main(arguments):
     except (OSError, ValueError) as error:
         print("error: %s" % error, file=sys.stderr)
         return 2
-    found = verify(text, given)
+    try:
+        found = verify(text, given)
+    except NoBundle as error:
+        print("error: %s: %s" % (files[0], error), file=sys.stderr)
+        return 2
     out = open(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n", closefd=False)
     if receipts and found.is_sound():
         for receipt in found.receipts:
