@@ -135,7 +135,7 @@ pub use ledger::{
     AppendError, Approved, Broken, Bundle, BundleError, BundleMark, BundleResult, BundleSession,
     BundleVerification, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined, Draft,
     Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
-    InclusionProof, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
+    InclusionProof, KeptNotes, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
     LedgerSettings, LedgerStore, Links, LogFile, NoBundle, OpenLedgerError, OpenWitnessError,
     Opened, Pending, Provable, Proved, PublicKey, PublicKeyError, ReadLedgerError, Receipt,
     Rejected, Retention, Said, SqliteLedger, Submission, SystemLogFile, Verification, VerifierKey,
