@@ -45,8 +45,24 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 pub(crate) fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     let mut text = String::new();
     open(path.as_ref())?.take(LARGEST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST {
+    short_enough(text.len())?;
+    Ok(text)
+}
+
+/// The bytes of a file, which need not be text.
+///
+/// # Errors
+/// As [`open`]; when it is longer than 64 MiB.
+pub(crate) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path.as_ref())?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    short_enough(bytes.len())?;
+    Ok(bytes)
+}
+
+fn short_enough(length: usize) -> io::Result<()> {
+    if length as u64 > LARGEST {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "is longer than 64 MiB"));
     }
-    Ok(text)
+    Ok(())
 }

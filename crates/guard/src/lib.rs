@@ -133,7 +133,7 @@ pub use ledger::{
     AppendError, Approved, Broken, Bundle, BundleError, BundleMark, BundleResult, BundleSession,
     BundleVerification, Changes, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined,
     Draft, Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
-    InclusionProof, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
+    InclusionProof, KeptNotes, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
     LedgerSettings, LedgerStore, LedgerUrl, Links, LogFile, MigrateError, Migrated, NoBundle,
     OpenLedgerError, OpenWitnessError, Opened, Pending, Provable, Proved, PublicKey,
     PublicKeyError, ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, Submission,

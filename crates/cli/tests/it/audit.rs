@@ -449,7 +449,7 @@ fn what_is_missing_is_said() {
     assert_snapshot!(run(&desk, "verify --checkpoint nonsense.txt"), @r#"
     exit 2
     --- stderr
-    error: `nonsense.txt`: it is not a checkpoint: no signature follows
+    error: `nonsense.txt`: there is no checkpoint in it
       help: `counterfoil audit checkpoint` prints what is meant
     "#);
     assert_snapshot!(run(&desk, "verify --public-key nonsense.txt"), @r#"

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 pub use file::KeyFileError;
-pub(super) use file::{create, finish_rotation, prepare_rotation, read};
+pub(super) use file::{create, finish_rotation, prepare_rotation, read, sync_folder};
 
 /// What precedes the 32 bytes in a public key's DER (RFC 8410).
 const PUBLIC_PREFIX: [u8; 12] = *b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";

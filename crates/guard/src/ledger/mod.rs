@@ -13,6 +13,7 @@ mod event;
 mod export;
 mod group;
 mod head;
+mod kept;
 mod key;
 mod log;
 mod log_file;
@@ -54,6 +55,7 @@ pub(crate) use event::{APPROVAL_DECLINED, APPROVAL_REQUIRED};
 pub use event::{Approved, Closed, Declined, Draft, Event, Links, Opened, Rejected, Said};
 pub use export::{ExportError, ExportedEvent, ExportedReceipt, Provable, Proved};
 
+pub use kept::KeptNotes;
 pub use key::{KeyFileError, PublicKey, PublicKeyError};
 pub use log_file::{LogFile, SystemLogFile};
 pub use note::{Checkpoint, CheckpointError};

@@ -2,32 +2,66 @@
 
 use std::path::Path;
 
-use counterfoil_guard::{Checkpoint, Ledger, PublicKey};
+use counterfoil_guard::{Checkpoint, KeptNotes, Ledger, PublicKey};
 
-use super::answer::Mark;
+use super::answer::{Mark, counted};
 use crate::exit::Complaint;
 use crate::files;
 
-/// The notes in a file, one after another: a text, a blank line, lines of signatures.
-pub(super) fn checkpoints(path: &Path) -> anyhow::Result<Vec<Checkpoint>> {
-    let text = files::read_text(path)
-        .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
-    let mut notes = Vec::new();
-    let mut note = String::new();
-    for line in text.split_inclusive('\n') {
-        if note.contains("\n\n") && !line.starts_with('\u{2014}') {
-            notes.push(std::mem::take(&mut note));
+const HELP: &str = "`counterfoil audit checkpoint` prints what is meant";
+
+/// The checkpoints of a file.
+#[derive(Default)]
+pub(super) struct Kept {
+    pub(super) checkpoints: Vec<Checkpoint>,
+    /// How many bytes belong to none of them.
+    pub(super) torn: usize,
+    /// What follows the last of them.
+    pub(super) rest: Vec<u8>,
+    /// The last line has no end.
+    pub(super) unended: bool,
+}
+
+impl Kept {
+    /// The checkpoints of a file, one after another, and what is no checkpoint in it.
+    pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
+        let mut bytes = files::read_bytes(path).map_err(|error| {
+            Complaint::new(format!("`{}` cannot be read: {error}", path.display()))
+        })?;
+        // The end of the last line is lost where somebody copied it.
+        let unended = !bytes.is_empty() && !bytes.ends_with(b"\n");
+        if unended {
+            bytes.push(b'\n');
         }
-        note += line;
+        let KeptNotes { notes, torn, end } = KeptNotes::read(&bytes, 1);
+        let read = |note: &String| {
+            note.parse().map_err(|error| {
+                Complaint::new(format!("`{}`: {error}", path.display())).help(HELP)
+            })
+        };
+        let checkpoints = notes.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Self { checkpoints, torn, rest: bytes.split_off(end), unended })
     }
-    notes.push(note);
-    let read = |note: &String| {
-        note.parse().map_err(|error| {
-            Complaint::new(format!("`{}`: {error}", path.display()))
-                .help("`counterfoil audit checkpoint` prints what is meant")
-        })
-    };
-    Ok(notes.iter().map(read).collect::<Result<_, _>>()?)
+
+    /// What is to be said of bytes that are of no checkpoint.
+    pub(super) fn torn(&self, path: &Path) -> Option<(Mark, String)> {
+        let bytes = counted(self.torn as u64, "byte");
+        let torn = format!("`{}`: {bytes} of it are no whole checkpoint", path.display());
+        (self.torn > 0).then_some((Mark::Open, torn))
+    }
+}
+
+/// The checkpoints in a file, of which there is one at least, and what is open about them.
+pub(super) fn checkpoints(
+    path: &Path,
+) -> anyhow::Result<(Vec<Checkpoint>, Option<(Mark, String)>)> {
+    let kept = Kept::read(path)?;
+    let torn = kept.torn(path);
+    if kept.checkpoints.is_empty() {
+        let wrong = format!("`{}`: there is no checkpoint in it", path.display());
+        return Err(Complaint::new(wrong).help(HELP).into());
+    }
+    Ok((kept.checkpoints, torn))
 }
 
 pub(super) fn public_key(path: &Path) -> Result<PublicKey, Complaint> {

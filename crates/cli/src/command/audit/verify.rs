@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Checkpoints that were kept elsewhere; `counterfoil audit checkpoint` prints them
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
-    /// Where checkpoints were witnessed: a file, or the URL of a witness
+    /// Where checkpoints of the ledger were witnessed: a file, or the URL of one of our witnesses
     #[arg(long, value_name = "FILE|URL")]
     witnessed: Vec<String>,
     /// The key of the witness at a URL, NAME+HASH+KEY: what it did not cosign is refused
@@ -50,11 +50,12 @@ pub(super) fn run(
     settings: &LedgerSettings,
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
-    let mut kept = Vec::new();
+    let (mut kept, mut by_witnesses) = (Vec::new(), Vec::new());
     for path in &arguments.checkpoint {
-        kept.extend(checkpoints(path)?);
+        let (checkpoints, row) = checkpoints(path)?;
+        kept.extend(checkpoints);
+        by_witnesses.extend(row);
     }
-    let mut by_witnesses = Vec::new();
     for target in &arguments.witnessed {
         let (checkpoints, row) =
             witnessed(state, settings, target, arguments.witness_key.as_ref())?;
@@ -131,9 +132,10 @@ fn audit(
     shared: bool,
     answer: &mut Answer,
 ) -> anyhow::Result<()> {
-    // Where there is a ledger, there was a log: that it is gone is what is wrong with it.
+    // Where there is a ledger, or somebody saw one, there was a log: that it is gone is what is wrong.
+    let was_there = signers.ledger.is_some() || !kept.is_empty() || !arguments.witnessed.is_empty();
     let here = match files(state) {
-        Err(missing) if signers.ledger.is_some() && !state.folder().audit().exists() => {
+        Err(missing) if was_there && !state.folder().audit().exists() => {
             let broken = json!({ "broken": missing.to_string() });
             answer.add(
                 &state.folder().audit(),

@@ -1,6 +1,6 @@
 //! Checkpoints that are kept by somebody else: a file, or a witness.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,8 @@ use counterfoil_serve::{WitnessAnswer, ask_witness, latest_witnessed};
 use jiff::Timestamp;
 
 use super::answer::Mark;
-use super::{kept, the_ledger};
+use super::kept::Kept;
+use super::{kept, ledger, the_ledger};
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
 use crate::surroundings::runtime;
@@ -79,9 +80,17 @@ pub(super) fn witnessed(
         if key.is_some() {
             return Err(Complaint::new(FILE_WITH_KEY).into());
         }
-        return Ok((kept::checkpoints(Path::new(target))?, None));
+        return kept::checkpoints(Path::new(target));
     }
-    let ledger = the_ledger(state, settings, "what was witnessed is held against it")?;
+    // What was witnessed was there: that it is gone is what is wrong.
+    let nobody = |mark, why: &str| {
+        Ok((Vec::new(), Some((mark, format!("`{target}` was not asked: {why}")))))
+    };
+    let ledger = match ledger(state, settings) {
+        Ok(Some(ledger)) => ledger,
+        Ok(None) => return nobody(Mark::Broken, "the ledger that it witnessed is gone"),
+        Err(_) => return nobody(Mark::Open, "the ledger cannot be read"),
+    };
     let found = runtime()?
         .block_on(latest_witnessed(target, &ledger.origin()))
         .map_err(|error| Complaint::new(error.to_string()))?;
@@ -128,9 +137,13 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
         true => path.join(file_name(ledger)),
         false => path.to_owned(),
     };
-    let there = if path.exists() { kept::checkpoints(&path)? } else { Vec::new() };
     let origin = ledger.origin();
-    let last = there.iter().rfind(|checkpoint| checkpoint.origin() == origin);
+    let there = if path.exists() { Kept::read(&path)? } else { Kept::default() };
+    if there.checkpoints.is_empty() && !is_begun(&there.rest, &origin) {
+        let wrong = format!("`{}` has something else in it than checkpoints", path.display());
+        return Err(Complaint::new(wrong).help("name a file of their own").into());
+    }
+    let last = there.checkpoints.iter().rfind(|checkpoint| checkpoint.origin() == origin);
     let old = last.map_or(0, Checkpoint::size);
     let Submission { proof, checkpoint, .. } = match shown(ledger, old)? {
         Shown::Continues(submission) => submission,
@@ -148,10 +161,17 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
             return Ok(Exit::Clean);
         }
     }
-    let file = OpenOptions::new().create(true).append(true).open(&path);
-    let mut file = file.with_context(|| format!("{} cannot be written", path.display()))?;
-    file.write_all(checkpoint.to_string().as_bytes())?;
-    file.sync_all()?;
+    if let Some((_, torn)) = there.torn(&path) {
+        writeln!(io::stderr(), "note: {torn}")?;
+    }
+    // Empty lines end what is torn: the place may be one that only takes additions.
+    let before = match (there.rest.is_empty(), there.unended) {
+        (false, _) => "\n\n",
+        (true, true) => "\n",
+        (true, false) => "",
+    };
+    added(&path, &format!("{before}{checkpoint}"))
+        .with_context(|| format!("{} cannot be written", path.display()))?;
     let continues = match last {
         Some(_) => format!("it continues the last one, of {old}"),
         None => "it is the first one".to_owned(),
@@ -159,6 +179,21 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
     let size = checkpoint.size();
     writeln!(io::stderr(), "{}: {size} events; {continues}", path.display())?;
     Ok(Exit::Clean)
+}
+
+/// Adds text to a file, which is made where it is missing. It is on the disk when this returns.
+fn added(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Whether bytes may be the beginning of this ledger's first checkpoint.
+fn is_begun(bytes: &[u8], origin: &str) -> bool {
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    bytes.is_empty() || !first.is_empty() && origin.as_bytes().starts_with(first)
 }
 
 /// The file for a ledger in a folder of several.

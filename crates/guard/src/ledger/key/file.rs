@@ -127,7 +127,8 @@ fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-fn sync_folder(path: &Path) -> std::io::Result<()> {
+/// What was made or renamed in the folder of this path is there after a crash.
+pub(in crate::ledger) fn sync_folder(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all())
 }

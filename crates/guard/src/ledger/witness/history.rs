@@ -2,104 +2,136 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use counterfoil_model::Digest;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
+use crate::ledger::kept::KeptNotes;
+use crate::ledger::key::sync_folder;
 use crate::ledger::note::Checkpoint;
+
+/// Bytes of a history, and of what contradicts it, at most. Where a history would be longer, its older
+/// half is dropped: what is new is held against the latest note alone.
+const LARGEST: u64 = 1024 * 1024;
+
+/// The signatures of a note that was kept: of the ledger, and of the witness, which is written last.
+const SIGNATURES: usize = 2;
 
 /// The notes of one ledger, locked for as long as this is there.
 pub(super) struct History {
+    path: PathBuf,
     file: File,
     contradictions: PathBuf,
 }
 
 /// Makes the folder where it is missing, readable by its owner alone.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    if folder.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    sync_folder(folder)
 }
 
 impl History {
     pub(super) fn open(folder: &Path, origin: &str) -> io::Result<Self> {
         let stem = Digest::of_bytes(origin.as_bytes()).to_string();
-        let file = open(&folder.join(format!("{stem}.checkpoints")))?;
-        flock(&file, FlockOperation::LockExclusive)?;
-        Ok(Self { file, contradictions: folder.join(format!("{stem}.contradictions")) })
+        let path = folder.join(format!("{stem}.checkpoints"));
+        let contradictions = folder.join(format!("{stem}.contradictions"));
+        loop {
+            let file = open(&path)?;
+            flock(&file, FlockOperation::LockExclusive)?;
+            // Whoever waited may have locked a file that another one took the place of.
+            let (locked, there) = (file.metadata()?, std::fs::metadata(&path)?);
+            if (locked.dev(), locked.ino()) == (there.dev(), there.ino()) {
+                return Ok(Self { path, file, contradictions });
+            }
+        }
     }
 
     /// The last note that was written whole.
     pub(super) fn latest(&self) -> io::Result<Option<String>> {
-        let text = self.whole()?;
-        let mut start = 0;
-        let mut before = "";
-        for (at, line) in lines(&text) {
-            // A note begins after the signatures of the one before.
-            if before.starts_with('\u{2014}') && !line.starts_with('\u{2014}') {
-                start = at;
-            }
-            before = line;
-        }
-        let last = text.get(start..).unwrap_or_default();
-        Ok((!last.is_empty()).then(|| last.to_owned()))
+        Ok(self.kept()?.notes.pop())
     }
 
     /// Adds a note. It is on the disk when this returns.
     pub(super) fn add(&mut self, checkpoint: &Checkpoint, cosignature: &str) -> io::Result<()> {
+        let kept = self.kept()?;
+        let note = format!("{checkpoint}{cosignature}");
+        if (kept.end + note.len()) as u64 > LARGEST {
+            return self.begin_anew(&kept.notes, &note);
+        }
         // What a crash left unfinished was never acknowledged.
-        let end = self.whole()?.len() as u64;
-        self.file.set_len(end)?;
+        self.file.set_len(kept.end as u64)?;
         self.file.seek(SeekFrom::End(0))?;
-        self.file.write_all(format!("{checkpoint}{cosignature}").as_bytes())?;
+        self.file.write_all(note.as_bytes())?;
         self.file.sync_all()
+    }
+
+    /// Writes the newer half of the notes and this one beside the file, and puts it in its place.
+    fn begin_anew(&mut self, notes: &[String], note: &str) -> io::Result<()> {
+        let mut room = (LARGEST / 2) as usize;
+        let newer = notes.iter().rev().take_while(|note| {
+            let fits = room >= note.len();
+            room = room.saturating_sub(note.len());
+            fits
+        });
+        let newer = notes.get(notes.len() - newer.count()..).unwrap_or_default();
+        let beside = self.path.with_extension("writing");
+        let mut file = open(&beside)?;
+        file.set_len(0)?;
+        flock(&file, FlockOperation::LockExclusive)?;
+        file.write_all(newer.concat().as_bytes())?;
+        file.write_all(note.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&beside, &self.path)?;
+        sync_folder(&self.path)?;
+        self.file = file;
+        Ok(())
     }
 
     /// Keeps, once, what a ledger signed against what it signed before.
     pub(super) fn keep_contradiction(&self, checkpoint: &Checkpoint) -> io::Result<()> {
         let mut file = open(&self.contradictions)?;
-        let mut kept = String::new();
-        file.read_to_string(&mut kept)?;
-        if kept.contains(checkpoint.text()) {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let kept = KeptNotes::read(&bytes, 1);
+        let note = checkpoint.to_string();
+        if kept.notes.iter().any(|kept| kept.starts_with(checkpoint.text())) {
             return Ok(());
         }
+        // One proves it; whoever holds the key could sign any number.
+        if (kept.end + note.len()) as u64 > LARGEST {
+            return Ok(());
+        }
+        file.set_len(kept.end as u64)?;
         file.seek(SeekFrom::End(0))?;
-        file.write_all(checkpoint.to_string().as_bytes())?;
+        file.write_all(note.as_bytes())?;
         file.sync_all()
     }
 
-    /// The notes up to the last cosignature: each has two lines of signatures at least, the last of
-    /// which was written last.
-    fn whole(&self) -> io::Result<String> {
+    fn kept(&self) -> io::Result<KeptNotes> {
         let mut file = &self.file;
-        let mut text = String::new();
+        let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
-        file.read_to_string(&mut text)?;
-        let (mut end, mut before) = (0, "");
-        for (at, line) in lines(&text) {
-            let signed = |line: &str| line.starts_with('\u{2014}') && line.ends_with('\n');
-            if signed(before) && signed(line) {
-                end = at + line.len();
-            }
-            before = line;
-        }
-        text.truncate(end);
-        Ok(text)
+        file.read_to_end(&mut bytes)?;
+        Ok(KeptNotes::read(&bytes, SIGNATURES))
     }
 }
 
-/// The lines with their places, each with its end.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split_inclusive('\n').scan(0, |at, line| {
-        let start = *at;
-        *at += line.len();
-        Some((start, line))
-    })
-}
-
+/// Opens a file, which is made where it is missing: and then it is still there after a crash.
 fn open(path: &Path) -> io::Result<File> {
     let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    options.custom_flags(no_follow).open(path)
+    options.read(true).write(true).truncate(false).mode(0o600).custom_flags(no_follow);
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let file = options.create(true).open(path)?;
+            sync_folder(path)?;
+            Ok(file)
+        }
+        opened => opened,
+    }
 }

@@ -134,13 +134,10 @@ fn a_witness_remembers() {
     execute(&ledger, "s", &id(1), b"y");
     let next = submission(&ledger, 2);
     let torn = format!("{}\u{2014} exam", next.checkpoint);
-    for cut in [0, 1, torn.len() / 2, torn.len() - 5, torn.len()] {
-        let torn = torn.as_bytes().get(..cut).unwrap();
+    let odd = [&torn.as_bytes()[..torn.len() - 5], b"\xe2\x80"].concat();
+    let cuts = (0..=torn.len()).map(|cut| &torn.as_bytes()[..cut]).chain([&odd[..]]);
+    for torn in cuts {
         std::fs::write(&file, [&whole[..], torn].concat()).unwrap();
-        // Half a character is no text, and such a file is not guessed at.
-        if std::str::from_utf8(torn).is_err() {
-            continue;
-        }
         let again = witness(folder.path(), &[&ledger]);
         assert_eq!(
             (again.verifier_key(), again.latest(&ledger.origin()).unwrap()),
@@ -151,6 +148,43 @@ fn a_witness_remembers() {
         assert_eq!(read, next.checkpoint);
     }
     assert!(witness(folder.path(), &[]).add(&next.to_string()).is_err());
+}
+
+/// A history does not grow for ever: its older half is dropped, and it is still the same history.
+#[test]
+fn a_history_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = in_memory();
+    execute(&ledger, "s", &id(0), b"x");
+    let first = witness(folder.path(), &[&ledger]);
+    first.add(&submission(&ledger, 0).to_string()).unwrap();
+    let file =
+        folder.path().join(format!("{}.checkpoints", Digest::of_bytes(ledger.origin().as_bytes())));
+    let note = std::fs::read_to_string(&file).unwrap();
+    let largest = 1024 * 1024;
+    let many = note.repeat(largest / note.len());
+    std::fs::write(&file, &many).unwrap();
+    // Another one that waits for the lock meanwhile gets the file that took its place.
+    let second = witness(folder.path(), &[&ledger]);
+    let mut old = 2;
+    for number in 1..4 {
+        execute(&ledger, "s", &id(number), b"y");
+        let next = submission(&ledger, old);
+        let by = if number == 1 { &first } else { &second };
+        by.add(&next.to_string()).unwrap();
+        old = next.checkpoint.size();
+        let latest: Checkpoint = first.latest(&ledger.origin()).unwrap().unwrap().parse().unwrap();
+        assert_eq!(latest, next.checkpoint);
+    }
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        kept.len() <= largest / 2 + 4 * note.len() && kept.len() > largest / 4,
+        "{}",
+        kept.len()
+    );
+    assert!(kept.starts_with(&note), "notes are whole");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 2, "the key and the history: {left:?}");
 }
 
 /// Of two that come at once from one size, one is cosigned.
