@@ -155,7 +155,7 @@ Exit codes: 0 nothing is broken, 1 something is, 2 usage or input error.")]
     /// Have a fresh checkpoint kept elsewhere, with the proof that it continues the last one there
     ///
     /// To a file it is added; a witness cosigns it, and the note with both signatures is printed.
-    /// What does not continue the last one is not sent.
+    /// What does not continue the last one is not added, and no witness cosigns it.
     #[command(after_help = "\
 Examples:
   counterfoil audit witness --to /mnt/elsewhere/checkpoints.txt
@@ -166,6 +166,11 @@ Exit codes: 0 it is kept, 1 the ledger does not continue what was kept, 2 usage 
 }
 
 impl Action {
+    /// Whether something from elsewhere shows that there was a ledger or a log.
+    fn was_seen(&self) -> bool {
+        matches!(self, Self::Verify(arguments) if arguments.was_seen())
+    }
+
     /// Whether the audit log of the state folder has to be there.
     fn reads_log(&self) -> bool {
         match self {
@@ -268,6 +273,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     // What is asked of a shared ledger needs no log of its own.
     let state = match settings.url {
         Some(_) if !arguments.action.reads_log() => state,
+        // What somebody saw was there: that its folder is gone is a verdict.
+        _ if arguments.action.was_seen() => state,
         _ => state.existing()?,
     };
     match &arguments.action {

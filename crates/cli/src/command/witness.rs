@@ -19,7 +19,8 @@ use crate::surroundings::runtime;
 ///
 /// Run it where whoever runs the ledger cannot write. `counterfoil audit witness --to URL` sends it
 /// checkpoints, each with the proof that it continues the last one; what does not is refused, and a
-/// second history of the same size is kept. It speaks C2SP's witness protocol, in plain HTTP: put what encrypts in front of it.
+/// second history of the same size is kept. It speaks C2SP's witness protocol, in plain HTTP: put
+/// what encrypts in front of it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -5,7 +5,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ use crate::{Desk, Ran};
 /// A witness in a process of its own, which ends with this.
 struct Standing {
     child: Child,
+    /// What else it says.
+    lines: BufReader<ChildStderr>,
     url: String,
     key: String,
 }
@@ -35,14 +37,15 @@ fn stand(desk: &Desk) -> Standing {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut after = |start: &str| {
-        let line = lines.next().unwrap().unwrap();
-        line.strip_prefix(start).unwrap().to_owned()
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        line.trim_end().strip_prefix(start).unwrap().to_owned()
     };
     let url = after("note: ledgers ask ");
     let key = after("note: its key is ");
-    Standing { child, url, key }
+    Standing { child, lines, url, key }
 }
 
 fn recorded(desk: &Desk, count: usize) {
@@ -264,6 +267,50 @@ fn a_ledger_that_is_gone_is_broken() {
     }
     // Where nobody saw one, nothing is broken.
     assert_eq!(audit(&desk, "verify").code, 2);
+    // Its whole folder is gone, too.
+    std::fs::remove_dir(desk.path().join("state")).unwrap();
+    for seen in
+        [&*format!("--witnessed {}", standing.url), "--witnessed kept.txt", "--checkpoint kept.txt"]
+    {
+        let ran = audit(&desk, &format!("verify {seen}"));
+        assert!(ran.code == 1 && ran.out.contains("there is no ledger"), "{seen}: {ran}");
+    }
+    assert_eq!(audit(&desk, "verify").code, 2);
+    assert!(!desk.path().join("state").exists(), "nothing is begun");
+}
+
+/// What a crash tore off is dropped by the witness, which says so, and everything else stands.
+#[test]
+fn a_witness_says_what_it_drops() {
+    let desk = Desk::with(&[]);
+    recorded(&desk, 1);
+    let vkey = audit(&desk, "key --verifier");
+    std::fs::write(desk.path().join("ledger.vkey"), &vkey.out).unwrap();
+    let mut standing = stand(&desk);
+    let send = |url: &str| audit(&desk, &format!("witness --to {url}"));
+    assert_eq!(send(&standing.url).code, 0);
+    let kept: Vec<_> = std::fs::read_dir(desk.path().join("elsewhere")).unwrap().collect();
+    let kept = kept.into_iter().map(|entry| entry.unwrap().path());
+    let file = kept.into_iter().find(|path| path.extension().is_some_and(|e| e == "checkpoints"));
+    let file = file.unwrap();
+    let whole = std::fs::read(&file).unwrap();
+    let half = whole.iter().position(|byte| *byte == 0xe2).unwrap() + 1;
+    std::fs::write(&file, [&whole[..], &whole[..half]].concat()).unwrap();
+    recorded(&desk, 1);
+    let verified = audit(&desk, &format!("verify --witnessed {}", standing.url));
+    assert_eq!(verified.code, 0, "{verified}");
+    assert_eq!(send(&standing.url).code, 0);
+    standing.child.kill().unwrap();
+    let mut said = String::new();
+    standing.lines.read_to_string(&mut said).unwrap();
+    let words = format!("{half} bytes that a crash left of a checkpoint of");
+    assert!(said.contains(&words), "{said}");
+    let now = std::fs::read(&file).unwrap();
+    assert!(
+        now.starts_with(&whole) && now.len() == 2 * whole.len(),
+        "{}",
+        String::from_utf8_lossy(&now)
+    );
 }
 
 /// The cosignature, verified by a program that shares no code with ours.

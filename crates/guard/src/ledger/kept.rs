@@ -50,6 +50,24 @@ impl KeptNotes {
     }
 }
 
+/// Whether bytes may be what a crash left of a note of this origin that was being added: the beginning of
+/// one, with fewer whole signatures than it was to have. Anything else was changed by somebody.
+pub(super) fn is_cut(bytes: &[u8], origin: &str, signatures: usize) -> bool {
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let first = lines.next().unwrap_or_default();
+    let begun = match first.strip_suffix(b"\n") {
+        Some(line) => line == origin.as_bytes(),
+        None => origin.as_bytes().starts_with(first),
+    };
+    let after_text = lines.skip_while(|line| *line != b"\n").skip(1);
+    let mut ended = after_text.filter(|line| line.ends_with(b"\n")).peekable();
+    let mut whole = 0;
+    while ended.next_if(|line| is_signature(line)).is_some() {
+        whole += 1;
+    }
+    begun && ended.peek().is_none() && whole < signatures
+}
+
 /// Whether a line is a whole signature.
 fn is_signature(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
@@ -85,6 +103,7 @@ mod tests {
                 (torn_bytes, last.len() - torn_bytes),
                 "cut at {cut}"
             );
+            assert!(is_whole || is_cut(torn, "\u{e4}", 2), "cut at {cut}");
             // What was added after an empty line stands.
             let gone_on = [&last[..], b"\n\n", third.as_bytes()].concat();
             let kept = KeptNotes::read(&gone_on, 2);
@@ -97,5 +116,23 @@ mod tests {
         assert_eq!(KeptNotes::read(b"", 1), KeptNotes::default());
         let other = KeptNotes::read(b"Dear all,\n\nno.\n", 1);
         assert_eq!((other.notes.len(), other.torn, other.end), (0, 15, 0));
+    }
+
+    #[test]
+    fn what_was_changed_is_not_what_a_crash_left() {
+        let (one, two) = (note("a\n1", 1), note("a\n1", 2));
+        for (bytes, cut) in [
+            (&*one, true),
+            ("a", true),
+            ("", true),
+            (&*two, false),
+            (&two.replacen("Bw", "B?", 1), false),
+            (&one.replacen("Bw", "B?", 1), false),
+            ("b\n1", false),
+            ("Dear all,\n\nno.\n", false),
+            ("\0\0\0", false),
+        ] {
+            assert_eq!(is_cut(bytes.as_bytes(), "a", 2), cut, "{bytes:?}");
+        }
     }
 }

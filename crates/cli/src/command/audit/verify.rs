@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Checkpoints that were kept elsewhere; `counterfoil audit checkpoint` prints them
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
-    /// Where checkpoints of the ledger were witnessed: a file, or the URL of one of our witnesses
+    /// Where checkpoints of the ledger were witnessed: a file, or the URL of a Counterfoil witness
     #[arg(long, value_name = "FILE|URL")]
     witnessed: Vec<String>,
     /// The key of the witness at a URL, NAME+HASH+KEY: what it did not cosign is refused
@@ -43,6 +43,13 @@ pub(super) struct Arguments {
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Colour,
+}
+
+impl Arguments {
+    /// Whether something from elsewhere shows that there was a ledger or a log.
+    pub(super) fn was_seen(&self) -> bool {
+        !self.checkpoint.is_empty() || !self.witnessed.is_empty()
+    }
 }
 
 pub(super) fn run(
@@ -133,7 +140,7 @@ fn audit(
     answer: &mut Answer,
 ) -> anyhow::Result<()> {
     // Where there is a ledger, or somebody saw one, there was a log: that it is gone is what is wrong.
-    let was_there = signers.ledger.is_some() || !kept.is_empty() || !arguments.witnessed.is_empty();
+    let was_there = signers.ledger.is_some() || arguments.was_seen();
     let here = match files(state) {
         Err(missing) if was_there && !state.folder().audit().exists() => {
             let broken = json!({ "broken": missing.to_string() });

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use counterfoil_model::Digest;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-use crate::ledger::kept::KeptNotes;
+use crate::ledger::kept::{KeptNotes, is_cut};
 use crate::ledger::key::sync_folder;
 use crate::ledger::note::Checkpoint;
 
@@ -21,6 +21,7 @@ const SIGNATURES: usize = 2;
 
 /// The notes of one ledger, locked for as long as this is there.
 pub(super) struct History {
+    origin: String,
     path: PathBuf,
     file: File,
     contradictions: PathBuf,
@@ -46,7 +47,7 @@ impl History {
             // Whoever waited may have locked a file that another one took the place of.
             let (locked, there) = (file.metadata()?, std::fs::metadata(&path)?);
             if (locked.dev(), locked.ino()) == (there.dev(), there.ino()) {
-                return Ok(Self { path, file, contradictions });
+                return Ok(Self { origin: origin.to_owned(), path, file, contradictions });
             }
         }
     }
@@ -64,6 +65,12 @@ impl History {
             return self.begin_anew(&kept.notes, &note);
         }
         // What a crash left unfinished was never acknowledged.
+        if kept.torn > 0 {
+            let (bytes, origin) = (kept.torn, &self.origin);
+            tracing::warn!(
+                "{bytes} bytes that a crash left of a checkpoint of `{origin}` are dropped"
+            );
+        }
         self.file.set_len(kept.end as u64)?;
         self.file.seek(SeekFrom::End(0))?;
         self.file.write_all(note.as_bytes())?;
@@ -95,9 +102,7 @@ impl History {
     /// Keeps, once, what a ledger signed against what it signed before.
     pub(super) fn keep_contradiction(&self, checkpoint: &Checkpoint) -> io::Result<()> {
         let mut file = open(&self.contradictions)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        let kept = KeptNotes::read(&bytes, 1);
+        let kept = self.read(&file, &self.contradictions, 1)?;
         let note = checkpoint.to_string();
         if kept.notes.iter().any(|kept| kept.starts_with(checkpoint.text())) {
             return Ok(());
@@ -113,11 +118,32 @@ impl History {
     }
 
     fn kept(&self) -> io::Result<KeptNotes> {
-        let mut file = &self.file;
+        self.read(&self.file, &self.path, SIGNATURES)
+    }
+
+    /// The notes of a file, in which nothing is torn but the end: of a history that was changed, nobody
+    /// can say what the latest checkpoint is.
+    fn read(&self, mut file: &File, path: &Path, signatures: usize) -> io::Result<KeptNotes> {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
         file.read_to_end(&mut bytes)?;
-        Ok(KeptNotes::read(&bytes, SIGNATURES))
+        let kept = KeptNotes::read(&bytes, signatures);
+        let rest = bytes.get(kept.end..).unwrap_or_default();
+        // Two of which the border was taken away read like one: the first, and older.
+        let whole = |note: &String| {
+            let text = note.split_once("\n\n").map_or("", |(text, _)| text);
+            text.lines().next() == Some(&*self.origin) && !text.contains("\n\u{2014} ")
+        };
+        let notes_hold = kept.notes.iter().all(whole);
+        if notes_hold && rest.len() == kept.torn && is_cut(rest, &self.origin, signatures) {
+            return Ok(kept);
+        }
+        let name = path.file_name().unwrap_or_default().display();
+        let origin = &self.origin;
+        Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("`{name}` was changed: not all of it are checkpoints of `{origin}`"),
+        ))
     }
 }
 

@@ -150,6 +150,48 @@ fn a_witness_remembers() {
     assert!(witness(folder.path(), &[]).add(&next.to_string()).is_err());
 }
 
+/// Of a history that somebody changed nobody can say what came last: nothing is cosigned, and nothing of
+/// it is dropped.
+#[test]
+fn a_history_that_was_changed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = in_memory();
+    execute(&ledger, "s", &id(0), b"x");
+    witness(folder.path(), &[&ledger]).add(&submission(&ledger, 0).to_string()).unwrap();
+    let file =
+        folder.path().join(format!("{}.checkpoints", Digest::of_bytes(ledger.origin().as_bytes())));
+    let first = std::fs::read_to_string(&file).unwrap();
+    execute(&ledger, "s", &id(1), b"y");
+    let second = submission(&ledger, 2);
+    witness(folder.path(), &[&ledger]).add(&second.to_string()).unwrap();
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let cosignature = whole.trim_end().rfind(' ').unwrap() + 1;
+    let with = |at: usize, byte: &str| {
+        [whole.get(..at).unwrap(), byte, whole.get(at + 1..).unwrap()].concat()
+    };
+    for (name, changed) in [
+        ("another text", "Dear all,\n\nno.\n".to_owned()),
+        ("zeros", "\0".repeat(whole.len())),
+        ("the last cosignature", with(cosignature, "?")),
+        ("the empty line of the first", whole.replacen("\n\n", "\n", 1)),
+        ("something after it", format!("{whole}Dear all,\n")),
+        ("something between", format!("{first}\nno\n\n{}", whole.get(first.len()..).unwrap())),
+    ] {
+        std::fs::write(&file, &changed).unwrap();
+        let here = witness(folder.path(), &[&ledger]);
+        let refused = [
+            here.latest(&ledger.origin()).map(drop),
+            here.add(&submission(&ledger, 0).to_string()).map(drop),
+            here.add(&submission(&ledger, 2).to_string()).map(drop),
+        ];
+        for refused in refused {
+            let said = matches!(&refused, Err(WitnessRefusal::Storage(why)) if why.contains("was changed"));
+            assert!(said, "{name}: {refused:?}");
+        }
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), changed, "{name}");
+    }
+}
+
 /// A history does not grow for ever: its older half is dropped, and it is still the same history.
 #[test]
 fn a_history_is_bounded() {
