@@ -4,7 +4,7 @@ use counterfoil_model::{Family, ObjectKind};
 
 use super::extract::{is_all_set, is_word};
 use super::objects::objects_in;
-use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice, Words};
+use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice, sets};
 
 /// "to Björn", "to her": whether words lead to somebody by name.
 fn is_person(object: &[Token]) -> bool {
@@ -162,12 +162,10 @@ fn is_text_message(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 /// Whether what is done is to tell somebody something, "him a short note": whom stands before it, as
 /// it does not in "a line of the file".
 fn is_message(prose: &Prose<'_>, object: &[Token]) -> bool {
-    const MESSAGES: &Words =
-        words!["note", "line", "message", "email", "e-mail", "mail", "text", "word"];
     let new = |t: &Token| prose.is(t, words!["a", "an"]);
     let phrase = object.iter().position(new).filter(|at| (1..5).contains(at));
     let mut phrase = phrase.into_iter().flat_map(|at| object.iter().skip(at + 1).take(3));
-    phrase.any(|t| prose.is(t, MESSAGES))
+    phrase.any(|t| prose.is(t, &sets::SMALL_MESSAGES))
 }
 
 /// Whether what is said to have been released is software: it has a version, a name in code, or is

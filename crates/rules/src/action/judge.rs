@@ -1,36 +1,27 @@
-use std::cell::OnceCell;
-use std::ops::Range;
+use counterfoil_model::{Family, Object, ObjectKind};
 
-use counterfoil_model::{Family, Object, ObjectKind, Status};
-use memchr::memmem::Finder;
-
-use super::asked::was_asked_for;
 use super::each::each;
 use super::extract::ActionClaim;
 use super::failed_command::failed_command;
-use super::fit::{Fit, Place, fit, held_before};
 use super::instead::{done_beside, failed_instead, is_reason};
 use super::left_out::left_out;
 use super::made_good::{is_done_by_name, is_made_good};
 use super::matter::{
-    has_unused_tool, is_act_of_sender, is_namesake, is_no_mail, is_no_pull_request,
-    is_only_updated, is_other_file, is_other_matter, is_other_than_layout, is_recorded_amount,
-    is_recorded_payment, keeps_manifest, only_keeps, sets_unknown_version, speaks_of_commit,
-    speaks_of_mail, speaks_of_payment, special_tool, special_tool_of_kind, tells_nobody,
+    is_act_of_sender, is_only_updated, is_recorded_amount, is_recorded_payment, keeps_manifest,
+    sets_unknown_version, special_tool, special_tool_of_kind,
 };
 use super::objects::{mentions, needle};
 use super::other_thing::is_of_other_thing;
-use super::otherwise::{done_otherwise, spares};
+use super::otherwise::done_otherwise;
+use super::search::{Found, Search, speaks_of, starts_something};
 use super::state::{
     dated_in_record, is_spoken_of, is_still_open, is_word_of_record, made_by, marked_in_record,
     state_of_record,
 };
-use super::tie::{Tie, head, stem};
+use super::tie::{head, stem};
 use super::writing::prints;
-use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name, vouching};
+use crate::facts::{Deed, Execution, Facts, Families, of_name, vouching};
 use crate::other_language::families_of;
-use crate::prose::has_file_extension;
-use crate::values::AnyCase;
 
 /// What the record says about a claimed action; executions by their place in the record.
 #[derive(Debug, Clone, Copy)]
@@ -52,12 +43,6 @@ pub(crate) enum ActionVerdict {
     /// It cannot show it.
     NotCheckable,
 }
-
-/// How many executions a claim reads itself before it asks the index.
-const NEAR: usize = 12;
-
-/// So many candidates are looked at one by one.
-const FAR: usize = 24;
 
 /// How many of the latest results are searched for a state of record.
 pub(super) const LOOK_BACK: usize = 200;
@@ -136,204 +121,126 @@ fn names_unknown_file(facts: &Facts<'_>, said: &ActionClaim) -> bool {
         })
 }
 
+/// The first of these that can tell decides: what was done before the claim, what was done in other
+/// ways, what the record says, and last that it says nothing.
 fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> ActionVerdict {
-    let turn = said.claim.turn;
-    let mut ids = identifying(&said.patients);
-    // "pushed to `fix/hits`": a branch.
-    ids.retain(|id| match said.family {
-        Family::Push => id.kind != ObjectKind::Path,
-        Family::Commit => id.kind != ObjectKind::Path || has_file_extension(&id.text),
-        _ => true,
-    });
-    let all_ids = identifying(&said.claim.objects);
-    let window = facts.request_before(turn);
-    // Deeds of exactly this kind decide before those that merely may be told this way.
-    let (mut tally, mut loose) = (Tally::default(), Tally::default());
-    let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
-    let count = facts.record().count_before(turn);
-    let candidates = candidates(facts, accepted, &said.verb, count, &ids);
-    let special = if umbrella && ids.is_empty() { special_tool(facts, said, turn) } else { None };
-    let no_mail = is_no_mail(facts, said);
-    let unused = has_unused_tool(facts, said);
-    let tie = OnceCell::new();
-    let mut passed_over = false;
-    let mut namesake = false;
-    // The call that failed to pay.
-    let mut declined = None;
-    // Something was committed, however it came about.
-    let mut kept = false;
-    for (nth, at) in candidates.enumerate() {
-        let Some((execution, deed)) = facts.deed(at) else { continue };
-        let now = execution.called_at >= window;
-        let settled = loose.is_settled(now) && (umbrella || nth >= LOOK_BACK);
-        if tally.is_settled(now) || settled {
-            break;
-        }
-        if deed.is_note && !speaks_of_notes(said) {
-            continue;
-        }
-        // A commit keeps what edits brought about.
-        if umbrella && only_keeps(deed) && !speaks_of_commit(said) {
-            passed_over = true;
-            kept |= deed.status().succeeded();
-            continue;
-        }
-        if umbrella && is_other_than_layout(said, deed) {
-            passed_over = true;
-            continue;
-        }
-        // Who only looks has started nothing.
-        if starts_something(said) && deed.shell.as_ref().is_some_and(ShellWork::only_looks) {
-            passed_over = true;
-            continue;
-        }
-        if special.is_some_and(|thing| !speaks_of(deed, execution, thing)) {
-            passed_over = true;
-            continue;
-        }
-        let place = Place { facts, at, execution, deed, far: nth >= NEAR };
-        let exact = deed.families.has(said.family) && !umbrella && !said.paraphrased;
-        let paid = said.family == Family::Pay;
-        let other = (!umbrella || paid) && is_other_matter(said, execution, deed, unused);
-        let unpaid = paid && !deed.families.has(Family::Pay) && !deed.status().succeeded();
-        if unpaid && deed.shell.is_none() && !speaks_of_payment(said, execution, deed) {
-            passed_over = true;
-            continue;
-        }
-        if tells_nobody(said, deed) || (no_mail && !speaks_of_mail(execution, deed)) {
-            passed_over = true;
-            continue;
-        }
-        // What lies far back is not read again for every claim.
-        let untied = || {
-            !exact && nth < NEAR && !tie.get_or_init(|| Tie::of(said)).binds(facts, execution, deed)
-        };
-        if is_other_file(said, execution, deed) {
-            passed_over = true;
-            continue;
-        }
-        if (!exact && other) || untied() || is_no_pull_request(said, execution, deed) {
-            passed_over = true;
-            continue;
-        }
-        namesake |= ids.iter().any(|id| is_namesake(deed, id));
-        let tally = if exact { &mut tally } else { &mut loose };
-        // A command that wrote no file may have committed or sent it, but has not changed it.
-        let files = ids.iter().all(|id| id.kind == ObjectKind::Path) && !ids.is_empty();
-        let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
-        let fit = fit(&place, &ids, &all_ids);
-        let builds = accepted.has(Family::Build) && deed.families.has(Family::Build);
-        let wrote = deed.shell.is_none() || !deed.written.is_empty() || builds;
-        if files && edits && fit == Fit::Open && !wrote {
-            continue;
-        }
-        let spared = || files && spares(execution, deed, &ids);
-        let pays = paid && deed.families.has(Family::Pay) && deed.shell.is_none();
-        if pays && now && !deed.status().succeeded() && !tally.is_settled(now) {
-            declined = declined.or(Some(at));
-        }
-        let status = match deed.status_for(accepted) {
-            Status::Failed if spared() => Status::Completed,
-            status => status,
-        };
-        // A push that failed is not made good by the push of an earlier commit.
-        let late = if now { tally.failure_now } else { tally.failure };
-        if status.succeeded()
-            && late.is_some_and(|failed| is_of_other_work(facts, said, at..failed))
-        {
-            break;
-        }
-        tally.add(at, status, fit, now);
-    }
+    let search = Search::of(facts, said, accepted);
+    let found = search.run();
+    by_deeds(&search, &found)
+        .or_else(|| {
+            let done = done_otherwise(facts, said, facts.record().count_before(search.window));
+            done.filter(|verdict| !matches!(verdict, ActionVerdict::Absent(_)))
+        })
+        .or_else(|| by_record(&search))
+        .or_else(|| by_unknown_deeds(&search))
+        .or_else(|| by_files(&search, &found))
+        .unwrap_or_else(|| by_absence(&search, &found))
+}
+
+/// What the deeds say that may have been it.
+fn by_deeds(search: &Search<'_, '_>, found: &Found) -> Option<ActionVerdict> {
+    let Search { facts, said, .. } = *search;
     // "I've charged your card", where that failed, and the seats are held.
-    let declined = declined.filter(|_| said.is_own());
-    if let Some(failed) = declined.filter(|failed| loose.success_now.is_none_or(|at| at < *failed))
-    {
-        return ActionVerdict::Failed(failed);
+    let declined = found.declined.filter(|_| said.is_own());
+    let held = |failed: &usize| found.loose.success_now.is_none_or(|at| at < *failed);
+    if let Some(failed) = declined.filter(held) {
+        return Some(ActionVerdict::Failed(failed));
     }
-    if let Some(verdict) = tally.verdict().or_else(|| loose.verdict()) {
-        return match verdict {
-            ActionVerdict::Failed(at)
-                if kept
-                    || is_word_of_record(facts, said)
-                    || is_reason_of_failure(facts, said, at)
-                    || is_made_good(facts, said, accepted, at) =>
-            {
-                ActionVerdict::NotCheckable
-            }
-            ActionVerdict::Failed(at) => made_by(facts, said, &ids)
-                .or_else(|| done_beside(facts, said, at))
-                .map(|at| ActionVerdict::Supported(Some(at)))
-                .or_else(|| done_otherwise(facts, said, at + 1))
-                .unwrap_or(verdict),
-            verdict => verdict,
-        };
+    let verdict = found.exact.verdict().or_else(|| found.loose.verdict())?;
+    let ActionVerdict::Failed(at) = verdict else { return Some(verdict) };
+    let nobody_knows = found.kept
+        || is_word_of_record(facts, said)
+        || is_reason_of_failure(facts, said, at)
+        || is_made_good(facts, said, search.accepted, at);
+    if nobody_knows {
+        return Some(ActionVerdict::NotCheckable);
     }
-    if let Some(verdict) = done_otherwise(facts, said, facts.record().count_before(window))
-        .filter(|verdict| !matches!(verdict, ActionVerdict::Absent(_)))
-    {
-        return verdict;
-    }
+    made_by(facts, said, &search.ids)
+        .or_else(|| done_beside(facts, said, at))
+        .map(|at| ActionVerdict::Supported(Some(at)))
+        .or_else(|| done_otherwise(facts, said, at + 1))
+        .or(Some(verdict))
+}
+
+/// What the record says of how things stand.
+fn by_record(search: &Search<'_, '_>) -> Option<ActionVerdict> {
+    let Search { facts, said, ref ids, .. } = *search;
     // What the user wants committed is there because the agent did it, or not at all.
-    let asked_for = || was_asked_for(facts, turn, Families::of(&[said.family]));
-    let wanted =
-        matches!(said.family, Family::Commit | Family::Push) && said.stem.is_none() && asked_for();
+    let wanted = matches!(said.family, Family::Commit | Family::Push)
+        && said.stem.is_none()
+        && search.was_asked_for();
     if (said.as_found && !wanted)
         || is_act_of_sender(facts, said)
-        || (said.of_others && count > 0 && only_reads(facts) && !asked_for())
+        || (said.of_others && search.count() > 0 && only_reads(facts) && !search.was_asked_for())
     {
-        return ActionVerdict::NotCheckable;
+        return Some(ActionVerdict::NotCheckable);
     }
-    if receipt_vouches(facts, accepted, &ids) {
-        return ActionVerdict::Supported(None);
+    if receipt_vouches(facts, search.accepted, ids) {
+        return Some(ActionVerdict::Supported(None));
     }
-    let recorded = state_of_record(facts, said, &ids)
+    state_of_record(facts, said, ids)
         .or_else(|| dated_in_record(facts, said))
-        .or_else(|| marked_in_record(facts, said, &ids));
-    if let Some(at) = recorded {
-        return ActionVerdict::Supported(Some(at));
-    }
-    if said.paraphrased && (facts.delegates_before(turn) || did_something_unknown(facts, turn)) {
-        return ActionVerdict::NotCheckable;
-    }
-    if said.family == Family::Pay
-        && (is_recorded_payment(facts, said) || (!said.direct && is_recorded_amount(facts, said)))
+        .or_else(|| marked_in_record(facts, said, ids))
+        .map(|at| ActionVerdict::Supported(Some(at)))
+}
+
+/// Whether what nobody understands may have done it, or the record speaks of it.
+fn by_unknown_deeds(search: &Search<'_, '_>) -> Option<ActionVerdict> {
+    let Search { facts, said, ref ids, .. } = *search;
+    let turn = said.claim.turn;
+    let unknown = || did_something_unknown(facts, turn);
+    let paid =
+        || is_recorded_payment(facts, said) || (!said.direct && is_recorded_amount(facts, said));
+    if said.paraphrased && (facts.delegates_before(turn) || unknown())
+        || said.family == Family::Pay && paid()
+        || said.stem.is_some() && unknown()
+        || (said.state || said.weak) && is_spoken_of(facts, said, ids)
     {
-        return ActionVerdict::NotCheckable;
+        return Some(ActionVerdict::NotCheckable);
     }
-    let unsaid = said.stem.is_some() && did_something_unknown(facts, turn);
-    if unsaid || ((said.state || said.weak) && is_spoken_of(facts, said, &ids)) {
-        return ActionVerdict::NotCheckable;
-    }
-    if said.weak {
-        // "The room was reserved": what the user asked for, or the history of something.
-        let clear = said.stem.is_none() && asked_for();
-        return match clear && facts.is_complete_before(turn) {
+    // "The room was reserved": what the user asked for, or the history of something.
+    said.weak.then(|| {
+        let clear = said.stem.is_none() && search.was_asked_for();
+        match clear && facts.is_complete_before(turn) {
             true => ActionVerdict::Absent(false),
             false => ActionVerdict::NotCheckable,
-        };
+        }
+    })
+}
+
+/// What is known of files that no deed changed.
+fn by_files(search: &Search<'_, '_>, found: &Found) -> Option<ActionVerdict> {
+    let Search { facts, said, .. } = *search;
+    let turn = said.claim.turn;
+    let files: Vec<&Object> =
+        search.ids.iter().copied().filter(|o| o.kind == ObjectKind::Path).collect();
+    if files.is_empty() {
+        return None;
     }
-    let files: Vec<&Object> = ids.iter().copied().filter(|o| o.kind == ObjectKind::Path).collect();
-    if !files.is_empty() {
-        // A file can also have been changed by a sub-agent, a generator, or the user.
-        let delegated = facts.delegates_before(turn) && delegates_speak_of(facts, turn, &files);
-        // What version control lists as changed is not committed.
-        let listed = !matches!(said.family, Family::Commit | Family::Push);
-        let elsewhere = delegated
-            || (listed && (shows_change(facts, turn, &files) || prints(facts, turn, &files)))
-            || keeps_manifest(facts, turn, &files);
-        return match elsewhere {
-            true => ActionVerdict::NotCheckable,
-            false => {
-                let plain = said.direct && !namesake && facts.is_complete_before(turn);
-                ActionVerdict::Absent(plain && !facts.is_opaque_before(turn))
-            }
-        };
-    }
-    if let Some(elsewhere) = tally.elsewhere.or(loose.elsewhere) {
+    // A file can also have been changed by a sub-agent, a generator, or the user.
+    let delegated = facts.delegates_before(turn) && delegates_speak_of(facts, turn, &files);
+    // What version control lists as changed is not committed.
+    let listed = !matches!(said.family, Family::Commit | Family::Push);
+    let elsewhere = delegated
+        || (listed && (shows_change(facts, turn, &files) || prints(facts, turn, &files)))
+        || keeps_manifest(facts, turn, &files);
+    Some(match elsewhere {
+        true => ActionVerdict::NotCheckable,
+        false => {
+            let plain = said.direct && !found.namesake && facts.is_complete_before(turn);
+            ActionVerdict::Absent(plain && !facts.is_opaque_before(turn))
+        }
+    })
+}
+
+/// What it means that nothing of the kind is recorded.
+fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
+    let Search { facts, said, .. } = *search;
+    let turn = said.claim.turn;
+    if let Some(elsewhere) = found.exact.elsewhere.or(found.loose.elsewhere) {
         return ActionVerdict::Elsewhere(elsewhere);
     }
-    if said.textual && ids.is_empty() {
+    if said.textual && search.ids.is_empty() {
         // A task that the agent had a tool for is no part of the message.
         return match special_tool(facts, said, turn) {
             Some(_) => ActionVerdict::Absent(false),
@@ -342,28 +249,15 @@ fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> Ac
     }
     // What the user pasted may have been changed in the message.
     let pasted = || {
-        count == 0
+        search.count() == 0
             && matches!(said.family, Family::Create | Family::Update | Family::Delete)
             && facts.was_given_text(turn)
     };
     if did_something_foreign(facts, turn) || pasted() {
         return ActionVerdict::NotCheckable;
     }
-    let plain = said.direct && !passed_over && facts.is_complete_before(turn);
+    let plain = said.direct && !found.passed_over && facts.is_complete_before(turn);
     ActionVerdict::Absent(plain && !facts.is_opaque_before(turn))
-}
-
-/// Whether between a commit or push that worked and one that failed something new was made to be
-/// committed or pushed.
-fn is_of_other_work(facts: &Facts<'_>, said: &ActionClaim, between: Range<usize>) -> bool {
-    let news = |deed: &Deed<'_>| match said.family {
-        Family::Push => deed.families.has(Family::Commit) && !deed.families.has(Family::Push),
-        Family::Commit => !deed.written.is_empty(),
-        _ => false,
-    };
-    let mut inside = between.skip(1).take(LOOK_BACK);
-    matches!(said.family, Family::Push | Family::Commit)
-        && inside.any(|at| facts.deed(at).is_some_and(|(_, deed)| news(deed)))
 }
 
 /// Whether the agent had tools, and none to change anything with: what became of things was read.
@@ -373,17 +267,6 @@ fn only_reads(facts: &Facts<'_>) -> bool {
     facts.transcript().catalog.is_known()
         && !tools.is_empty()
         && tools.iter().all(|tool| tool.families.meets(reads))
-}
-
-/// "started", "rebooted"
-fn starts_something(said: &ActionClaim) -> bool {
-    said.verb.contains("start") || said.verb.contains("boot")
-}
-
-/// Whether a deed is about a thing, by the name of its tool or by its arguments.
-fn speaks_of(deed: &Deed<'_>, execution: &Execution<'_>, thing: &str) -> bool {
-    let named = deed.words().iter().any(|word| word.starts_with(thing));
-    named || args(execution).to_ascii_lowercase().contains(thing)
 }
 
 /// "A taxi has been booked", where `book_taxi` was at hand and never called, and no call of its kind
@@ -401,14 +284,6 @@ fn is_left_to_other_tool(facts: &Facts<'_>, said: &ActionClaim, accepted: Famili
             known && !(deed.families.meets(accepted) && speaks_of(deed, execution, thing))
         })
     })
-}
-
-/// Whether the claim is about the agent's own list of things to do.
-fn speaks_of_notes(said: &ActionClaim) -> bool {
-    let text = said.claim.text.to_ascii_lowercase();
-    ["todo", "to-do", "task", "plan", "list", "note", "memor"]
-        .iter()
-        .any(|word| text.contains(word))
 }
 
 /// Whether another agent was asked about the file, or reported on it.
@@ -474,17 +349,6 @@ fn shows_change(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool {
     })
 }
 
-/// Whether a command of unknown doings names the act, in its words or at either end of its output.
-fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &AnyCase<'_>) -> bool {
-    let holds = |text: &str| verb.stands_in(text);
-    let text = execution.text();
-    let head = text.get(..text.floor_char_boundary(1_000)).unwrap_or_default();
-    let tail = text.get(text.floor_char_boundary(text.len().saturating_sub(1_000))..);
-    deed.shell.as_ref().is_some_and(|work| holds(&work.command))
-        || holds(head)
-        || holds(tail.unwrap_or_default())
-}
-
 /// Whether a receipt that came with the log vouches.
 fn receipt_vouches(facts: &Facts<'_>, accepted: Families, ids: &[&Object]) -> bool {
     facts.transcript().receipts.iter().flatten().any(|receipt| {
@@ -496,91 +360,6 @@ fn receipt_vouches(facts: &Facts<'_>, accepted: Families, ids: &[&Object]) -> bo
                 ids.iter().any(|id| mentions(&result, id))
             })
     })
-}
-
-/// The first `count` executions that did something of the kind, or changed something and name the
-/// verb in their arguments; newest first, each looked at only when it is asked for. Far back only
-/// those that speak of one of the things, where any is named.
-fn candidates<'f>(
-    facts: &'f Facts<'_>,
-    accepted: Families,
-    told: &'f str,
-    count: usize,
-    ids: &[&'f Object],
-) -> impl Iterator<Item = usize> + 'f {
-    let ids = ids.to_vec();
-    // "sent" stands in arguments as `send` and as it is.
-    let (said, stem) = (Finder::new(told.as_bytes()), stem(told));
-    let verb = Finder::new(stem.as_bytes());
-    let in_any_case = AnyCase::new(stem);
-    let vouches = move |at: usize| {
-        let names_verb = |e: &Execution<'_>| {
-            let args = args(e).as_bytes();
-            verb.find(args).is_some() || said.find(args).is_some()
-        };
-        facts.deed(at).is_some_and(|(execution, deed)| {
-            deed.families.meets(accepted)
-                || (deed.changes() && names_verb(execution))
-                || (deed.opaque && tells(execution, deed, &in_any_case))
-        })
-    };
-    let known = facts.index().candidates(accepted, told, count);
-    let (mut place, mut nth) = (count, 0);
-    let mut far: Option<Vec<usize>> = None;
-    std::iter::from_fn(move || {
-        if let Some(far) = &mut far {
-            while let Some(at) = far.pop() {
-                if vouches(at) {
-                    return Some(at);
-                }
-            }
-            return None;
-        }
-        place = known.borrow_mut().latest_before(place, &vouches)?;
-        nth += 1;
-        if nth == FAR {
-            far = held_before(facts, &ids, place);
-        }
-        Some(place)
-    })
-}
-
-#[derive(Debug, Default)]
-struct Tally {
-    success: Option<usize>,
-    success_now: Option<usize>,
-    failure: Option<usize>,
-    failure_now: Option<usize>,
-    elsewhere: Option<usize>,
-}
-
-impl Tally {
-    fn add(&mut self, at: usize, status: Status, fit: Fit, now: bool) {
-        let slot = match (status, fit) {
-            (Status::Completed, Fit::Other) => &mut self.elsewhere,
-            (Status::Completed | Status::Open, _) if now => &mut self.success_now,
-            (Status::Completed | Status::Open, _) => &mut self.success,
-            (_, Fit::Other) => return,
-            (_, _) if now => &mut self.failure_now,
-            (_, _) => &mut self.failure,
-        };
-        slot.get_or_insert(at);
-    }
-
-    /// Whether nothing that was done still earlier can change the verdict.
-    fn is_settled(&self, now: bool) -> bool {
-        self.success_now.is_some() || (!now && (self.failure_now.or(self.success)).is_some())
-    }
-
-    /// What was done since the user last spoke decides; before that, any success does.
-    fn verdict(&self) -> Option<ActionVerdict> {
-        let supported = |at| ActionVerdict::Supported(Some(at));
-        self.success_now
-            .map(supported)
-            .or(self.failure_now.map(ActionVerdict::Failed))
-            .or(self.success.map(supported))
-            .or(self.failure.map(ActionVerdict::Failed))
-    }
 }
 
 /// The things by which one object is told from another. `v3` is one of many.

@@ -29,6 +29,7 @@ mod objects;
 mod other_thing;
 mod otherwise;
 mod rows;
+mod search;
 mod state;
 mod tie;
 mod told_file;

@@ -7,7 +7,7 @@ use super::judge::{LOOK_BACK, args, identifying};
 use super::objects::{Sought, mentions};
 use super::tie::head;
 use crate::facts::{Facts, Families, words_of};
-use crate::prose::{Action, Lexicon};
+use crate::prose::{Action, Lexicon, sets};
 use crate::values::{AnyCase, Leaf, Leaves, When, each_moment, holds};
 
 /// A result that shows the claimed state, whoever brought it about.
@@ -102,24 +102,9 @@ pub(super) fn marked_in_record(
 
 /// Whether a message is what was sent: "notified them", "sent a confirmation".
 fn tells_somebody(said: &ActionClaim) -> bool {
-    const WRITTEN: [&str; 14] = [
-        "confirmation",
-        "email",
-        "e-mail",
-        "mail",
-        "message",
-        "note",
-        "notification",
-        "reminder",
-        "copy",
-        "receipt",
-        "label",
-        "link",
-        "letter",
-        "invitation",
-    ];
     let goods = ["sent", "shipped", "dispatched", "forwarded"].contains(&said.verb.as_str());
-    let written = said.things.iter().any(|thing| WRITTEN.contains(&thing.as_str()));
+    let written =
+        said.things.iter().any(|thing| sets::WRITTEN_THINGS.list.contains(&thing.as_str()));
     said.family == Family::Send && (!goods || written)
 }
 
@@ -213,20 +198,6 @@ pub(super) fn is_word_of_record(facts: &Facts<'_>, said: &ActionClaim) -> bool {
 /// "It was placed on April 2nd", beside `"created": "2024-04-02"`: the result that has the day of
 /// the claim as the one on which something came about.
 pub(super) fn dated_in_record(facts: &Facts<'_>, said: &ActionClaim) -> Option<usize> {
-    const KEYS: [&str; 12] = [
-        "\"created",
-        "\"placed",
-        "\"order",
-        "\"opened",
-        "\"issued",
-        "\"sent",
-        "\"shipped",
-        "\"delivered",
-        "\"cancelled",
-        "\"purchase",
-        "\"registered",
-        "\"submitted",
-    ];
     if said.is_own() {
         return None;
     }
@@ -257,7 +228,9 @@ pub(super) fn dated_in_record(facts: &Facts<'_>, said: &ActionClaim) -> Option<u
         }
         false
     };
-    let keys = KEYS.map(AnyCase::new);
+    let members = sets::DATED_MEMBERS.list.iter().map(|word| format!("\"{word}"));
+    let members: Vec<String> = members.collect();
+    let keys: Vec<AnyCase<'_>> = members.iter().map(|member| AnyCase::new(member)).collect();
     let count = facts.record().count_before(said.claim.turn);
     (0..count).rev().take(LOOK_BACK).find(|at| {
         facts.deed(*at).is_some_and(|(execution, deed)| {
@@ -266,10 +239,6 @@ pub(super) fn dated_in_record(facts: &Facts<'_>, said: &ActionClaim) -> Option<u
         })
     })
 }
-
-/// Verbs by which what has an id of its own comes about.
-const MAKES: [&str; 8] =
-    ["raised", "opened", "placed", "issued", "filed", "logged", "registered", "submitted"];
 
 /// "The docs are committed (c41d9e7)": the commit that printed the id, though a later one failed.
 fn commit_of_id(facts: &Facts<'_>, said: &ActionClaim) -> Option<usize> {
@@ -294,8 +263,8 @@ pub(super) fn made_by(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) ->
         return commit_of_id(facts, said);
     }
     // "I raised PO-20417", "opened", "placed": also words for making it.
-    let makes =
-        matches!(said.family, Family::Create | Family::Book) || MAKES.contains(&said.verb.as_str());
+    let makes = matches!(said.family, Family::Create | Family::Book)
+        || sets::MADE_WITH_AN_ID.list.contains(&said.verb.as_str());
     let id = ids.iter().find(|o| o.kind == ObjectKind::Id && makes)?;
     let count = facts.record().count_before(said.claim.turn);
     let reads = Families::of(&[Family::Read, Family::Search]);

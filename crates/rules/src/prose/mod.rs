@@ -239,9 +239,9 @@ impl<'t> Prose<'t> {
         let joined = subject.is_some_and(|t| t.has(Tags::COORDINATE)) && {
             let earlier = self.before_in_sentence(clause.tokens.start);
             // "I'll try again and put a hold on it": no past.
-            const TIMELESS: &Words = words!["put", "set", "reset", "let", "cut", "read", "split"];
             let ahead = || earlier.iter().any(|t| t.has(Tags::MODAL));
-            let open = tokens.get(at).is_some_and(|t| self.is(t, TIMELESS)) && ahead();
+            let open =
+                tokens.get(at).is_some_and(|t| self.is(t, &sets::SAME_IN_THE_PAST)) && ahead();
             !open && earlier.iter().chain(before).any(|t| t.has(Tags::AGENT))
         };
         (direct || joined).then_some(at)

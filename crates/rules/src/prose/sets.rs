@@ -37,6 +37,11 @@ sets! {
     WORKING = "working";
     FOUND_BY_THINKING = "found-by-thinking";
     SHELLS = "shells";
+    WRITTEN_THINGS = "written-things";
+    SMALL_MESSAGES = "small-messages";
+    DATED_MEMBERS = "dated-members";
+    MADE_WITH_AN_ID = "made-with-an-id";
+    SAME_IN_THE_PAST = "same-in-the-past";
     RUNS_COMMANDS = "runs-commands";
     SCREEN_ACTS = "screen-acts";
     ASKED_BY = "asked-by";
