@@ -1,7 +1,7 @@
 use counterfoil_model::Digest;
 
 use super::body::draft_bytes;
-use super::event::Draft;
+use super::event::{Draft, Opened};
 use super::results::Stored;
 
 /// Why an event was not written. Nothing of it is in the ledger then.
@@ -105,6 +105,22 @@ impl Item {
             }
         }
         Ok(Self { session: session.to_owned(), draft, bytes, stored, quota, seen: None })
+    }
+
+    /// What a person decides, if nothing was decided meanwhile: after the place `seen` of the session.
+    pub(super) fn decision(session: &str, draft: Draft, seen: u64) -> Result<Self, AppendError> {
+        let item = Self::new(session, draft, Vec::new(), None)?;
+        Ok(Self { seen: Some(seen), ..item })
+    }
+
+    /// A call that begins; first attempts alone are counted.
+    pub(super) fn execution(
+        session: &str,
+        opened: Opened,
+        quota: Option<u64>,
+    ) -> Result<Self, AppendError> {
+        let first = opened.links.is_first_attempt();
+        Self::new(session, Draft::Opened(opened), Vec::new(), quota.filter(|_| first))
     }
 
     /// The digest that the event needs and does not bring.

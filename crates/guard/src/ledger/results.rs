@@ -5,6 +5,8 @@ use std::sync::Arc;
 use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 
+use super::read::ReadLedgerError;
+
 /// Bytes on their way into the store.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
@@ -49,6 +51,23 @@ impl Stored {
 pub(super) const INSERT: &str = "
     INSERT INTO results (id, digest, size, packed, bytes) VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT (digest) DO UPDATE SET id = excluded.id";
+
+/// What was stored under a digest, if it still has it; the empty text is never stored.
+pub(super) fn as_it_was(
+    digest: &Digest,
+    find: impl FnOnce() -> Result<Option<Result<Vec<u8>, UnpackError>>, ReadLedgerError>,
+) -> Result<Option<Vec<u8>>, ReadLedgerError> {
+    if *digest == Digest::of_bytes(b"") {
+        return Ok(Some(Vec::new()));
+    }
+    let Some(bytes) = find()? else { return Ok(None) };
+    match bytes {
+        Ok(bytes) if Digest::of_bytes(&bytes) == *digest => Ok(Some(bytes)),
+        _ => Err(ReadLedgerError::Broken {
+            what: format!("the stored result {digest} is not what it was"),
+        }),
+    }
+}
 
 /// Ids of stored results belong to events: so many to each.
 pub(super) const PER_EVENT: u64 = 256;

@@ -177,7 +177,8 @@ fn going_on(
     Ok(sessions)
 }
 
-fn at(body: &[u8]) -> Result<i64, ReadLedgerError> {
+/// When an event was written.
+pub(super) fn at(body: &[u8]) -> Result<i64, ReadLedgerError> {
     let outline = Outline::read(body);
     outline.map(|outline| outline.at).map_err(|error| ReadLedgerError::Broken {
         what: format!("an event cannot be read: {error}"),

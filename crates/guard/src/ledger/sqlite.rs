@@ -209,14 +209,11 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn append_decision(&self, session: &str, draft: Draft, seen: u64) -> Pending<Event> {
-        let item = Item::new(session, draft, Vec::new(), None);
-        self.write(item.map(|item| Item { seen: Some(seen), ..item }))
+        self.write(Item::decision(session, draft, seen))
     }
 
     fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event> {
-        let first = opened.links.is_first_attempt();
-        let quota = quota.filter(|_| first);
-        self.write(Item::new(session, Draft::Opened(opened), Vec::new(), quota))
+        self.write(Item::execution(session, opened, quota))
     }
 
     fn standing_approval(
@@ -252,17 +249,7 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn result(&self, digest: &Digest) -> Result<Option<Vec<u8>>, ReadLedgerError> {
-        if *digest == Digest::of_bytes(b"") {
-            return Ok(Some(Vec::new()));
-        }
-        let found = self.read(|connection| results::get(connection, digest))?;
-        let Some(bytes) = found else { return Ok(None) };
-        match bytes {
-            Ok(bytes) if Digest::of_bytes(&bytes) == *digest => Ok(Some(bytes)),
-            _ => Err(ReadLedgerError::Broken {
-                what: format!("the stored result {digest} is not what it was"),
-            }),
-        }
+        results::as_it_was(digest, || self.read(|connection| results::get(connection, digest)))
     }
 
     fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError> {

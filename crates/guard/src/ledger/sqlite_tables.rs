@@ -103,23 +103,11 @@ impl Tables for Connection {
     }
 
     fn notes(&self, kind: NoteKind) -> Result<Vec<(u64, String)>> {
-        let query = match kind {
-            NoteKind::Checkpoint => "SELECT size, note FROM checkpoints ORDER BY size",
-            NoteKind::Tombstone => "SELECT cut, note FROM tombstones ORDER BY cut",
-            NoteKind::ResultTombstone => "SELECT cut, note FROM result_tombstones ORDER BY cut",
-        };
-        self.all(query, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        self.all(kind.all(), [], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     fn last_note(&self, kind: NoteKind) -> Result<Option<String>> {
-        let query = match kind {
-            NoteKind::Checkpoint => "SELECT note FROM checkpoints ORDER BY size DESC LIMIT 1",
-            NoteKind::Tombstone => "SELECT note FROM tombstones ORDER BY cut DESC LIMIT 1",
-            NoteKind::ResultTombstone => {
-                "SELECT note FROM result_tombstones ORDER BY cut DESC LIMIT 1"
-            }
-        };
-        Ok(self.all(query, [], |row| row.get(0))?.pop())
+        Ok(self.all(kind.last(), [], |row| row.get(0))?.pop())
     }
 
     fn node(&self, level: u8, number: u64) -> Result<Option<Digest>> {

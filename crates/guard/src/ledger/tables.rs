@@ -109,6 +109,26 @@ pub(super) enum NoteKind {
     ResultTombstone,
 }
 
+impl NoteKind {
+    /// The query for all of them, with what they are found by, in order.
+    pub(super) fn all(self) -> &'static str {
+        match self {
+            Self::Checkpoint => "SELECT size, note FROM checkpoints ORDER BY size",
+            Self::Tombstone => "SELECT cut, note FROM tombstones ORDER BY cut",
+            Self::ResultTombstone => "SELECT cut, note FROM result_tombstones ORDER BY cut",
+        }
+    }
+
+    /// The query for the newest.
+    pub(super) fn last(self) -> &'static str {
+        match self {
+            Self::Checkpoint => "SELECT note FROM checkpoints ORDER BY size DESC LIMIT 1",
+            Self::Tombstone => "SELECT note FROM tombstones ORDER BY cut DESC LIMIT 1",
+            Self::ResultTombstone => "SELECT note FROM result_tombstones ORDER BY cut DESC LIMIT 1",
+        }
+    }
+}
+
 /// Rows that are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::link::{Failure, Link, column, number, signed};
 use super::writer::Writer;
 use crate::ledger::append::AppendError;
-use crate::ledger::body::Outline;
 use crate::ledger::head::{self, Head};
 use crate::ledger::read::ReadLedgerError;
 use crate::ledger::results::PER_EVENT;
+use crate::ledger::retention::at;
 use crate::ledger::seal::Trouble;
 use crate::ledger::settings::Retention;
 use crate::ledger::tables;
@@ -177,13 +177,6 @@ fn going_on(
         sessions.insert(name, known.ok_or(ReadLedgerError::Broken { what })?);
     }
     Ok(sessions)
-}
-
-fn at(body: &[u8]) -> Result<i64, ReadLedgerError> {
-    let outline = Outline::read(body);
-    outline.map(|outline| outline.at).map_err(|error| ReadLedgerError::Broken {
-        what: format!("an event cannot be read: {error}"),
-    })
 }
 
 /// A statement that is refused ends the transaction around it.

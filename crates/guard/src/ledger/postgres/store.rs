@@ -23,6 +23,7 @@ use crate::ledger::open::OpenLedgerError;
 use crate::ledger::pending::Pending;
 use crate::ledger::read::{ReadLedgerError, StoredTree};
 use crate::ledger::receipt::Receipt;
+use crate::ledger::results;
 use crate::ledger::rotation::key_note;
 use crate::ledger::seal::Trouble;
 use crate::ledger::settings::{Durability, LedgerSettings};
@@ -191,14 +192,11 @@ impl LedgerStore for PostgresLedger {
     }
 
     fn append_decision(&self, session: &str, draft: Draft, seen: u64) -> Pending<Event> {
-        let item = Item::new(session, draft, Vec::new(), None);
-        self.write(item.map(|item| Item { seen: Some(seen), ..item }))
+        self.write(Item::decision(session, draft, seen))
     }
 
     fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event> {
-        let first = opened.links.is_first_attempt();
-        let quota = quota.filter(|_| first);
-        self.write(Item::new(session, Draft::Opened(opened), Vec::new(), quota))
+        self.write(Item::execution(session, opened, quota))
     }
 
     fn standing_approval(
@@ -233,16 +231,7 @@ impl LedgerStore for PostgresLedger {
     }
 
     fn result(&self, digest: &Digest) -> Result<Option<Vec<u8>>, ReadLedgerError> {
-        if *digest == Digest::of_bytes(b"") {
-            return Ok(Some(Vec::new()));
-        }
-        let Some(bytes) = self.read(|link| read::result(link, digest))? else { return Ok(None) };
-        match bytes {
-            Ok(bytes) if Digest::of_bytes(&bytes) == *digest => Ok(Some(bytes)),
-            _ => Err(ReadLedgerError::Broken {
-                what: format!("the stored result {digest} is not what it was"),
-            }),
-        }
+        results::as_it_was(digest, || self.read(|link| read::result(link, digest)))
     }
 
     fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError> {

@@ -47,24 +47,12 @@ impl Tables for Link {
     }
 
     fn notes(&self, kind: NoteKind) -> Result<Vec<(u64, String)>> {
-        let query = match kind {
-            NoteKind::Checkpoint => "SELECT size, note FROM checkpoints ORDER BY size",
-            NoteKind::Tombstone => "SELECT cut, note FROM tombstones ORDER BY cut",
-            NoteKind::ResultTombstone => "SELECT cut, note FROM result_tombstones ORDER BY cut",
-        };
-        let rows = self.rows(query, &[])?;
+        let rows = self.rows(kind.all(), &[])?;
         rows.iter().map(|row| Ok((number(row, 0)?, column(row, 1)?))).collect()
     }
 
     fn last_note(&self, kind: NoteKind) -> Result<Option<String>> {
-        let query = match kind {
-            NoteKind::Checkpoint => "SELECT note FROM checkpoints ORDER BY size DESC LIMIT 1",
-            NoteKind::Tombstone => "SELECT note FROM tombstones ORDER BY cut DESC LIMIT 1",
-            NoteKind::ResultTombstone => {
-                "SELECT note FROM result_tombstones ORDER BY cut DESC LIMIT 1"
-            }
-        };
-        Ok(self.row(query, &[])?.map(|row| column(&row, 0)).transpose()?)
+        Ok(self.row(kind.last(), &[])?.map(|row| column(&row, 0)).transpose()?)
     }
 
     fn node(&self, level: u8, number: u64) -> Result<Option<Digest>> {

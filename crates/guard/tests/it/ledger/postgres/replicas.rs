@@ -161,6 +161,23 @@ fn nothing_is_lost(ledger: &Ledger, told: Vec<(Vec<String>, Vec<String>)>) {
     assert_eq!(ledger.calls_made("s"), Ok(found.events));
 }
 
+/// Two replicas that write while something happens to them or their server; what they were told of.
+fn under_load(replicas: &[Ledger; 2], happens: impl FnOnce()) -> Vec<(Vec<String>, Vec<String>)> {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..)
+            .zip(replicas)
+            .map(|(replica, ledger)| {
+                let stop = &stop;
+                scope.spawn(move || write_until(ledger, replica * 1_000_000, stop))
+            })
+            .collect();
+        happens();
+        stop.store(true, Ordering::SeqCst);
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
 #[test]
 fn a_server_that_is_restarted_under_load_loses_nothing() {
     let Some(mut server) = start(&[]) else { return };
@@ -168,23 +185,13 @@ fn a_server_that_is_restarted_under_load_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Ledger::from(open_at(&url, &folder.path().join("key"), Durability::Batch));
     let replicas = [open(), open()];
-    let stop = AtomicBool::new(false);
-    let told = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..)
-            .zip(&replicas)
-            .map(|(replica, ledger)| {
-                let stop = &stop;
-                scope.spawn(move || write_until(ledger, replica * 1_000_000, stop))
-            })
-            .collect();
+    let told = under_load(&replicas, || {
         for how in [Stop::Fast, Stop::AtOnce, Stop::Fast] {
             std::thread::sleep(Duration::from_millis(300));
             server.stop(how);
             server.start_again().unwrap();
         }
         std::thread::sleep(Duration::from_millis(300));
-        stop.store(true, Ordering::SeqCst);
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     nothing_is_lost(&replicas[0], told);
 }
@@ -197,15 +204,7 @@ fn connections_that_are_ended_anywhere_lose_and_double_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Ledger::from(open_at(&url, &folder.path().join("key"), Durability::Batch));
     let replicas = [open(), open()];
-    let stop = AtomicBool::new(false);
-    let told = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..)
-            .zip(&replicas)
-            .map(|(replica, ledger)| {
-                let stop = &stop;
-                scope.spawn(move || write_until(ledger, replica * 1_000_000, stop))
-            })
-            .collect();
+    let told = under_load(&replicas, || {
         // Wherever the writers are: between statements, in one, and in the commit.
         for round in 0..60 {
             let what = if round % 2 == 0 { "COMMIT" } else { "" };
@@ -215,8 +214,6 @@ fn connections_that_are_ended_anywhere_lose_and_double_nothing() {
                    AND query NOT LIKE '%LISTEN%'"
             ));
         }
-        stop.store(true, Ordering::SeqCst);
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     nothing_is_lost(&replicas[1], told);
 }
