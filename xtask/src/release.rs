@@ -44,8 +44,8 @@ const TARGETS: [&str; 6] = [
 /// Files that a release has as they are: the installer, and what verifies bundles of receipts.
 const AS_THEY_ARE: [&str; 3] = [
     "packages/install.sh",
-    "crates/cli/src/command/audit/bundle/verify.py",
-    "crates/cli/src/command/audit/bundle/verify.mjs",
+    "crates/cli/src/command/guarded/audit/bundle/verify.py",
+    "crates/cli/src/command/guarded/audit/bundle/verify.mjs",
 ];
 
 const SUMS: &str = "SHA256SUMS";

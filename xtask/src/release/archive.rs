@@ -46,7 +46,7 @@ pub(super) fn write(
         entries.insert(document.to_owned(), (text, 0o644));
     }
     for verifier in VERIFIERS {
-        let path = root.join("crates/cli/src/command/audit/bundle").join(verifier);
+        let path = root.join("crates/cli/src/command/guarded/audit/bundle").join(verifier);
         entries.insert(format!("verify/{verifier}"), (std::fs::read(path)?, 0o644));
     }
     for (shell, file) in SHELLS {

@@ -1,11 +1,26 @@
 //! The commands that run tools, record what they did, or stand between programs.
 
+mod approve;
+mod audit;
+mod chat;
+mod config;
+mod doctor;
+mod hook;
+mod mcp;
+mod policy;
+mod proxy;
+mod run;
+mod scheduler;
+mod serve;
+mod skills;
+mod stats;
+mod tools;
+mod undo;
+mod witness;
+
 use clap::Subcommand;
 
-use super::{
-    Global, approve, audit, chat, config, doctor, hook, mcp, policy, proxy, run, scheduler, serve,
-    skills, stats, tools, undo, witness,
-};
+use super::Global;
 use crate::exit::Exit;
 
 #[derive(Debug, Subcommand)]

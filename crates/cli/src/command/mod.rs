@@ -1,49 +1,15 @@
 //! The commands, one file each, in one table: [`Command`].
 
-#[cfg(feature = "guard")]
-mod approve;
-#[cfg(feature = "guard")]
-mod audit;
-#[cfg(feature = "guard")]
-mod chat;
 mod check;
 mod completions;
-#[cfg(feature = "guard")]
-mod config;
-#[cfg(feature = "guard")]
-mod doctor;
 mod explain;
 #[cfg(feature = "guard")]
 mod guarded;
-#[cfg(feature = "guard")]
-mod hook;
 mod man;
-#[cfg(feature = "guard")]
-mod mcp;
-#[cfg(feature = "guard")]
-mod policy;
 mod prompt;
-#[cfg(feature = "guard")]
-mod proxy;
 mod rules;
-#[cfg(feature = "guard")]
-mod run;
-#[cfg(feature = "guard")]
-mod scheduler;
-#[cfg(feature = "guard")]
-mod serve;
-#[cfg(feature = "guard")]
-mod skills;
-#[cfg(feature = "guard")]
-mod stats;
-#[cfg(feature = "guard")]
-mod tools;
 mod trust;
-#[cfg(feature = "guard")]
-mod undo;
 mod validate;
-#[cfg(feature = "guard")]
-mod witness;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};

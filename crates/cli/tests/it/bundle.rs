@@ -198,7 +198,7 @@ fn theirs(
     if !is_there(program) {
         return None;
     }
-    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/command/audit/bundle");
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/command/guarded/audit/bundle");
     for name in ["verify.py", "verify.mjs"] {
         std::fs::copy(Path::new(own).join(name), folder.join(name)).unwrap();
     }
@@ -496,7 +496,7 @@ fn what_shows_nothing_is_open_or_no_bundle() {
             "line ends",
             format!("{line}\r"),
             "none",
-            "it is not as it was written: its line ends were changed",
+            "it is not as it was written: its line ends, or what stands around it, were changed",
         ),
     ];
     let names: Vec<String> = cases.iter().map(|case| case.0.to_owned()).collect();
@@ -518,6 +518,8 @@ fn what_shows_nothing_is_open_or_no_bundle() {
         ("text", "Dear all,\n".to_owned()),
         ("ends.html", page.replace('\n', "\r\n")),
         ("ends.json", format!("{line}\r\n")),
+        ("mark.json", format!("\u{feff}{line}\n")),
+        ("blank.json", format!("\n{line} \n\n")),
     ] {
         std::fs::write(desk.path().join(name), text).unwrap();
     }
@@ -525,10 +527,12 @@ fn what_shows_nothing_is_open_or_no_bundle() {
     let kind_key = "sha256:324be2dea8bc44461b0233e51fa48902ed6b1cc671e7739af2551e0bfe68f54e";
     for (name, key, code, says) in [
         ("empty.json", &*fingerprint, 0, "NOT VERIFIED: there is nothing in it\n"),
-        (kind, kind_key, 0, "VERIFIED: the ledger of this key signed the receipts in it\n"),
+        (kind, kind_key, 0, "VERIFIED: the ledger of this key signed the events in it\n"),
         ("text", &fingerprint, 2, "it is not a bundle\n"),
-        ("ends.html", &fingerprint, 2, "its line ends were changed\n"),
-        ("ends.json", &fingerprint, 2, "its line ends were changed\n"),
+        ("ends.html", &fingerprint, 2, "what stands around it, were changed\n"),
+        ("ends.json", &fingerprint, 2, "what stands around it, were changed\n"),
+        ("mark.json", &fingerprint, 2, "what stands around it, were changed\n"),
+        ("blank.json", &fingerprint, 2, "what stands around it, were changed\n"),
     ] {
         let ours = desk.run(&format!("audit verify-bundle {name} --public-key {key}"));
         assert_eq!(ours.code, code, "{name}: {ours}");
@@ -592,7 +596,7 @@ fn the_page_shows_why_a_call_was_refused() {
     if !is_there("node") {
         return;
     }
-    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/command/audit/bundle/verify.mjs");
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/command/guarded/audit/bundle/verify.mjs");
     std::fs::copy(own, desk.path().join("verify.mjs")).unwrap();
     let page = desk.run("audit bundle --session s1 --with-results -o - --state state").out;
     let read = |page: String| -> [String; 3] {
@@ -606,7 +610,7 @@ fn the_page_shows_why_a_call_was_refused() {
         serde_json::from_slice(&ran.stdout).unwrap()
     };
     let [verdict, checks, receipts] = read(page.clone());
-    assert_eq!(verdict, "VERIFIED: the ledger of this key signed the receipts in it");
+    assert_eq!(verdict, "VERIFIED: the ledger of this key signed the events in it");
     assert!(checks.contains("its events 1 to 13 are all here"), "{checks}");
     for shown in [
         "denied: PolicyBlocked (approval_declined)",
@@ -784,7 +788,7 @@ fn the_command_line() {
     assert!(made.err.contains(key.err.trim()), "{made}");
     let verified = run("verify-bundle page.html --public-key ledger.pub");
     assert_eq!(verified.code, 0, "{verified}");
-    assert!(verified.out.ends_with("VERIFIED: the ledger of this key signed the receipts in it\n"));
+    assert!(verified.out.ends_with("VERIFIED: the ledger of this key signed the events in it\n"));
     let fingerprint = key.err.trim();
     assert_eq!(
         run(&format!("verify-bundle page.html --public-key {fingerprint}")).out,

@@ -334,7 +334,7 @@ assert verify.signed_by(typed[1:], said.encode(), signature[12:])
 assert not verify.signed_by(typed[1:], said.replace('time ', 'time 1').encode(), signature[12:])
 print(seconds)
 ";
-    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/command/audit/bundle");
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/command/guarded/audit/bundle");
     let output = Command::new("python3")
         .args(["-B", "-c", PROGRAM, own, key])
         .current_dir(desk.path())

@@ -82,9 +82,9 @@ pub enum NoBundle {
     /// It is something else.
     #[error("it is not a bundle")]
     Else,
-    /// Something on its way turned its line ends into those of another system.
-    #[error("it is not as it was written: its line ends were changed")]
-    LineEnds,
+    /// Something on its way changed its line ends, or what stands around it.
+    #[error("it is not as it was written: its line ends, or what stands around it, were changed")]
+    Reframed,
     /// It is one of another version.
     #[error("it is a bundle of version {0}, and only version 1 is known here")]
     Version(u32),
@@ -93,8 +93,10 @@ pub enum NoBundle {
 impl NoBundle {
     /// What a text is that cannot be read as a bundle. `None`: a bundle that was changed.
     fn of(line: &str) -> Option<Self> {
-        if line.strip_suffix('\r').is_some_and(|line| Bundle::read(line).is_some()) {
-            return Some(Self::LineEnds);
+        // Editors and mail add a mark of the encoding, blanks and other line ends.
+        let bare = line.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+        if bare != line && Bundle::read(bare).is_some() {
+            return Some(Self::Reframed);
         }
         let form = format!("\"{FORM}\"");
         if !line.starts_with("{\"checkpoint\":") && !line.contains(&form) {

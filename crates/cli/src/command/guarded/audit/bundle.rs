@@ -175,7 +175,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
         .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
     let found = BundleVerification::of(find_bundle(&text), given.as_ref()).map_err(|error| {
         let help = match &error {
-            NoBundle::LineEnds => "send it so that no byte of it is changed: packed, say",
+            NoBundle::Reframed => "send it so that no byte of it is changed: packed, say",
             NoBundle::Version(_) => "verify it with the version of Counterfoil that made it",
             _ => "`counterfoil audit bundle` makes one",
         };
@@ -185,7 +185,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
     let verdict = match (found.is_sound(), found.events) {
         (false, _) => "BROKEN: it is not what the ledger signed",
         (true, 0) => "NOT VERIFIED: there is nothing in it",
-        _ if verified => "VERIFIED: the ledger of this key signed the receipts in it",
+        _ if verified => "VERIFIED: the ledger of this key signed the events in it",
         _ => "CONSISTENT, NOT VERIFIED: hold it against a public key from elsewhere",
     };
     let mut out = io::stdout().lock();

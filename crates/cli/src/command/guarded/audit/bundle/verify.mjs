@@ -322,8 +322,10 @@ function wholeBundle(line) {
 function readBundle(line) {
   const bundle = wholeBundle(line);
   if (bundle !== null) return bundle;
-  if (line.endsWith("\r") && wholeBundle(line.slice(0, -1)) !== null) {
-    throw new NoBundle("it is not as it was written: its line ends were changed");
+  // Editors and mail add a mark of the encoding, blanks and other line ends.
+  const bare = line.replace(/^[\uFEFF \t\r\n]+|[\uFEFF \t\r\n]+$/g, "");
+  if (bare !== line && wholeBundle(bare) !== null) {
+    throw new NoBundle("it is not as it was written: its line ends, or what stands around it, were changed");
   }
   const named = line.includes('"counterfoil bundle"');
   if (!line.startsWith('{"checkpoint":') && !named) throw new NoBundle("it is not a bundle");
@@ -617,7 +619,7 @@ export function verdict(found, given) {
   if (given === null) {
     return "CONSISTENT, NOT VERIFIED: hold it against a public key from elsewhere";
   }
-  return "VERIFIED: the ledger of this key signed the receipts in it";
+  return "VERIFIED: the ledger of this key signed the events in it";
 }
 
 /** The fingerprint of what somebody gave as a key; null when it is none. */

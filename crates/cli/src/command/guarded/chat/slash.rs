@@ -4,7 +4,7 @@ use counterfoil_agent::{NoteOrigin, TaskSelection, Turned};
 use counterfoil_guard::{GuardSettings, Profile, SpeculationCounts, SpeculationMode, has_snapshot};
 use counterfoil_report::visible;
 
-use crate::command::undo::{undo, undone};
+use crate::command::guarded::undo::{undo, undone};
 use crate::conversation::{Begun, Front, Tone, rows, why};
 
 /// How the conversation goes on.
