@@ -106,3 +106,48 @@ pub struct Judgement {
     /// What the decision rests on.
     pub evidence: Vec<Evidence>,
 }
+
+/// A clause of what the agent said, and what was made of it: why somebody who misses a finding does
+/// not see one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClauseReading {
+    /// The message in which it is said.
+    pub turn: usize,
+    /// Where its words stand in the message's text.
+    pub span: Span,
+    /// Its words.
+    pub text: String,
+    /// Why the agent does not say that it is so; none where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<&'static str>,
+    /// The completed verbs in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub acts: Vec<ActReading>,
+    /// The things and values that it names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<NamedReading>,
+}
+
+/// A completed verb, and whether it tells of an act that changes something.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ActReading {
+    /// The verb as written.
+    pub verb: String,
+    /// What kind of act it is; none where it is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
+    /// Why it is no act of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<&'static str>,
+}
+
+/// A thing or a value that a clause names, and where the agent had it from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NamedReading {
+    /// What is named.
+    #[serde(flatten)]
+    pub object: Object,
+    /// The first text before the message that has it, whatever it says there of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<Evidence>,
+}

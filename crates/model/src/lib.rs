@@ -27,7 +27,9 @@ mod transcript;
 pub use agent::Agent;
 pub use call::{Arguments, Outcome, ToolCall};
 pub use canonical::{Digest, canonical_bytes, canonical_bytes_of};
-pub use claim::{Claim, ClaimKind, Judgement, Object, ObjectKind};
+pub use claim::{
+    ActReading, Claim, ClaimKind, ClauseReading, Judgement, NamedReading, Object, ObjectKind,
+};
 pub use execution_id::{ExecutionId, execution_ids};
 pub use failure::ToolErrorCategory;
 pub use family::Family;

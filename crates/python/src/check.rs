@@ -167,6 +167,7 @@ impl Job {
             transcript: &transcript,
             findings: &findings,
             judgements: &report.judgements,
+            readings: &[],
             claims: Claims::of(&report.counts.claims),
         };
         fragments.push(self.renderer.transcript(&checked));

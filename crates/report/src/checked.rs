@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Finding, Judgement, Problem, Transcript, Verdict};
+use counterfoil_model::{ClauseReading, Finding, Judgement, Problem, Transcript, Verdict};
 use serde::Serialize;
 
 /// One transcript with what was found in it.
@@ -14,6 +14,8 @@ pub struct Checked<'a> {
     pub findings: &'a [Finding],
     /// Every claim that was decided, in order.
     pub judgements: &'a [Judgement],
+    /// How every clause of what the agent said was read, in order; empty where nobody asks.
+    pub readings: &'a [ClauseReading],
     /// The claims by verdict.
     pub claims: Claims,
 }

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use counterfoil_model::{
-    CallRef, Claim, Confidence, Evidence, Finding, Gap, Judgement, Mode, Severity, Span, Subject,
-    Transcript, Verdict,
+    CallRef, Claim, ClauseReading, Confidence, Evidence, Finding, Gap, Judgement, Mode, Severity,
+    Span, Subject, Transcript, Verdict,
 };
 use serde::Serialize;
 
@@ -55,6 +55,18 @@ pub(crate) struct ClaimRecord<'a> {
     span: Span,
     claim: &'a Claim,
     evidence: &'a [Evidence],
+}
+
+/// A clause that the agent said as JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClauseRecord<'a> {
+    r#type: &'static str,
+    schema_version: u32,
+    transcript: TranscriptRef<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(flatten)]
+    reading: &'a ClauseReading,
 }
 
 /// A whole transcript as JSON, whether or not anything was found in it.
@@ -178,6 +190,18 @@ impl<'a> ClaimRecord<'a> {
             span: judgement.claim.span,
             claim: &judgement.claim,
             evidence: &judgement.evidence,
+        }
+    }
+}
+
+impl<'a> ClauseRecord<'a> {
+    pub(crate) fn new(checked: &Checked<'a>, reading: &'a ClauseReading) -> Self {
+        Self {
+            r#type: "clause",
+            schema_version: SCHEMA_VERSION,
+            transcript: TranscriptRef::new(checked, reading.turn),
+            line: line_of(checked.transcript, reading.turn),
+            reading,
         }
     }
 }

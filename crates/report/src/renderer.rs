@@ -121,6 +121,8 @@ pub struct Look {
     pub width: usize,
     /// Every claim with its verdict and evidence, not only what is wrong.
     pub show_supported: bool,
+    /// In text and JSON Lines: how every clause was read.
+    pub why: bool,
     /// In text and Markdown: counts instead of findings.
     pub statistics: bool,
     /// No summary, where the format has one for people only.

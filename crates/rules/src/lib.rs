@@ -27,6 +27,7 @@ mod rule;
 mod settings;
 mod tool_use;
 mod values;
+mod why;
 
 /// Instructions for an agent's system prompt, in Markdown: whoever follows them makes claims that can
 /// be checked.

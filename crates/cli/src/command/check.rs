@@ -13,7 +13,7 @@ use counterfoil_model::{Agent, Catalog, Finding, Format, Problem, Severity};
 use counterfoil_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
-use counterfoil_rules::{Report, Settings, check, feedback, set_aside_feedback};
+use counterfoil_rules::{Indexed, Report, Settings, feedback, set_aside_feedback};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
@@ -90,6 +90,10 @@ pub(crate) struct Arguments {
     /// Show every claim with its verdict and what it rests on
     #[arg(long, help_heading = "Output")]
     show_supported: bool,
+    /// Show how every clause that the agent said was read, and why nothing more was decided of it
+    /// (text, jsonl)
+    #[arg(long, help_heading = "Output", conflicts_with = "statistics")]
+    why: bool,
     /// Count by rule, model, tool and form (in text and Markdown instead of the findings)
     #[arg(long, help_heading = "Output")]
     statistics: bool,
@@ -113,6 +117,7 @@ Examples:
   counterfoil check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
   counterfoil check logs/ --baseline known.json --write-baseline
   counterfoil check logs/ --statistics
+  counterfoil check session.jsonl --why
   counterfoil check logs/ --format html --output report.html
   counterfoil check --latest claude-code
   counterfoil check --session fix-42
@@ -192,6 +197,8 @@ struct Job {
     /// What was not read fails.
     strict: bool,
     statistics: bool,
+    /// How clauses were read is shown.
+    why: bool,
     /// Whose answer is held back hears why.
     answers: bool,
     /// Findings do not go to standard output, so the summary goes to standard error.
@@ -231,6 +238,11 @@ impl Job {
             settings.execution_window_secs = window;
         }
         let format = arguments.format.unwrap_or(*format);
+        if arguments.why && !matches!(format, OutputFormat::Text | OutputFormat::Jsonl) {
+            return Err(Complaint::new("--why is shown as text or jsonl")
+                .help("add `--format text` or `--format jsonl`")
+                .into());
+        }
         let file = |flag: &Option<PathBuf>, option: &Option<String>| {
             flag.clone().or_else(|| option.as_ref().map(PathBuf::from))
         };
@@ -239,6 +251,7 @@ impl Job {
             colour: arguments.output.is_none() && terminal::colours(arguments.color),
             width: if arguments.output.is_none() { terminal::width() } else { 0 },
             show_supported: arguments.show_supported || *show_supported,
+            why: arguments.why,
             statistics: arguments.statistics,
             quiet: arguments.quiet,
             version: env!("CARGO_PKG_VERSION"),
@@ -266,6 +279,7 @@ impl Job {
             quiet: arguments.quiet,
             strict: arguments.strict,
             statistics: arguments.statistics,
+            why: arguments.why,
             answers: arguments.recorded.answer().is_some(),
             apart: arguments.output.is_some(),
         })
@@ -365,7 +379,9 @@ impl Job {
         if let Some(catalog) = self.catalog.as_ref().filter(|_| !transcript.catalog.is_known()) {
             transcript.catalog = catalog.clone();
         }
-        let Report { findings, judgements, counts } = check(&transcript, &self.settings);
+        let indexed = Indexed::of(&transcript);
+        let Report { findings, judgements, counts } = indexed.check_from(&self.settings, 0);
+        let readings = if self.why { indexed.readings(&self.settings) } else { Vec::new() };
         if self.accept_into.is_some() {
             outcome.accepted.accept(&transcript, &findings);
         }
@@ -386,6 +402,7 @@ impl Job {
             transcript: &transcript,
             findings: &findings,
             judgements: &judgements,
+            readings: &readings,
             claims: Claims::of(&counts.claims),
         };
         outcome.fragments.push(self.renderer.transcript(&checked));

@@ -276,6 +276,48 @@ fn statistics_instead_of_findings() {
     assert!(ran.out.contains("RULE") && !ran.out.contains("error["), "{ran}");
 }
 
+#[test]
+fn why_says_how_every_clause_was_read() {
+    let log = r#"{"messages":[
+{"role":"user","content":"Cancel order W12 and tell me when."},
+{"role":"assistant","content":"Order W12 was cancelled by the warehouse at 09:41. I will refund it tomorrow. I refunded W13."}]}"#;
+    let desk = Desk::with(&[("log.json", log)]);
+    assert_snapshot!(desk.run("check log.json --rule FK010 --fail-on never --why --quiet"), @"
+    exit 0
+    error[FK010]: the agent says this was done, but no successful call did it (refund)
+    --> log.json:3 (turn 1)
+     |
+     | …I will refund it tomorrow. I refunded W13.
+     |                             ^^^^^^^^^^^^^^^ unsupported
+     |
+     = record: no call and no result shows this
+     = help: do it with a tool, or say that it was not done
+
+    log.json
+      turn 1, line 3
+        Order W12 was cancelled by the warehouse at 09:41.
+            asserted, and no rule speaks against it
+            cancelled: no act: done by somebody else
+            W12: stands in message 0, line 2
+            09:41: stands nowhere before
+        I will refund it tomorrow.
+            not asserted: planned, possible or hedged
+        I refunded W13.
+            ! unsupported   FK010  I refunded W13.
+            refunded: an act: refund
+            W13: stands nowhere before
+    ");
+    let ran = desk.run("check log.json --why --format jsonl");
+    let clauses = ran.out.lines().filter(|line| line.starts_with(r#"{"type":"clause""#)).count();
+    assert_eq!(clauses, 3, "{ran}");
+    assert_snapshot!(desk.run("check log.json --why --format sarif"), @"
+    exit 2
+    --- stderr
+    error: --why is shown as text or jsonl
+      help: add `--format text` or `--format jsonl`
+    ");
+}
+
 /// An execution that is cited ten minutes after it began.
 const OLD: &str = r#"{"messages":[
 {"role":"user","content":"Is the line up?"},

@@ -146,6 +146,8 @@ fn help_of_check() {
           --format <FORMAT>  How findings are shown [env: COUNTERFOIL_FORMAT=] [possible values: text,
                              json, jsonl, sarif, junit, github, markdown, html, csv]
           --show-supported   Show every claim with its verdict and what it rests on
+          --why              Show how every clause that the agent said was read, and why nothing more
+                             was decided of it (text, jsonl)
           --statistics       Count by rule, model, tool and form (in text and Markdown instead of the
                              findings)
       -o, --output <FILE>    Write to this file instead of standard output
@@ -169,6 +171,7 @@ fn help_of_check() {
       counterfoil check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
       counterfoil check logs/ --baseline known.json --write-baseline
       counterfoil check logs/ --statistics
+      counterfoil check session.jsonl --why
       counterfoil check logs/ --format html --output report.html
       counterfoil check --latest claude-code
       counterfoil check --session fix-42

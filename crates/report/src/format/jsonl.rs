@@ -1,10 +1,10 @@
 use crate::checked::{Checked, Unread};
-use crate::record::{ClaimRecord, FindingRecord, SummaryRecord, TranscriptRecord};
+use crate::record::{ClaimRecord, ClauseRecord, FindingRecord, SummaryRecord, TranscriptRecord};
 use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::Summary;
 use crate::visible::json_line;
 
-/// One object a line: findings (and claims, when asked for) of each transcript, then the transcript
+/// One object a line: findings (claims and clauses, when asked for) of each transcript, then the transcript
 /// itself; last the summary.
 pub(crate) struct Jsonl {
     show_supported: bool,
@@ -32,6 +32,10 @@ impl Renderer for Jsonl {
                 body.push_str(&json_line(&ClaimRecord::new(checked, judgement)));
                 body.push('\n');
             }
+        }
+        for reading in checked.readings {
+            body.push_str(&json_line(&ClauseRecord::new(checked, reading)));
+            body.push('\n');
         }
         body.push_str(&json_line(&TranscriptRecord::new(checked)));
         body.push('\n');

@@ -1,7 +1,10 @@
 use annotate_snippets::renderer::{AnsiColor, DEFAULT_LINE_NUM_STYLE, DecorStyle, Effects, Style};
 use annotate_snippets::{AnnotationKind, Group, Level, Padding, Snippet};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use counterfoil_model::{Evidence, EvidenceSource, Finding, Judgement, Severity, Subject, Verdict};
+use counterfoil_model::{
+    ClauseReading, Evidence, EvidenceSource, Finding, Judgement, NamedReading, Severity, Subject,
+    Verdict,
+};
 
 use crate::checked::{Checked, Unread};
 use crate::excerpt::Excerpt;
@@ -21,6 +24,7 @@ pub(crate) struct Text {
     colour: bool,
     width: usize,
     show_supported: bool,
+    why: bool,
     statistics: bool,
     quiet: bool,
 }
@@ -38,6 +42,7 @@ impl Text {
             colour: look.colour,
             width,
             show_supported: look.show_supported,
+            why: look.why,
             statistics: look.statistics,
             quiet: look.quiet,
         }
@@ -137,20 +142,7 @@ impl Text {
 
     /// `get_order (call_1), line 14, at /status: "pending"`
     fn evidence(&self, evidence: &Evidence) -> String {
-        let tool = evidence.tool.as_deref();
-        let mut text = match (&evidence.source, tool) {
-            (EvidenceSource::Execution { execution_id }, _) => execution_id.clone(),
-            (EvidenceSource::Call { call_id }, Some(tool)) if call_id.is_empty() => tool.to_owned(),
-            (EvidenceSource::Call { call_id }, Some(tool)) => format!("{tool} ({call_id})"),
-            (EvidenceSource::Call { call_id }, None) => format!("call {call_id}"),
-            (EvidenceSource::Message { turn }, _) => format!("message {turn}"),
-        };
-        if evidence.line > 0 {
-            text.push_str(&format!(", line {}", evidence.line));
-        }
-        if !evidence.pointer.is_empty() && !evidence.pointer.starts_with("bytes:") {
-            text.push_str(&format!(", at {}", evidence.pointer));
-        }
+        let mut text = source_of(evidence);
         let room = self.width.saturating_sub(text.chars().count() + 14).max(12);
         let excerpt = evidence.excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         if !excerpt.is_empty() {
@@ -173,37 +165,82 @@ impl Text {
         for judgement in checked.judgements {
             if turn != Some(judgement.claim.turn) {
                 turn = Some(judgement.claim.turn);
-                let line = line_of(checked.transcript, judgement.claim.turn)
-                    .map(|line| format!(", line {line}"))
-                    .unwrap_or_default();
-                out.push_str(&self.faint(&format!("  turn {}{line}", judgement.claim.turn)));
-                out.push('\n');
+                out.push_str(&self.turn(checked, judgement.claim.turn));
             }
-            out.push_str(&self.claim(judgement));
+            out.push_str(&self.claim(judgement, 4));
         }
         out
     }
 
-    fn claim(&self, judgement: &Judgement) -> String {
+    /// A claim with what was decided of it, so far from the margin.
+    fn claim(&self, judgement: &Judgement, margin: usize) -> String {
         let (mark, colour) = match judgement.verdict {
             Verdict::Supported => ("✓", AnsiColor::Green),
             Verdict::Contradicted => ("✗", AnsiColor::BrightRed),
             Verdict::Unsupported => ("!", AnsiColor::Yellow),
             Verdict::NotCheckable => ("?", AnsiColor::BrightBlack),
         };
-        let said = judgement.claim.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let said = shorten(&said, self.width.saturating_sub(26)).into_owned();
+        let said = self.said(&judgement.claim.text);
         let verdict = self.paint(
             Style::new().fg_color(Some(colour.into())),
             &format!("{mark} {:<13}", judgement.verdict.name()),
         );
-        let mut out = format!("    {verdict} {:<6} {}\n", judgement.rule.0, visible(&said));
+        let mut out = format!("{:margin$}{verdict} {:<6} {said}\n", "", judgement.rule.0);
         for evidence in judgement.evidence.iter().take(EVIDENCE) {
-            let line = format!("{:27}{}", "", self.evidence(evidence));
+            let line = format!("{:1$}{2}", "", margin + 23, self.evidence(evidence));
             out.push_str(&self.faint(&line));
             out.push('\n');
         }
         out
+    }
+
+    /// Words of a claim, in one line.
+    fn said(&self, words: &str) -> String {
+        let said = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        visible(&shorten(&said, self.width.saturating_sub(26))).into_owned()
+    }
+
+    /// Every clause that the agent said: what was decided of it, or why nothing was.
+    fn readings(&self, checked: &Checked<'_>) -> String {
+        let mut out = format!("{}\n", self.bold(&name_of(checked)));
+        let mut turn = None;
+        for (at, reading) in checked.readings.iter().enumerate() {
+            if turn != Some(reading.turn) {
+                turn = Some(reading.turn);
+                out.push_str(&self.turn(checked, reading.turn));
+            }
+            let before = checked.readings.get(..at).unwrap_or_default();
+            let decided: Vec<&Judgement> =
+                checked.judgements.iter().filter(|j| is_about(j, reading)).collect();
+            let told =
+                |judgement: &Judgement| before.iter().any(|other| is_about(judgement, other));
+            out.push_str(&format!("    {}\n", self.said(&reading.text)));
+            for judgement in &decided {
+                match told(judgement) {
+                    true => out.push_str(&self.aside(&format!("{}, see above", judgement.rule.0))),
+                    false => out.push_str(&self.claim(judgement, 8)),
+                }
+            }
+            for line in reasons(reading, !decided.is_empty()) {
+                out.push_str(&self.aside(&line));
+            }
+        }
+        if checked.readings.is_empty() {
+            out.push_str("  the agent said nothing\n");
+        }
+        out
+    }
+
+    fn turn(&self, checked: &Checked<'_>, turn: usize) -> String {
+        let line = line_of(checked.transcript, turn);
+        let line = line.map(|line| format!(", line {line}")).unwrap_or_default();
+        self.faint(&format!("  turn {turn}{line}")) + "\n"
+    }
+
+    /// A line below a clause.
+    fn aside(&self, text: &str) -> String {
+        let room = self.width.saturating_sub(8);
+        self.faint(&format!("        {}", visible(&shorten(text, room)))) + "\n"
     }
 
     /// Counts: a row a line, numbers to the right.
@@ -250,6 +287,9 @@ impl Renderer for Text {
         if self.show_supported {
             parts.push(self.claims(checked));
         }
+        if self.why {
+            parts.push(self.readings(checked));
+        }
         Fragment::body(parts.join("\n"))
     }
 
@@ -290,7 +330,7 @@ impl Renderer for Text {
         }
         let begun = (summary.shown() > 0 && !self.statistics)
             || summary.problem_count > 0
-            || (self.show_supported && summary.transcripts > 0);
+            || ((self.show_supported || self.why) && summary.transcripts > 0);
         if begun {
             lines.push(String::new());
         }
@@ -316,4 +356,50 @@ fn place(checked: &Checked<'_>, turn: usize, line: usize) -> String {
 fn name_of(checked: &Checked<'_>) -> String {
     let (path, id) = (visible(checked.path), visible(&checked.transcript.id));
     if path.contains(id.as_ref()) { path.into_owned() } else { format!("{path} ({id})") }
+}
+
+/// Where a piece of evidence stands: `get_order (call_1), line 14, at /status`
+fn source_of(evidence: &Evidence) -> String {
+    let tool = evidence.tool.as_deref();
+    let mut text = match (&evidence.source, tool) {
+        (EvidenceSource::Execution { execution_id }, _) => execution_id.clone(),
+        (EvidenceSource::Call { call_id }, Some(tool)) if call_id.is_empty() => tool.to_owned(),
+        (EvidenceSource::Call { call_id }, Some(tool)) => format!("{tool} ({call_id})"),
+        (EvidenceSource::Call { call_id }, None) => format!("call {call_id}"),
+        (EvidenceSource::Message { turn }, _) => format!("message {turn}"),
+    };
+    if evidence.line > 0 {
+        text.push_str(&format!(", line {}", evidence.line));
+    }
+    if !evidence.pointer.is_empty() && !evidence.pointer.starts_with("bytes:") {
+        text.push_str(&format!(", at {}", evidence.pointer));
+    }
+    text
+}
+
+/// Whether something was decided of words of a clause.
+fn is_about(judgement: &Judgement, reading: &ClauseReading) -> bool {
+    let (own, span) = (judgement.claim.span, reading.span);
+    judgement.claim.turn == reading.turn && own.start < span.end && span.start < own.end
+}
+
+/// Why nothing more was decided of a clause, a line each.
+fn reasons(reading: &ClauseReading, decided: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    match reading.left {
+        Some(left) => lines.push(format!("not asserted: {left}")),
+        None if !decided => lines.push("asserted, and no rule speaks against it".to_owned()),
+        None => {}
+    }
+    for act in &reading.acts {
+        let of = act.family.map(|family| format!("an act: {}", family.name()));
+        let of = of.or(act.left.map(|left| format!("no act: {left}"))).unwrap_or_default();
+        lines.push(format!("{}: {of}", act.verb));
+    }
+    for NamedReading { object, found } in &reading.named {
+        let place = found.as_ref().map(|evidence| format!("stands in {}", source_of(evidence)));
+        let place = place.unwrap_or_else(|| "stands nowhere before".to_owned());
+        lines.push(format!("{}: {place}", object.text));
+    }
+    lines
 }

@@ -1,9 +1,9 @@
 //! A small support conversation and a coding session, with what rules would say about them.
 
 use counterfoil_model::{
-    Arguments, CallRef, Claim, ClaimKind, Code, Confidence, Evidence, EvidenceSource, Family,
-    Finding, Format, Gap, Judgement, Message, Mode, Object, ObjectKind, Outcome, Problem, Role,
-    Severity, Span, Subject, ToolCall, Transcript, Verdict,
+    Arguments, CallRef, Claim, ClaimKind, ClauseReading, Code, Confidence, Evidence,
+    EvidenceSource, Family, Finding, Format, Gap, Judgement, Message, Mode, Object, ObjectKind,
+    Outcome, Problem, Role, Severity, Span, Subject, ToolCall, Transcript, Verdict,
 };
 use counterfoil_report::{
     Checked, Claims, Document, Look, ReportFormat, RuleCard, Summary, Unread,
@@ -29,6 +29,7 @@ pub(crate) struct Scene {
     pub(crate) transcript: Transcript,
     pub(crate) findings: Vec<Finding>,
     pub(crate) judgements: Vec<Judgement>,
+    pub(crate) readings: Vec<ClauseReading>,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -43,6 +44,7 @@ impl Scene {
             transcript: &self.transcript,
             findings: &self.findings,
             judgements: &self.judgements,
+            readings: &self.readings,
             claims,
         }
     }
@@ -84,7 +86,13 @@ fn claim(text: &str, needle: &str, kind: ClaimKind, turn: usize) -> Claim {
     }
 }
 
-fn evidence(id: &str, tool: &str, pointer: &str, excerpt: &str, line: usize) -> Evidence {
+pub(crate) fn evidence(
+    id: &str,
+    tool: &str,
+    pointer: &str,
+    excerpt: &str,
+    line: usize,
+) -> Evidence {
     Evidence {
         source: EvidenceSource::Call { call_id: id.into() },
         tool: Some(tool.into()),
@@ -140,6 +148,7 @@ pub(crate) fn support() -> Scene {
     )];
     Scene {
         path: "logs/support session.json",
+        readings: Vec::new(),
         judgements: vec![
             Judgement {
                 claim: cancelled.clone(),
@@ -225,6 +234,7 @@ pub(crate) fn coding() -> Scene {
     transcript.messages.push(says);
     Scene {
         path: "logs/coding.jsonl",
+        readings: Vec::new(),
         judgements: vec![
             Judgement {
                 claim: claim(text, "All 12 tests pass now.", ClaimKind::Outcome(Family::Test), 0),

@@ -1,9 +1,12 @@
 //! The machine-readable formats are what their schemas say.
 
+use counterfoil_model::{
+    ActReading, ClauseReading, Family, NamedReading, Object, ObjectKind, Span,
+};
 use counterfoil_report::{Look, ReportFormat};
 use serde_json::Value;
 
-use crate::scene::{Scene, coding, look, render, support};
+use crate::scene::{Scene, coding, evidence, look, render, support};
 
 #[track_caller]
 fn check(mut schema: Value, documents: impl IntoIterator<Item = String>) {
@@ -47,6 +50,32 @@ fn json_is_what_the_published_schema_says() {
         output_schema(),
         every_look().map(|(look, scenes)| render(ReportFormat::Json, look, &scenes)),
     );
+}
+
+#[test]
+fn a_clause_is_what_the_published_schema_says() {
+    let span = Span::new(0, 9);
+    let object = Object { kind: ObjectKind::Id, text: "W12".into() };
+    let found = Some(evidence("call_1", "cancel_order", "", "W12", 14));
+    let act = ActReading { verb: "sent".into(), family: Some(Family::Send), left: None };
+    let other = ActReading { verb: "told".into(), family: None, left: Some("of no known kind") };
+    let whole = ClauseReading {
+        turn: 3,
+        span,
+        text: "I sent W12".into(),
+        left: Some("a question"),
+        acts: vec![act, other],
+        named: vec![
+            NamedReading { object: object.clone(), found },
+            NamedReading { object, found: None },
+        ],
+    };
+    let bare = ClauseReading { left: None, acts: Vec::new(), named: Vec::new(), ..whole.clone() };
+    let scene = Scene { readings: vec![whole, bare], ..support() };
+    let text = render(ReportFormat::Jsonl, look(), &[scene]);
+    let clauses = text.lines().filter(|line| line.starts_with(r#"{"type":"clause""#)).count();
+    assert_eq!(clauses, 2, "{text}");
+    check(output_schema(), text.lines().map(str::to_owned));
 }
 
 #[test]

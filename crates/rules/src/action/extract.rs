@@ -4,21 +4,18 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::described::described;
 use super::each::{enumerated, listed_behind};
-use super::family::family_of;
 use super::idiom::idiom;
 use super::no_act::{
-    has_lasted, is_about_a_kind, is_aside, is_attribute, is_by_another, is_consequence,
-    is_definition, is_denied_in_row, is_excepted, is_heading, is_history, is_kept_output, is_label,
-    is_labelled, is_looked_at, is_of_a_moment, is_premise, is_ready, is_reduced, is_talk, is_topic,
-    is_turned_down, speaks_of_thing, tells_means,
+    is_history, is_labelled, is_premise, is_reduced, is_topic, speaks_of_thing, tells_means,
 };
 use super::objects::{objects_in, patients_in};
 use super::rows::{claim_in_row, named_in_row};
+use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::other_language;
 use crate::prose::{
     Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
-    Voice, is_agenda, unmarked,
+    Voice, unmarked,
 };
 
 /// A claim that something was done.
@@ -74,13 +71,8 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
     let mut claims = Vec::new();
     let heads = heads_of_tables(prose);
     for clause in &prose.clauses {
-        if clause.mood != Mood::Asserted || is_agenda(prose, clause) {
-            continue;
-        }
-        if heads.binary_search(&clause.sentence).is_ok() {
-            continue;
-        }
-        if is_denied_in_row(prose, clause) {
+        let is_head = heads.binary_search(&clause.sentence).is_ok();
+        if is_head || left_whole(prose, clause).is_some() {
             continue;
         }
         if let Some(claim) = claim_in_row(prose, clause, answer.turn) {
@@ -125,52 +117,9 @@ fn action_claim(
     predicate: &Predicate,
     turn: usize,
 ) -> Option<ActionClaim> {
-    let sentence = prose.sentences.get(clause.sentence)?;
-    let listed = prose.block_of(sentence).is_some_and(|block| block.kind.is_listed());
-    let block = prose.block_of(sentence).map(|block| block.kind);
-    let quoted = block == Some(BlockKind::Quote);
-    if predicate.negated || quoted || is_label(prose, predicate, block) {
-        return None;
-    }
-    let settled = predicate.earlier && is_settled(prose, predicate);
-    let already = predicate.earlier && is_own_already(prose, predicate);
-    if predicate.earlier && !settled && !already {
-        return None;
-    }
-    let verb = prose.tokens.get(predicate.verb).map(|t| prose.word(t).to_ascii_lowercase())?;
-    let family = family_of(prose, predicate, &verb)?;
-    if !family.changes_state() || is_by_another(prose, predicate) {
-        return None;
-    }
-    let told = is_own(predicate, opens_with_done(prose))
-        .or_else(|| stands(prose, clause, predicate, family))?;
-    let as_found = settled || (told == Told::State && !came_by_act(prose, predicate, family));
-    if is_excepted(prose, predicate) {
-        return None;
-    }
-    if is_consequence(prose, clause, predicate) || is_turned_down(prose, clause, predicate) {
-        return None;
-    }
-    if is_definition(prose, clause)
-        || is_heading(prose, clause, predicate)
-        || is_kept_output(prose, predicate, family)
-    {
-        return None;
-    }
-    if is_attribute(prose, predicate)
-        || is_about_a_kind(prose, clause, predicate)
-        || is_of_a_moment(prose, clause, predicate)
-        || is_aside(prose, predicate)
-        || is_ready(prose, predicate)
-    {
-        return None;
-    }
-    if is_talk(prose, predicate, &verb)
-        || has_lasted(prose, predicate)
-        || is_looked_at(prose, predicate, &verb)
-    {
-        return None;
-    }
+    let ToldAct { sentence, block, verb, family, told, as_found, .. } =
+        ToldAct::of(prose, clause, predicate).ok()?;
+    let listed = block.is_some_and(|kind| kind.is_listed());
     let pointed = predicate.voice == Voice::PastPassive && is_pointed_at(prose, clause, predicate);
     // `"cancelled": true`: a record may say so.
     let field = block == Some(BlockKind::Flag);
@@ -273,7 +222,7 @@ fn action_claim(
 }
 
 /// "I've already refunded it": done by the speaker, at whatever time of the session.
-fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+pub(super) fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let own = predicate.voice == Voice::Active && predicate.subject == Subject::Agent;
     let group = prose.tokens(predicate.verb.saturating_sub(4)..predicate.object_tokens.end);
     let mut earlier = group.iter().filter(|t| t.has(Tags::EARLIER)).peekable();
@@ -281,7 +230,7 @@ fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 }
 
 /// "It's already pushed": so by now, whoever did it.
-fn is_settled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+pub(super) fn is_settled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let before = prose.tokens(predicate.verb.saturating_sub(3)..predicate.verb);
     let state = matches!(predicate.voice, Voice::State | Voice::PerfectPassive | Voice::Bare);
     let earlier: Vec<&Token> = before.iter().filter(|t| t.has(Tags::EARLIER)).collect();
@@ -291,7 +240,7 @@ fn is_settled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 }
 
 /// Whether the message opens with "Done!" or "All set.": what follows reports the work.
-fn opens_with_done(prose: &Prose<'_>) -> bool {
+pub(super) fn opens_with_done(prose: &Prose<'_>) -> bool {
     prose.sentences.first().is_some_and(|s| {
         let tokens = prose.tokens(s.tokens.clone());
         let closed =
@@ -324,7 +273,7 @@ pub(super) fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
 
 /// How a predicate tells of an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+pub(super) enum Told {
     /// As done by the speaker.
     Done,
     /// As done, in note form: in a list such words may describe things.
@@ -334,7 +283,7 @@ enum Told {
 }
 
 /// How the predicate reports an act of the speaker's, if it does.
-fn is_own(predicate: &Predicate, done: bool) -> Option<Told> {
+pub(super) fn is_own(predicate: &Predicate, done: bool) -> Option<Told> {
     match (predicate.voice, predicate.subject) {
         (Voice::Active, Subject::Agent) => Some(Told::Done),
         (Voice::Active, _) => None,
@@ -349,7 +298,7 @@ fn is_own(predicate: &Predicate, done: bool) -> Option<Told> {
 
 /// "You're booked on it", "The change is committed": a state that only an act brings about, of one
 /// thing, and under no condition.
-fn stands(
+pub(super) fn stands(
     prose: &Prose<'_>,
     clause: &Clause,
     predicate: &Predicate,
@@ -421,7 +370,7 @@ fn is_proper(prose: &Prose<'_>, token: &Token) -> bool {
 }
 
 /// "The change is committed": a state that nothing but an act of this kind brings about.
-fn came_by_act(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool {
+pub(super) fn came_by_act(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool {
     let verb = prose.tokens.get(predicate.verb);
     let confirmed = verb.is_some_and(|t| prose.word(t) == "confirmed");
     matches!(family, Family::Commit | Family::Push | Family::Book | Family::Deploy)

@@ -32,6 +32,7 @@ mod rows;
 mod search;
 mod state;
 mod tie;
+mod told_act;
 mod told_file;
 mod uncalled_by_name;
 mod unedited;
@@ -53,6 +54,9 @@ pub(crate) use left_out::count_left_out;
 pub(crate) use listed_file::listed_files;
 pub(crate) use named_code::unwritten_names;
 pub(crate) use objects::{mentions, objects_in};
+#[cfg(test)]
+pub(crate) use told_act::NO_ACTS;
+pub(crate) use told_act::told_acts;
 pub(crate) use told_file::told_files;
 pub(crate) use uncalled_by_name::uncalled_by_name;
 pub(crate) use unedited::unedited;

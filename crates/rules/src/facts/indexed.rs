@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use counterfoil_model::Transcript;
+use counterfoil_model::{ClauseReading, Transcript};
 
 use super::Facts;
 use super::deed::Deeds;
@@ -16,6 +16,7 @@ use crate::member::Sheaf;
 use crate::settings::Settings;
 use crate::tool_use::Names;
 use crate::values::{Figure, Given, Latest};
+use crate::why::readings;
 
 /// A transcript whose calls, results and deeds are worked out, for whoever judges it more than
 /// once: under other settings, or from another message on.
@@ -72,5 +73,11 @@ impl<'t> Indexed<'t> {
     #[must_use]
     pub fn check_from(&self, settings: &'t Settings, first: usize) -> Report {
         judge(&Facts::within(Rc::clone(&self.0), settings, first), settings)
+    }
+
+    /// How every clause of what the agent said was read, in order.
+    #[must_use]
+    pub fn readings(&self, settings: &'t Settings) -> Vec<ClauseReading> {
+        readings(&Facts::within(Rc::clone(&self.0), settings, 0))
     }
 }

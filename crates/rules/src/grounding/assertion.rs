@@ -68,20 +68,46 @@ pub(super) fn is_denial(prose: &Prose<'_>, token: &Token) -> bool {
 /// Whether a clause says that something is so, or was: neither asked nor wished, planned, guessed or
 /// quoted, nor of the user.
 pub(super) fn is_asserted(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    let quoted = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
-    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL);
-    let tokens = prose.tokens(clause.tokens.clone());
-    sentence.language == Language::English
-        && clause.mood == Mood::Asserted
-        && !sentence.question
-        && !quoted
-        && !clause.tags.any(open)
-        && !is_of_user(tokens)
-        && !is_offered(prose, tokens)
-        && !in_general(prose, sentence)
-        && !is_agenda(prose, clause)
-        && !is_under_way(prose, tokens)
+    unasserted(prose, clause).is_none()
+}
+
+/// A clause in its sentence, with its words.
+pub(crate) struct Said<'p, 't> {
+    prose: &'p Prose<'t>,
+    clause: &'p Clause,
+    sentence: &'p Sentence,
+    tokens: &'p [Token],
+}
+
+/// Why the agent does not say that what a clause tells is so: the first that holds speaks.
+pub(crate) const UNASSERTED: [(&str, fn(&Said<'_, '_>) -> bool); 13] = [
+    ("in another language than English", |said| said.sentence.language != Language::English),
+    ("a question", |said| said.sentence.question || said.clause.mood == Mood::Question),
+    ("under a condition", |said| said.clause.mood == Mood::Conditional),
+    ("said by somebody else", |said| said.clause.mood == Mood::Attributed),
+    ("noticed in what was read", |said| said.clause.mood == Mood::Observed),
+    ("says which thing is meant", |said| said.clause.mood == Mood::Relative),
+    ("wished, required or guessed", |said| said.clause.mood != Mood::Asserted),
+    ("quoted", |said| {
+        let block = said.prose.block_of(said.sentence);
+        block.is_some_and(|block| block.kind == BlockKind::Quote)
+    }),
+    ("planned, possible or hedged", |said| {
+        said.clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL))
+    }),
+    ("of what the user did", |said| is_of_user(said.tokens)),
+    ("offered, or asked for", |said| is_offered(said.prose, said.tokens)),
+    ("what happens in general", |said| in_general(said.prose, said.sentence)),
+    ("to be done, or under way", |said| {
+        is_agenda(said.prose, said.clause) || is_under_way(said.prose, said.tokens)
+    }),
+];
+
+/// Why the agent does not say that what a clause tells is so; `None` where it does.
+pub(crate) fn unasserted(prose: &Prose<'_>, clause: &Clause) -> Option<&'static str> {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return Some("no sentence") };
+    let said = Said { prose, clause, sentence, tokens: prose.tokens(clause.tokens.clone()) };
+    UNASSERTED.iter().find(|(_, holds)| holds(&said)).map(|(reason, _)| *reason)
 }
 
 /// "You told me": of what the user did.
@@ -103,7 +129,9 @@ fn is_under_way(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let doing = at(Tags::AGENT).is_some_and(|agent| {
         let behind = tokens.get(agent + 1..).unwrap_or_default();
         let mut words = behind.iter().filter(|t| !t.tags.any(Tags::ADVERB.or(Tags::NOW)));
-        words.next().is_some_and(|t| t.has(Tags::BE)) && words.next().is_some_and(gerund)
+        let is =
+            |t: &Token| t.has(Tags::BE) || matches!(prose.word(t), "'m" | "’m" | "'re" | "’re");
+        words.next().is_some_and(is) && words.next().is_some_and(gerund)
     });
     let begins = tokens.iter().take(3).any(|token| prose.is(token, &sets::LETTING));
     let glad = at(Tags::AGENT).is_some() && tokens.iter().any(|t| prose.is(t, &sets::WILLING));

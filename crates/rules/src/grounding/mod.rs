@@ -22,6 +22,9 @@ mod undisclosed;
 mod unspent;
 
 pub(crate) use absence::{Denied, denied};
+#[cfg(test)]
+pub(crate) use assertion::UNASSERTED;
+pub(crate) use assertion::unasserted;
 pub(crate) use cause::{Invented, invented};
 pub(crate) use count::{Miscounted, miscounted};
 pub(crate) use number::{Unknown, follows, unknown};

@@ -1,0 +1,104 @@
+//! How what the agent said was read, clause by clause: for whoever misses a finding, or wonders at
+//! one.
+
+use counterfoil_model::{ActReading, ClauseReading, NamedReading};
+
+use crate::action::{objects_in, told_acts};
+use crate::facts::{Answer, Facts};
+use crate::grounding::unasserted;
+use crate::prose::{Clause, unmarked};
+
+/// Every clause of what the agent said, in order.
+pub(crate) fn readings(facts: &Facts<'_>) -> Vec<ClauseReading> {
+    let mut readings = Vec::new();
+    for answer in facts.answers() {
+        let clauses = answer.prose.clauses.iter();
+        readings.extend(clauses.filter_map(|clause| reading(facts, answer, clause)));
+    }
+    readings
+}
+
+/// How a clause was read; none where there are no words in it.
+fn reading(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<ClauseReading> {
+    let (prose, turn) = (&answer.prose, answer.turn);
+    let span = unmarked(prose.text, clause.span);
+    let text = span.of(prose.text);
+    if !text.contains(|c: char| c.is_alphanumeric()) {
+        return None;
+    }
+    let objects = objects_in(prose, clause.tokens.clone());
+    let named = objects.into_iter().map(|object| NamedReading {
+        found: facts.quoted_from(&object.text, turn).map(|text| facts.evidence_in(text)),
+        object,
+    });
+    let acts = told_acts(prose, clause).into_iter().map(|(verb, act)| ActReading {
+        verb,
+        family: act.ok(),
+        left: act.err(),
+    });
+    Some(ClauseReading {
+        turn,
+        span,
+        text: text.to_owned(),
+        left: unasserted(prose, clause),
+        acts: acts.collect(),
+        named: named.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use counterfoil_model::{Format, Message, Role, Transcript};
+
+    use crate::action::NO_ACTS;
+    use crate::facts::Indexed;
+    use crate::grounding::UNASSERTED;
+    use crate::settings::Settings;
+
+    const PAGE: &str = include_str!("../../../spec/why.md");
+
+    fn rows() -> Vec<[&'static str; 3]> {
+        let (_, cases) = PAGE.split_once("|---|---|---|\n").expect("the page has cases");
+        let cells = |line: &'static str| {
+            let line = line.strip_prefix("| ")?.strip_suffix(" |")?;
+            line.split(" | ").collect::<Vec<_>>().try_into().ok()
+        };
+        cases.lines().filter_map(cells).collect()
+    }
+
+    fn read(said: &str, words: &str) -> String {
+        let mut transcript = Transcript::new("case", Format::Fk);
+        transcript.messages =
+            vec![Message::text(Role::User, "Go."), Message::text(Role::Assistant, said)];
+        let settings = Settings::default();
+        let readings = Indexed::of(&transcript).readings(&settings);
+        let found = readings.iter().find(|reading| reading.text.contains(words));
+        let Some(reading) = found else { return "no such clause".to_owned() };
+        let verb = reading.acts.iter().map(|act| match act.family {
+            Some(family) => family.name(),
+            None => act.left.unwrap_or_default(),
+        });
+        let mut said = vec![reading.left.unwrap_or("asserted")];
+        said.extend(verb);
+        said.join("; ")
+    }
+
+    #[test]
+    fn clauses_are_read_as_the_page_says() {
+        let wrong = rows().into_iter().filter_map(|[said, words, expected]| {
+            let read = read(said, words);
+            (read != expected).then(|| format!("{said}: expected {expected}, is {read}"))
+        });
+        let wrong: Vec<String> = wrong.collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn every_reason_has_a_case() {
+        let told: Vec<&str> = rows().into_iter().flat_map(|[.., read]| read.split("; ")).collect();
+        let reasons = UNASSERTED.iter().map(|(reason, _)| *reason);
+        let reasons = reasons.chain(NO_ACTS.iter().map(|(reason, _)| *reason));
+        let without: Vec<&str> = reasons.filter(|reason| !told.contains(reason)).collect();
+        assert!(without.is_empty(), "without a case: {without:?}");
+    }
+}
