@@ -25,6 +25,9 @@ pub struct HooksOptions {
     /// Deny `curl`, `wget` and the like in the agent's shell. Off, the agent's own permissions
     /// decide about them.
     pub block_network_commands: bool,
+    /// Ask about commands that nothing brings back: `git reset --hard`, `git push --force`,
+    /// `terraform destroy`; keys and passwords that are shown; what was fetched and is run at once.
+    pub ask_irreversible: bool,
 }
 
 /// What happens when an agent wants to stop on a claim without a record.
@@ -107,6 +110,7 @@ impl Default for HooksOptions {
             on_failure: OnFault::default(),
             time_limit_ms: 5_000,
             block_network_commands: false,
+            ask_irreversible: true,
         }
     }
 }
@@ -136,10 +140,10 @@ impl HooksOptions {
         })
     }
 
-    /// What the guard of a hook goes by: the configured options, but for four things. The agent's
+    /// What the guard of a hook goes by: the configured options, but for five things. The agent's
     /// shell tools are known as such; it does not run the commands that feed and judge its own
     /// hooks; substitutions are analysed, because real commands are full of
-    /// harmless ones; and an event counts as written when the process may end, since each has a
+    /// harmless ones; what nothing brings back is asked about; and an event counts as written when the process may end, since each has a
     /// process of its own.
     #[must_use]
     pub fn guard(&self, agent: Agent, mut guard: GuardOptions) -> GuardOptions {
@@ -153,6 +157,7 @@ impl HooksOptions {
         blocklist.substitution = Substitution::Analyse;
         // The agent runs them, and its user may know better.
         blocklist.unread = Unread::Ask;
+        blocklist.asks_irreversible = self.ask_irreversible;
         blocklist.allow_network |= !self.block_network_commands;
         guard.ledger.durability = Durability::Os;
         guard.audit.durability = Durability::Os;

@@ -238,6 +238,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("hooks.on_failure", May::Rise(&["open", "ask", "closed"])),
     ("hooks.time_limit_ms", May::NotSay),
     ("hooks.block_network_commands", May::TurnOn),
+    ("hooks.ask_irreversible", May::TurnOn),
 ];
 
 /// What is left of a project's file beside what is in force without it, and the keys of which

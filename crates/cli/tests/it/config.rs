@@ -230,6 +230,7 @@ fn what_is_in_force() {
     on_failure = "open"
     time_limit_ms = 5000
     block_network_commands = false
+    ask_irreversible = true
 
     [agent]
     provider = ""
@@ -547,6 +548,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     on_failure = "open"
     time_limit_ms = 5000
     block_network_commands = false
+    ask_irreversible = true
 
     [agent]
     provider = ""

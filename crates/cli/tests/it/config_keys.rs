@@ -217,6 +217,7 @@ const KEYS: &[(&str, &str)] = &[
     ("hooks.on_failure", "\"open\""),
     ("hooks.time_limit_ms", "5000"),
     ("hooks.block_network_commands", "false"),
+    ("hooks.ask_irreversible", "true"),
 ];
 
 /// Keys of other builds, as they are written there.

@@ -15,8 +15,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use counterfoil_guard::{
-    Blocklist, BlocklistOptions, ErasedToolExecutor, ShellExecutor, ShellPolicy, ShellPolicyHandle,
-    Substitution, TrustLevel, find_blocked_command,
+    Blocklist, BlocklistOptions, ErasedToolExecutor, RefusalKind, ShellExecutor, ShellPolicy,
+    ShellPolicyHandle, Substitution, TrustLevel, find_blocked_command, judge_command,
 };
 use counterfoil_shell::Script;
 use serde_json::{Value, json};
@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, approved, permit, wait};
 
 const HOSTILE: &str = include_str!("../../../../spec/shell/hostile.md");
+const IRREVERSIBLE: &str = include_str!("../../../../spec/shell/irreversible.md");
 const ORDINARY: &str = include_str!("../../../../spec/shell/ordinary.md");
 
 /// The inputs in the blocks behind a heading; all of them without one.
@@ -97,6 +98,26 @@ fn hostile_inputs_are_not_executed() {
             }
         }
     }
+}
+
+/// What a hook asks about, and what it lets pass in silence.
+#[test]
+fn people_are_asked_about_what_nothing_brings_back() {
+    let options = BlocklistOptions {
+        substitution: Substitution::Analyse,
+        allow_network: true,
+        asks_irreversible: true,
+        ..BlocklistOptions::default()
+    };
+    let list = options.resolve().unwrap();
+    let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
+    let kind = |command: &String| judge_command(command, &list).map(|refusal| refusal.kind);
+    let page = |heading| inputs(IRREVERSIBLE, Some(heading));
+    let (asked, left) = (page("Asked about"), page("Left alone"));
+    assert!(asked.len() >= 70 && left.len() >= 80, "{} {}", asked.len(), left.len());
+    let wrong = asked.iter().filter(|command| kind(command) != Some(RefusalKind::Irreversible));
+    let wrong: Vec<&String> = wrong.chain(left.iter().filter(|c| kind(c).is_some())).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn ordinary_commands_are_left_alone() {
     let options = BlocklistOptions {
         substitution: Substitution::Analyse,
         allow_network: true,
+        asks_irreversible: true,
         ..BlocklistOptions::default()
     };
     let list = options.resolve().unwrap();
@@ -69,9 +70,14 @@ fn ordinary_commands_are_left_alone() {
         }
     }
     let asked = counts.remove(&RefusalKind::Unread).unwrap_or(0);
+    let irreversible = counts.remove(&RefusalKind::Irreversible).unwrap_or(0);
     let refused: usize = counts.values().sum();
-    println!("{} commands: {refused} refused, {asked} asked about", commands.len());
+    println!(
+        "{} commands: {refused} refused, {asked} asked about, {irreversible} because nothing brings it back",
+        commands.len()
+    );
     assert!(commands.len() > 500, "{}", commands.len());
     assert!(refused * 200 <= commands.len(), "{refused} of {} refused", commands.len());
     assert!(asked * 50 <= commands.len(), "{asked} of {} asked about", commands.len());
+    assert!(irreversible * 100 <= commands.len(), "{irreversible} of {}", commands.len());
 }

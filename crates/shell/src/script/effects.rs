@@ -101,8 +101,8 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Effect, &Word)) {
             Effect::Changed,
             operands(args, &["-p", "-i", "-d", "-o", "-r"]).into_iter().take(1).collect(),
         ),
-        "curl" => each(Effect::Created, values(args, &["-o", "--output"])),
-        "wget" => each(Effect::Created, values(args, &["-O", "--output-document"])),
+        "curl" => each(Effect::Created, downloads(args, 'o', "--output")),
+        "wget" => each(Effect::Created, downloads(args, 'O', "--output-document")),
         "git" => git(args, &mut each),
         "gofmt" | "goimports" if has_flag(args, 'w', "-w") => {
             each(Effect::Changed, operands(args, &[]));
@@ -142,6 +142,18 @@ fn values<'a>(args: &'a [Word], names: &[&str]) -> Vec<&'a Word> {
             _ => None,
         })
         .collect()
+}
+
+/// Where a download goes: `-o FILE`, also behind other letters (`-sSLo FILE`), `--output FILE`.
+fn downloads<'a>(args: &'a [Word], short: char, long: &str) -> Vec<&'a Word> {
+    let names = |text: &str| {
+        text == long || (text.starts_with('-') && !text.starts_with("--") && text.ends_with(short))
+    };
+    let pairs = args.windows(2).filter_map(|pair| match pair {
+        [name, value] if names(&name.text) && value.text != "-" => Some(value),
+        _ => None,
+    });
+    pairs.collect()
 }
 
 fn has_flag(args: &[Word], short: char, long: &str) -> bool {

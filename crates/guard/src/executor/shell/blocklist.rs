@@ -11,6 +11,7 @@ use serde_json::Value;
 mod builtins;
 mod deletion;
 mod devices;
+mod irreversible;
 mod names;
 mod options;
 mod refusal;
@@ -41,6 +42,7 @@ pub struct Blocklist {
     network: bool,
     tools: Arc<BTreeMap<String, CommandArgument>>,
     unread: Unread,
+    asks_irreversible: bool,
     place: Place,
 }
 
@@ -66,6 +68,7 @@ impl Default for Blocklist {
             network: false,
             tools: Arc::default(),
             unread: Unread::Deny,
+            asks_irreversible: false,
             place: Place::default(),
         };
         BlocklistOptions::default().resolve().unwrap_or(fallback)
@@ -155,7 +158,8 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
         }
         unread = unread.or(Some(refusal));
     }
-    unread
+    let asked = || irreversible::asked(&script, &list.place);
+    list.asks_irreversible.then(asked).flatten().or(unread)
 }
 
 /// The arguments of a tool that takes shell commands hold none.

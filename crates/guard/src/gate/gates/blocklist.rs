@@ -37,6 +37,9 @@ impl Gate for BlocklistGate {
         };
         match refusal {
             None => Verdict::Allow { matched: None },
+            Some(Refusal { kind: RefusalKind::Irreversible, message }) => {
+                Verdict::Ask(Question::about(call, ID, message))
+            }
             Some(Refusal { kind: RefusalKind::Unread, message })
                 if list.unread() == Unread::Ask =>
             {

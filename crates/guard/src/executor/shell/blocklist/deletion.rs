@@ -59,6 +59,34 @@ impl Place {
                 .any(|homes| path.strip_prefix(homes).is_some_and(|user| !user.contains('/')))
     }
 
+    /// Whether a word names a system folder or a home, as far as that is known: the project's own
+    /// root is none.
+    pub(super) fn loses(&self, word: &Word, directory: Option<&str>) -> bool {
+        let elsewhere = Self { root: NOWHERE.to_owned(), ..self.clone() };
+        protection(word, directory, &elsewhere, true) == Protection::Protected
+    }
+
+    /// Whether a word names something outside the project that is neither made again (`~/.cache`) nor
+    /// there for a while (`/tmp`), as far as that is known.
+    pub(super) fn is_left(&self, word: &Word, directory: Option<&str>) -> bool {
+        const SHORT_LIVED: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"];
+        let text = word.text.as_str();
+        let home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| text.strip_prefix(home));
+        let path = match (home, word.kind, directory) {
+            (Some(inside), ..) if !inside.contains('$') => join(&self.home, inside),
+            (None, WordKind::Literal | WordKind::Pattern, _) if text.starts_with('/') => tidy(text),
+            (None, WordKind::Literal | WordKind::Pattern, Some(directory))
+                if !text.starts_with('~') && !text.contains(':') =>
+            {
+                join(&self.from(directory), text)
+            }
+            _ => return false,
+        };
+        let within = |folder: &str| Path::new(&path).starts_with(folder);
+        let cache = join(&self.home, ".cache");
+        !within(&self.root) && !within(&cache) && !SHORT_LIVED.iter().any(|folder| within(folder))
+    }
+
     fn git(&self) -> [String; 3] {
         ["", "/objects", "/refs"].map(|inside| join(&self.root, &format!(".git{inside}")))
     }
@@ -125,6 +153,9 @@ impl<'p> FixedEnds<'p> {
         !path.is_ascii() || begins && end.is_some_and(|end| end.eq_ignore_ascii_case(self.tail))
     }
 }
+
+/// A root that nobody names.
+const NOWHERE: &str = "/zqxj/zqxj";
 
 /// Names that no pattern but a general one matches.
 const ANYTHING: &str = "zqxj";

@@ -28,6 +28,10 @@ pub struct BlocklistOptions {
     /// command itself may ask.
     #[serde(skip)]
     pub unread: Unread,
+    /// Whether a person is asked about what nothing brings back. No file sets this, for the same
+    /// reason.
+    #[serde(skip)]
+    pub asks_irreversible: bool,
 }
 
 /// What becomes of a command that cannot be read before it runs.
@@ -72,6 +76,7 @@ impl Default for BlocklistOptions {
             sources: sources.map(str::to_owned).to_vec(),
             tools: BTreeMap::new(),
             unread: Unread::Deny,
+            asks_irreversible: false,
         }
     }
 }
@@ -140,6 +145,7 @@ impl BlocklistOptions {
             network: self.allow_network,
             tools: tools.into(),
             unread: self.unread,
+            asks_irreversible: self.asks_irreversible,
             place: Place::default(),
         })
     }

@@ -22,6 +22,8 @@ pub enum RefusalKind {
     Configured,
     /// What it would do cannot be read before it runs.
     Unread,
+    /// Nothing brings back what it does: where a person can be asked.
+    Irreversible,
 }
 
 impl Refusal {
@@ -33,6 +35,10 @@ impl Refusal {
         Self { kind: RefusalKind::Unread, message: message.into() }
     }
 
+    pub(super) fn irreversible(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::Irreversible, message: message.into() }
+    }
+
     /// What would settle it.
     #[must_use]
     pub fn help(&self) -> &'static str {
@@ -40,6 +46,7 @@ impl Refusal {
             RefusalKind::Floor => "no approval and no configuration lets this run",
             RefusalKind::Network => "it runs only where the configuration allows the network",
             RefusalKind::Configured => "the configuration blocks it, whoever agrees",
+            RefusalKind::Irreversible => "a person has to agree",
             RefusalKind::Unread => "write it so that it can be read before it runs",
         }
     }

@@ -1,0 +1,101 @@
+//! Keys, tokens and passwords that a command prints, copies or sends.
+
+use counterfoil_shell::Command;
+
+use super::is_named;
+
+/// What prints secrets by its name.
+const SECRETS: [(&str, &[&str]); 12] = [
+    ("gh auth token", &[]),
+    ("aws secretsmanager get-secret-value", &[]),
+    ("aws ssm get-parameter", &["--with-decryption"]),
+    ("aws ssm get-parameters", &["--with-decryption"]),
+    ("kubectl get secret", &["-o", "--output"]),
+    ("kubectl get secrets", &["-o", "--output"]),
+    ("vault kv get", &[]),
+    ("vault read", &[]),
+    ("gcloud secrets versions access", &[]),
+    ("op read", &[]),
+    ("pass show", &[]),
+    ("security find-generic-password", &[]),
+];
+
+/// A file of secrets that a command prints, copies or sends.
+pub(super) fn shows_secret<'c>(program: &str, command: &'c Command) -> Option<&'c str> {
+    const SHOWING: [&str; 20] = [
+        "cat", "less", "more", "head", "tail", "base64", "xxd", "od", "strings", "cp", "scp",
+        "rsync", "curl", "wget", "tar", "zip", "grep", "rg", "sed", "awk",
+    ];
+    let words: Vec<&str> = command.args.iter().map(|word| word.text.as_str()).collect();
+    if SECRETS.iter().any(|entry| is_named(program, &words, entry)) {
+        return words.last().copied();
+    }
+    if matches!(program, "echo" | "printf" | "printenv" | "node" | "python" | "python3") {
+        return words.into_iter().find(|word| names_secret(program, word));
+    }
+    if !SHOWING.contains(&program) {
+        return None;
+    }
+    let copies = matches!(program, "scp" | "rsync");
+    let sends = copies || matches!(program, "curl" | "wget");
+    command.args.iter().map(|word| word.text.as_str()).find(|word| {
+        let path = word.rsplit(['@', '=']).next().unwrap_or(word);
+        is_secret_at_home(path) || sends && (copies || path != *word) && is_file_of_secrets(path)
+    })
+}
+
+/// `$STRIPE_SECRET_KEY`, `process.env.API_TOKEN`: printed by name.
+fn names_secret(program: &str, word: &str) -> bool {
+    const ENDS: [&str; 6] = ["SECRET", "TOKEN", "PASSWORD", "API_KEY", "PRIVATE_KEY", "SECRET_KEY"];
+    let names = match program {
+        "printenv" => vec![word],
+        "node" => word.split("process.env.").skip(1).collect(),
+        "python" | "python3" => word.split("os.environ[").skip(1).collect(),
+        _ => word.split('$').skip(1).collect(),
+    };
+    names.into_iter().any(|rest| {
+        let rest = rest.trim_start_matches(['{', '\'', '"']);
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let name = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
+        // `${#TOKEN}`, `${TOKEN:+set}` do not print it.
+        let only_asks = end.and_then(|end| rest.get(end..)).is_some_and(|r| r.starts_with(":+"));
+        !only_asks && ENDS.iter().any(|known| name.ends_with(known))
+    })
+}
+
+fn is_secret_at_home(path: &str) -> bool {
+    const AT_HOME: [&str; 7] = [
+        ".aws/credentials",
+        ".netrc",
+        ".git-credentials",
+        ".pgpass",
+        ".npmrc",
+        ".pypirc",
+        ".kube/config",
+    ];
+    let homes = ["~/", "$HOME/", "${HOME}/"];
+    let inside = homes.iter().find_map(|home| path.strip_prefix(home)).or_else(|| {
+        let mut parts = path.strip_prefix('/')?.splitn(3, '/');
+        let of_user = |first: &str| matches!(first, "home" | "Users");
+        match parts.next()? {
+            "root" => path.get(6..),
+            first if of_user(first) => parts.nth(1),
+            _ => None,
+        }
+    });
+    inside.is_some_and(|inside| {
+        let key = inside.strip_prefix(".ssh/").is_some_and(|name| {
+            name.starts_with("id_") && !name.ends_with(".pub") || name.ends_with(".pem")
+        });
+        key || inside.starts_with(".gnupg")
+            || inside.trim_end_matches('/') == ".ssh"
+            || AT_HOME.contains(&inside)
+    })
+}
+
+/// `.env`, `.env.production`: sent as a body.
+fn is_file_of_secrets(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let example = [".example", ".sample", ".template"].iter().any(|end| name.ends_with(end));
+    (name == ".env" || name.starts_with(".env.")) && !example
+}
