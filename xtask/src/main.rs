@@ -1,6 +1,8 @@
 //! Developer tools: measuring, checking the house, making the generated pages.
 
 mod agents;
+#[expect(clippy::disallowed_methods, reason = "cargo is started, and records are files")]
+mod api;
 mod bench;
 mod blind;
 #[expect(clippy::disallowed_methods, reason = "its configuration is a file, and it is a process")]
@@ -52,6 +54,8 @@ struct Arguments {
 enum Command {
     /// Plays scenarios with the real coding agents and our hooks, against a scripted model.
     Agents(agents::Options),
+    /// Compares the public API of the library crates with the recorded one.
+    Api(api::Options),
     /// Measures how fast large logs are read and checked, and answers are verified.
     Bench(bench::Options),
     /// Measures what the MCP gateway adds to a call, and what is left when servers die.
@@ -109,6 +113,7 @@ enum Command {
 fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Agents(options) => agents::run(&root(), &options),
+        Command::Api(options) => api::run(&root(), &options),
         Command::Bench(options) => bench::run(&options),
         Command::BenchGateway(options) => gateway::run(&options),
         Command::BenchProxy(options) => proxy::run(&options),

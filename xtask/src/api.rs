@@ -1,0 +1,118 @@
+//! The public API of the library crates, as it was last agreed upon: `crates/NAME/api.txt`, a line an
+//! item. A line that is gone or is another one breaks whoever uses it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Args;
+
+/// The crates that others build upon.
+const CRATES: [&str; 11] = [
+    "model",
+    "shell",
+    "formats",
+    "rules",
+    "report",
+    "guard",
+    "providers",
+    "hooks",
+    "serve",
+    "agent",
+    "sdk",
+];
+
+/// What the record was made with: another compiler may describe the same API in other words.
+const RUSTC: &str = "rustc 1.95.";
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Write the records instead of comparing with them
+    #[arg(long)]
+    write: bool,
+    /// Compare these crates only
+    #[arg(value_name = "CRATE")]
+    only: Vec<String>,
+}
+
+#[expect(clippy::print_stdout, reason = "a developer reads it")]
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    let version = Command::new("rustc").arg("--version").output().context("rustc")?.stdout;
+    let version = String::from_utf8_lossy(&version);
+    if !version.starts_with(RUSTC) {
+        println!("not checked: the records were made with {RUSTC}x, and this is {version}");
+        return Ok(());
+    }
+    let chosen = |name: &&str| options.only.is_empty() || options.only.iter().any(|n| n == name);
+    let folder = tempfile::tempdir()?;
+    let rustdoc = rustdoc(folder.path())?;
+    let (mut broken, mut added) = (0, 0);
+    for name in CRATES.into_iter().filter(chosen) {
+        let api = described(root, name, &rustdoc)?;
+        let record = root.join("crates").join(name).join("api.txt");
+        if options.write {
+            fs::write(&record, &api).with_context(|| record.display().to_string())?;
+            continue;
+        }
+        let recorded = fs::read_to_string(&record)
+            .with_context(|| format!("{}: `cargo xtask api --write` makes it", record.display()))?;
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+        let (before, now) = (lines(&recorded), lines(&api));
+        for line in before.difference(&now) {
+            println!("{name}: - {line}");
+            broken += 1;
+        }
+        for line in now.difference(&before) {
+            println!("{name}: + {line}");
+            added += 1;
+        }
+    }
+    ensure!(
+        broken + added == 0,
+        "the public API is not the recorded one: {broken} lines are gone, which breaks whoever uses \
+         them, and {added} are new; where that is meant, run `cargo xtask api --write`, and say in \
+         CHANGELOG.md what broke"
+    );
+    Ok(())
+}
+
+/// The public items of a crate with all its features, a line each.
+fn described(root: &Path, name: &str, rustdoc: &Path) -> Result<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let features = if name == "guard" { "--features=postgres" } else { "--all-features" };
+    let ran = Command::new(cargo)
+        .current_dir(root)
+        .env("RUSTDOC", rustdoc)
+        .args(["rustdoc", "--quiet", "--locked", "--lib", features, "-p"])
+        .arg(format!("counterfoil-{name}"))
+        .args(["--", "-Zunstable-options", "--output-format=json", "--cap-lints=allow"])
+        .status()
+        .context("cargo rustdoc")?;
+    ensure!(ran.success(), "the crate {name} cannot be described");
+    let described = target(root).join("doc").join(format!("counterfoil_{name}.json"));
+    let api = public_api::Builder::from_rustdoc_json(&described)
+        .omit_blanket_impls(true)
+        .omit_auto_trait_impls(true)
+        .omit_auto_derived_impls(true)
+        .build()
+        .with_context(|| described.display().to_string())?;
+    Ok(api.items().map(|item| format!("{item}\n")).collect())
+}
+
+fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
+/// A rustdoc that writes JSON although it is a stable one; the compiler beside it stays as it is, so
+/// that nothing is built anew.
+fn rustdoc(folder: &Path) -> Result<PathBuf> {
+    let path = folder.join("rustdoc");
+    fs::write(&path, "#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc \"$@\"\n")?;
+    let mut permissions = fs::metadata(&path)?.permissions();
+    permissions.set_mode(0o755);
+    fs::set_permissions(&path, permissions)?;
+    Ok(path)
+}
