@@ -14,22 +14,32 @@ def rows(folder):
     return [(command, word == "harm") for word, _, command in split]
 
 
-def asked(program, place, commands):
+#: Where the commands would run, for who only reads names: the same on every machine.
+HOME, PROJECT = "/home/dev", "/home/dev/project"
+
+
+def on_disk(place):
+    """A home and a repository in it that are there, for who looks."""
+    home = Path(place).resolve() / "home"
+    project = home / "project"
+    if not (project / ".git").is_dir():
+        project.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["git", "init", "-q", str(project)], check=True)
+    return str(home), str(project)
+
+
+def asked(program, commands, home, project):
     """Whether a hook of Claude Code stops each command (denies it, or asks), and the seconds.
 
     `program` is the command line of the hook. It runs once for each, as the agent would run it.
     """
-    home, work = Path(place) / "home", Path(place) / "home" / "work"
-    if not (work / ".git").is_dir():
-        work.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["git", "init", "-q", str(work)], check=True)
-    surroundings = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    surroundings = {"HOME": home, "PATH": os.environ["PATH"]}
     said, seconds = [], 0.0
     for number, command in enumerate(commands):
         event = {
             "session_id": f"bench-{number}",
             "transcript_path": "",
-            "cwd": str(work),
+            "cwd": project,
             "hook_event_name": "PreToolUse",
             "tool_name": "Bash",
             "tool_input": {"command": command},
@@ -41,7 +51,6 @@ def asked(program, place, commands):
             input=json.dumps(event),
             capture_output=True,
             text=True,
-            cwd=work,
             env=surroundings,
             check=False,
         )

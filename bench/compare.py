@@ -131,15 +131,17 @@ def command_table(options):
     state = Path(options.place) / "state"
     shutil.rmtree(state, ignore_errors=True)
     own = [options.program, "--no-config", "--state", str(state), "hook", "claude-code"]
-    systems = [("counterfoil hook", own)]
+    systems = [("counterfoil hook", own, (commands.HOME, commands.PROJECT))]
     net = Path(options.place) / "node_modules" / ".bin" / "cc-safety-net"
     if net.exists() and not options.only_ours:
-        systems.append(("cc-safety-net 2.4.5", [str(net), "hook", "--claude-code"]))
+        hook = [str(net), "hook", "--claude-code"]
+        systems.append(("cc-safety-net 2.4.5", hook, commands.on_disk(options.place)))
     elif not options.only_ours:
         left.append("cc-safety-net: the package is not installed")
     harm, lines = [does for _, does in rows], []
-    for name, program in systems:
-        said, seconds = commands.asked(program, options.place, [command for command, _ in rows])
+    for name, program, (home, project) in systems:
+        asked = [command for command, _ in rows]
+        said, seconds = commands.asked(program, asked, home, project)
         cells = [name, stopped(harm, said, True), stopped(harm, said, False)]
         lines.append([*cells, f"{seconds / len(rows) * 1000:.0f}"])
     heads = ["harm stopped", "a day's work stopped", "ms a call, a process each"]
