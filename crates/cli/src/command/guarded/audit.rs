@@ -6,6 +6,7 @@ mod lines;
 mod migrate;
 mod recorded;
 mod stats;
+mod table;
 mod verify;
 mod when;
 mod witness;
@@ -102,17 +103,22 @@ Examples:
   counterfoil audit verify
   counterfoil audit verify --checkpoint kept-elsewhere.txt --public-key ledger.pub")]
     Verify(verify::Arguments),
-    /// Print recorded sessions as transcripts, which `counterfoil check` reads
+    /// Print recorded sessions as transcripts, which `counterfoil check` reads, or write calls as a table
     ///
-    /// One session a line, in the OpenAI chat form with a `receipts` member, made from the ledger.
+    /// As transcripts: one session a line, in the OpenAI chat form with a `receipts` member, made from
+    /// the ledger. As a table in Parquet: a row a call, made from the audit log.
     #[command(after_help = "\
 Examples:
   counterfoil audit export --session s1 | counterfoil check -
-  counterfoil audit export > sessions.jsonl")]
+  counterfoil audit export > sessions.jsonl
+  counterfoil audit export --parquet calls.parquet")]
     Export {
         /// Only this session; all of them otherwise
         #[arg(long, value_name = "ID")]
         session: Option<String>,
+        /// Write the calls of the audit log to this file, as a table in Parquet
+        #[arg(long, value_name = "FILE")]
+        parquet: Option<PathBuf>,
     },
     /// Print signed checkpoints of the audit log and of the ledger, to be kept elsewhere
     #[command(after_help = "Examples:\n  counterfoil audit checkpoint > kept-elsewhere.txt")]
@@ -175,8 +181,8 @@ impl Action {
     fn reads_log(&self) -> bool {
         match self {
             Self::Tail { .. } | Self::Query { .. } | Self::Stats { .. } | Self::Checkpoint => true,
+            Self::Export { parquet, .. } => parquet.is_some(),
             Self::Verify(_)
-            | Self::Export { .. }
             | Self::Migrate(_)
             | Self::Bundle(_)
             | Self::VerifyBundle(_)
@@ -286,7 +292,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             stats::run(files(&state)?, &wanted.filter(), *format, *color)
         }
         Action::Verify(arguments) => verify::run(&state, &settings, arguments),
-        Action::Export { session } => export_sessions(&state, &settings, session.as_deref()),
+        Action::Export { session, parquet: Some(path) } => {
+            let filter = AuditFilter { session_id: session.clone(), ..AuditFilter::default() };
+            table::write(files(&state)?, &filter, path)
+        }
+        Action::Export { session, parquet: None } => {
+            export_sessions(&state, &settings, session.as_deref())
+        }
         Action::Checkpoint => checkpoint(&state, &settings),
         Action::Migrate(arguments) => migrate::run(&state, settings, arguments),
         Action::Bundle(arguments) => bundle::make(&state, &settings, arguments),
