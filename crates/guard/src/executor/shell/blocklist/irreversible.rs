@@ -1,6 +1,8 @@
 //! What nothing brings back: work that was never committed, history that others have, data, whole
 //! environments; secrets that are shown; and what was fetched and is run unseen.
 
+use std::collections::BTreeMap;
+
 use counterfoil_shell::{Command, Effect, Script, Word};
 
 mod secret;
@@ -60,7 +62,7 @@ const ENTRIES: [(&str, &[&str]); 45] = [
     ("heroku pg:reset", &[]),
 ];
 
-/// What empties a database or an environment, whatever program is told to do it, word for word.
+/// What empties a database or an environment, whoever runs it, word for word.
 const TASKS: [&[&str]; 12] = [
     &["prisma", "migrate", "reset"],
     &["supabase", "db", "reset"],
@@ -74,6 +76,32 @@ const TASKS: [&[&str]; 12] = [
     &["migrate:reset"],
     &["db:wipe"],
     &["sequelize", "db:drop"],
+];
+
+/// Who runs such tasks; to others they are only words.
+const RUNNERS: [&str; 22] = [
+    "npx",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "bunx",
+    "node",
+    "php",
+    "python",
+    "python3",
+    "poetry",
+    "uv",
+    "pipenv",
+    "bundle",
+    "rails",
+    "rake",
+    "docker",
+    "docker-compose",
+    "prisma",
+    "supabase",
+    "sequelize",
+    "manage.py",
 ];
 
 /// Command lines of clouds and hosts, whose subcommands say what they do.
@@ -107,7 +135,7 @@ pub(super) fn asked(script: &Script, place: &Place) -> Option<Refusal> {
         } else {
             let run = runs(&program, command)?;
             let path = run.trim_start_matches("./");
-            fetched.iter().find(|(by, fetched)| *by < at && fetched == path)?;
+            fetched.get(path).filter(|by| **by < at)?;
             format!("`{}` was just fetched, and nobody has read it", shown(run))
         };
         Some(Refusal::irreversible(message))
@@ -163,6 +191,9 @@ fn is_named(program: &str, words: &[&str], (name, options): &(&str, &[&str])) ->
 
 /// Whether these words stand somewhere in this order, one behind the other.
 fn is_task(program: &str, words: &[&str], task: &[&str]) -> bool {
+    if !RUNNERS.contains(&program) {
+        return false;
+    }
     let name = |word: &str| word.rsplit('/').next().unwrap_or_default().to_lowercase();
     let all: Vec<String> =
         std::iter::once(program).chain(words.iter().copied()).map(name).collect();
@@ -255,12 +286,13 @@ fn drops_data(program: &str, words: &[&str]) -> bool {
     ];
     const DROPS: [&str; 6] =
         ["drop database", "drop schema", "drop table", "truncate ", "dropdatabase(", ".drop("];
-    let text = || words.join(" ").to_lowercase();
-    CLIENTS.contains(&program) && {
-        let text = text().split_whitespace().collect::<Vec<_>>().join(" ");
-        let whole = |verb: &str| text.contains(verb) && !text.contains("where");
-        DROPS.iter().any(|drop| text.contains(drop)) || whole("delete from ")
+    if !CLIENTS.contains(&program) {
+        return false;
     }
+    let text = words.join(" ").to_lowercase();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let all_rows = text.contains("delete from ") && !text.contains("where");
+    all_rows || DROPS.iter().any(|drop| text.contains(drop))
 }
 
 /// Code on the line that deletes whole folders outside of where it runs, or runs what it fetches.
@@ -291,18 +323,22 @@ fn deletes_by_code(program: &str, words: &[&str]) -> bool {
     })
 }
 
-/// The files that the commands of a script fetch, each with the command's place.
-fn fetched(script: &Script) -> Vec<(usize, String)> {
+/// The files that the commands of a script fetch, each with the place of the first that does.
+fn fetched(script: &Script) -> BTreeMap<String, usize> {
     let fetches = |command: &Command| matches!(command.program(), Some("curl" | "wget"));
     if !script.commands().iter().any(fetches) {
-        return Vec::new();
+        return BTreeMap::new();
     }
     let writes = script.writes().into_iter().filter(|write| {
         let by = script.commands().get(write.command);
         write.effect == Effect::Created && by.is_some_and(fetches)
     });
     let file = |path: String| path.trim_start_matches("./").to_owned();
-    writes.map(|write| (write.command, file(write.path.text))).collect()
+    let mut first = BTreeMap::new();
+    for write in writes {
+        first.entry(file(write.path.text)).or_insert(write.command);
+    }
+    first
 }
 
 /// The file that a command runs as a program or as a script.

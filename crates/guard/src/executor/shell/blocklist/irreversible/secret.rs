@@ -1,6 +1,6 @@
 //! Keys, tokens and passwords that a command prints, copies or sends.
 
-use counterfoil_shell::Command;
+use counterfoil_shell::{Command, Destination};
 
 use super::is_named;
 
@@ -31,14 +31,20 @@ pub(super) fn shows_secret<'c>(program: &str, command: &'c Command) -> Option<&'
         return words.last().copied();
     }
     if matches!(program, "echo" | "printf" | "printenv" | "node" | "python" | "python3") {
-        return words.into_iter().find(|word| names_secret(program, word));
+        // `echo "$TOKEN" | gh auth login --with-token` shows nothing.
+        let mut words = words.into_iter().filter(|_| command.stdout == Destination::Shown);
+        return words.find(|word| names_secret(program, word));
     }
     if !SHOWING.contains(&program) {
         return None;
     }
     let copies = matches!(program, "scp" | "rsync");
     let sends = copies || matches!(program, "curl" | "wget");
-    command.args.iter().map(|word| word.text.as_str()).find(|word| {
+    // What is looked for is no file.
+    let pattern = matches!(program, "grep" | "rg" | "sed" | "awk");
+    let pattern = pattern.then(|| words.iter().position(|word| !word.starts_with('-'))).flatten();
+    let files = command.args.iter().enumerate().filter(|(at, _)| Some(*at) != pattern);
+    files.map(|(_, word)| word.text.as_str()).find(|word| {
         let path = word.rsplit(['@', '=']).next().unwrap_or(word);
         is_secret_at_home(path) || sends && (copies || path != *word) && is_file_of_secrets(path)
     })
