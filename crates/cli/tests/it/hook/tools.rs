@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::stage::Stage;
+use crate::Desk;
 
 fn before(stage: &Stage, tool: &str, input: Value) -> Value {
     let call = json!({ "tool_name": tool, "tool_input": input, "tool_use_id": "toolu_1" });
@@ -44,6 +45,24 @@ fn what_nobody_may_run_is_denied() {
     let stage = Stage::with(&[("counterfoil.toml", "[hooks]\nblock_network_commands = true\n")]);
     let answer = before(&stage, "Bash", json!({ "command": "curl https://example.com" }));
     insta::assert_snapshot!(said(&answer).unwrap().1, @"counterfoil: `Bash` may not run: `curl` is blocked while the network is off (it runs only where the configuration allows the network)");
+}
+
+#[test]
+fn people_are_asked_about_what_nothing_brings_back() {
+    let asks = |stage: &Stage| {
+        let answer = before(stage, "Bash", json!({ "command": "git add -A && git reset --hard" }));
+        said(&answer).map(|(decision, why)| (decision.to_owned(), why.to_owned()))
+    };
+    let (decision, why) = asks(&Stage::new()).unwrap();
+    assert_eq!(decision, "ask");
+    insta::assert_snapshot!(why, @"counterfoil: nothing brings back what `git reset --hard` does");
+    let off =
+        [("home/.config/counterfoil/counterfoil.toml", "[hooks]\nask_irreversible = false\n")];
+    assert_eq!(asks(&Stage::with(&off)), None);
+    // A project's file that nobody trusted may not switch it off.
+    let project = [("counterfoil.toml", "[hooks]\nask_irreversible = false\n")];
+    let stranger = Stage::at(Desk::of_a_stranger(&project));
+    assert!(asks(&stranger).is_some());
 }
 
 #[test]
