@@ -398,7 +398,7 @@ fn reasons(reading: &ClauseReading, decided: bool) -> Vec<String> {
     }
     for NamedReading { object, found } in &reading.named {
         let place = found.as_ref().map(|evidence| format!("stands in {}", source_of(evidence)));
-        let place = place.unwrap_or_else(|| "stands nowhere before".to_owned());
+        let place = place.unwrap_or_else(|| "stands nowhere before as written".to_owned());
         lines.push(format!("{}: {place}", object.text));
     }
     lines
