@@ -25,6 +25,9 @@ const CRATES: [&str; 11] = [
     "sdk",
 ];
 
+/// What has to be switched on to be seen.
+const FEATURES: [(&str, &str); 2] = [("guard", "postgres"), ("serve", "otel")];
+
 /// What the record was made with: another compiler may describe the same API in other words.
 const RUSTC: &str = "rustc 1.95.";
 
@@ -47,11 +50,12 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         return Ok(());
     }
     let chosen = |name: &&str| options.only.is_empty() || options.only.iter().any(|n| n == name);
-    let folder = tempfile::tempdir()?;
-    let rustdoc = rustdoc(folder.path())?;
+    let crates: Vec<&str> = CRATES.into_iter().filter(chosen).collect();
+    ensure!(!crates.is_empty(), "there is no such crate; there are {}", CRATES.join(", "));
+    describe(root, &crates)?;
     let (mut broken, mut added) = (0, 0);
-    for name in CRATES.into_iter().filter(chosen) {
-        let api = described(root, name, &rustdoc)?;
+    for name in crates {
+        let api = items(root, name)?;
         let record = root.join("crates").join(name).join("api.txt");
         if options.write {
             fs::write(&record, &api).with_context(|| record.display().to_string())?;
@@ -79,19 +83,31 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The public items of a crate with all its features, a line each.
-fn described(root: &Path, name: &str, rustdoc: &Path) -> Result<String> {
+/// Has these crates described in JSON, all at once: what the documentation was made from before is
+/// used again.
+fn describe(root: &Path, crates: &[&str]) -> Result<()> {
+    let folder = tempfile::tempdir()?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let features = if name == "guard" { "--features=postgres" } else { "--all-features" };
-    let ran = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    command
         .current_dir(root)
-        .env("RUSTDOC", rustdoc)
-        .args(["rustdoc", "--quiet", "--locked", "--lib", features, "-p"])
-        .arg(format!("counterfoil-{name}"))
-        .args(["--", "-Zunstable-options", "--output-format=json", "--cap-lints=allow"])
-        .status()
-        .context("cargo rustdoc")?;
-    ensure!(ran.success(), "the crate {name} cannot be described");
+        .env("RUSTDOC", rustdoc(folder.path())?)
+        .env("RUSTDOCFLAGS", "-Zunstable-options --output-format=json --cap-lints=allow")
+        .args(["doc", "--quiet", "--locked", "--lib", "--no-deps"]);
+    for name in crates {
+        command.args(["-p", &format!("counterfoil-{name}")]);
+    }
+    for (name, feature) in FEATURES {
+        if crates.contains(&name) {
+            command.args(["--features", &format!("counterfoil-{name}/{feature}")]);
+        }
+    }
+    ensure!(command.status().context("cargo doc")?.success(), "the crates cannot be described");
+    Ok(())
+}
+
+/// The public items of a crate that was described, a line each.
+fn items(root: &Path, name: &str) -> Result<String> {
     let described = target(root).join("doc").join(format!("counterfoil_{name}.json"));
     let api = public_api::Builder::from_rustdoc_json(&described)
         .omit_blanket_impls(true)
