@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 
-def rows(folder):
-    """Each command with whether it does harm."""
-    lines = (Path(folder) / "commands.txt").read_text().splitlines()
+def rows(batch):
+    """Each command of a file with whether it does harm."""
+    lines = Path(batch).read_text().splitlines()
     split = (line.partition(": ") for line in lines if line and not line.startswith("#"))
     return [(command, word == "harm") for word, _, command in split]
 

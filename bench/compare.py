@@ -27,7 +27,7 @@ def main():
     Path(options.place).mkdir(parents=True, exist_ok=True)
     print(f"counterfoil {version_of(options.program)}, {time.strftime('%d %B %Y')}\n")
     tables, left = [], []
-    for make in (claim_tables, call_table, command_table):
+    for make in (claim_tables, call_table, command_tables):
         own, missing = make(options)
         tables += own
         left += missing
@@ -126,8 +126,8 @@ def call_table(options):
     return [table("Calls: the suite of JSON Schema 2020-12", heads, lines)], []
 
 
-def command_table(options):
-    rows, left = commands.rows(HERE), []
+def command_tables(options):
+    left = []
     state = Path(options.place) / "state"
     shutil.rmtree(state, ignore_errors=True)
     own = [options.program, "--no-config", "--state", str(state), "hook", "claude-code"]
@@ -138,14 +138,23 @@ def command_table(options):
         systems.append(("cc-safety-net 2.4.5", hook, commands.on_disk(options.place)))
     elif not options.only_ours:
         left.append("cc-safety-net: the package is not installed")
+    batches = [
+        ("Commands: the second batch, counted once", "second.txt"),
+        ("Commands: the first batch, which was worked on", "first.txt"),
+    ]
+    heads = ["harm stopped", "a day's work stopped", "ms a call, a process each"]
+    made = [table(title, heads, command_rows(batch, systems)) for title, batch in batches]
+    return made, left
+
+
+def command_rows(batch, systems):
+    rows = commands.rows(HERE / "batches" / batch)
     harm, lines = [does for _, does in rows], []
     for name, program, (home, project) in systems:
-        asked = [command for command, _ in rows]
-        said, seconds = commands.asked(program, asked, home, project)
+        said, seconds = commands.asked(program, [line for line, _ in rows], home, project)
         cells = [name, stopped(harm, said, True), stopped(harm, said, False)]
         lines.append([*cells, f"{seconds / len(rows) * 1000:.0f}"])
-    heads = ["harm stopped", "a day's work stopped", "ms a call, a process each"]
-    return [table("Commands: a hook before the shell", heads, lines)], left
+    return lines
 
 
 if __name__ == "__main__":

@@ -298,14 +298,14 @@ fn why_says_how_every_clause_was_read() {
         Order W12 was cancelled by the warehouse at 09:41.
             asserted, and no rule speaks against it
             cancelled: no act: done by somebody else
-            W12: stands in message 0, line 2
-            09:41: stands nowhere before as written
+            W12: found in message 0, line 2
+            09:41: found nowhere before as written
         I will refund it tomorrow.
             not asserted: planned, possible or hedged
         I refunded W13.
             ! unsupported   FK010  I refunded W13.
             refunded: an act: refund
-            W13: stands nowhere before as written
+            W13: found nowhere before as written
     ");
     let ran = desk.run("check log.json --why --format jsonl");
     let clauses = ran.out.lines().filter(|line| line.starts_with(r#"{"type":"clause""#)).count();

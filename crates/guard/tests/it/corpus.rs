@@ -50,6 +50,17 @@ fn list(substitution: Substitution) -> Blocklist {
     options.resolve().unwrap().at(Path::new("/home/dev/project"), Some("/home/dev"), None)
 }
 
+/// The blocklist as a hook has it.
+pub(crate) fn of_hooks() -> Blocklist {
+    let options = BlocklistOptions {
+        substitution: Substitution::Analyse,
+        allow_network: true,
+        asks_irreversible: true,
+        ..BlocklistOptions::default()
+    };
+    options.resolve().unwrap().at(Path::new("/home/dev/project"), Some("/home/dev"), None)
+}
+
 #[test]
 fn hostile_inputs_are_refused() {
     let hostile = inputs(HOSTILE, None);
@@ -103,14 +114,7 @@ fn hostile_inputs_are_not_executed() {
 /// What a hook asks about, and what it lets pass in silence.
 #[test]
 fn people_are_asked_about_what_nothing_brings_back() {
-    let options = BlocklistOptions {
-        substitution: Substitution::Analyse,
-        allow_network: true,
-        asks_irreversible: true,
-        ..BlocklistOptions::default()
-    };
-    let list = options.resolve().unwrap();
-    let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
+    let list = of_hooks();
     let kind = |command: &String| judge_command(command, &list).map(|refusal| refusal.kind);
     let page = |heading| inputs(IRREVERSIBLE, Some(heading));
     let (asked, left) = (page("Asked about"), page("Left alone"));

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
 
-use counterfoil_guard::{BlocklistOptions, RefusalKind, Substitution, judge_command};
+use counterfoil_guard::{RefusalKind, judge_command};
 use flate2::read::GzDecoder;
 use serde_json::Value;
+
+use crate::corpus::of_hooks;
 
 const SESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/coding.jsonl.gz");
 
@@ -48,14 +49,7 @@ fn ordinary_commands_are_left_alone() {
         println!("not checked: the sessions do not lie beside this repository");
         return;
     };
-    let options = BlocklistOptions {
-        substitution: Substitution::Analyse,
-        allow_network: true,
-        asks_irreversible: true,
-        ..BlocklistOptions::default()
-    };
-    let list = options.resolve().unwrap();
-    let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
+    let list = of_hooks();
     let mut counts: BTreeMap<RefusalKind, usize> = BTreeMap::new();
     for command in &commands {
         if let Some(refusal) = judge_command(command, &list) {

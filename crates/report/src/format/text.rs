@@ -397,8 +397,8 @@ fn reasons(reading: &ClauseReading, decided: bool) -> Vec<String> {
         lines.push(format!("{}: {of}", act.verb));
     }
     for NamedReading { object, found } in &reading.named {
-        let place = found.as_ref().map(|evidence| format!("stands in {}", source_of(evidence)));
-        let place = place.unwrap_or_else(|| "stands nowhere before as written".to_owned());
+        let place = found.as_ref().map(|evidence| format!("found in {}", source_of(evidence)));
+        let place = place.unwrap_or_else(|| "found nowhere before as written".to_owned());
         lines.push(format!("{}: {place}", object.text));
     }
     lines

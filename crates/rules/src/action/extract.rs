@@ -3,19 +3,17 @@ use std::ops::Range;
 use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::described::described;
-use super::each::{enumerated, listed_behind};
 use super::idiom::idiom;
-use super::no_act::{
-    is_history, is_labelled, is_premise, is_reduced, is_topic, speaks_of_thing, tells_means,
-};
-use super::objects::{objects_in, patients_in};
-use super::rows::{claim_in_row, named_in_row};
+use super::named::Named;
+use super::no_act::{is_history, is_labelled, is_premise, is_reduced, is_topic, tells_means};
+use super::objects::objects_in;
+use super::rows::claim_in_row;
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::other_language;
 use crate::prose::{
     Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
-    Voice, unmarked,
+    Voice, sets, unmarked,
 };
 
 /// A claim that something was done.
@@ -71,8 +69,7 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
     let mut claims = Vec::new();
     let heads = heads_of_tables(prose);
     for clause in &prose.clauses {
-        let is_head = heads.binary_search(&clause.sentence).is_ok();
-        if is_head || left_whole(prose, clause).is_some() {
+        if left_whole(prose, &heads, clause).is_some() {
             continue;
         }
         if let Some(claim) = claim_in_row(prose, clause, answer.turn) {
@@ -96,7 +93,7 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
 }
 
 /// The sentences in the first rows of tables, ascending: what the columns are called.
-fn heads_of_tables(prose: &Prose<'_>) -> Vec<usize> {
+pub(super) fn heads_of_tables(prose: &Prose<'_>) -> Vec<usize> {
     let (mut heads, mut first) = (Vec::new(), None);
     for (at, sentence) in prose.sentences.iter().enumerate() {
         let row = match prose.block_of(sentence).map(|block| block.kind) {
@@ -117,108 +114,71 @@ fn action_claim(
     predicate: &Predicate,
     turn: usize,
 ) -> Option<ActionClaim> {
-    let ToldAct { sentence, block, verb, family, told, as_found, .. } =
-        ToldAct::of(prose, clause, predicate).ok()?;
-    let listed = block.is_some_and(|kind| kind.is_listed());
+    let act = ToldAct::of(prose, clause, predicate).ok()?;
+    let Named { mut patients, things, objects, listed } = Named::of(&act).ok()?;
     let pointed = predicate.voice == Voice::PastPassive && is_pointed_at(prose, clause, predicate);
     // `"cancelled": true`: a record may say so.
-    let field = block == Some(BlockKind::Flag);
-    let state = told == Told::State || predicate.came_about || pointed || field;
-    let done = opens_with_done(prose);
-    // "The preview is live.": a fact, unless it was to be brought about.
-    let lives = verb == "live" && predicate.voice == Voice::State && !predicate.emphatic;
-    let weak = lives && prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
-    let weak = weak || is_reduced(prose, predicate) || is_history(prose, predicate);
-    // "Done: parcel, slot, one invitation": what was done is named, and not how.
-    let noun = verb == "done" && predicate.voice == Voice::Bare;
-    let open = is_premise(prose, clause, predicate) || is_topic(prose, predicate);
-    let direct = !state && !noun && !open && (told == Told::Done || !listed);
-    // "`a.rs`: adapted, new test `x`": told apart from it.
-    let apart = prose.tokens(predicate.object_tokens.clone()).first().is_some_and(|t| t.is(','));
-    let bare = predicate.voice == Voice::Bare && apart;
-    let start = predicate.object_tokens.start;
-    let told = start..if bare { start } else { predicate.object_tokens.end };
-    let patient_range = match predicate.voice {
-        Voice::Active | Voice::Bare => direct_object(prose, &told),
-        _ => predicate.subject_tokens.clone(),
-    };
-    let things = things_in(prose, patient_range.clone());
-    let goal = goal_of(prose, predicate).or_else(|| put_into(prose, predicate, &verb));
-    let behind = predicate.object_tokens.clone();
-    let named = objects_in(prose, patient_range.clone())
-        .iter()
-        .any(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email));
-    let listed_range = if named { patient_range.clone() } else { behind };
-    let mut patients = patients_in(prose, patient_range);
-    if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
-        // "`src/a.rs` - Added a check": the label says where.
-        let label = objects_in(prose, predicate.subject_tokens.clone());
-        let files: Vec<Object> = label.into_iter().filter(|o| o.kind == ObjectKind::Path).collect();
-        if !files.is_empty() {
-            patients = files;
-        }
+    let field = act.block == Some(BlockKind::Flag);
+    let state = act.told == Told::State || predicate.came_about || pointed || field;
+    let textual = is_textual(prose, predicate, act.family, &act.verb);
+    if textual && act.verb.starts_with("add") {
+        // What was added to a list of the message is no place where something was done.
+        patients.retain(|o| o.kind == ObjectKind::Path);
     }
-    let makes = matches!(family, Family::Create | Family::Update);
-    if makes && patients.iter().all(|o| o.kind != ObjectKind::Path) {
-        patients.extend(goal);
-    }
-    let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
-    // "These have been cancelled:" and a list of ids.
-    let noted = matches!(predicate.voice, Voice::Bare | Voice::BareResult);
-    // "besides the one I just changed (BK771):" introduces others.
-    let named_here = patients.iter().any(|o| o.kind == ObjectKind::Id);
-    let listing = sentence.introduces && !noted && !named_here && !is_reduced(prose, predicate);
-    let behind = if listing { listed_behind(prose, sentence) } else { Vec::new() };
-    if sentence.introduces && !files && behind.is_empty() && !speaks_of_thing(prose, predicate) {
-        return None;
-    }
-    if !behind.is_empty() {
-        patients.clone_from(&behind);
-    }
+    let subject = prose.tokens(predicate.subject_tokens.clone());
+    let particular =
+        |t: &Token| t.has(Tags::USER_OWN.or(Tags::THING)) || prose.is(t, words!["a", "an"]);
+    let span = span_of(prose, clause, predicate)?;
+    let kind = ClaimKind::Action(act.family);
+    let text = span.of(prose.text).to_owned();
+    Some(ActionClaim {
+        claim: Claim { kind, text, objects, span, turn },
+        weak: is_weak(&act, state),
+        direct: is_direct(&act, state),
+        of_others: predicate.voice == Voice::PerfectPassive && !subject.iter().any(particular),
+        paraphrased: act.family == Family::Send && tells_means(prose, clause),
+        family: act.family,
+        as_found: act.as_found,
+        verb: act.verb,
+        stem: None,
+        state,
+        textual,
+        patients,
+        things,
+        listed,
+    })
+}
+
+/// The words of a claim: from its label or its clause on, to where either ends.
+fn span_of(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> Option<Span> {
     let label = is_labelled(prose, predicate).then_some(predicate.subject_tokens.start);
     let start = prose.tokens.get(label.unwrap_or(clause.tokens.start))?.start as usize;
     let end = predicate.object_tokens.end.max(clause.tokens.end);
     let end = end.checked_sub(1).and_then(|i| prose.tokens.get(i))?.end as usize;
-    let span = unmarked(prose.text, Span::new(start, end));
-    let mut objects = objects_in(prose, clause.tokens.start..told.end);
-    objects.dedup();
-    // "| A-7 | cancelled |": the row names what it is said of.
-    if objects.is_empty() && patients.is_empty() {
-        objects = named_in_row(prose, clause.sentence);
-        patients.clone_from(&objects);
-    }
-    let textual = is_textual(prose, predicate, family, &verb);
-    if textual && verb.starts_with("add") {
-        // What was added to a list of the message is no place where something was done.
-        patients.retain(|o| o.kind == ObjectKind::Path);
-    }
-    Some(ActionClaim {
-        claim: Claim {
-            kind: ClaimKind::Action(family),
-            text: span.of(prose.text).to_owned(),
-            objects,
-            span,
-            turn,
-        },
-        family,
-        weak: weak
-            || predicate.voice == Voice::PastPassive && !(predicate.emphatic || state || done),
-        state,
-        textual,
-        of_others: predicate.voice == Voice::PerfectPassive
-            && !prose
-                .tokens(predicate.subject_tokens.clone())
-                .iter()
-                .any(|t| t.has(Tags::USER_OWN.or(Tags::THING)) || prose.is(t, words!["a", "an"])),
-        as_found,
-        paraphrased: family == Family::Send && tells_means(prose, clause),
-        verb,
-        stem: None,
-        listed: if behind.is_empty() { enumerated(prose, listed_range, named) } else { behind },
-        patients,
-        things,
-        direct,
-    })
+    Some(unmarked(prose.text, Span::new(start, end)))
+}
+
+/// Whether a report of the past may be history.
+fn is_weak(act: &ToldAct<'_, '_>, state: bool) -> bool {
+    let ToldAct { prose, predicate, .. } = *act;
+    // "The preview is live.": a fact, unless it was to be brought about.
+    let lives = act.verb == "live" && predicate.voice == Voice::State && !predicate.emphatic;
+    let alone = || prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
+    let now = || predicate.emphatic || state || opens_with_done(prose);
+    lives && alone()
+        || is_reduced(prose, predicate)
+        || is_history(prose, predicate)
+        || predicate.voice == Voice::PastPassive && !now()
+}
+
+/// Whether the speaker plainly reports an act of their own.
+fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
+    let ToldAct { prose, clause, predicate, .. } = *act;
+    let listed = act.block.is_some_and(|kind| kind.is_listed());
+    // "Done: parcel, slot, one invitation": what was done is named, and not how.
+    let noun = act.verb == "done" && predicate.voice == Voice::Bare;
+    let open = || is_premise(prose, clause, predicate) || is_topic(prose, predicate);
+    !state && !noun && (act.told == Told::Done || !listed) && !open()
 }
 
 /// "I've already refunded it": done by the speaker, at whatever time of the session.
@@ -323,8 +283,7 @@ pub(super) fn stands(
     }
     let object = prose.tokens(predicate.object_tokens.clone());
     // "each row is committed", "the change is committed every time": what happens as a rule.
-    let rule =
-        words!["each", "every", "any", "whenever", "separately", "individually", "automatically"];
+    let rule = &sets::AS_A_RULE;
     // "The report is scheduled for every Monday" says when.
     let when = if family == Family::Book { &[] } else { object };
     if subject().chain(when).any(|t| !t.quoted && prose.is(t, rule)) {
@@ -402,7 +361,7 @@ fn is_pointed_at(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> b
 }
 
 /// The file that something was put into: "a check was added to `a.rs`".
-fn goal_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Object> {
+pub(super) fn goal_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Object> {
     if matches!(predicate.voice, Voice::Active | Voice::Bare) {
         return None;
     }
@@ -417,13 +376,12 @@ fn goal_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Object> {
 
 /// "I added `x` to `a.rs`": the file that something was put into. A link leads to a file, and is not
 /// put into it.
-fn put_into(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Object> {
+pub(super) fn put_into(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Object> {
     let puts = ["added", "appended", "inserted", "prepended", "wrote", "put"];
     let told = matches!(predicate.voice, Voice::Active | Voice::Bare) && puts.contains(&verb);
     let object = prose.tokens(predicate.object_tokens.clone());
     let to = object.iter().position(|t| !t.quoted && prose.is(t, words!["to", "into"]))?;
-    let leads =
-        words!["link", "reference", "pointer", "redirect", "import", "path", "route", "note"];
+    let leads = &sets::LEADS_ELSEWHERE;
     let leads = object.iter().take(to).any(|t| {
         prose.is(t, leads) || leads.list.iter().any(|w| prose.word(t).strip_suffix('s') == Some(w))
     });
@@ -440,7 +398,7 @@ pub(super) fn is_word(token: &Token) -> bool {
 }
 
 /// The tokens behind an active verb up to a preposition that leads elsewhere.
-fn direct_object(prose: &Prose<'_>, range: &Range<usize>) -> Range<usize> {
+pub(super) fn direct_object(prose: &Prose<'_>, range: &Range<usize>) -> Range<usize> {
     let stop = prose
         .tokens(range.clone())
         .iter()
@@ -489,17 +447,13 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     }
     // "your task list" is the user's, and no part of the message.
     let theirs = thing().any(|t| t.has(Tags::USER_OWN));
-    let words = [
-        "updat", "chang", "edit", "adjust", "revis", "amend", "correct", "rewr", "extend",
-        "simplif", "add", "format", "shorten", "replac", "modif", "fix", "tweak", "includ", "mark",
-    ];
-    // "added it to the list of items": the list is in the message, or what stands in a block of it.
+    // "added it to the list of items": the message, or a block of it, is that list.
     let adds = verb.starts_with("add") || verb.starts_with("includ");
     let listed =
         adds && !theirs && prose.tokens(range.clone()).iter().any(|t| t.has(Tags::TEXT_NOUN));
     let of_text = (of_text || listed || prose.shows_code)
         && (family == Family::Create
-            || (!theirs && words.iter().any(|stem| verb.starts_with(stem))));
+            || (!theirs && sets::CHANGES_A_TEXT.list.iter().any(|stem| verb.starts_with(stem))));
     // What was only written may be the message; what was made is shown in it, as a list or a block.
     let behind = prose.tokens.get(predicate.verb..).unwrap_or_default();
     let introduces = behind.iter().take_while(|t| !t.is('.')).any(|t| t.is(':'));
@@ -511,33 +465,9 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     let told = ["draft", "compos", "writ", "wrote", "outlin"];
     let writes = told.iter().any(|stem| verb.starts_with(stem)) || (made && shows);
     // Such things are kept in files, unless the message shows them.
-    let kept = [
-        "migration",
-        "test",
-        "spec",
-        "fixture",
-        "helper",
-        "function",
-        "method",
-        "class",
-        "module",
-        "component",
-        "hook",
-        "endpoint",
-        "script",
-        "file",
-        "directory",
-        "folder",
-        "branch",
-        "struct",
-        "interface",
-        "wrapper",
-        "workflow",
-        "pipeline",
-    ];
     let kind = |t: &Token| {
         let word = prose.word(t);
-        kept.iter().any(|kept| {
+        sets::KEPT_IN_FILES.list.iter().any(|kept| {
             word.eq_ignore_ascii_case(kept)
                 || word.strip_suffix('s').is_some_and(|one| one.eq_ignore_ascii_case(kept))
         })

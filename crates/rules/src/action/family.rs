@@ -1,5 +1,7 @@
 //! What kind of act a predicate tells of.
 
+use std::ops::Range;
+
 use counterfoil_model::{Family, ObjectKind};
 
 use super::extract::{is_all_set, is_word};
@@ -17,113 +19,169 @@ fn is_person(object: &[Token]) -> bool {
 /// Verbs by which an act gets under way.
 const STARTS: [&str; 4] = ["triggered", "started", "launched", "kicked"];
 
+/// A verb with what stands around it.
+struct Told<'p, 't> {
+    prose: &'p Prose<'t>,
+    predicate: &'p Predicate,
+    verb: &'p str,
+    active: bool,
+    /// The words behind the verb.
+    object: &'p [Token],
+    /// Of these words the first that is a kind of thing says what was done.
+    things: Range<usize>,
+    /// "taken care of"
+    cares: bool,
+}
+
+impl<'p, 't> Told<'p, 't> {
+    fn of(prose: &'p Prose<'t>, predicate: &'p Predicate, verb: &'p str) -> Self {
+        let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
+        let mut things = match active {
+            true => predicate.object_tokens.clone(),
+            false => predicate.subject_tokens.clone(),
+        };
+        let object = prose.tokens(predicate.object_tokens.clone());
+        let told = Self { prose, predicate, verb, active, object, things: 0..0, cares: false };
+        // "taken care of the refund"
+        let cares = verb.starts_with('t') && told.behind(0) == "care" && told.behind(1) == "of";
+        if cares && active {
+            things.start += 2;
+        }
+        // "put through your cancellation"
+        if active && object.first().is_some_and(|t| t.has(Tags::PARTICLE)) {
+            things.start += 1;
+        }
+        Self { things, cares, ..told }
+    }
+
+    fn behind(&self, n: usize) -> &'t str {
+        self.object.get(n).map_or("", |t| self.prose.word(t))
+    }
+
+    /// The kind of act that the thing tells: "the refund".
+    fn named(&self) -> Option<Family> {
+        let tokens = self.prose.tokens(self.things.clone()).iter();
+        let phrase = tokens.take_while(|t| !t.has(Tags::PREPOSITION));
+        phrase.filter(|t| !t.quoted).find_map(|t| t.noun)
+    }
+
+    fn named_among(&self, families: &[Family]) -> Option<Family> {
+        self.named().filter(|family| families.contains(family))
+    }
+}
+
 /// The family of the verb; for a verb without one, that of the thing it is done to.
 pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
-    let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
-    let mut range = match active {
-        true => predicate.object_tokens.clone(),
-        false => predicate.subject_tokens.clone(),
-    };
-    let object = prose.tokens(predicate.object_tokens.clone());
-    let behind = |n: usize| object.get(n).map_or("", |t| prose.word(t));
-    // "taken care of the refund"
-    let cares = verb.starts_with("t") && behind(0) == "care" && behind(1) == "of";
-    if cares && active {
-        range.start += 2;
-    }
-    // "put through your cancellation"
-    if active && object.first().is_some_and(|t| t.has(Tags::PARTICLE)) {
-        range.start += 1;
-    }
-    let named = || {
-        let mut tokens =
-            prose.tokens(range.clone()).iter().take_while(|t| !t.has(Tags::PREPOSITION));
-        tokens.by_ref().filter(|t| !t.quoted).find_map(|t| t.noun)
-    };
+    let told = Told::of(prose, predicate, verb);
     match predicate.action {
+        Action::Of(family @ (Family::Create | Family::Build | Family::Send | Family::Delete)) => {
+            made_or_told(&told, family)
+        }
+        Action::Of(family @ (Family::Update | Family::Push | Family::Deploy | Family::Run)) => {
+            changed(&told, family)
+        }
+        Action::Of(family) => settled(&told, family),
+        // "as requested" asks; "a return has been requested" does.
+        Action::Any if verb == "requested" && predicate.voice != Voice::PerfectPassive => None,
+        Action::Any => told.named().or(Some(Family::Update)),
+        Action::Generic => generic(&told),
+    }
+}
+
+/// Of verbs by which something is made, sent or deleted.
+fn made_or_told(told: &Told<'_, '_>, family: Family) -> Option<Family> {
+    let Told { prose, predicate, verb, active, object, .. } = *told;
+    let writes = family == Family::Create && verb.starts_with("wr");
+    match family {
         // "wrote back to her"
-        Action::Of(Family::Create) if verb.starts_with("wr") && behind(0) == "back" => {
-            Some(Family::Send)
-        }
+        Family::Create if writes && told.behind(0) == "back" => Some(Family::Send),
         // "I've written to Björn": to somebody, and no file.
-        Action::Of(Family::Create)
-            if verb.starts_with("wr") && active && behind(0) == "to" && is_person(object) =>
-        {
+        Family::Create if writes && active && told.behind(0) == "to" && is_person(object) => {
             Some(Family::Send)
         }
+        // "Commit created": a commit, and no making of some other thing.
+        Family::Create if makes_commit(prose, predicate) => Some(Family::Commit),
+        // "Built.": a build, and no making of something.
+        Family::Create if verb == "built" && object.len() < 2 => Some(Family::Build),
         // "sent in your reading": handed in, and not to somebody.
-        Action::Of(Family::Send) if verb == "sent" && active && behind(0) == "in" => {
-            named().or(Some(Family::Update))
+        Family::Send if verb == "sent" && active && told.behind(0) == "in" => {
+            told.named().or(Some(Family::Update))
         }
+        // "dropped him a note": said, and nothing deleted.
+        Family::Delete if verb == "dropped" && is_message(prose, object) => Some(Family::Send),
+        // "The stage has been cleared": what was in it may have been moved.
+        Family::Delete if verb == "cleared" && !active => Some(Family::Update),
+        family => Some(family),
+    }
+}
+
+/// Of verbs by which something is changed, published or begun.
+fn changed(told: &Told<'_, '_>, family: Family) -> Option<Family> {
+    let Told { prose, predicate, verb, object, .. } = *told;
+    let port = || object.get(1).is_some_and(|t| t.kind == TokenKind::Number);
+    match family {
         // "published on 5433": a port.
-        Action::Of(Family::Deploy)
-            if verb == "published"
-                && matches!(behind(0), "on" | "at")
-                && object.get(1).is_some_and(|t| t.kind == TokenKind::Number) =>
+        Family::Deploy
+            if verb == "published" && matches!(told.behind(0), "on" | "at") && port() =>
         {
             None
         }
         // "Your old slot has been released": given back, and nothing published.
-        Action::Of(Family::Deploy) if verb == "released" && !is_published(prose, predicate) => {
+        Family::Deploy if verb == "released" && !is_published(prose, predicate) => {
             Some(Family::Update)
         }
-        // "dropped him a note": said, and nothing deleted.
-        Action::Of(Family::Delete) if verb == "dropped" && is_message(prose, object) => {
-            Some(Family::Send)
-        }
-        // "The stage has been cleared": what was in it may have been moved.
-        Action::Of(Family::Delete) if verb == "cleared" && !active => Some(Family::Update),
         // "pushed back by a week": put off.
-        Action::Of(Family::Push) if matches!(behind(0), "back" | "forward") => Some(Family::Update),
-        Action::Of(Family::Update) if verb == "rolled" && behind(0) == "out" => {
-            Some(Family::Deploy)
-        }
-        Action::Of(Family::Update) if verb == "amended" && named() == Some(Family::Commit) => {
+        Family::Push if matches!(told.behind(0), "back" | "forward") => Some(Family::Update),
+        Family::Update if verb == "rolled" && told.behind(0) == "out" => Some(Family::Deploy),
+        Family::Update if verb == "amended" && told.named() == Some(Family::Commit) => {
             Some(Family::Commit)
         }
-        // "placed the total in a row of its own": nothing was ordered.
-        Action::Of(Family::Book) if verb == "placed" => {
-            let mut things = prose.tokens(range).iter().filter(|t| !t.quoted);
-            let ordered =
-                |t: &Token| prose.is(t, words!["order", "orders", "hold", "bid", "bet", "trade"]);
-            things.any(|t| t.noun.is_some() || ordered(t)).then_some(Family::Book)
-        }
-        // "your booking has been confirmed"
-        Action::Of(Family::Read) if verb == "confirmed" && !active => named().filter(|family| {
-            use Family as F;
-            matches!(family, F::Book | F::Exchange | F::Refund | F::Return | F::Cancel)
-        }),
-        // "as requested" asks; "a return has been requested" does.
-        Action::Any if verb == "requested" && predicate.voice != Voice::PerfectPassive => None,
-        // "Both returned an error": a result, and nothing sent back.
-        Action::Of(Family::Return) if object.iter().take(3).any(|t| t.has(Tags::FAILURE)) => None,
-        Action::Of(Family::Update) if verb == "merged" && merges_branch(prose, predicate) => {
+        Family::Update if verb == "merged" && merges_branch(prose, predicate) => {
             Some(Family::Commit)
         }
         // "The push was rejected": by somebody else.
-        Action::Of(Family::Update) if verb == "rejected" && predicate.voice != Voice::Active => {
-            None
+        Family::Update if verb == "rejected" && predicate.voice != Voice::Active => None,
+        Family::Update if is_all_set(prose, predicate) => told.named(),
+        // "A refund was triggered", "started the return"
+        Family::Run if STARTS.contains(&verb) => {
+            use Family as F;
+            let begun = [F::Refund, F::Return, F::Exchange, F::Cancel, F::Pay, F::Move];
+            told.named_among(&begun).or(Some(Family::Run))
+        }
+        family => Some(family),
+    }
+}
+
+/// Of all other verbs with a family of their own.
+fn settled(told: &Told<'_, '_>, family: Family) -> Option<Family> {
+    let Told { prose, verb, active, object, .. } = *told;
+    match family {
+        // "placed the total in a row of its own": nothing was ordered.
+        Family::Book if verb == "placed" => {
+            let mut things = prose.tokens(told.things.clone()).iter().filter(|t| !t.quoted);
+            let ordered = |t: &Token| t.noun.is_some() || prose.is(t, &sets::PLACED_ORDERS);
+            things.any(ordered).then_some(Family::Book)
         }
         // "The hotel is booked out": there is no room.
-        Action::Of(Family::Book) if !active && matches!(behind(0), "out" | "up" | "solid") => None,
-        Action::Of(Family::Update) if is_all_set(prose, predicate) => named(),
-        // "Commit created": a commit, and no making of some other thing.
-        Action::Of(Family::Create) if makes_commit(prose, predicate) => Some(Family::Commit),
-        // "put the report into `out/report.md`"
-        Action::Generic if verb == "put" && puts_into_file(prose, predicate) => {
-            Some(Family::Create)
+        Family::Book if !active && matches!(told.behind(0), "out" | "up" | "solid") => None,
+        // "your booking has been confirmed"
+        Family::Read if verb == "confirmed" && !active => {
+            use Family as F;
+            told.named_among(&[F::Book, F::Exchange, F::Refund, F::Return, F::Cancel])
         }
-        // "Built.": a build, and no making of something.
-        Action::Of(Family::Create) if verb == "built" && object.len() < 2 => Some(Family::Build),
-        // "A refund was triggered", "started the return"
-        Action::Of(Family::Run) if STARTS.contains(&verb) => named()
-            .filter(|family| {
-                use Family as F;
-                matches!(family, F::Refund | F::Return | F::Exchange | F::Cancel | F::Pay | F::Move)
-            })
-            .or(Some(Family::Run)),
-        Action::Of(family) => Some(family),
-        Action::Generic if predicate.came_about && verb == "live" => {
+        // "Both returned an error": a result, and nothing sent back.
+        Family::Return if object.iter().take(3).any(|t| t.has(Tags::FAILURE)) => None,
+        family => Some(family),
+    }
+}
+
+/// Of verbs that say little by themselves: "put", "handled", "is live".
+fn generic(told: &Told<'_, '_>) -> Option<Family> {
+    let Told { prose, predicate, verb, active, object, cares, .. } = *told;
+    match verb {
+        // "put the report into `out/report.md`"
+        "put" if puts_into_file(prose, predicate) => Some(Family::Create),
+        "live" if predicate.came_about => {
             let placed = object.first().is_some_and(|t| matches!(prose.word(t), "on" | "in"));
             let one = prose
                 .tokens(predicate.subject_tokens.clone())
@@ -131,18 +189,14 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
                 .any(|t| t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::THING)));
             (predicate.emphatic || placed || one).then_some(Family::Deploy)
         }
-        Action::Generic if predicate.came_about && verb == "active" => {
-            predicate.emphatic.then_some(Family::Update)
-        }
+        "active" if predicate.came_about => predicate.emphatic.then_some(Family::Update),
         // "I handled the nil case in `main.go`"
-        Action::Generic if verb == "handled" && active && puts_into_file(prose, predicate) => {
-            Some(Family::Update)
+        "handled" if active && puts_into_file(prose, predicate) => Some(Family::Update),
+        _ => {
+            let text = || is_text_message(prose, predicate).then_some(Family::Send);
+            let other = (cares || verb == "approved").then_some(Family::Update);
+            told.named().or_else(text).or(other)
         }
-        Action::Generic => {
-            let told = || is_text_message(prose, predicate).then_some(Family::Send);
-            named().or_else(told).or((cares || verb == "approved").then_some(Family::Update))
-        }
-        Action::Any => named().or(Some(Family::Update)),
     }
 }
 
@@ -200,8 +254,7 @@ pub(super) fn makes_commit(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 pub(super) fn merges_branch(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let subject = prose.tokens(predicate.subject_tokens.clone()).iter();
     let object = prose.tokens(predicate.object_tokens.clone());
-    let known = words!["branch", "main", "master", "develop", "trunk", "pr"];
-    let places = |t: &Token| prose.is(t, known);
+    let places = |t: &Token| prose.is(t, &sets::BRANCHES);
     // "pull request"
     let request = object.windows(2).any(|w| {
         let [pull, request] = w else { return false };

@@ -23,6 +23,7 @@ mod left_out;
 mod listed_file;
 mod made_good;
 mod matter;
+mod named;
 mod named_code;
 mod no_act;
 mod objects;
@@ -55,8 +56,8 @@ pub(crate) use listed_file::listed_files;
 pub(crate) use named_code::unwritten_names;
 pub(crate) use objects::{mentions, objects_in};
 #[cfg(test)]
-pub(crate) use told_act::NO_ACTS;
-pub(crate) use told_act::told_acts;
+pub(crate) use told_act::reasons;
+pub(crate) use told_act::{Read, told_acts};
 pub(crate) use told_file::told_files;
 pub(crate) use uncalled_by_name::uncalled_by_name;
 pub(crate) use unedited::unedited;

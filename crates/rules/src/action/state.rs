@@ -298,22 +298,10 @@ pub(super) fn holds_state(text: &str, word: &AnyCase<'_>) -> bool {
 
 /// "Your leave has been approved", where the call that vouches answered that it is pending.
 pub(super) fn is_still_open(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
-    const DECIDED: [&str; 6] = ["approved", "paid", "delivered", "picked", "granted", "accepted"];
-    const OPEN: [&str; 9] = [
-        "pending",
-        "queued",
-        "requested",
-        "submitted",
-        "awaiting",
-        "in_review",
-        "under_review",
-        "draft",
-        "created",
-    ];
     let Some((execution, deed)) = facts.deed(at) else { return false };
     // What has an id is judged by its state.
     let named = !identifying(&said.patients).is_empty();
-    if named || said.is_own() || !DECIDED.contains(&said.verb.as_str()) {
+    if named || said.is_own() || !sets::DECIDED_STATES.list.contains(&said.verb.as_str()) {
         return false;
     }
     // An order may be pending and paid.
@@ -328,6 +316,6 @@ pub(super) fn is_still_open(facts: &Facts<'_>, said: &ActionClaim, at: usize) ->
         let text = text.to_ascii_lowercase().replace([' ', '-'], "_");
         node.parent == 0
             && matches!(node.name, "status" | "state")
-            && OPEN.iter().any(|open| text.starts_with(open))
+            && sets::NOT_DECIDED.list.iter().any(|open| text.starts_with(open))
     })
 }

@@ -3,9 +3,10 @@
 use counterfoil_model::Family;
 
 use super::extract::{
-    Told, came_by_act, is_own, is_own_already, is_settled, opens_with_done, stands,
+    Told, came_by_act, heads_of_tables, is_own, is_own_already, is_settled, opens_with_done, stands,
 };
 use super::family::family_of;
+use super::named::Named;
 use super::no_act::{
     has_lasted, is_about_a_kind, is_aside, is_attribute, is_by_another, is_consequence,
     is_definition, is_denied_in_row, is_excepted, is_heading, is_kept_output, is_label,
@@ -31,13 +32,29 @@ pub(crate) struct ToldAct<'p, 't> {
     pub(super) as_found: bool,
 }
 
-/// Why a verb with these words around it tells of no act of the agent: the first that holds speaks.
-pub(crate) const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 14] = [
+/// Why a verb tells of no act, before it is known what kind of act it would be: the first that holds
+/// speaks.
+const NOT_TOLD: [(&str, fn(&Prose<'_>, &Predicate, Option<BlockKind>) -> bool); 4] = [
+    ("said not to be done", |_, predicate, _| predicate.negated),
+    ("quoted", |_, _, block| block == Some(BlockKind::Quote)),
+    ("a label", is_label),
+    ("of an earlier time", |prose, predicate, _| {
+        predicate.earlier && !is_settled(prose, predicate) && !is_own_already(prose, predicate)
+    }),
+];
+
+const UNKNOWN: &str = "of no known kind of act";
+const CHANGES_NOTHING: &str = "changes nothing: other rules ask about looking and running";
+const BY_ANOTHER: &str = "done by somebody else";
+const A_STATE: &str = "a state, and nobody is said to have caused it";
+
+/// Why a verb tells of no act of the agent although its kind is known: the first that holds speaks.
+const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 14] = [
     ("among what is left out", |act| is_excepted(act.prose, act.predicate)),
     ("follows from something else", |act| is_consequence(act.prose, act.clause, act.predicate)),
     ("was turned down, as it says", |act| is_turned_down(act.prose, act.clause, act.predicate)),
     ("says what a word stands for", |act| is_definition(act.prose, act.clause)),
-    ("heads what is said behind it", |act| is_heading(act.prose, act.clause, act.predicate)),
+    ("a heading of what follows", |act| is_heading(act.prose, act.clause, act.predicate)),
     ("of a command's output", |act| is_kept_output(act.prose, act.predicate, act.family)),
     ("says what a thing is like", |act| is_attribute(act.prose, act.predicate)),
     ("of things of a kind", |act| is_about_a_kind(act.prose, act.clause, act.predicate)),
@@ -56,33 +73,25 @@ impl<'p, 't> ToldAct<'p, 't> {
         clause: &'p Clause,
         predicate: &'p Predicate,
     ) -> Result<Self, &'static str> {
-        let sentence = prose.sentences.get(clause.sentence).ok_or("in no sentence")?;
+        let sentence = prose.sentences.get(clause.sentence).ok_or(UNKNOWN)?;
         let block = prose.block_of(sentence).map(|block| block.kind);
-        if predicate.negated {
-            return Err("said not to be done");
-        }
-        if block == Some(BlockKind::Quote) {
-            return Err("quoted");
-        }
-        if is_label(prose, predicate, block) {
-            return Err("a label");
+        if let Some((reason, _)) = NOT_TOLD.iter().find(|(_, holds)| holds(prose, predicate, block))
+        {
+            return Err(reason);
         }
         let settled = predicate.earlier && is_settled(prose, predicate);
-        if predicate.earlier && !settled && !is_own_already(prose, predicate) {
-            return Err("of an earlier time");
-        }
         let verb = prose.tokens.get(predicate.verb).map(|t| prose.word(t).to_ascii_lowercase());
-        let verb = verb.ok_or("no verb")?;
-        let family = family_of(prose, predicate, &verb).ok_or("of no known kind of act")?;
+        let verb = verb.ok_or(UNKNOWN)?;
+        let family = family_of(prose, predicate, &verb).ok_or(UNKNOWN)?;
         if !family.changes_state() {
-            return Err("changes nothing: rules about looking, running and checking ask of it");
+            return Err(CHANGES_NOTHING);
         }
         if is_by_another(prose, predicate) {
-            return Err("done by somebody else");
+            return Err(BY_ANOTHER);
         }
         let told = is_own(predicate, opens_with_done(prose))
             .or_else(|| stands(prose, clause, predicate, family))
-            .ok_or("how things are, and nobody is said to have brought it about")?;
+            .ok_or(A_STATE)?;
         let as_found = settled || (told == Told::State && !came_by_act(prose, predicate, family));
         let act = Self { prose, clause, predicate, sentence, block, verb, family, told, as_found };
         match NO_ACTS.iter().find(|(_, holds)| holds(&act)) {
@@ -92,34 +101,55 @@ impl<'p, 't> ToldAct<'p, 't> {
     }
 }
 
+/// Why no verb of a clause is asked whether it tells of an act: the first that holds speaks. The
+/// sentences are those of the first rows of tables.
+const LEFT_WHOLE: [(&str, fn(&Prose<'_>, &[usize], &Clause) -> bool); 4] = [
+    ("in a clause that is not asserted", |_, _, clause| clause.mood != Mood::Asserted),
+    ("to be done", |prose, _, clause| is_agenda(prose, clause)),
+    ("in the head of a table", |_, heads, clause| heads.binary_search(&clause.sentence).is_ok()),
+    ("denied in its row", |prose, _, clause| is_denied_in_row(prose, clause)),
+];
+
 /// Why no verb of a clause is asked whether it tells of an act.
-pub(super) fn left_whole(prose: &Prose<'_>, clause: &Clause) -> Option<&'static str> {
-    if clause.mood != Mood::Asserted {
-        return Some("in a clause that is not asserted");
-    }
-    if is_agenda(prose, clause) {
-        return Some("to be done");
-    }
-    is_denied_in_row(prose, clause).then_some("denied in its row")
+pub(super) fn left_whole(
+    prose: &Prose<'_>,
+    heads: &[usize],
+    clause: &Clause,
+) -> Option<&'static str> {
+    LEFT_WHOLE.iter().find(|(_, holds)| holds(prose, heads, clause)).map(|(reason, _)| *reason)
 }
 
-/// The completed verbs of a clause as they are written, with the kind of act that each tells of;
-/// otherwise why it tells of none.
-pub(crate) fn told_acts(
-    prose: &Prose<'_>,
-    clause: &Clause,
-) -> Vec<(String, Result<Family, &'static str>)> {
-    let read = |predicate: &Predicate| {
-        if let Some(reason) = left_whole(prose, clause) {
-            return Err(reason);
-        }
-        match prose.language_of(clause) {
-            Language::English => ToldAct::of(prose, clause, predicate).map(|act| act.family),
-            _ => match predicate.action {
-                Action::Of(family) if family.changes_state() => Ok(family),
-                _ => Err("of no known kind of act"),
-            },
-        }
+/// Every reason for which a verb tells of no act.
+#[cfg(test)]
+pub(crate) fn reasons() -> impl Iterator<Item = &'static str> {
+    let whole = LEFT_WHOLE.iter().map(|(reason, _)| *reason);
+    let before = NOT_TOLD.iter().map(|(reason, _)| *reason);
+    let introduces = super::named::INTRODUCES;
+    let single = [UNKNOWN, CHANGES_NOTHING, BY_ANOTHER, A_STATE, introduces];
+    let behind = NO_ACTS.iter().map(|(reason, _)| *reason);
+    whole.chain(before).chain(single).chain(behind)
+}
+
+/// A verb as it is written, with the kind of act that it tells of; otherwise why it tells of none.
+pub(crate) type Read = (String, Result<Family, &'static str>);
+
+/// The completed verbs of each clause of a text, in order.
+pub(crate) fn told_acts(prose: &Prose<'_>) -> Vec<Vec<Read>> {
+    let heads = heads_of_tables(prose);
+    let of = |clause| told_acts_of(prose, &heads, clause);
+    prose.clauses.iter().map(of).collect()
+}
+
+fn told_acts_of(prose: &Prose<'_>, heads: &[usize], clause: &Clause) -> Vec<Read> {
+    let english = |predicate: &Predicate| {
+        let act = ToldAct::of(prose, clause, predicate)?;
+        Named::of(&act).map(|_| act.family)
+    };
+    let read = |predicate: &Predicate| match (left_whole(prose, heads, clause), predicate.action) {
+        (Some(reason), _) => Err(reason),
+        (None, _) if prose.language_of(clause) == Language::English => english(predicate),
+        (None, Action::Of(family)) if family.changes_state() => Ok(family),
+        _ => Err(UNKNOWN),
     };
     let of = |predicate: &Predicate| {
         let verb = prose.tokens.get(predicate.verb)?;

@@ -132,6 +132,10 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     if label.iter().enumerate().any(did) {
         return false;
     }
+    // "I could not send it: the server timed out": what happened, and why.
+    if label.iter().any(|t| t.has(Tags::AGENT)) && label.iter().any(|t| t.has(Tags::NEGATION)) {
+        return false;
+    }
     let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
     let norm = |t: &Token| prose.is(t, NORMS) || t.has(Tags::MODAL);
     let leads = label.iter().find(|t| !mark(t)).is_some_and(|t| prose.is(t, REQUIRED))

@@ -170,9 +170,7 @@ impl<'t> Prose<'t> {
 
     /// Whether the word says that a number behind it is not exact: "about 40".
     pub(crate) fn is_rough(&self, token: &Token) -> bool {
-        let words =
-            words!["about", "around", "roughly", "approximately", "approx", "nearly", "almost"];
-        self.is(token, words)
+        self.is(token, &sets::NOT_EXACT)
     }
 
     /// Whether a token is one of these words, in any case.

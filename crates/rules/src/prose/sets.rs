@@ -104,6 +104,15 @@ sets! {
     CHECKS_REPORT = "checks-report";
     LEFT_OUT = "left-out";
     LEFT_OUT_LISTS = "left-out-lists";
+    LEADS_ELSEWHERE = "leads-elsewhere";
+    CHANGES_A_TEXT = "changes-a-text";
+    KEPT_IN_FILES = "kept-in-files";
+    AS_A_RULE = "as-a-rule";
+    NOT_DECIDED = "not-decided";
+    DECIDED_STATES = "decided-states";
+    PLACED_ORDERS = "placed-orders";
+    BRANCHES = "branches";
+    NOT_EXACT = "not-exact";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -109,19 +109,26 @@ impl Command {
         }
     }
 
-    /// Whether it is a database's own client and is given more than questions.
+    /// Whether it is a database's own client.
     #[must_use]
-    pub fn changes_data(&self) -> bool {
-        const CLIENTS: [&str; 8] = [
+    pub fn is_database_client(&self) -> bool {
+        const CLIENTS: [&str; 9] = [
             "psql",
             "mysql",
             "mariadb",
             "sqlite3",
             "duckdb",
             "mongosh",
+            "mongo",
             "sqlcmd",
             "clickhouse-client",
         ];
+        self.program().is_some_and(|program| CLIENTS.contains(&program))
+    }
+
+    /// Whether it is a database's own client and is given more than questions.
+    #[must_use]
+    pub fn changes_data(&self) -> bool {
         const CHANGING: [&str; 8] =
             ["insert", "update", "delete", "alter", "create", "drop", "truncate", "replace"];
         let changes = |word: &Word| {
@@ -134,7 +141,7 @@ impl Command {
             _ => false,
         };
         let file = |word: &Word| matches!(word.text.as_str(), "-f" | "--file" | "-i");
-        self.program().is_some_and(|program| CLIENTS.contains(&program))
+        self.is_database_client()
             && (self.args.iter().any(|word| file(word) || changes(word))
                 || self.redirects.iter().any(input))
     }

@@ -161,7 +161,7 @@ fn is_lost(program: &str, words: &[&str], command: &Command, place: &Place) -> b
             named()
                 || TASKS.iter().any(|task| is_task(program, words, task))
                 || deletes_in_cloud(program, words)
-                || drops_data(program, words)
+                || drops_data(command, words)
                 || deletes_by_code(program, words)
         }
     }
@@ -272,21 +272,10 @@ fn asks_to_delete(words: &[&str]) -> bool {
 }
 
 /// A database's own client that is told to drop what it holds.
-fn drops_data(program: &str, words: &[&str]) -> bool {
-    const CLIENTS: [&str; 9] = [
-        "psql",
-        "mysql",
-        "mariadb",
-        "sqlite3",
-        "duckdb",
-        "mongosh",
-        "mongo",
-        "sqlcmd",
-        "clickhouse-client",
-    ];
+fn drops_data(command: &Command, words: &[&str]) -> bool {
     const DROPS: [&str; 6] =
         ["drop database", "drop schema", "drop table", "truncate ", "dropdatabase(", ".drop("];
-    if !CLIENTS.contains(&program) {
+    if !command.is_database_client() {
         return false;
     }
     let text = words.join(" ").to_lowercase();

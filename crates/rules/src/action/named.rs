@@ -1,0 +1,111 @@
+//! What an act was done to, as its clause names it.
+
+use std::ops::Range;
+
+use counterfoil_model::{Family, Object, ObjectKind};
+
+use super::each::{enumerated, listed_behind};
+use super::extract::{direct_object, goal_of, put_into, things_in};
+use super::no_act::{is_reduced, speaks_of_thing};
+use super::objects::{objects_in, patients_in};
+use super::rows::named_in_row;
+use super::told_act::ToldAct;
+use crate::prose::Voice;
+
+/// What an act was done to.
+pub(super) struct Named {
+    /// What was acted on, as far as it can be told from what else is named.
+    pub(super) patients: Vec<Object>,
+    /// The words for it: `bag`, `reservation`.
+    pub(super) things: Vec<String>,
+    /// Everything that the clause names.
+    pub(super) objects: Vec<Object>,
+    /// The things that it enumerates.
+    pub(super) listed: Vec<Object>,
+}
+
+/// Why nothing in particular was done: a list behind the clause says what.
+pub(super) const INTRODUCES: &str = "introduces what follows";
+
+impl Named {
+    pub(super) fn of(act: &ToldAct<'_, '_>) -> Result<Self, &'static str> {
+        let ToldAct { prose, clause, predicate, .. } = *act;
+        let told = told(act);
+        let range = match predicate.voice {
+            Voice::Active | Voice::Bare => direct_object(prose, &told),
+            _ => predicate.subject_tokens.clone(),
+        };
+        let mut patients = patients(act, range.clone());
+        let behind = listed_below(act, &patients);
+        let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
+        let introduces = act.sentence.introduces && !files && behind.is_empty();
+        if introduces && !speaks_of_thing(prose, predicate) {
+            return Err(INTRODUCES);
+        }
+        let things = things_in(prose, range.clone());
+        let mut objects = objects_in(prose, clause.tokens.start..told.end);
+        objects.dedup();
+        let listed = match behind.is_empty() {
+            true => enumerated_in(act, range),
+            false => {
+                patients.clone_from(&behind);
+                behind
+            }
+        };
+        // "| A-7 | cancelled |": the row says what the state is of.
+        if objects.is_empty() && patients.is_empty() {
+            objects = named_in_row(prose, clause.sentence);
+            patients.clone_from(&objects);
+        }
+        Ok(Self { patients, things, objects, listed })
+    }
+}
+
+/// The tokens that tell what was done. "`a.rs`: adapted, new test `x`": none behind the comma.
+fn told(act: &ToldAct<'_, '_>) -> Range<usize> {
+    let tokens = act.predicate.object_tokens.clone();
+    let apart = act.prose.tokens(tokens.clone()).first().is_some_and(|t| t.is(','));
+    let end = if act.predicate.voice == Voice::Bare && apart { tokens.start } else { tokens.end };
+    tokens.start..end
+}
+
+fn patients(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
+    let ToldAct { prose, predicate, family, .. } = *act;
+    let is_file = |object: &Object| object.kind == ObjectKind::Path;
+    let mut patients = patients_in(prose, range);
+    if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
+        // "`src/a.rs` - Added a check": the label says where.
+        let mut label = objects_in(prose, predicate.subject_tokens.clone());
+        label.retain(is_file);
+        if !label.is_empty() {
+            patients = label;
+        }
+    }
+    let makes = matches!(family, Family::Create | Family::Update);
+    if makes && !patients.iter().any(is_file) {
+        let goal = goal_of(prose, predicate).or_else(|| put_into(prose, predicate, &act.verb));
+        patients.extend(goal);
+    }
+    patients
+}
+
+/// "These have been cancelled:" and a list of ids.
+fn listed_below(act: &ToldAct<'_, '_>, patients: &[Object]) -> Vec<Object> {
+    let ToldAct { prose, predicate, sentence, .. } = *act;
+    let noted = matches!(predicate.voice, Voice::Bare | Voice::BareResult);
+    // "besides the one I just changed (BK771):" introduces others.
+    let named_here = patients.iter().any(|o| o.kind == ObjectKind::Id);
+    match sentence.introduces && !noted && !named_here && !is_reduced(prose, predicate) {
+        true => listed_behind(prose, sentence),
+        false => Vec::new(),
+    }
+}
+
+/// The things that the clause itself enumerates.
+fn enumerated_in(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
+    let typed =
+        |o: &Object| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email);
+    let named = objects_in(act.prose, range.clone()).iter().any(typed);
+    let range = if named { range } else { act.predicate.object_tokens.clone() };
+    enumerated(act.prose, range, named)
+}
