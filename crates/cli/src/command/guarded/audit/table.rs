@@ -76,8 +76,9 @@ fn exit_code(code: &ExitCode) -> Option<i64> {
 /// Writes the lines that are wanted. What is broken in the log is named, and left out.
 pub(super) fn write(files: AuditFiles, filter: &AuditFilter, path: &Path) -> anyhow::Result<Exit> {
     let file = File::create_new(path).map_err(|error| {
+        let there = error.kind() == std::io::ErrorKind::AlreadyExists;
         Complaint::new(format!("{} cannot be made: {error}", path.display()))
-            .help("name a file that is not there yet")
+            .maybe_help(there.then(|| "name a file that is not there yet".to_owned()))
     })?;
     let schema = Arc::new(parse_message_type(&schema()).context("the columns")?);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
