@@ -1,5 +1,6 @@
 //! What the agent said, message by message.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use counterfoil_model::{Message, MessageKind, Role, Transcript};
@@ -13,6 +14,8 @@ pub(crate) struct Answer<'t> {
     pub(crate) turn: usize,
     /// Its text.
     pub(crate) prose: Prose<'t>,
+    /// The stems of the words of each clause, with their tokens; made when somebody asks.
+    pub(crate) stems: OnceCell<Vec<Vec<(String, usize)>>>,
 }
 
 /// The agent's texts among some messages, in order.
@@ -24,7 +27,11 @@ pub(crate) fn answers(transcript: &Transcript, among: Range<usize>) -> Vec<Answe
         .take(among.end)
         .skip(among.start)
         .filter(|(_, message)| is_said(message))
-        .map(|(turn, message)| Answer { turn, prose: Prose::read(&message.text) })
+        .map(|(turn, message)| Answer {
+            turn,
+            prose: Prose::read(&message.text),
+            stems: OnceCell::new(),
+        })
         .collect()
 }
 

@@ -12,6 +12,7 @@ use super::index::Index;
 use super::record::Record;
 use super::upshot::Upshot;
 use crate::check::{Report, judge};
+use crate::grounding::{Numbers, Things};
 use crate::member::Sheaf;
 use crate::settings::Settings;
 use crate::tool_use::Names;
@@ -40,6 +41,10 @@ pub(super) struct Known<'t> {
     pub(super) sheaf: Latest<Sheaf<'t>>,
     /// The figures that the user named last before a message.
     pub(super) figures_asked: Latest<Vec<Figure>>,
+    /// The numbers before a message, and what follows from them.
+    pub(super) numbers: Latest<Numbers>,
+    /// The things before a message that may be taken for each other.
+    pub(super) things: Latest<Things>,
     pub(super) index: Index,
 }
 
@@ -58,6 +63,8 @@ impl<'t> Indexed<'t> {
             names: OnceCell::new(),
             sheaf: Latest::default(),
             figures_asked: Latest::default(),
+            numbers: Latest::default(),
+            things: Latest::default(),
             index: Index::default(),
         }))
     }

@@ -22,6 +22,7 @@ use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, St
 use crate::action::{ActionClaim, ActionVerdict, action_claims, consume, judge};
 use crate::call::Admissions;
 use crate::citation::{Citation, citations};
+use crate::grounding::{Numbers, Things};
 use crate::member::Sheaf;
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
@@ -329,6 +330,16 @@ impl<'t> Facts<'t> {
     /// The results near a message, taken apart.
     pub(crate) fn sheaf(&self) -> &Latest<Sheaf<'t>> {
         &self.known.sheaf
+    }
+
+    /// The numbers before message `turn`; `make` works them out the first time.
+    pub(crate) fn numbers(&self, turn: usize, make: impl FnOnce() -> Numbers) -> Rc<Numbers> {
+        self.known.numbers.get(turn, make)
+    }
+
+    /// The things before message `turn`; `make` works them out the first time.
+    pub(crate) fn things(&self, turn: usize, make: impl FnOnce() -> Things) -> Rc<Things> {
+        self.known.things.get(turn, make)
     }
 
     /// The values that the agent states.

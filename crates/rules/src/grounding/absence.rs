@@ -26,7 +26,7 @@ pub(crate) struct Denied<'p> {
 
 pub(crate) fn denied<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Vec<Denied<'p>> {
     let prose = &answer.prose;
-    let said = clauses(prose);
+    let said = clauses(answer);
     let found = said.iter().filter(|said| said.asserted && said.denies && !said.by_agent);
     found
         .filter_map(|said| {

@@ -5,13 +5,14 @@ use crate::prose::{
 };
 
 use super::stem::stem;
+use crate::facts::Answer;
 
 /// A clause with its words.
 #[derive(Debug)]
 pub(super) struct Assertion<'p> {
     pub(super) clause: &'p Clause,
     /// The stems of its words, with their tokens.
-    pub(super) stems: Vec<(String, usize)>,
+    pub(super) stems: &'p [(String, usize)],
     /// It says that something is not so.
     pub(super) denies: bool,
     /// The speaker is in it.
@@ -29,14 +30,17 @@ impl Assertion<'_> {
 }
 
 /// The clauses of an answer, with what they say and whether it is asserted.
-pub(super) fn clauses<'p>(prose: &'p Prose<'_>) -> Vec<Assertion<'p>> {
-    prose.clauses.iter().map(|clause| read(prose, clause)).collect()
+pub(super) fn clauses<'p>(answer: &'p Answer<'_>) -> Vec<Assertion<'p>> {
+    let prose = &answer.prose;
+    let stems =
+        answer.stems.get_or_init(|| prose.clauses.iter().map(|c| stems(prose, c)).collect());
+    prose.clauses.iter().zip(stems).map(|(clause, stems)| read(prose, clause, stems)).collect()
 }
 
-fn read<'p>(prose: &Prose<'_>, clause: &'p Clause) -> Assertion<'p> {
-    let range = clause.tokens.clone();
+/// The stems of a clause's words, with their tokens.
+fn stems(prose: &Prose<'_>, clause: &Clause) -> Vec<(String, usize)> {
     let mut stems = Vec::new();
-    for at in range.clone() {
+    for at in clause.tokens.clone() {
         let Some(token) = prose.tokens.get(at) else { break };
         if matches!(token.kind, TokenKind::Symbol(_) | TokenKind::Number | TokenKind::Money) {
             continue;
@@ -45,6 +49,11 @@ fn read<'p>(prose: &Prose<'_>, clause: &'p Clause) -> Assertion<'p> {
         let parts = word.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'));
         stems.extend(parts.filter(|part| part.len() > 1).map(|part| (stem(part), at)));
     }
+    stems
+}
+
+fn read<'p>(prose: &Prose<'_>, clause: &'p Clause, stems: &'p [(String, usize)]) -> Assertion<'p> {
+    let range = clause.tokens.clone();
     let denies = prose
         .tokens(range)
         .iter()

@@ -35,7 +35,7 @@ struct Counts {
 
 pub(crate) fn miscounted<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<Miscounted<'p>> {
     let prose = &answer.prose;
-    let said = clauses(prose);
+    let said = clauses(answer);
     let told = said.iter().filter(|said| said.asserted && !said.denies);
     let mut told = told.flat_map(|said| numbered(prose, said).into_iter().map(move |n| (said, n)));
     let first = told.next()?;

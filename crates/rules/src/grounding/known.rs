@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::number::{Told, number};
 use super::sums::{is_subset_sum, products, shares, sums};
-use crate::facts::{Answer, Facts};
+use crate::facts::Facts;
 use crate::prose::sets;
 use crate::values::{Leaf, Node, Source, whole};
 
@@ -18,8 +18,8 @@ pub(super) const MOST: usize = 160;
 const FEW: usize = 40;
 
 /// What may explain a number.
-#[derive(Default)]
-pub(super) struct Known {
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
     /// The numbers of the texts.
     pub(super) numbers: Vec<f64>,
     /// Those of the members of one name.
@@ -38,11 +38,11 @@ pub(super) struct Known {
     digits: String,
 }
 
-impl Known {
-    pub(super) fn of(facts: &Facts<'_>, answer: &Answer<'_>) -> Self {
+impl Numbers {
+    pub(super) fn of(facts: &Facts<'_>, turn: usize) -> Self {
         let mut known = Self::default();
-        known.count(facts.record().count_before(answer.turn));
-        for given in facts.given().near(answer.turn, REACH) {
+        known.count(facts.record().count_before(turn));
+        for given in facts.given().near(turn, REACH) {
             known.read(given.text);
             if let Source::Result(at) = given.source {
                 known.read_document(given.text);
@@ -53,7 +53,7 @@ impl Known {
             }
         }
         // What was called and did not come out well was given, too.
-        for (execution, _) in facts.deeds_before(answer.turn).take(MOST_CALLS) {
+        for (execution, _) in facts.deeds_before(turn).take(MOST_CALLS) {
             known.read(execution.call.map_or("", |call| call.arguments.as_str()));
         }
         known.numbers.sort_by(f64::total_cmp);
@@ -173,40 +173,48 @@ impl Known {
             || measured && (told.is(known * 1.8 + 32.0) || told.is((known - 32.0) / 1.8))
     }
 
-    /// Whether the number follows from others: from two that the answer tells or one of them and one
-    /// of the session, from those of one object or of one name.
+    /// Whether a number follows from one that is explained.
     pub(super) fn gives(&self, told: &Told<'_>, explained: &[f64]) -> bool {
         let is = |value: f64| told.is(value);
-        let among = |one: &[f64], two: &[f64], give: fn(f64, f64, &dyn Fn(f64) -> bool) -> bool| {
-            one.iter().any(|one| two.iter().any(|two| give(*one, *two, &is)))
-        };
-        if among(explained, explained, products) || among(explained, &self.numbers, sums) {
-            return true;
-        }
+        among(explained, explained, products, &is)
+            || among(explained, &self.numbers, sums, &is)
+            || told.percent && among(explained, &self.numbers, shares, &is)
+    }
+
+    /// Whether a number follows from the session alone: from numbers of one row, one result, or from
+    /// any two where there are few.
+    pub(super) fn gives_alone(&self, told: &Told<'_>) -> bool {
+        let is = |value: f64| told.is(value);
         let share = |of: &f64| (1..=(*of as u32)).any(|some| is(100.0 * f64::from(some) / of));
         if told.percent && self.lists.iter().any(share) {
             return true;
         }
         // Where there are few, any two of them may have been compared.
-        if self.numbers.len() <= FEW && among(&self.numbers, &self.numbers, sums) {
-            return true;
-        }
-        if told.percent && among(explained, &self.numbers, shares) {
+        if self.numbers.len() <= FEW && among(&self.numbers, &self.numbers, sums, &is) {
             return true;
         }
         let scaled = |value: f64| is(value) || is(value * 1e3) || is(value / 1e3);
         let rows = self.objects.iter().chain(self.columns.values()).chain(&self.lines);
-        let in_one =
-            |doc: &Vec<f64>| among(doc, doc, sums) || told.percent && among(doc, doc, shares);
+        let in_one = |doc: &Vec<f64>| {
+            among(doc, doc, sums, &is) || told.percent && among(doc, doc, shares, &is)
+        };
         if self.documents.iter().any(in_one) {
             return true;
         }
         rows.into_iter().any(|row| {
             let total: f64 = row.iter().sum();
             is(total / row.len().max(1) as f64)
-                || among(row, row, sums)
-                || told.percent && (among(row, row, shares) || among(row, &[total], shares))
+                || among(row, row, sums, &is)
+                || told.percent
+                    && (among(row, row, shares, &is) || among(row, &[total], shares, &is))
                 || is_subset_sum(row, &scaled)
         })
     }
+}
+
+type Give = fn(f64, f64, &dyn Fn(f64) -> bool) -> bool;
+
+/// Whether one number of each give one.
+fn among(one: &[f64], two: &[f64], give: Give, is: &dyn Fn(f64) -> bool) -> bool {
+    one.iter().any(|one| two.iter().any(|two| give(*one, *two, is)))
 }

@@ -2,7 +2,7 @@
 
 use counterfoil_model::Claim;
 
-use super::known::{Known, MOST};
+use super::known::{MOST, Numbers};
 use crate::facts::{Answer, Facts};
 use crate::prose::{
     BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda, sets,
@@ -52,7 +52,7 @@ pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<U
     if told.iter().all(|told| told.open || !told.is_telling()) {
         return None;
     }
-    let known = Known::of(facts, answer);
+    let known = facts.numbers(answer.turn, || Numbers::of(facts, answer.turn));
     if known.numbers.len() > MOST {
         return None;
     }
@@ -75,16 +75,16 @@ pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<U
 }
 
 /// The numbers of an answer that the session has, or that follow from what it has.
-fn explained(known: &Known, told: &[Told<'_>]) -> Vec<f64> {
+fn explained(known: &Numbers, told: &[Told<'_>]) -> Vec<f64> {
     let known_to_all = |told: &Told<'_>| EVERYWHERE.contains(&told.value) && !told.is_plural();
     let is_known = |told: &&Told<'_>| known.has(told) || known_to_all(told);
     let mut explained: Vec<f64> = told.iter().filter(is_known).map(|told| told.value).collect();
     // What follows from a number that is explained is explained.
-    for _ in 0..3 {
+    for round in 0..3 {
         let more: Vec<f64> = told
             .iter()
             .filter(|told| !explained.contains(&told.value))
-            .filter(|told| known.gives(told, &explained))
+            .filter(|told| known.gives(told, &explained) || round == 0 && known.gives_alone(told))
             .map(|told| told.value)
             .collect();
         if more.is_empty() {
@@ -104,7 +104,7 @@ pub(crate) fn follows(facts: &Facts<'_>, answer: &Answer<'_>, amount: &str) -> b
     let prose = &answer.prose;
     let told: Vec<Told<'_>> =
         prose.clauses.iter().flat_map(|clause| told_in(prose, clause)).collect();
-    let known = Known::of(facts, answer);
+    let known = facts.numbers(answer.turn, || Numbers::of(facts, answer.turn));
     let Some(wanted) = told.iter().find(|told| told.text == amount) else { return false };
     if known.numbers.len() > MOST_KNOWN || told.len() > MOST_TOLD {
         return false;

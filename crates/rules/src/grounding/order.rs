@@ -31,7 +31,7 @@ struct Step {
 
 pub(crate) fn reversed<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<Reversed<'p>> {
     let prose = &answer.prose;
-    let said = clauses(prose);
+    let said = clauses(answer);
     let leads: Vec<(usize, Link)> =
         said.iter().enumerate().filter_map(|(at, said)| Some((at, link(prose, said)?))).collect();
     if leads.is_empty() || facts.delegates_before(answer.turn) {

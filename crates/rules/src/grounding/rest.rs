@@ -29,7 +29,7 @@ pub(crate) fn rest<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<Rest
         return None;
     }
     let prose = &answer.prose;
-    let said = clauses(prose);
+    let said = clauses(answer);
     let all: Vec<&Assertion<'p>> = said
         .iter()
         .filter(|said| said.asserted && !said.denies && is_of_all(prose, said))

@@ -47,7 +47,7 @@ pub(crate) fn unfinished<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Optio
     if states.iter().all(|state| state.open.is_empty()) {
         return None;
     }
-    let said = clauses(&answer.prose);
+    let said = clauses(answer);
     states.iter().filter(|state| !state.open.is_empty()).find_map(|state| {
         if said.iter().any(|said| discloses(said, state)) {
             return None;

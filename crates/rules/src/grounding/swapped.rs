@@ -27,7 +27,17 @@ pub(crate) struct Swapped {
     pub(crate) owner: String,
 }
 
+/// What a session tells of things, of which one may be taken for another.
+#[derive(Debug)]
+pub(crate) struct Things {
+    /// Those of one kind each.
+    kinds: Vec<Vec<Thing>>,
+    /// The values that somebody said.
+    told: FxHashSet<String>,
+}
+
 /// What is known of one thing.
+#[derive(Debug)]
 struct Thing {
     name: String,
     values: BTreeSet<String>,
@@ -37,7 +47,8 @@ pub(crate) fn swapped(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Swapped> {
     if facts.delegates_before(answer.turn) {
         return Vec::new();
     }
-    let elsewhere = told(facts, answer.turn);
+    let make = || Things { kinds: kinds(facts, answer.turn), told: told(facts, answer.turn) };
+    let things = facts.things(answer.turn, make);
     let beside = |swap: &Swapped| {
         facts.deeds_before(answer.turn).any(|(execution, _)| {
             let args = execution.call.map_or("", |call| call.arguments.as_str());
@@ -48,9 +59,9 @@ pub(crate) fn swapped(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Swapped> {
     };
     let units = units(&answer.prose);
     let mut found = Vec::new();
-    for kind in kinds(facts, answer.turn) {
+    for kind in &things.kinds {
         for unit in &units {
-            let swap = in_unit(&kind, answer.prose.text, *unit, &elsewhere);
+            let swap = in_unit(kind, answer.prose.text, *unit, &things.told);
             found.extend(swap.filter(|swap| !beside(swap)));
         }
     }

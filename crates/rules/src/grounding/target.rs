@@ -60,7 +60,7 @@ pub(crate) fn mistaken<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
     if acts.is_empty() || answer.prose.tokens.iter().any(apart) {
         return None;
     }
-    let said = clauses(&answer.prose);
+    let said = clauses(answer);
     let looked = looked(facts, turn);
     acts.iter().find_map(|act| {
         let others = siblings(act, &looked).chain(roles(act, &looked));

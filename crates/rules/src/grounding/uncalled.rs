@@ -56,7 +56,7 @@ pub(crate) fn uncalled<'f, 'p>(
         return None;
     }
     let session = Session::before(facts, turn);
-    let said = clauses(&answer.prose);
+    let said = clauses(answer);
     let purposes = purposes.iter().filter(|purpose| !purpose.is_left(&said));
     purposes.into_iter().find_map(|purpose| {
         // "Beside cancelling it I can refund it."
