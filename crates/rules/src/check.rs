@@ -26,7 +26,8 @@ pub struct Counts {
     pub messages: usize,
     /// Tool calls in the transcript.
     pub calls: usize,
-    /// Those of them that nobody can check, because the schema of their tool cannot be used.
+    /// Those of them that nobody can check, because the schema of their tool cannot be used; none where
+    /// the rules about calls are off.
     pub unchecked_calls: usize,
     /// Claims by verdict: `supported`, `contradicted`, `unsupported`, `not checkable`.
     pub claims: BTreeMap<&'static str, usize>,
@@ -85,7 +86,7 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     let transcript = facts.transcript();
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
-    report.counts.unchecked_calls = facts.admissions().unchecked();
+    report.counts.unchecked_calls = facts.unchecked_calls();
     for judgement in &report.judgements {
         *report.counts.claims.entry(judgement.verdict.name()).or_default() += 1;
     }

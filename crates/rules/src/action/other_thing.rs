@@ -2,13 +2,14 @@
 //! the card ending in 9915", where `C1` was frozen, and `C2` is the one that ends so.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use counterfoil_model::ObjectKind;
 
 use super::behind_ids::{behind_ids, siblings_of_ids};
 use super::extract::ActionClaim;
 use super::judge::args;
-use crate::facts::{Deed, Execution, Facts, Families};
+use crate::facts::{CallWords, Deed, Execution, Facts, Families};
 
 /// So many digits tell one thing from others: the last of a card's number.
 const DIGITS: usize = 3;
@@ -53,9 +54,10 @@ pub(super) fn is_of_other_thing(
         if told.iter().any(|word| own.iter().any(|words| stands(words, word))) {
             return false;
         }
-        let others = siblings_of_ids(facts, execution);
-        let mut others = others.iter().map(|text| words_of_text(text));
-        of_other |= others.any(|words| told.iter().any(|word| stands(&words, word)));
+        let others = facts.index().siblings(nth, || {
+            siblings_of_ids(facts, execution).iter().map(|text| words_of_text(text)).collect()
+        });
+        of_other |= others.iter().any(|words| told.iter().any(|word| stands(words, word)));
     }
     of_other
 }
@@ -90,10 +92,12 @@ pub(super) fn words_of_call(
     at: usize,
     execution: &Execution<'_>,
     deed: &Deed<'_>,
-) -> Option<[BTreeSet<String>; 4]> {
-    let beside = behind_ids(facts, at, execution);
-    let texts = [deed.tool.as_ref(), args(execution), execution.text(), &*beside];
-    texts.iter().all(|text| text.len() <= LONGEST).then(|| texts.map(words_of_text))
+) -> Option<Rc<CallWords>> {
+    facts.index().words(at, || {
+        let beside = behind_ids(facts, at, execution);
+        let texts = [deed.tool.as_ref(), args(execution), execution.text(), &*beside];
+        texts.iter().all(|text| text.len() <= LONGEST).then(|| texts.map(words_of_text))
+    })
 }
 
 /// The words of a text, in lower case.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use counterfoil_model::{Message, MessageKind, Role, Transcript};
 
+use crate::grounding::Reading;
 use crate::prose::Prose;
 
 /// One text of the agent's, taken apart.
@@ -14,8 +15,8 @@ pub(crate) struct Answer<'t> {
     pub(crate) turn: usize,
     /// Its text.
     pub(crate) prose: Prose<'t>,
-    /// The stems of the words of each clause, with their tokens; made when somebody asks.
-    pub(crate) stems: OnceCell<Vec<Vec<(String, usize)>>>,
+    /// How each clause reads; made when somebody asks.
+    pub(crate) readings: OnceCell<Vec<Reading>>,
 }
 
 /// The agent's texts among some messages, in order.
@@ -30,7 +31,7 @@ pub(crate) fn answers(transcript: &Transcript, among: Range<usize>) -> Vec<Answe
         .map(|(turn, message)| Answer {
             turn,
             prose: Prose::read(&message.text),
-            stems: OnceCell::new(),
+            readings: OnceCell::new(),
         })
         .collect()
 }

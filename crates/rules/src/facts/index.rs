@@ -1,7 +1,7 @@
 //! Where in the record things stand, so that a claim need not look through all of it.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -25,6 +25,10 @@ pub(crate) struct Index {
     spoken: RefCell<HashMap<String, Option<usize>>>,
     /// By execution: what earlier results hold beside the ids among its arguments.
     behind_ids: RefCell<FxHashMap<usize, Rc<str>>>,
+    /// By execution: the words of its call, and of what it was made for.
+    words: RefCell<FxHashMap<usize, Option<Rc<CallWords>>>>,
+    /// By execution: the words of what stands beside its things in lists.
+    siblings: RefCell<FxHashMap<usize, Rc<[BTreeSet<String>]>>>,
     /// By a name: the executions that used a tool of that name.
     named: RefCell<HashMap<String, Rc<[usize]>>>,
     /// By the kind of a check: its latest run, as far as anybody asked.
@@ -46,6 +50,10 @@ pub(crate) struct Index {
     /// The messages with requests of the user's.
     requests: OnceCell<Vec<usize>>,
 }
+
+/// The words of a call, in lower case: of its tool's name, its arguments, its result, and of what was
+/// read before of its ids.
+pub(crate) type CallWords = [BTreeSet<String>; 4];
 
 /// The latest run of a check among the first executions of a record.
 #[derive(Debug, Default, Clone, Copy)]
@@ -134,6 +142,34 @@ impl Index {
             let text: Rc<str> = read().into();
             self.behind_ids.borrow_mut().insert(at, Rc::clone(&text));
             text
+        })
+    }
+
+    /// The words of the call of an execution; `None` where one of its texts is too long to read.
+    pub(crate) fn words(
+        &self,
+        at: usize,
+        read: impl FnOnce() -> Option<CallWords>,
+    ) -> Option<Rc<CallWords>> {
+        let known = self.words.borrow().get(&at).cloned();
+        known.unwrap_or_else(|| {
+            let words = read().map(Rc::new);
+            self.words.borrow_mut().insert(at, words.clone());
+            words
+        })
+    }
+
+    /// The words of the things that stand in lists beside those of an execution, thing by thing.
+    pub(crate) fn siblings(
+        &self,
+        at: usize,
+        read: impl FnOnce() -> Vec<BTreeSet<String>>,
+    ) -> Rc<[BTreeSet<String>]> {
+        let known = self.siblings.borrow().get(&at).map(Rc::clone);
+        known.unwrap_or_else(|| {
+            let words: Rc<[_]> = read().into();
+            self.siblings.borrow_mut().insert(at, Rc::clone(&words));
+            words
         })
     }
 

@@ -12,7 +12,7 @@ use super::index::Index;
 use super::record::Record;
 use super::upshot::Upshot;
 use crate::check::{Report, judge};
-use crate::grounding::{Numbers, Things};
+use crate::grounding::Before;
 use crate::member::Sheaf;
 use crate::settings::Settings;
 use crate::tool_use::Names;
@@ -41,10 +41,8 @@ pub(super) struct Known<'t> {
     pub(super) sheaf: Latest<Sheaf<'t>>,
     /// The figures that the user named last before a message.
     pub(super) figures_asked: Latest<Vec<Figure>>,
-    /// The numbers before a message, and what follows from them.
-    pub(super) numbers: Latest<Numbers>,
-    /// The things before a message that may be taken for each other.
-    pub(super) things: Latest<Things>,
+    /// What was worked out of the session before a message.
+    pub(super) before: Latest<Before<'t>>,
     pub(super) index: Index,
 }
 
@@ -63,8 +61,7 @@ impl<'t> Indexed<'t> {
             names: OnceCell::new(),
             sheaf: Latest::default(),
             figures_asked: Latest::default(),
-            numbers: Latest::default(),
-            things: Latest::default(),
+            before: Latest::default(),
             index: Index::default(),
         }))
     }

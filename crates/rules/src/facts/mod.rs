@@ -22,7 +22,7 @@ use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, St
 use crate::action::{ActionClaim, ActionVerdict, action_claims, consume, judge};
 use crate::call::Admissions;
 use crate::citation::{Citation, citations};
-use crate::grounding::{Numbers, Things};
+use crate::grounding::Before;
 use crate::member::Sheaf;
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
@@ -34,7 +34,7 @@ pub(crate) use deed::Deed;
 pub(crate) use edit::{edits_code, is_documentation};
 pub(crate) use failure::{broke_off, failure_in};
 pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
-pub(crate) use index::{Holders, Index, LatestRun, Reported};
+pub(crate) use index::{CallWords, Holders, Index, LatestRun, Reported};
 pub use indexed::Indexed;
 use indexed::Known;
 pub use record::{Execution, Record};
@@ -332,14 +332,9 @@ impl<'t> Facts<'t> {
         &self.known.sheaf
     }
 
-    /// The numbers before message `turn`; `make` works them out the first time.
-    pub(crate) fn numbers(&self, turn: usize, make: impl FnOnce() -> Numbers) -> Rc<Numbers> {
-        self.known.numbers.get(turn, make)
-    }
-
-    /// The things before message `turn`; `make` works them out the first time.
-    pub(crate) fn things(&self, turn: usize, make: impl FnOnce() -> Things) -> Rc<Things> {
-        self.known.things.get(turn, make)
+    /// What was worked out of the session before message `turn`.
+    pub(crate) fn before(&self, turn: usize) -> Rc<Before<'t>> {
+        self.known.before.get(turn, Before::default)
     }
 
     /// The values that the agent states.
@@ -394,6 +389,11 @@ impl<'t> Facts<'t> {
     /// Every execution that the agent cites, held against the record.
     pub(crate) fn citations(&self) -> &[Citation] {
         self.citations.get_or_init(|| citations(self))
+    }
+
+    /// How many calls nobody can check, of those that a call rule asked about.
+    pub(crate) fn unchecked_calls(&self) -> usize {
+        self.admissions.get().map_or(0, Admissions::unchecked)
     }
 
     /// What is wrong with the calls; found when the first call rule asks.

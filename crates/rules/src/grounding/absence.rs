@@ -1,14 +1,17 @@
 //! What is told not to be there, where a result has it under that name.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::assertion::{Assertion, clauses};
 use super::lexis::is_small;
 use super::session::stems;
 use super::stem::stem;
-use crate::facts::{Answer, Execution, Facts};
+use crate::facts::{Answer, Facts};
 use crate::prose::{Clause, Prose, Tags, Token, TokenKind, sets};
-use crate::values::{Leaf, Leaves, Node};
+use crate::values::{Leaf, Node};
 
 /// So many calls before an answer are looked at.
 const MOST_CALLS: usize = 24;
@@ -91,93 +94,131 @@ fn label(prose: &Prose<'_>, none: usize) -> Option<Vec<String>> {
         .filter(|s: &Vec<String>| !s.is_empty())
 }
 
+/// What a result has, as far as somebody may deny it.
+#[derive(Debug)]
+pub(super) struct Held<'t> {
+    /// The execution.
+    at: usize,
+    /// The stems of the tool's name.
+    asked: BTreeSet<String>,
+    members: Vec<Member<'t>>,
+    /// The longest list.
+    longest: Option<usize>,
+}
+
+/// A member of a result.
+#[derive(Debug)]
+struct Member<'t> {
+    /// The stems of its name.
+    name: Rc<[String]>,
+    /// The stem of its value, where that is one word.
+    word: Option<String>,
+    leaf: Leaf<'t>,
+}
+
 /// The result that has it, and what it has.
 fn shown(facts: &Facts<'_>, turn: usize, things: &[String]) -> Option<(usize, String)> {
-    let count = facts.record().count_before(turn);
-    let mut latest = (0..count).rev().take(MOST_CALLS);
+    let before = facts.before(turn);
+    let all = before.held.get_or_init(|| {
+        let count = facts.record().count_before(turn);
+        (0..count).rev().take(MOST_CALLS).filter_map(|at| Held::of(facts, at)).collect()
+    });
     let mut found = None;
-    let clear = latest.any(|at| {
-        let Some((execution, deed)) = facts.deed(at) else { return false };
-        if deed.shell.is_some() || !deed.status().succeeded() {
-            return false;
+    let clear = all.iter().any(|held| match held.holds(things) {
+        Some(Ok(value)) => {
+            found.get_or_insert((held.at, value));
+            false
         }
-        let Some(leaves) = Leaves::of(execution.text()) else { return false };
-        match holds(execution, &leaves, things) {
-            Some(Ok(held)) => {
-                found.get_or_insert((at, held));
-                false
-            }
-            // Another result says that there is none.
-            Some(Err(())) => true,
-            None => false,
-        }
+        // Another result says that there is none.
+        Some(Err(())) => true,
+        None => false,
     });
     found.filter(|_| !clear)
 }
 
-/// Whether a result has the things, or has their place and nothing in it.
-fn holds(
-    execution: &Execution<'_>,
-    leaves: &Leaves<'_>,
-    things: &[String],
-) -> Option<Result<String, ()>> {
-    let nodes = leaves.nodes();
-    let asked: BTreeSet<String> = stems(execution.tool()).filter(|word| !is_small(word)).collect();
-    let noun = things.last()?;
-    // The member of that name.
-    let named: Vec<&Node<'_>> =
-        nodes.iter().filter(|node| !node.name.is_empty() && is_named(node.name, things)).collect();
-    if !named.is_empty() {
-        let mut full = named.iter().filter_map(|node| full(node.leaf));
-        let empty = named.iter().any(|node| full_or_empty(node.leaf) == Some(false));
-        return if empty { Some(Err(())) } else { full.next().map(Ok) };
-    }
-    // The list that a tool of that name gave.
-    if asked.contains(noun) || is_for(&asked, things) {
-        let lists = || {
-            nodes.iter().filter_map(|node| match node.leaf {
-                Leaf::List(count) => Some(count),
-                _ => None,
-            })
-        };
-        let which: Vec<&String> =
-            things.iter().filter(|thing| !asked.contains(*thing) && !is_small(thing)).collect();
-        let longest = lists().max()?;
-        if longest == 0 {
-            return Some(Err(()));
+impl<'t> Held<'t> {
+    fn of(facts: &Facts<'t>, at: usize) -> Option<Self> {
+        let (execution, deed) = facts.deed(at)?;
+        if deed.shell.is_some() || !deed.status().succeeded() {
+            return None;
         }
-        // What is beside the name of the tool says which ones, or is another word for them.
-        let listed = |thing: &&String| nodes.iter().any(|node| is_word(node.leaf, thing));
-        return (which.len() < things.len() && which.iter().all(listed) || is_for(&asked, things))
-            .then(|| Ok(format!("{longest} of them")));
+        let leaves = facts.leaves(at)?;
+        let lists = leaves.nodes().iter().filter_map(|node| match node.leaf {
+            Leaf::List(count) => Some(count),
+            _ => None,
+        });
+        let asked = stems(execution.tool()).filter(|word| !is_small(word)).collect();
+        let mut known = FxHashMap::default();
+        let members = leaves.nodes().iter().map(|node| Member::of(node, &mut known)).collect();
+        Some(Self { at, asked, members, longest: lists.max() })
     }
-    // "nothing critical": the one word that a member has.
-    let [thing] = things else {
-        let first = things.first().filter(|thing| !is_small(thing))?;
-        let listed = nodes.iter().find(|node| is_word(node.leaf, first))?;
-        return is_about(nodes, noun).then(|| full(listed.leaf)).flatten().map(Ok);
-    };
-    nodes.iter().find(|node| is_word(node.leaf, thing)).and_then(|node| full(node.leaf)).map(Ok)
+
+    /// Whether it has the things, or has their place and nothing in it.
+    fn holds(&self, things: &[String]) -> Option<Result<String, ()>> {
+        let noun = things.last()?;
+        // The member of that name.
+        let mut named = self.members.iter().filter(|member| member.is_named(things)).peekable();
+        if named.peek().is_some() {
+            let named: Vec<&Member<'_>> = named.collect();
+            let empty = named.iter().any(|member| full_or_empty(member.leaf) == Some(false));
+            let full = || named.iter().find_map(|member| full(member.leaf));
+            return if empty { Some(Err(())) } else { full().map(Ok) };
+        }
+        // The list that a tool of that name gave.
+        if self.asked.contains(noun) || self.is_for(things) {
+            let own = |thing: &&String| !self.asked.contains(*thing) && !is_small(thing);
+            let which: Vec<&String> = things.iter().filter(own).collect();
+            let longest = self.longest?;
+            if longest == 0 {
+                return Some(Err(()));
+            }
+            // What is beside the name of the tool says which ones, or is another word for them.
+            let listed = |thing: &&String| self.of_word(thing).is_some();
+            return (which.len() < things.len() && which.iter().all(listed) || self.is_for(things))
+                .then(|| Ok(format!("{longest} of them")));
+        }
+        // "nothing critical": the one word that a member has.
+        let [thing] = things else {
+            let first = things.first().filter(|thing| !is_small(thing))?;
+            let listed = self.of_word(first)?;
+            return self.is_about(noun).then(|| full(listed.leaf)).flatten().map(Ok);
+        };
+        full(self.of_word(thing)?.leaf).map(Ok)
+    }
+
+    /// The first member whose value is this one word.
+    fn of_word(&self, word: &str) -> Option<&Member<'t>> {
+        self.members.iter().find(|member| member.word.as_deref() == Some(word))
+    }
+
+    /// `find_duplicates`, for "no duplicate accounts".
+    fn is_for(&self, things: &[String]) -> bool {
+        things.first().is_some_and(|first| self.asked.contains(first))
+    }
+
+    /// Whether a list of the result has that name.
+    fn is_about(&self, noun: &str) -> bool {
+        self.members.iter().any(|member| member.name.iter().any(|stem| stem == noun))
+    }
 }
 
-/// `find_duplicates`, for "no duplicate accounts".
-fn is_for(asked: &BTreeSet<String>, things: &[String]) -> bool {
-    things.first().is_some_and(|first| asked.contains(first))
-}
+impl<'t> Member<'t> {
+    /// `known` has the stems of the names that were read before: those of a list have few.
+    fn of(node: &Node<'t>, known: &mut FxHashMap<&'t str, Rc<[String]>>) -> Self {
+        let word = match node.leaf {
+            Leaf::Text(text) if !text.contains(' ') => Some(stem(text)),
+            _ => None,
+        };
+        let name = known.entry(node.name).or_insert_with(|| stems(node.name).collect());
+        let name = Rc::clone(name);
+        Self { name, word, leaf: node.leaf }
+    }
 
-/// Whether a list of the result has that name.
-fn is_about(nodes: &[Node<'_>], noun: &str) -> bool {
-    nodes.iter().any(|node| stems(node.name).any(|stem| stem == noun))
-}
-
-fn is_named(name: &str, things: &[String]) -> bool {
-    let own: Vec<String> = stems(name).collect();
-    own.last() == things.last() && own.iter().all(|stem| things.contains(stem))
-}
-
-/// Whether a value is this one word.
-fn is_word(leaf: Leaf<'_>, thing: &str) -> bool {
-    matches!(leaf, Leaf::Text(text) if !text.contains(' ') && stem(text) == *thing)
+    fn is_named(&self, things: &[String]) -> bool {
+        !self.name.is_empty()
+            && self.name.last() == things.last()
+            && self.name.iter().all(|stem| things.contains(stem))
+    }
 }
 
 /// What a value has, unless it says that there is nothing.

@@ -1,5 +1,7 @@
 //! What an answer says, clause by clause, and whether it is asserted.
 
+use std::ops::Deref;
+
 use crate::prose::{
     BlockKind, Clause, Language, Mood, Prose, Sentence, Tags, Token, TokenKind, is_agenda, sets,
 };
@@ -7,18 +9,32 @@ use crate::prose::{
 use super::stem::stem;
 use crate::facts::Answer;
 
-/// A clause with its words.
+/// A clause with how it reads.
 #[derive(Debug)]
 pub(super) struct Assertion<'p> {
     pub(super) clause: &'p Clause,
+    reading: &'p Reading,
+}
+
+/// How a clause reads.
+#[derive(Debug)]
+pub(crate) struct Reading {
     /// The stems of its words, with their tokens.
-    pub(super) stems: &'p [(String, usize)],
+    pub(super) stems: Vec<(String, usize)>,
     /// It says that something is not so.
     pub(super) denies: bool,
     /// The speaker is in it.
     pub(super) by_agent: bool,
     /// It is said to be so: neither asked nor wished, planned, guessed, quoted, nor of the user.
     pub(super) asserted: bool,
+}
+
+impl Deref for Assertion<'_> {
+    type Target = Reading;
+
+    fn deref(&self) -> &Reading {
+        self.reading
+    }
 }
 
 impl Assertion<'_> {
@@ -32,9 +48,10 @@ impl Assertion<'_> {
 /// The clauses of an answer, with what they say and whether it is asserted.
 pub(super) fn clauses<'p>(answer: &'p Answer<'_>) -> Vec<Assertion<'p>> {
     let prose = &answer.prose;
-    let stems =
-        answer.stems.get_or_init(|| prose.clauses.iter().map(|c| stems(prose, c)).collect());
-    prose.clauses.iter().zip(stems).map(|(clause, stems)| read(prose, clause, stems)).collect()
+    let read = || prose.clauses.iter().map(|clause| Reading::of(prose, clause)).collect();
+    let readings = answer.readings.get_or_init(read);
+    let both = prose.clauses.iter().zip(readings);
+    both.map(|(clause, reading)| Assertion { clause, reading }).collect()
 }
 
 /// The stems of a clause's words, with their tokens.
@@ -52,18 +69,16 @@ fn stems(prose: &Prose<'_>, clause: &Clause) -> Vec<(String, usize)> {
     stems
 }
 
-fn read<'p>(prose: &Prose<'_>, clause: &'p Clause, stems: &'p [(String, usize)]) -> Assertion<'p> {
-    let range = clause.tokens.clone();
-    let denies = prose
-        .tokens(range)
-        .iter()
-        .any(|token| is_denial(prose, token) || prose.is(token, &sets::NOT_COME_ABOUT));
-    Assertion {
-        clause,
-        stems,
-        denies,
-        by_agent: clause.tags.any(Tags::AGENT),
-        asserted: is_asserted(prose, clause),
+impl Reading {
+    fn of(prose: &Prose<'_>, clause: &Clause) -> Self {
+        let denies =
+            |token: &Token| is_denial(prose, token) || prose.is(token, &sets::NOT_COME_ABOUT);
+        Self {
+            stems: stems(prose, clause),
+            denies: prose.tokens(clause.tokens.clone()).iter().any(denies),
+            by_agent: clause.tags.any(Tags::AGENT),
+            asserted: is_asserted(prose, clause),
+        }
     }
 }
 

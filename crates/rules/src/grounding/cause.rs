@@ -1,6 +1,9 @@
 //! Causes that an answer gives and nothing in the session speaks of.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::lexis::{is_same_thing, is_small};
 use super::session::Session;
@@ -10,6 +13,12 @@ use crate::prose::{BlockKind, Clause, Prose, Tags, Token, TokenKind, sets};
 
 /// Fewer new words are another way of saying it.
 const FEWEST: usize = 2;
+
+/// The words that lead a cause, between blanks.
+static CAUSES: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
+    let phrases = sets::CAUSES.list.iter();
+    phrases.map(|phrase| Finder::new(&format!(" {phrase} ")).into_owned()).collect()
+});
 
 /// A cause that was made up.
 pub(crate) struct Invented<'p> {
@@ -30,7 +39,8 @@ pub(crate) fn invented<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
     let prose = &answer.prose;
     let mut causes = (0..prose.sentences.len()).filter_map(|at| cause(prose, at)).peekable();
     causes.peek()?;
-    let session = Session::before(facts, turn);
+    let before = facts.before(turn);
+    let session = before.session.get_or_init(|| Session::before(facts, turn));
     let known = |stem: &String| {
         session.has_recorded(stem)
             || session.was_told(stem)
@@ -60,11 +70,9 @@ fn cause(prose: &Prose<'_>, at: usize) -> Option<Range<usize>> {
     let (first, last) = (tokens.first()?, tokens.last()?);
     let start = first.start as usize;
     let text = prose.text.get(start..last.end as usize)?.to_lowercase();
-    let (place, phrase) = sets::CAUSES
-        .list
-        .iter()
-        .find_map(|phrase| Some((text.find(&format!(" {phrase} "))? + 1, *phrase)))?;
-    let behind = start + place + phrase.len();
+    let found = |phrase: &Finder<'_>| Some(phrase.find(text.as_bytes())? + phrase.needle().len());
+    // Before the blank behind it.
+    let behind = start + CAUSES.iter().find_map(found)? - 1;
     let from = tokens.iter().position(|token| token.start as usize >= behind)?;
     let (before, cause) = tokens.split_at(from);
     // What the speaker or the user did has the cause that they say.

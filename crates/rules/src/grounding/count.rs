@@ -24,8 +24,8 @@ pub(crate) struct Miscounted<'p> {
 }
 
 /// How many there are of each kind, by the stem of its name.
-#[derive(Default)]
-struct Counts {
+#[derive(Debug, Default)]
+pub(super) struct Counts {
     /// Of a list of that name, or of a state of things in lists.
     of: BTreeMap<String, Vec<u64>>,
     /// Every number that results have as such.
@@ -39,7 +39,8 @@ pub(crate) fn miscounted<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Optio
     let told = said.iter().filter(|said| said.asserted && !said.denies);
     let mut told = told.flat_map(|said| numbered(prose, said).into_iter().map(move |n| (said, n)));
     let first = told.next()?;
-    let counts = counts(facts, answer.turn);
+    let before = facts.before(answer.turn);
+    let counts = before.counts.get_or_init(|| counts(facts, answer.turn));
     std::iter::once(first).chain(told).find_map(|(said, (number, kind))| {
         let held = counts.of.get(&kind)?;
         let sum: u64 = held.iter().sum();
@@ -101,7 +102,7 @@ fn counts(facts: &Facts<'_>, turn: usize) -> Counts {
                 counts.numbers.push(number);
             }
         });
-        let Some(leaves) = Leaves::of(execution.text()) else { continue };
+        let Some(leaves) = facts.leaves(at) else { continue };
         counts.read(&leaves, at);
     }
     counts

@@ -1,9 +1,11 @@
 //! The numbers of a session, and what follows from them.
 
+use std::cell::OnceCell;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::number::{Told, number};
-use super::sums::{is_subset_sum, products, shares, sums};
+use super::number::{Told, is_mark, number};
+use super::sums::{has_sum, has_within, products, shares, subset_sums};
 use crate::facts::Facts;
 use crate::prose::sets;
 use crate::values::{Leaf, Node, Source, whole};
@@ -14,6 +16,10 @@ const REACH: usize = 32 * 1024;
 const MOST_CALLS: usize = 64;
 /// With more numbers, everything follows from something.
 pub(super) const MOST: usize = 160;
+/// With fewer numbers a row is short.
+const SHORT: usize = 10;
+/// Fewer digits tell no number by its end.
+const FEWEST_DIGITS: usize = 3;
 /// So few numbers may all have been compared.
 const FEW: usize = 40;
 
@@ -36,6 +42,18 @@ pub(crate) struct Numbers {
     most: f64,
     /// All the digits of the texts, for numbers that are told by their end.
     digits: String,
+    totals: OnceCell<Totals>,
+}
+
+/// What the rows of a session come to, in order.
+#[derive(Debug, Default)]
+struct Totals {
+    /// The means of rows, and what two numbers of a short row give.
+    plain: Vec<f64>,
+    /// What some of a row sum up to: that may be told in thousands.
+    sums: Vec<f64>,
+    /// The rows that are long.
+    long: Vec<Vec<f64>>,
 }
 
 impl Numbers {
@@ -43,9 +61,9 @@ impl Numbers {
         let mut known = Self::default();
         known.count(facts.record().count_before(turn));
         for given in facts.given().near(turn, REACH) {
-            known.read(given.text);
+            let numbers = known.read(given.text);
             if let Source::Result(at) = given.source {
-                known.read_document(given.text);
+                known.add_document(numbers);
                 match facts.leaves(at) {
                     Some(leaves) => known.read_nodes(leaves.nodes()),
                     None => known.read_lines(given.text),
@@ -56,8 +74,7 @@ impl Numbers {
         for (execution, _) in facts.deeds_before(turn).take(MOST_CALLS) {
             known.read(execution.call.map_or("", |call| call.arguments.as_str()));
         }
-        known.numbers.sort_by(f64::total_cmp);
-        known.numbers.dedup();
+        sort(&mut known.numbers);
         known
     }
 
@@ -65,17 +82,23 @@ impl Numbers {
         self.most = self.most.max(count as f64);
     }
 
-    fn read(&mut self, text: &str) {
+    /// Reads a text; the numbers that stand in it as such.
+    fn read(&mut self, text: &str) -> Vec<f64> {
         // `C-14` and `88-1204` are names.
-        let edge = |c: char| c.is_whitespace() || "\"'{}[]():;=|<>~+/".contains(c);
-        let words = text.split(edge).flat_map(|word| word.split("->"));
-        self.numbers.extend(words.filter_map(number).map(|(value, _)| value));
+        let words = text.split(|c: char| is_mark(c) || c == '+' || c.is_whitespace());
+        let numbers: Vec<f64> = words.filter_map(number).map(|(value, _)| value).collect();
+        self.numbers.extend(&numbers);
         for word in text.split(|c: char| !c.is_alphabetic()) {
             self.numbers.extend(whole(word).map(|n| n as f64));
         }
-        self.digits.extend(text.chars().map(|c| if c.is_ascii_digit() { c } else { ' ' }));
-        self.digits.push(' ');
+        for digits in text.split(|c: char| !c.is_ascii_digit()) {
+            if digits.len() >= FEWEST_DIGITS {
+                self.digits.push_str(digits);
+                self.digits.push(' ');
+            }
+        }
         self.read_days(text);
+        numbers
     }
 
     fn read_lines(&mut self, text: &str) {
@@ -94,12 +117,8 @@ impl Numbers {
         }
     }
 
-    fn read_document(&mut self, text: &str) {
-        let edge = |c: char| c.is_whitespace() || "\"'{}[]():;=|<>~+/".contains(c);
-        let mut numbers: Vec<f64> =
-            text.split(edge).filter_map(number).map(|(value, _)| value).collect();
-        numbers.sort_by(f64::total_cmp);
-        numbers.dedup();
+    fn add_document(&mut self, mut numbers: Vec<f64>) {
+        sort(&mut numbers);
         if numbers.len() <= MOST {
             self.documents.push(numbers);
         }
@@ -143,78 +162,123 @@ impl Numbers {
     /// Whether the session has the number, in whatever unit, or so many of something.
     pub(super) fn has(&self, told: &Told<'_>) -> bool {
         let counted = told.decimals == 0 && !told.percent && told.value <= self.most;
-        counted || self.numbers.iter().any(|known| self.is_same(told, *known)) || self.ends(told)
+        counted || self.has_same(told) || self.ends(told)
     }
 
     /// "ending in 341".
     fn ends(&self, told: &Told<'_>) -> bool {
         let digits: String = told.text.chars().filter(char::is_ascii_digit).collect();
-        digits.len() > 2 && self.digits.contains(&format!("{digits} "))
+        digits.len() >= FEWEST_DIGITS && self.digits.contains(&format!("{digits} "))
     }
 
-    fn is_same(&self, told: &Told<'_>, known: f64) -> bool {
+    /// Whether a number of the session is that one, in this unit or another.
+    fn has_same(&self, told: &Told<'_>) -> bool {
         const MINUTES: [f64; 2] = [60.0, 3600.0];
         const THOUSANDS: [f64; 5] = [1e2, 1e3, 1e6, 1e9, 1e12];
         const BINARY: [f64; 4] = [1024.0, 1_048_576.0, 1_073_741_824.0, 1_099_511_627_776.0];
         const MEASURES: [f64; 6] = [1.609_344, 2.204_62, 2.54, 0.3048, 3.785_41, 0.4536];
-        let scaled = |factor: f64| told.is(known * factor) || told.is(known / factor);
-        if told.is(known) {
+        let (least, most) = told.span;
+        let has = |least: f64, most: f64| has_within(&self.numbers, (least, most));
+        if has(least, most) {
             return true;
         }
         // So many things are so many in every unit.
         if told.is_plural() {
             return false;
         }
+        let scaled = |unit: &f64| has(least / unit, most / unit) || has(least * unit, most * unit);
         let measured = sets::UNITS.list.contains(&told.unit.as_str());
-        let mut units = MINUTES.iter().chain(&THOUSANDS).chain(&BINARY);
-        units.any(|unit| scaled(*unit))
-            || measured && MEASURES.iter().any(|unit| scaled(*unit))
-            || told.percent && told.is(100.0 - known)
-            || measured && (told.is(known * 1.8 + 32.0) || told.is((known - 32.0) / 1.8))
+        MINUTES.iter().chain(&THOUSANDS).chain(&BINARY).any(scaled)
+            || measured && MEASURES.iter().any(scaled)
+            || told.percent && has(100.0 - most, 100.0 - least)
+            || measured && has((least - 32.0) / 1.8, (most - 32.0) / 1.8)
+            || measured && has(least * 1.8 + 32.0, most * 1.8 + 32.0)
     }
 
     /// Whether a number follows from one that is explained.
     pub(super) fn gives(&self, told: &Told<'_>, explained: &[f64]) -> bool {
         let is = |value: f64| told.is(value);
-        among(explained, explained, products, &is)
-            || among(explained, &self.numbers, sums, &is)
-            || told.percent && among(explained, &self.numbers, shares, &is)
+        among(explained, explained, |one, two| products(one, two, is))
+            || has_sum(explained, &self.numbers, told.span)
+            || told.percent && among(explained, &self.numbers, |one, two| shares(one, two, is))
     }
 
     /// Whether a number follows from the session alone: from numbers of one row, one result, or from
     /// any two where there are few.
     pub(super) fn gives_alone(&self, told: &Told<'_>) -> bool {
-        let is = |value: f64| told.is(value);
-        let share = |of: &f64| (1..=(*of as u32)).any(|some| is(100.0 * f64::from(some) / of));
-        if told.percent && self.lists.iter().any(share) {
-            return true;
-        }
+        let (least, most) = told.span;
         // Where there are few, any two of them may have been compared.
-        if self.numbers.len() <= FEW && among(&self.numbers, &self.numbers, sums, &is) {
+        if self.numbers.len() <= FEW && has_sum(&self.numbers, &self.numbers, told.span) {
             return true;
         }
-        let scaled = |value: f64| is(value) || is(value * 1e3) || is(value / 1e3);
-        let rows = self.objects.iter().chain(self.columns.values()).chain(&self.lines);
-        let in_one = |doc: &Vec<f64>| {
-            among(doc, doc, sums, &is) || told.percent && among(doc, doc, shares, &is)
-        };
-        if self.documents.iter().any(in_one) {
-            return true;
-        }
-        rows.into_iter().any(|row| {
+        let totals = self.totals.get_or_init(|| Totals::of(self.rows()));
+        has_within(&totals.plain, told.span)
+            || [1.0, 1e3, 1e-3].iter().any(|by| has_within(&totals.sums, (least * by, most * by)))
+            || self.long_rows().any(|row| has_sum(row, row, told.span))
+            || told.percent && self.gives_share(told)
+    }
+
+    /// Whether a share of something in the session alone is that many per cent.
+    fn gives_share(&self, told: &Told<'_>) -> bool {
+        let is = |value: f64| told.is(value);
+        let of_list = |of: &f64| (1..=(*of as u32)).any(|some| is(100.0 * f64::from(some) / of));
+        let in_row = |row: &[f64]| among(row, row, |one, two| shares(one, two, is));
+        let of_all = |row: &[f64]| {
             let total: f64 = row.iter().sum();
-            is(total / row.len().max(1) as f64)
-                || among(row, row, sums, &is)
-                || told.percent
-                    && (among(row, row, shares, &is) || among(row, &[total], shares, &is))
-                || is_subset_sum(row, &scaled)
-        })
+            row.iter().any(|one| shares(*one, total, is))
+        };
+        self.lists.iter().any(of_list)
+            || self.documents.iter().any(|doc| in_row(doc))
+            || self.rows().any(|row| in_row(row) || of_all(row))
+    }
+
+    /// The rows of the session, each in its order: objects, columns, lines.
+    fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        let rows = self.objects.iter().chain(self.columns.values()).chain(&self.lines);
+        rows.map(Vec::as_slice)
+    }
+
+    /// The rows that are long, and the results, with their numbers in order.
+    fn long_rows(&self) -> impl Iterator<Item = &[f64]> {
+        let totals = self.totals.get();
+        let rows = totals.into_iter().flat_map(|totals| &totals.long);
+        rows.chain(&self.documents).map(Vec::as_slice)
     }
 }
 
-type Give = fn(f64, f64, &dyn Fn(f64) -> bool) -> bool;
+impl Totals {
+    fn of<'r>(rows: impl Iterator<Item = &'r [f64]>) -> Self {
+        let mut rows: Vec<&[f64]> = rows.collect();
+        rows.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
+        rows.dedup();
+        let mut totals = Self::default();
+        for row in rows {
+            let total: f64 = row.iter().sum();
+            totals.plain.push(total / row.len().max(1) as f64);
+            totals.sums.extend(subset_sums(row));
+            let mut ordered = row.to_vec();
+            sort(&mut ordered);
+            if row.len() > SHORT {
+                totals.long.push(ordered);
+                continue;
+            }
+            for one in row {
+                totals.plain.extend(row.iter().flat_map(|two| [one + two, (one - two).abs()]));
+            }
+        }
+        sort(&mut totals.plain);
+        sort(&mut totals.sums);
+        totals
+    }
+}
 
-/// Whether one number of each give one.
-fn among(one: &[f64], two: &[f64], give: Give, is: &dyn Fn(f64) -> bool) -> bool {
-    one.iter().any(|one| two.iter().any(|two| give(*one, *two, is)))
+/// Puts numbers in their order, each once.
+fn sort(numbers: &mut Vec<f64>) {
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers.dedup();
+}
+
+/// Whether one number of each give what is wanted.
+fn among(one: &[f64], two: &[f64], gives: impl Fn(f64, f64) -> bool) -> bool {
+    one.iter().any(|one| two.iter().any(|two| gives(*one, *two)))
 }

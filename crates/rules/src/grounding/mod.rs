@@ -4,6 +4,7 @@
 
 mod absence;
 mod assertion;
+mod before;
 mod cause;
 mod count;
 mod known;
@@ -24,15 +25,15 @@ mod unspent;
 pub(crate) use absence::{Denied, denied};
 #[cfg(test)]
 pub(crate) use assertion::UNASSERTED;
-pub(crate) use assertion::unasserted;
+pub(crate) use assertion::{Reading, unasserted};
+pub(crate) use before::Before;
 pub(crate) use cause::{Invented, invented};
 pub(crate) use count::{Miscounted, miscounted};
-pub(crate) use known::Numbers;
 pub(crate) use number::{Unknown, follows, unknown};
 pub(crate) use order::{Reversed, reversed};
 pub(crate) use rest::{Rest, rest};
 pub(crate) use state::{Unfinished, unfinished};
-pub(crate) use swapped::{Swapped, Things, swapped};
+pub(crate) use swapped::{Swapped, swapped};
 pub(crate) use target::{Mistaken, mistaken};
 pub(crate) use uncalled::{Uncalled, uncalled};
 pub(crate) use undisclosed::{Undisclosed, undisclosed};

@@ -1,5 +1,7 @@
 //! Numbers of an answer that stand nowhere in the session and follow from nothing in it.
 
+use std::borrow::Cow;
+
 use counterfoil_model::Claim;
 
 use super::known::{MOST, Numbers};
@@ -33,7 +35,8 @@ pub(super) struct Told<'p> {
     pub(super) percent: bool,
     /// The word behind it.
     pub(super) unit: String,
-    rough: bool,
+    /// From the least to the most that it may be as it is written.
+    pub(super) span: (f64, f64),
     /// It is an amount of money.
     is_money: bool,
     /// The paragraph, item or cell that it stands in.
@@ -52,11 +55,12 @@ pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<U
     if told.iter().all(|told| told.open || !told.is_telling()) {
         return None;
     }
-    let known = facts.numbers(answer.turn, || Numbers::of(facts, answer.turn));
+    let before = facts.before(answer.turn);
+    let known = before.numbers.get_or_init(|| Numbers::of(facts, answer.turn));
     if known.numbers.len() > MOST {
         return None;
     }
-    let explained = explained(&known, &told);
+    let explained = explained(known, &told);
     // What is presented as a call or its result is judged as such.
     let presented = |told: &Told<'_>| {
         let clauses = prose.clauses_of(told.clause.sentence);
@@ -104,12 +108,13 @@ pub(crate) fn follows(facts: &Facts<'_>, answer: &Answer<'_>, amount: &str) -> b
     let prose = &answer.prose;
     let told: Vec<Told<'_>> =
         prose.clauses.iter().flat_map(|clause| told_in(prose, clause)).collect();
-    let known = facts.numbers(answer.turn, || Numbers::of(facts, answer.turn));
+    let before = facts.before(answer.turn);
+    let known = before.numbers.get_or_init(|| Numbers::of(facts, answer.turn));
     let Some(wanted) = told.iter().find(|told| told.text == amount) else { return false };
     if known.numbers.len() > MOST_KNOWN || told.len() > MOST_TOLD {
         return false;
     }
-    let explained = explained(&known, &told);
+    let explained = explained(known, &told);
     if wanted.decimals == 0 {
         return follows_exactly(wanted, &told, &explained);
     }
@@ -177,11 +182,18 @@ impl Told<'_> {
 
     /// Whether a number is this one as it is written here.
     pub(super) fn is(&self, other: f64) -> bool {
-        let step = 10_f64.powi(-i32::try_from(self.decimals).unwrap_or(0));
-        let near = if self.rough { self.value.abs() * 0.05 } else { step * 0.500_001 };
-        (self.value - other).abs() <= near
-            || (self.value.trunc() - other.trunc()).abs() < 1e-9 && self.rough
+        (self.span.0..=self.span.1).contains(&other)
     }
+}
+
+/// From the least to the most that a number may be of which so many decimals are told.
+fn span(value: f64, decimals: usize, rough: bool) -> (f64, f64) {
+    if rough {
+        let near = value * 0.05;
+        return ((value - near).min(value.trunc()), (value + near).max(value.trunc() + 1.0 - 1e-9));
+    }
+    let near = 10_f64.powi(-i32::try_from(decimals).unwrap_or(0)) * 0.500_001;
+    (value - near, value + near)
 }
 
 fn told_in<'p>(prose: &'p Prose<'_>, clause: &'p Clause) -> Vec<Told<'p>> {
@@ -230,7 +242,8 @@ fn told_in<'p>(prose: &'p Prose<'_>, clause: &'p Clause) -> Vec<Told<'p>> {
             || token.quoted;
         let is_money = token.kind == TokenKind::Money;
         let block = prose.sentences.get(clause.sentence).map(|sentence| sentence.block);
-        Some(Told { clause, text, value, decimals, percent, unit, rough, is_money, block, open })
+        let span = span(value, decimals, rough);
+        Some(Told { clause, text, value, decimals, percent, unit, span, is_money, block, open })
     };
     tokens.iter().enumerate().filter_map(read).collect()
 }
@@ -258,14 +271,40 @@ fn is_planned(prose: &Prose<'_>, clause: &Clause) -> bool {
         && lead.is_some_and(|lead| prose.clauses_of(lead).iter().any(|c| c.tags.any(open)))
 }
 
+/// Whether a mark stands between words, in JSON as in a text.
+pub(super) fn is_mark(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\''
+            | '{'
+            | '}'
+            | '['
+            | ']'
+            | '('
+            | ')'
+            | ':'
+            | ';'
+            | '='
+            | '|'
+            | '<'
+            | '>'
+            | '~'
+            | '/'
+    )
+}
+
 /// A number with its decimals: `1,204`, `17.5`, `85%`, `$324K`, `412kB`.
 pub(super) fn number(text: &str) -> Option<(f64, usize)> {
     const LONGEST_UNIT: usize = 4;
     let sign = |c: char| !c.is_alphanumeric();
-    let text = text.trim_matches(sign);
+    let text = text.trim_start_matches(sign);
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let text = text.trim_end_matches(sign);
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = text.get(digits.len()..).unwrap_or_default();
-    if unit.chars().count() > LONGEST_UNIT || !digits.starts_with(|c: char| c.is_ascii_digit()) {
+    if unit.chars().count() > LONGEST_UNIT {
         return None;
     }
     let (value, decimals) = plain_number(digits)?;
@@ -282,8 +321,11 @@ fn plain_number(plain: &str) -> Option<(f64, usize)> {
     if plain.contains(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','))) {
         return None;
     }
-    let grouped = plain.split(',').skip(1).all(|group| group.len() >= 3);
-    let plain = if grouped { plain.replace(',', "") } else { plain.replace(',', ".") };
+    let grouped = || plain.split(',').skip(1).all(|group| group.len() >= 3);
+    let plain = match plain.contains(',') {
+        true => Cow::Owned(plain.replace(',', if grouped() { "" } else { "." })),
+        false => Cow::Borrowed(plain),
+    };
     let decimals = plain.split_once('.').map_or(0, |(_, behind)| behind.len());
     if plain.matches('.').count() > 1 {
         return None;

@@ -22,7 +22,8 @@ pub(crate) struct Reversed<'p> {
 }
 
 /// A call by the words that only it has.
-struct Step {
+#[derive(Debug)]
+pub(super) struct Step {
     at: usize,
     tool: String,
     words: BTreeSet<String>,
@@ -37,7 +38,8 @@ pub(crate) fn reversed<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
     if leads.is_empty() || facts.delegates_before(answer.turn) {
         return None;
     }
-    let steps = steps(facts, answer.turn);
+    let before = facts.before(answer.turn);
+    let steps = before.steps.get_or_init(|| steps(facts, answer.turn));
     if !(2..=MOST_CALLS).contains(&steps.len()) {
         return None;
     }
@@ -56,12 +58,12 @@ pub(crate) fn reversed<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
         let (first, second) = match link {
             // "I checked it first": before all that changed anything.
             Link::First => {
-                let first = best(&steps, &said, at)?;
+                let first = best(steps, &said, at)?;
                 let earliest = steps.iter().find(|step| step.changes && step.at != first.at)?;
                 (first, earliest)
             }
             // "I checked it, and only then booked it", "I checked it before I booked it".
-            Link::Follows => (best(&steps, &said, at.checked_sub(1)?)?, best(&steps, &said, at)?),
+            Link::Follows => (best(steps, &said, at.checked_sub(1)?)?, best(steps, &said, at)?),
         };
         (first.at > second.at && first.tool != second.tool).then_some(Reversed {
             clause: said_at.clause,

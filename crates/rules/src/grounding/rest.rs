@@ -12,6 +12,21 @@ const MOST_CALLS: usize = 48;
 /// A longer list nobody works through.
 const MOST: usize = 40;
 
+/// A tool that changes something, and the values that it was given.
+pub(super) type Used = (String, BTreeSet<String>);
+
+/// A list of which a tool was used for some items.
+#[derive(Debug)]
+pub(super) struct Begun {
+    tool: String,
+    done: usize,
+    of: usize,
+    /// The first that was left out.
+    left: String,
+    /// The execution that has the list.
+    at: usize,
+}
+
 /// What was left out of a list.
 pub(crate) struct Rest<'p> {
     pub(crate) clause: &'p Clause,
@@ -39,24 +54,31 @@ pub(crate) fn rest<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<Rest
     }
     let since = facts.request_before(answer.turn);
     let count = facts.record().count_before(answer.turn);
-    let used = used(facts, since, count);
-    (0..count).rev().take(MOST_CALLS).find_map(|at| {
-        let (execution, deed) = facts.deed(at)?;
-        if deed.changes() {
-            return None;
-        }
-        let leaves = Leaves::of(execution.text())?;
-        lists(&leaves).into_iter().find_map(|items| {
-            let (tool, left) = left(&items, &used)?;
-            let done = items.len() - left.len();
-            let told = |said: &&&Assertion<'p>| {
-                counts(prose, said, items.len()) && !counts(prose, said, done)
-            };
-            let clause = all.iter().find(told)?.clause;
-            let named = left.first()?.last()?.clone();
-            Some(Rest { clause, tool, done, of: items.len(), left: named, at })
-        })
+    let before = facts.before(answer.turn);
+    let used = before.used.get_or_init(|| used(facts, since, count));
+    let begun = before.begun.get_or_init(|| {
+        (0..count).rev().take(MOST_CALLS).flat_map(|at| begun(facts, at, used)).collect()
+    });
+    begun.iter().find_map(|begun| {
+        let Begun { tool, done, of, left, at } = begun;
+        let told = |said: &&&Assertion<'p>| counts(prose, said, *of) && !counts(prose, said, *done);
+        let clause = all.iter().find(told)?.clause;
+        let (tool, left) = (tool.clone(), left.clone());
+        Some(Rest { clause, tool, done: *done, of: *of, left, at: *at })
     })
+}
+
+/// The lists of a result of which a tool was used for some items and not for others.
+fn begun(facts: &Facts<'_>, at: usize, used: &[Used]) -> Vec<Begun> {
+    let looked = facts.deed(at).is_some_and(|(_, deed)| !deed.changes());
+    let leaves = facts.leaves(at).filter(|_| looked);
+    let lists = leaves.iter().flat_map(|leaves| lists(leaves));
+    let begun = lists.filter_map(|items| {
+        let (tool, left) = left(&items, used)?;
+        let done = items.len() - left.len();
+        Some(Begun { tool, done, of: items.len(), left: left.first()?.last()?.clone(), at })
+    });
+    begun.collect()
 }
 
 /// "all five", "every one of them".
@@ -91,8 +113,8 @@ fn counts(prose: &Prose<'_>, said: &Assertion<'_>, count: usize) -> bool {
 }
 
 /// The values that each changing tool was given.
-fn used(facts: &Facts<'_>, since: usize, count: usize) -> Vec<(String, BTreeSet<String>)> {
-    let mut used: Vec<(String, BTreeSet<String>)> = Vec::new();
+fn used(facts: &Facts<'_>, since: usize, count: usize) -> Vec<Used> {
+    let mut used: Vec<Used> = Vec::new();
     let may_change = |deed: &Deed<'_>| deed.changes() || deed.families.is_empty();
     for at in 0..count {
         let Some((execution, deed)) = facts.deed(at) else { continue };
@@ -136,10 +158,7 @@ fn values(leaves: &Leaves<'_>, at: usize) -> Vec<String> {
 }
 
 /// The tool that was used for some of the items and not for the others, with those.
-fn left<'i>(
-    items: &'i [Vec<String>],
-    used: &[(String, BTreeSet<String>)],
-) -> Option<(String, Vec<&'i Vec<String>>)> {
+fn left<'i>(items: &'i [Vec<String>], used: &[Used]) -> Option<(String, Vec<&'i Vec<String>>)> {
     // What all items have tells none of them.
     let own = |item: &[String], value: &String| {
         !items.iter().any(|other| other.as_slice() != item && other.contains(value))

@@ -13,6 +13,7 @@ const REACH: usize = 64 * 1024;
 const MOST_CALLS: usize = 64;
 
 /// The stems of the words of a session.
+#[derive(Debug)]
 pub(super) struct Session {
     /// Those of calls and results, and of what the tools that were called are for.
     recorded: FxHashSet<String>,

@@ -8,7 +8,7 @@ use super::session::stems;
 use super::stem::stem;
 use crate::facts::{Answer, Facts};
 use crate::prose::{BlockKind, Clause, Prose, Tags, sets};
-use crate::values::{Leaf, Leaves};
+use crate::values::Leaf;
 
 /// A longer text is no state.
 const LONGEST: usize = 48;
@@ -29,7 +29,8 @@ pub(crate) struct Unfinished<'p> {
 }
 
 /// A state that the record has.
-struct State {
+#[derive(Debug)]
+pub(super) struct State {
     at: usize,
     value: String,
     /// The stems of its words that say that it is open.
@@ -43,7 +44,8 @@ struct State {
 }
 
 pub(crate) fn unfinished<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<Unfinished<'p>> {
-    let states = states(facts, answer.turn);
+    let before = facts.before(answer.turn);
+    let states = before.states.get_or_init(|| states(facts, answer.turn));
     if states.iter().all(|state| state.open.is_empty()) {
         return None;
     }
@@ -104,16 +106,13 @@ fn states(facts: &Facts<'_>, turn: usize) -> Vec<State> {
     let since = facts.request_before(turn);
     let mut states = Vec::new();
     let mut known: Vec<(String, String)> = Vec::new();
-    for (execution, _) in facts.deeds_before(turn) {
+    for at in (0..facts.record().count_before(turn)).rev() {
+        let Some((execution, _)) = facts.deed(at) else { continue };
         if execution.called_at < since || states.len() > MOST {
             break;
         }
-        let Some(leaves) = Leaves::of(execution.text()) else { continue };
+        let Some(leaves) = facts.leaves(at) else { continue };
         let args = execution.call.map_or("", |call| call.arguments.as_str());
-        let Some(at) = facts.record().executions().iter().position(|e| std::ptr::eq(e, execution))
-        else {
-            continue;
-        };
         let (nodes, children) = (leaves.nodes(), leaves.by_parent());
         for node in nodes {
             let Leaf::Text(value) = node.leaf else { continue };

@@ -19,12 +19,13 @@ static ENDINGS: LazyLock<Vec<(&str, &str, usize)>> = LazyLock::new(|| {
 
 /// The stem of a word, in lower case.
 pub(super) fn stem(word: &str) -> String {
-    let mut word = word.to_lowercase();
-    for mark in ["'s", "’s", "'", "’"] {
-        if let Some(plain) = word.strip_suffix(mark) {
-            word.truncate(plain.len());
-            break;
-        }
+    let mut word = match word.is_ascii() {
+        true => word.to_ascii_lowercase(),
+        false => word.to_lowercase(),
+    };
+    if word.ends_with(['s', '\'', '’']) {
+        let owned = ["'s", "’s", "'", "’"].iter().find_map(|mark| word.strip_suffix(mark));
+        word.truncate(owned.map_or(word.len(), str::len));
     }
     if word.len() <= SHORTEST || word.bytes().any(|b| b.is_ascii_digit()) || !word.is_ascii() {
         if word.len() == SHORTEST && word.ends_with('s') && !word.ends_with("ss") {
@@ -34,9 +35,16 @@ pub(super) fn stem(word: &str) -> String {
     }
     let ended = ENDINGS.iter().find_map(|(ending, instead, least)| {
         let rest = word.strip_suffix(ending).filter(|rest| rest.len() >= *least)?;
-        Some(format!("{rest}{instead}"))
+        Some((rest.len(), *instead))
     });
-    let mut word = ended.unwrap_or_else(|| plural(word));
+    let mut word = match ended {
+        Some((rest, instead)) => {
+            word.truncate(rest);
+            word.push_str(instead);
+            word
+        }
+        None => plural(word),
+    };
     while word.len() > 3 && (word.ends_with('e') || is_doubled(&word)) {
         word.pop();
     }

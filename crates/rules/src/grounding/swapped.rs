@@ -1,12 +1,14 @@
 //! Values of one thing that are told of another, where the record binds them by the call that looked
 //! the thing up, or by the line of a text in which it stands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use counterfoil_model::Span;
 use rustc_hash::FxHashSet;
 
-use super::number::number;
+use super::number::{is_mark, number};
 use crate::facts::{Answer, Facts};
 use crate::prose::{BlockKind, Mood, Prose, Tags};
 use crate::values::{Leaf, Leaves, Source};
@@ -40,7 +42,20 @@ pub(crate) struct Things {
 #[derive(Debug)]
 struct Thing {
     name: String,
-    values: BTreeSet<String>,
+    /// Its name in small letters, with spaces for dashes.
+    plain: String,
+    /// The values of every text that tells of it.
+    values: Vec<Rc<FxHashSet<String>>>,
+}
+
+impl Thing {
+    fn of(name: &str, values: Vec<Rc<FxHashSet<String>>>) -> Self {
+        Self { name: name.to_owned(), plain: in_plain(name), values }
+    }
+
+    fn has(&self, value: &str) -> bool {
+        self.values.iter().any(|values| values.contains(value))
+    }
 }
 
 pub(crate) fn swapped(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Swapped> {
@@ -48,7 +63,8 @@ pub(crate) fn swapped(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Swapped> {
         return Vec::new();
     }
     let make = || Things { kinds: kinds(facts, answer.turn), told: told(facts, answer.turn) };
-    let things = facts.things(answer.turn, make);
+    let before = facts.before(answer.turn);
+    let things = before.things.get_or_init(make);
     let beside = |swap: &Swapped| {
         facts.deeds_before(answer.turn).any(|(execution, _)| {
             let args = execution.call.map_or("", |call| call.arguments.as_str());
@@ -57,13 +73,13 @@ pub(crate) fn swapped(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Swapped> {
                 && texts.iter().any(|text| held(text).any(|value| value == swap.told))
         })
     };
-    let units = units(&answer.prose);
+    let text = answer.prose.text;
+    let units = units(&answer.prose).into_iter().map(|span| Unit::of(text, span));
+    let units: Vec<Unit<'_>> = units.filter(|unit| unit.plain.len() == unit.words.len()).collect();
     let mut found = Vec::new();
     for kind in &things.kinds {
-        for unit in &units {
-            let swap = in_unit(kind, answer.prose.text, *unit, &things.told);
-            found.extend(swap.filter(|swap| !beside(swap)));
-        }
+        let swaps = units.iter().filter_map(|unit| in_unit(kind, unit, &things.told));
+        found.extend(swaps.filter(|swap| !beside(swap)));
     }
     found
 }
@@ -77,52 +93,33 @@ fn told(facts: &Facts<'_>, turn: usize) -> FxHashSet<String> {
 /// Things of one kind: those that one tool looked up, objects with members of the same names, and the
 /// lines of a text.
 fn kinds(facts: &Facts<'_>, turn: usize) -> Vec<Vec<Thing>> {
-    let mut looked: BTreeMap<(String, String), BTreeMap<String, BTreeSet<String>>> =
-        BTreeMap::new();
-    let mut shapes: BTreeMap<Vec<String>, Vec<Vec<(String, String)>>> = BTreeMap::new();
+    let count = facts.record().count_before(turn);
+    let well = |at: &usize| facts.deed(*at).is_some_and(|(_, deed)| deed.status().succeeded());
+    let calls: Vec<usize> = (0..count).rev().take(MOST_THINGS * 2).filter(well).collect();
     let mut kinds = Vec::new();
-    for (execution, deed) in facts.deeds_before(turn).take(MOST_THINGS * 2) {
-        if !deed.status().succeeded() {
+    let mut shapes: BTreeMap<Vec<&str>, Vec<Vec<(&str, &str)>>> = BTreeMap::new();
+    for at in &calls {
+        let Some(leaves) = facts.leaves(*at) else {
+            kinds.extend(facts.deed(*at).map(|(execution, _)| lines(execution.text())));
             continue;
-        }
-        let args = execution.call.map_or("", |call| call.arguments.as_str());
-        if let Some(leaves) = Leaves::of(args) {
-            for node in leaves.nodes() {
-                let (Leaf::Text(value) | Leaf::Number(value)) = node.leaf else { continue };
-                if value.len() <= LONGEST && !value.is_empty() {
-                    let key = (execution.tool().to_owned(), node.name.to_owned());
-                    let things = looked.entry(key).or_default();
-                    let own = things.entry(value.to_owned()).or_default();
-                    own.extend(held(execution.text()));
-                    own.extend(held(args));
-                }
-            }
-        }
-        match Leaves::of(execution.text()) {
-            Some(leaves) => {
-                for object in objects(&leaves) {
-                    let names = object.iter().map(|(name, _)| name.clone()).collect();
-                    shapes.entry(names).or_default().push(object);
-                }
-            }
-            None => kinds.push(lines(execution.text())),
+        };
+        for object in objects(&leaves) {
+            let names = object.iter().map(|(name, _)| *name).collect();
+            shapes.entry(names).or_default().push(object);
         }
     }
-    for (_, mut items) in shapes {
-        items.sort();
+    for mut items in shapes.into_values() {
+        items.sort_unstable();
         items.dedup();
         if (2..=MOST_THINGS).contains(&items.len()) {
             kinds.extend(told_apart(&items));
         }
     }
-    let looked = looked.into_values().map(|things| {
-        things.into_iter().map(|(name, values)| Thing { name, values }).collect::<Vec<_>>()
-    });
-    kinds.extend(looked);
+    kinds.extend(looked_up(facts, &calls));
     // The legs of a way lead to each other.
     let leads = |things: &[Thing]| {
         let to = |one: &Thing, two: &Thing| {
-            one.name != two.name && held(&two.name).any(|word| one.values.contains(&word))
+            one.name != two.name && held(&two.name).any(|word| one.has(&word))
         };
         things.iter().any(|one| things.iter().any(|two| to(one, two)))
     };
@@ -130,14 +127,48 @@ fn kinds(facts: &Facts<'_>, turn: usize) -> Vec<Vec<Thing>> {
     kinds
 }
 
+/// The things for which one tool was called, by each of its arguments.
+fn looked_up(facts: &Facts<'_>, calls: &[usize]) -> Vec<Vec<Thing>> {
+    let mut looked: BTreeMap<(&str, &str), BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
+    for at in calls {
+        let Some((execution, _)) = facts.deed(*at) else { continue };
+        let args = execution.call.map_or("", |call| call.arguments.as_str());
+        for node in Leaves::of(args).iter().flat_map(Leaves::nodes) {
+            if let Leaf::Text(value) | Leaf::Number(value) = node.leaf
+                && (1..=LONGEST).contains(&value.len())
+            {
+                let things = looked.entry((execution.tool(), node.name)).or_default();
+                things.entry(value).or_default().push(*at);
+            }
+        }
+    }
+    let mut known: BTreeMap<usize, Rc<FxHashSet<String>>> = BTreeMap::new();
+    let mut values = |at: &usize| {
+        let read = || {
+            let execution = facts.record().executions().get(*at);
+            let args = execution.and_then(|execution| execution.call);
+            let texts = [args.map(|call| call.arguments.as_str()), execution.map(|e| e.text())];
+            Rc::new(texts.into_iter().flatten().flat_map(held).collect())
+        };
+        Rc::clone(known.entry(*at).or_insert_with(read))
+    };
+    let some = |things: &BTreeMap<_, _>| (2..=MOST_THINGS).contains(&things.len());
+    let mut kind = |things: BTreeMap<&str, Vec<usize>>| {
+        let thing =
+            |(name, at): (&str, Vec<usize>)| Thing::of(name, at.iter().map(&mut values).collect());
+        things.into_iter().map(thing).collect()
+    };
+    looked.into_values().filter(some).map(&mut kind).collect()
+}
+
 /// The short members of each object.
-fn objects(leaves: &Leaves<'_>) -> Vec<Vec<(String, String)>> {
+fn objects<'t>(leaves: &Leaves<'t>) -> Vec<Vec<(&'t str, &'t str)>> {
     let nodes = leaves.nodes();
     let own = |children: &Vec<usize>| {
         let members = children.iter().filter_map(|at| nodes.get(*at));
         let short = members.filter_map(|node| match node.leaf {
             Leaf::Text(value) | Leaf::Number(value) if value.len() <= LONGEST => {
-                Some((node.name.to_owned(), value.to_owned()))
+                Some((node.name, value))
             }
             _ => None,
         });
@@ -149,27 +180,29 @@ fn objects(leaves: &Leaves<'_>) -> Vec<Vec<(String, String)>> {
 }
 
 /// Objects with members of the same names, told apart by each member in which they all differ.
-fn told_apart(items: &[Vec<(String, String)>]) -> Vec<Vec<Thing>> {
-    let value = |item: &[(String, String)], name: &str| {
-        item.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
-    };
-    let names = items.first().into_iter().flatten().map(|(name, _)| name.as_str());
+fn told_apart(items: &[Vec<(&str, &str)>]) -> Vec<Vec<Thing>> {
+    let names = items.first().into_iter().flatten().map(|(name, _)| *name);
     let differs = |name: &&str| {
-        let mut values: Vec<String> = items.iter().filter_map(|item| value(item, name)).collect();
+        let mut values: Vec<&str> = items.iter().filter_map(|item| value(item, name)).collect();
         let texts = values.iter().all(|value| value.contains(char::is_alphabetic));
-        values.sort();
+        values.sort_unstable();
         values.dedup();
         texts && values.len() == items.len()
     };
     let things = |name: &str| {
-        let thing = |item: &Vec<(String, String)>| {
-            let others = item.iter().filter(|(own, _)| own != name);
+        let thing = |item: &Vec<(&str, &str)>| {
+            let others = item.iter().filter(|(own, _)| *own != name);
             let values = others.flat_map(|(_, value)| held(value)).collect();
-            Some(Thing { name: value(item, name)?, values })
+            Some(Thing::of(value(item, name)?, vec![Rc::new(values)]))
         };
         items.iter().filter_map(thing).collect()
     };
     names.filter(differs).map(things).collect()
+}
+
+/// The value of an object's member.
+fn value<'t>(item: &[(&str, &'t str)], name: &str) -> Option<&'t str> {
+    item.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
 }
 
 /// The things that begin the lines of a text.
@@ -181,10 +214,13 @@ fn lines(text: &str) -> Vec<Thing> {
         let Some((name, rest)) = words.split_first() else { continue };
         let name = name.trim_end_matches(':');
         let figures = rest.iter().all(|word| number(word).is_some());
-        let rest: BTreeSet<String> = rest.iter().flat_map(|word| held(word)).collect();
         let named = name.len() > 2 && name.starts_with(|c: char| c.is_alphabetic()) && figures;
-        if named && !rest.is_empty() && things.iter().all(|thing| thing.name != name) {
-            things.push(Thing { name: name.to_owned(), values: rest });
+        if !named || things.iter().any(|thing| thing.name == name) {
+            continue;
+        }
+        let values: FxHashSet<String> = rest.iter().flat_map(|word| held(word)).collect();
+        if !values.is_empty() {
+            things.push(Thing::of(name, vec![Rc::new(values)]));
         }
     }
     things
@@ -218,28 +254,34 @@ fn units(prose: &Prose<'_>) -> Vec<Span> {
     spans
 }
 
+/// A stretch of an answer.
+struct Unit<'a> {
+    span: Span,
+    words: &'a str,
+    /// The same in small letters, with spaces for dashes.
+    plain: String,
+}
+
+impl<'a> Unit<'a> {
+    fn of(text: &'a str, span: Span) -> Self {
+        let words = span.of(text);
+        Self { span, words, plain: in_plain(words) }
+    }
+}
+
 /// What is told in a stretch of one of the things, and belongs to another one.
-fn in_unit(
-    things: &[Thing],
-    text: &str,
-    unit: Span,
-    elsewhere: &FxHashSet<String>,
-) -> Option<Swapped> {
-    let words = unit.of(text);
+fn in_unit(things: &[Thing], unit: &Unit<'_>, elsewhere: &FxHashSet<String>) -> Option<Swapped> {
+    let Unit { words, plain, .. } = unit;
     let mut named: Vec<(usize, usize, &Thing)> = Vec::new();
     for thing in things {
-        let name = called(things, thing, words);
-        let mut at = find(words, name);
-        while let Some(place) = at {
-            named.push((place, place + name.len(), thing));
-            let behind = place + name.len();
-            at = words.get(behind..).and_then(|rest| find(rest, name)).map(|next| behind + next);
-        }
+        let name = called(things, thing, words, plain);
+        let end = |place: usize| place + name.len();
+        named.extend(places(plain, &name).map(|place| (place, end(place), thing)));
     }
     named.sort_by_key(|(at, _, _)| *at);
     let (first, _, _) = named.first().filter(|(_, _, one)| !is_moment(&one.name))?;
     // Where a value comes first, nobody knows whose it is.
-    let owners = |value: &String| things.iter().filter(|t| t.values.contains(value)).count();
+    let owners = |value: &String| things.iter().filter(|thing| thing.has(value)).count();
     if values(words.get(..*first)?).any(|value| owners(&value) == 1) {
         return None;
     }
@@ -258,18 +300,17 @@ fn in_unit(
         let end = named.get(nth + 1).map_or(words.len(), |(next, _, _)| *next);
         let stretch = words.get(*behind..end)?;
         // "Ivan Muller, Isabella Moore": what stands right before a name belongs to it.
-        let next = named.get(nth + 1).map(|(_, _, next)| &next.values);
+        let next = named.get(nth + 1).map(|(_, _, next)| next);
         let last = values(stretch).last().filter(|_| stretch.ends_with([' ']));
         values(stretch).find_map(|told| {
-            let mut owners = things.iter().filter(|other| other.values.contains(&told));
+            let mut owners = things.iter().filter(|other| other.has(&told));
             let owner = owners.next()?;
             let only = owners.next().is_none() && owner.name != thing.name;
             let telling =
                 !elsewhere.contains(&told) && !things.iter().any(|t| is_in(&t.name, &told));
-            let of_next =
-                last.as_ref() == Some(&told) && next.is_some_and(|next| next.contains(&told));
+            let of_next = last.as_ref() == Some(&told) && next.is_some_and(|next| next.has(&told));
             (only && telling && !of_next).then(|| Swapped {
-                span: unit,
+                span: unit.span,
                 thing: thing.name.clone(),
                 told: told.clone(),
                 owner: owner.name.clone(),
@@ -284,24 +325,31 @@ fn is_moment(name: &str) -> bool {
 }
 
 /// How a stretch calls a thing: by its whole name, or by the first word that only it has.
-fn called<'a>(things: &'a [Thing], thing: &'a Thing, words: &str) -> &'a str {
+fn called<'a>(things: &'a [Thing], thing: &'a Thing, words: &str, plain: &str) -> Cow<'a, str> {
     const SHORTEST_NAME: usize = 4;
-    if find(words, &thing.name).is_some() {
-        return &thing.name;
+    if places(plain, &thing.plain).next().is_some() {
+        return Cow::Borrowed(&thing.plain);
     }
     // "Water Resistance" is no water bottle.
     let alone = |part: &str| {
-        let behind = find(words, part).and_then(|at| words.get(at + part.len()..));
+        let place = places(plain, &in_plain(part)).next();
+        let behind = place.and_then(|at| words.get(at + part.len()..));
         let next = behind.and_then(|behind| behind.strip_prefix(' '));
         !next.is_some_and(|next| next.starts_with(char::is_uppercase))
     };
     let only = |part: &&str| {
         part.len() >= SHORTEST_NAME
             && part.starts_with(char::is_uppercase)
-            && things.iter().filter(|other| find(&other.name, part).is_some()).count() == 1
             && alone(part)
+            && things.iter().filter(|other| is_part(other, &in_plain(part))).count() == 1
     };
-    thing.name.split(' ').find(only).unwrap_or(&thing.name)
+    let part = thing.name.split(' ').find(only);
+    part.map_or(Cow::Borrowed(&*thing.plain), |part| Cow::Owned(in_plain(part)))
+}
+
+/// Whether a word in plain is one of a thing's name.
+fn is_part(thing: &Thing, word: &str) -> bool {
+    thing.plain.len() == thing.name.len() && places(&thing.plain, word).next().is_some()
 }
 
 fn is_in(name: &str, value: &str) -> bool {
@@ -310,15 +358,21 @@ fn is_in(name: &str, value: &str) -> bool {
 
 /// Where a text names a thing, in any case, with spaces for dashes.
 pub(super) fn find(text: &str, name: &str) -> Option<usize> {
-    if text.len() != text.to_lowercase().len() {
-        return None;
-    }
-    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], " ");
-    let (text, name) = (plain(text), plain(name));
+    let plain = in_plain(text);
+    (plain.len() == text.len()).then(|| places(&plain, &in_plain(name)).next()).flatten()
+}
+
+/// A text in small letters, with spaces for dashes.
+fn in_plain(text: &str) -> String {
+    text.to_lowercase().replace(['-', '_'], " ")
+}
+
+/// Where a name stands in a text as words of their own, both in plain.
+fn places<'a>(plain: &'a str, name: &'a str) -> impl Iterator<Item = usize> {
     let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-    text.match_indices(name.as_str()).map(|(at, _)| at).find(|at| {
-        edge(text.get(..*at).and_then(|before| before.chars().next_back()))
-            && edge(text.get(at + name.len()..).and_then(|behind| behind.chars().next()))
+    plain.match_indices(name).map(|(at, _)| at).filter(move |at| {
+        edge(plain.get(..*at).and_then(|before| before.chars().next_back()))
+            && edge(plain.get(at + name.len()..).and_then(|behind| behind.chars().next()))
     })
 }
 
@@ -352,8 +406,7 @@ fn held(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    let edge = |c: char| c.is_whitespace() || "\"'{}[]();=|<>~*`:/".contains(c);
-    text.split(edge)
+    text.split(|c: char| is_mark(c) || matches!(c, '*' | '`') || c.is_whitespace())
         .map(|word| word.trim_matches([',', ':', '.', ';', '!', '?', '“', '”']))
         .filter(|word| !word.is_empty())
 }

@@ -36,10 +36,11 @@ pub(crate) struct Mistaken<'p> {
 type Member = (String, String);
 
 /// The list or object that an object of a result stands in, and its own members.
-type Object = ((usize, usize), Vec<Member>);
+pub(super) type Object = ((usize, usize), Vec<Member>);
 
 /// What a call was made with, and what came back.
-struct Act {
+#[derive(Debug)]
+pub(super) struct Act {
     at: usize,
     args: Vec<Member>,
     result: Vec<Member>,
@@ -50,7 +51,8 @@ pub(crate) fn mistaken<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
     if facts.runs_shell_before(turn) || facts.delegates_before(turn) {
         return None;
     }
-    let acts = acts(facts, turn);
+    let before = facts.before(turn);
+    let acts = before.acts.get_or_init(|| acts(facts, turn));
     // Whoever denies or compares anything tells of more than one.
     let apart = Tags::NEGATION.or(Tags::FAILURE).or(Tags::ADVERSATIVE).or(Tags::TROUBLE);
     // "Oh no": no denial.
@@ -61,11 +63,11 @@ pub(crate) fn mistaken<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<
         return None;
     }
     let said = clauses(answer);
-    let looked = looked(facts, turn);
+    let looked = before.looked.get_or_init(|| looked(facts, turn));
     acts.iter().find_map(|act| {
-        let others = siblings(act, &looked).chain(roles(act, &looked));
+        let others = siblings(act, looked).chain(roles(act, looked));
         let text = answer.prose.text;
-        let new = act.new_ids(&acts);
+        let new = act.new_ids(acts);
         let asked = overruled(act).filter(|(told, held)| !tells_of(text, held, told));
         let mut asked = asked.filter_map(|(told, held)| {
             let clause = told_in(&answer.prose, &said, &told)?;
@@ -99,7 +101,7 @@ fn acts(facts: &Facts<'_>, turn: usize) -> Vec<Act> {
         let changes = deed.changes() || deed.families.is_empty();
         let may = changes && deed.status().succeeded() && execution.called_at >= since;
         let args = Leaves::of(execution.call?.arguments.as_str()).filter(|_| may)?;
-        let result = Leaves::of(execution.text()).map(|leaves| members(&leaves, 0));
+        let result = facts.leaves(at).map(|leaves| members(&leaves, 0));
         Some(Act { at, args: members(&args, 0), result: result.unwrap_or_default() })
     };
     (0..count).rev().take(MOST_CALLS).filter_map(of).collect()
@@ -110,11 +112,11 @@ fn looked(facts: &Facts<'_>, turn: usize) -> Vec<Object> {
     let count = facts.record().count_before(turn);
     let mut objects = Vec::new();
     for at in (0..count).rev().take(MOST_CALLS) {
-        let Some((execution, deed)) = facts.deed(at) else { continue };
+        let Some((_, deed)) = facts.deed(at) else { continue };
         if !deed.status().succeeded() {
             continue;
         }
-        let Some(leaves) = Leaves::of(execution.text()) else { continue };
+        let Some(leaves) = facts.leaves(at) else { continue };
         let (nodes, children) = (leaves.nodes(), leaves.by_parent());
         let all = nodes.iter().zip(&children).filter(|(node, _)| node.leaf == Leaf::Object);
         for (node, own) in all.take(MOST_OBJECTS) {

@@ -55,7 +55,8 @@ pub(crate) fn uncalled<'f, 'p>(
     if purposes.is_empty() {
         return None;
     }
-    let session = Session::before(facts, turn);
+    let before = facts.before(turn);
+    let session = before.session.get_or_init(|| Session::before(facts, turn));
     let said = clauses(answer);
     let purposes = purposes.iter().filter(|purpose| !purpose.is_left(&said));
     purposes.into_iter().find_map(|purpose| {
@@ -68,7 +69,7 @@ pub(crate) fn uncalled<'f, 'p>(
         let told = said.iter().filter(|told| told.asserted && purpose.may_be_told_in(told));
         let told = told.filter(|told| !offers(told));
         let mut told = told.filter_map(|told| {
-            Some((told.clause, purpose.thing_in(told, &session, shell, &answer.prose)?))
+            Some((told.clause, purpose.thing_in(told, session, shell, &answer.prose)?))
         });
         told.next().map(|(clause, thing)| Uncalled { clause, tool: purpose.name, thing })
     })

@@ -47,20 +47,15 @@ pub(crate) fn undisclosed<'f, 't, 'a>(
     let steps: Vec<usize> = (0..count)
         .filter(|at| facts.deed(*at).is_some_and(|(e, deed)| e.called_at >= since && is_step(deed)))
         .collect();
-    let mut worked = BTreeSet::new();
-    for at in &steps {
-        if let Some((execution, deed)) = facts.deed(*at)
-            && deed.status().succeeded()
-        {
-            worked.extend(words_of_call(facts, *at, execution));
-            worked.extend(words_of_tool(deed));
-        }
-    }
-    steps.iter().find_map(|at| {
+    let failed = |at: &&usize| {
+        let status = facts.deed(**at).map(|(_, deed)| deed.status());
+        matches!(status, Some(Status::Failed | Status::Timeout))
+    };
+    let mut failed = steps.iter().filter(failed).peekable();
+    failed.peek()?;
+    let worked = words_that_worked(facts, &steps);
+    failed.find_map(|at| {
         let (execution, deed) = facts.deed(*at)?;
-        if !matches!(deed.status(), Status::Failed | Status::Timeout) {
-            return None;
-        }
         // A command line behind it may have done it after all.
         if (*at..count).any(|later| facts.deed(later).is_some_and(|(_, d)| d.shell.is_some())) {
             return None;
@@ -85,6 +80,20 @@ pub(crate) fn undisclosed<'f, 't, 'a>(
             thing,
         })
     })
+}
+
+/// The words of the steps that came out well.
+fn words_that_worked(facts: &Facts<'_>, steps: &[usize]) -> BTreeSet<String> {
+    let mut worked = BTreeSet::new();
+    for at in steps {
+        if let Some((execution, deed)) = facts.deed(*at)
+            && deed.status().succeeded()
+        {
+            worked.extend(words_of_call(facts, *at, execution));
+            worked.extend(words_of_tool(deed));
+        }
+    }
+    worked
 }
 
 /// Whether a later call of the same tool for the same thing came out well: the same first argument.

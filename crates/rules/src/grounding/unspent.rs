@@ -17,6 +17,16 @@ const MOST_CALLS: usize = 48;
 /// So many words of what a tool is for make it what is told of.
 const FEWEST: usize = 2;
 
+/// What a call is for.
+#[derive(Debug)]
+pub(super) struct Purpose {
+    at: usize,
+    /// The stems of the tool's name and of what it says that it does.
+    words: BTreeSet<String>,
+    /// The ids in its result.
+    ids: BTreeSet<String>,
+}
+
 /// Whether a look-up that came out well is named after the verb: "the page that I opened", after
 /// `web_open`. In `mail_search` nothing is mailed: the verb is another word.
 pub(crate) fn is_named_after(facts: &Facts<'_>, verb: &str, turn: usize) -> bool {
@@ -46,28 +56,33 @@ pub(crate) fn may_be_unspent(facts: &Facts<'_>, answer: &Answer<'_>, claim: &Cla
             _ => None,
         })
         .collect();
-    let since = facts.request_before(claim.turn);
-    let count = facts.record().count_before(claim.turn);
-    (0..count).rev().take(MOST_CALLS).any(|at| {
-        let Some((execution, deed)) = facts.deed(at) else { return false };
-        let looks = Families::of(&[Family::Search, Family::Read, Family::Compute]);
+    let before = facts.before(claim.turn);
+    let purposes = before.purposes.get_or_init(|| purposes(facts, claim.turn));
+    let told = |stem: &&String| words.iter().any(|word| is_same_thing(word, stem));
+    purposes.iter().filter(|purpose| !spent.contains(&purpose.at)).any(|purpose| {
+        purpose.words.iter().filter(told).count() >= FEWEST
+            || purpose.ids.iter().any(|id| told(&id))
+    })
+}
+
+/// What each call since the user asked is for that may have changed something and came out well.
+fn purposes(facts: &Facts<'_>, turn: usize) -> Vec<Purpose> {
+    let since = facts.request_before(turn);
+    let looks = Families::of(&[Family::Search, Family::Read, Family::Compute]);
+    let purpose = |at: usize| {
+        let (execution, deed) = facts.deed(at)?;
         let may = deed.changes() || !deed.families.meets(looks);
-        if execution.called_at < since
-            || spent.contains(&at)
-            || !may
-            || !deed.status().succeeded()
-            || !deed.is_plain_call()
-        {
-            return false;
+        let well = deed.status().succeeded() && deed.is_plain_call();
+        if execution.called_at < since || !may || !well {
+            return None;
         }
         let tool = facts.transcript().catalog.get(execution.tool());
-        let purpose = stems(execution.tool()).chain(stems(tool.map_or("", |t| &t.description)));
-        let told = |stem: &String| words.iter().any(|word| is_same_thing(word, stem));
-        let new = ids(execution.text());
-        let shared: BTreeSet<String> =
-            purpose.filter(|stem| !is_small(stem)).filter(|stem| told(stem)).collect();
-        shared.len() >= FEWEST || new.iter().any(told)
-    })
+        let words = stems(execution.tool()).chain(stems(tool.map_or("", |t| &t.description)));
+        let words = words.filter(|stem| !is_small(stem)).collect();
+        Some(Purpose { at, words, ids: ids(execution.text()) })
+    };
+    let count = facts.record().count_before(turn);
+    (0..count).rev().take(MOST_CALLS).filter_map(purpose).collect()
 }
 
 /// The stems of the sentence of a claim, and of the one before it where it only says "it".

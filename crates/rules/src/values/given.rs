@@ -17,6 +17,7 @@ use super::leaves::Leaves;
 use super::sheet::Sheet;
 use super::stretch::Stretch;
 use super::word_search::WordSearch;
+use super::working::Numbers;
 use crate::facts::Record;
 
 /// So many bytes before a message are read anew for each value; what stands further back is
@@ -40,6 +41,8 @@ pub(crate) struct Given<'t> {
     recorded: Latest<Recorded>,
     /// By id: what the results near a message say of the thing.
     entities: Latest<RefCell<FxHashMap<String, Rc<Entity>>>>,
+    /// The numbers near a message.
+    numbers: Latest<Numbers>,
     far: OnceCell<HashMap<String, Firsts>>,
     /// The same for the words that were looked for one by one.
     far_few: RefCell<FxHashMap<String, Firsts>>,
@@ -126,6 +129,7 @@ impl<'t> Given<'t> {
             labels: Latest::default(),
             recorded: Latest::default(),
             entities: Latest::default(),
+            numbers: Latest::default(),
             far: OnceCell::new(),
             far_few: RefCell::default(),
             figures: OnceCell::new(),
@@ -233,6 +237,11 @@ impl<'t> Given<'t> {
     /// What amounts of the results near the message give.
     pub(super) fn recorded(&self, turn: usize) -> Rc<Recorded> {
         self.recorded.get(turn, || Recorded::of(self, turn))
+    }
+
+    /// The numbers near the message.
+    pub(super) fn numbers(&self, turn: usize) -> Rc<Numbers> {
+        self.numbers.get(turn, || Numbers::of(self, turn))
     }
 
     /// What the results near the message say of the thing with this id.

@@ -1,8 +1,10 @@
 //! What an answer works out before everybody's eyes.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use super::figure::{Figure, each_figure};
+use super::given::Given;
 use super::worked_out::{is_gap, is_worked_out};
 use crate::facts::{Answer, Facts};
 use crate::prose::{TokenKind, sets};
@@ -11,7 +13,38 @@ use crate::prose::{TokenKind, sets};
 pub(crate) struct Working<'f, 'a, 't, 'n> {
     facts: &'f Facts<'t>,
     answer: &'a Answer<'n>,
-    numbers: OnceCell<[Vec<Figure>; 3]>,
+    numbers: OnceCell<Worked>,
+}
+
+/// The numbers of an answer, those of it and of what it was given that are per cent, and all that it
+/// was given.
+struct Worked {
+    told: Vec<Figure>,
+    percents: Vec<Figure>,
+    given: Rc<Numbers>,
+}
+
+/// The numbers that an agent was given near a message.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// Those that are per cent, as they come.
+    percents: Vec<Figure>,
+    /// All of them, each once, in order.
+    all: Vec<Figure>,
+}
+
+impl Numbers {
+    pub(super) fn of(given: &Given<'_>, turn: usize) -> Self {
+        const REACH: usize = 16 * 1024;
+        let mut numbers = Self::default();
+        for given in given.near(turn, REACH) {
+            percents_in(given.text, &mut numbers.percents);
+            each_figure(given.text, |figure| numbers.all.push(figure));
+        }
+        numbers.all.sort_unstable();
+        numbers.all.dedup();
+        numbers
+    }
 }
 
 impl<'f, 'a, 't, 'n> Working<'f, 'a, 't, 'n> {
@@ -21,33 +54,27 @@ impl<'f, 'a, 't, 'n> Working<'f, 'a, 't, 'n> {
 
     /// Whether the answer works the number out as a product or a share.
     pub(crate) fn gives(&self, figure: Figure) -> bool {
-        let [told, percents, given] = self.numbers();
-        is_worked_out(figure, told, percents, given)
+        let Worked { told, percents, given } = self.numbers();
+        is_worked_out(figure, told, percents, &given.all)
     }
 
     /// Whether the number is the sum or the difference of two that the answer tells.
     pub(crate) fn bridges(&self, figure: Figure) -> bool {
-        let [told, _, given] = self.numbers();
-        is_gap(figure, told, given)
+        let Worked { told, given, .. } = self.numbers();
+        is_gap(figure, told, &given.all)
     }
 
-    /// The numbers of the answer, those of it and of what it was given that are per cent, and all
-    /// that it was given.
-    fn numbers(&self) -> &[Vec<Figure>; 3] {
-        const REACH: usize = 16 * 1024;
+    fn numbers(&self) -> &Worked {
         self.numbers.get_or_init(|| {
-            let [mut told, mut percents, mut figures] = [const { Vec::new() }; 3];
+            let given = self.facts.given().numbers(self.answer.turn);
+            let (mut told, mut percents) = (Vec::new(), given.percents.clone());
             each_figure(self.answer.prose.text, |figure| told.push(figure));
-            for given in self.facts.given().near(self.answer.turn, REACH) {
-                percents_in(given.text, &mut percents);
-                each_figure(given.text, |figure| figures.push(figure));
-            }
             percents_in(self.answer.prose.text, &mut percents);
-            for all in [&mut told, &mut percents, &mut figures] {
+            for all in [&mut told, &mut percents] {
                 all.sort_unstable();
                 all.dedup();
             }
-            [told, percents, figures]
+            Worked { told, percents, given }
         })
     }
 }
