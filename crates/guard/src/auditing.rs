@@ -1,7 +1,8 @@
 use counterfoil_model::{Status, ToolErrorCategory};
 
+use crate::audit::Egress;
 use crate::audit::{AppendAuditError, AuditEntry, AuditResult, ExitCode};
-use crate::executor::{Egress, RolledBack};
+use crate::executor::RolledBack;
 use crate::gate::PermitBasis;
 use crate::guard::Guard;
 use crate::ledger::{Closed, Opened, Rejected};

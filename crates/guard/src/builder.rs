@@ -4,9 +4,7 @@ use std::sync::{Arc, Mutex};
 use arc_swap::ArcSwap;
 
 use crate::audit::{AuditLog, OpenAuditError};
-use crate::executor::{
-    CompositeExecutor, ErasedToolExecutor, OverflowExecutor, SessionEnd, TwoOwners,
-};
+use crate::executor::{CompositeExecutor, ErasedToolExecutor, OverflowExecutor, TwoOwners};
 use crate::filter::FilterPipeline;
 use crate::gate::Approvals;
 use crate::guard::{Guard, Parts, Policy};
@@ -20,6 +18,9 @@ use crate::settings::GuardSettings;
 use crate::state::StateFolder;
 use crate::tool_event::ToolEvents;
 use crate::toolset::Toolset;
+
+/// Called with the id of a session that has ended.
+pub type SessionEnd = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Puts a guard together. What is not said is closed: no tool, no approver.
 #[derive(Default)]

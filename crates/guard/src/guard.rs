@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::audit::AuditLog;
-use crate::executor::{CompositeExecutor, ErasedToolExecutor, SessionEnd, ShellPolicyHandle};
+use crate::builder::SessionEnd;
+use crate::executor::{CompositeExecutor, ErasedToolExecutor, ShellPolicyHandle};
 use crate::filter::{FilterMetrics, FilterPipeline};
 use crate::gate::{Approvals, Gates};
 use crate::ledger::{AppendError, Draft, Ledger, Opened};

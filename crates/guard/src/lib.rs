@@ -34,6 +34,7 @@ mod admitted;
 mod approve;
 mod audit;
 mod auditing;
+mod blocklist;
 mod builder;
 mod cache;
 mod call;
@@ -58,11 +59,21 @@ mod options;
 mod overflow;
 mod patience;
 mod ports;
+mod read_only;
 mod recording;
 mod redact;
 mod repeated;
 mod replay;
 mod retry;
+#[cfg(feature = "sandbox")]
+#[cfg_attr(
+    not(feature = "shell"),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "commands are the shell's, servers those of their host"
+    )
+)]
 mod sandbox;
 mod scene;
 mod session;
@@ -81,10 +92,14 @@ pub use approve::PersonsDecision;
 pub use audit::{
     AppendAuditError, AuditEntry, AuditFiles, AuditFilter, AuditHead, AuditLine, AuditLog,
     AuditOptions, AuditProblem, AuditResult, AuditSettings, AuditStats, AuditVerification,
-    Compared, ExitCode, LineError, OnFailure, OpenAuditError, ReadAuditError, Reading, tail_audit,
-    verify_audit,
+    Compared, Egress, ExitCode, LineError, OnFailure, OpenAuditError, ReadAuditError, Reading,
+    tail_audit, verify_audit,
 };
-pub use builder::{BuildGuardError, GuardBuilder};
+pub use blocklist::{
+    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Refusal, RefusalKind,
+    Substitution, Unread, find_blocked_command, judge_command,
+};
+pub use builder::{BuildGuardError, GuardBuilder, SessionEnd};
 pub use cache::{
     CacheCounts, CacheKey, CachedResult, ResultCacheOptions, ResultCacheSettings, ToolResultCache,
     is_cacheable,
@@ -92,18 +107,23 @@ pub use cache::{
 pub use call::{Answer, CHANGED_BY_PERSON, CallError};
 pub use call_stats::CallStats;
 pub use cited::{CitationFault, CitedExecution, NotStanding};
+#[cfg(feature = "file")]
+pub use executor::FileExecutor;
 pub use executor::{
-    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, CompositeExecutor,
-    Confinement, DynExecutor, Egress, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder,
-    ExecutorOrderError, ExitCause, FileExecutor, FileOptions, FileOptionsError, FileSettings,
-    FullText, FunctionExecutor, Refusal, RefusalKind, Reserved, Resolver, RolledBack, SessionEnd,
-    ShellExecutor, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
-    ShellPolicyHandle, ShellSettings, SideEffect, SinceChanged, Substitution, SystemResolver,
-    TlsError, ToolError, ToolErrorFeedback, ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners,
-    UndoError, Unread, WebExecutor, WebOptions, WebOptionsError, WebSettings, classify_http_status,
-    classify_io, classify_issue, classify_judged, classify_report, find_blocked_command,
-    has_snapshot, judge_command, reserved, trusted_tls, undo_snapshot,
+    CompositeExecutor, Confinement, DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind,
+    ExecutorOrder, ExecutorOrderError, ExitCause, FileOptions, FileOptionsError, FileSettings,
+    FullText, FunctionExecutor, Profile, RolledBack, SandboxOptions, SandboxOptionsError,
+    SandboxSettings, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
+    ShellPolicyHandle, ShellSettings, SideEffect, ToolError, ToolErrorFeedback, ToolErrorKind,
+    ToolExecutor, ToolOutput, TwoOwners, WebOptions, WebOptionsError, WebSettings,
+    classify_http_status, classify_io, classify_issue, classify_judged, classify_report,
 };
+#[cfg(feature = "web")]
+pub use executor::{
+    Reserved, Resolver, SystemResolver, TlsError, WebExecutor, reserved, trusted_tls,
+};
+#[cfg(feature = "shell")]
+pub use executor::{ShellExecutor, SinceChanged, UndoError, has_snapshot, undo_snapshot};
 pub use explained::{VerdictParts, deciding_reasons, verdict_word, verdicts_json};
 pub use export::export;
 pub use extract_paths::extract_paths;
@@ -156,11 +176,9 @@ pub use redact::{Redactor, SecretCategory};
 pub use repeated::repetitions;
 pub use replay::{RehearsalPlace, Replay, ReplayChange, SessionPast};
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
-pub use sandbox::{
-    Abilities, ConfinedServer, Gap, HeldServer, Profile, Sandbox, SandboxOptions,
-    SandboxOptionsError, SandboxSettings,
-};
-#[cfg(target_os = "linux")]
+#[cfg(feature = "sandbox")]
+pub use sandbox::{Abilities, ConfinedServer, Gap, HeldServer, Sandbox};
+#[cfg(all(feature = "sandbox", target_os = "linux"))]
 pub use sandbox::{run_confined, try_user_namespace};
 pub use scene::{Phase, Requested, Scene, TraceContext, TraceContextError, TrustLevel};
 pub use session::{Session, SessionStart, Surroundings};

@@ -10,10 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditOptions;
+use crate::blocklist::{BlocklistOptions, BlocklistOptionsError};
 use crate::cache::ResultCacheOptions;
 use crate::executor::{
-    BlocklistOptions, BlocklistOptionsError, ExecutorKind, ExecutorOrder, ExecutorOrderError,
-    FileOptions, FileOptionsError, ShellOptions, ShellOptionsError, ShellPolicy, ShellPolicyHandle,
+    ExecutorKind, ExecutorOrder, ExecutorOrderError, FileOptions, FileOptionsError, SandboxOptions,
+    SandboxOptionsError, ShellOptions, ShellOptionsError, ShellPolicy, ShellPolicyHandle,
     WebOptions, WebOptionsError,
 };
 use crate::filter::{FilterOptions, FilterOptionsError};
@@ -27,7 +28,6 @@ use crate::ledger::{LedgerOptions, LedgerOptionsError};
 use crate::offer::{TafcOptions, ToolFilterOptions};
 use crate::overflow::{OverflowOptions, OverflowOptionsError};
 use crate::retry::{RetryOptions, RetryOptionsError};
-use crate::sandbox::{SandboxOptions, SandboxOptionsError};
 use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
 use crate::speculation::{SpeculationOptions, SpeculationOptionsError};

@@ -44,11 +44,17 @@ pub use counterfoil_model::{Arguments, Effects, Role, Status, Tool, ToolCall, To
 /// What performs calls: functions of the program, shell commands, files, pages; executors of one's
 /// own, and what they are given.
 pub mod tools {
+    #[cfg(feature = "file")]
+    pub use counterfoil_guard::FileExecutor;
+    #[cfg(feature = "shell")]
+    pub use counterfoil_guard::ShellExecutor;
+    #[cfg(feature = "web")]
+    pub use counterfoil_guard::WebExecutor;
     pub use counterfoil_guard::{
         Admitted, AnyPermit, ByApproval, ByPolicy, CompositeExecutor, DynExecutor,
-        ErasedToolExecutor, ExecutorId, ExecutorKind, FileExecutor, FullText, FunctionExecutor,
-        Permit, Progress, RegisterError, Scene, ShellExecutor, ShellPolicyHandle, SideEffect,
-        ToolError, ToolErrorFeedback, ToolExecutor, ToolOutput, WebExecutor,
+        ErasedToolExecutor, ExecutorId, ExecutorKind, FullText, FunctionExecutor, Permit, Progress,
+        RegisterError, Scene, ShellPolicyHandle, SideEffect, ToolError, ToolErrorFeedback,
+        ToolExecutor, ToolOutput,
     };
     pub use counterfoil_model::{Catalog, Effects, Origin, Presentation, Tool};
 }
@@ -92,10 +98,9 @@ pub mod audit {
 
 /// What holds commands and servers to their workspace.
 pub mod sandbox {
-    pub use counterfoil_guard::{
-        Abilities, ConfinedServer, Gap, HeldServer, Profile, Sandbox, SandboxOptions,
-        SandboxSettings,
-    };
+    #[cfg(feature = "sandbox")]
+    pub use counterfoil_guard::{Abilities, ConfinedServer, Gap, HeldServer, Sandbox};
+    pub use counterfoil_guard::{Profile, SandboxOptions, SandboxSettings};
 }
 
 /// What a surface hears of calls while they run, by [`Guard::events`](crate::Guard::events).

@@ -1,8 +1,8 @@
 use counterfoil_model::Digest;
 use serde_json::{Value, json};
 
+use super::egress::Egress;
 use super::entry::{AuditEntry, AuditResult, ExitCode};
-use crate::executor::Egress;
 use crate::redact::Redactor;
 
 /// A string of a call is cut here.

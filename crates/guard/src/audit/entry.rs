@@ -2,7 +2,7 @@ use counterfoil_model::ToolErrorCategory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::executor::Egress;
+use super::egress::Egress;
 use crate::scene::{Phase, TrustLevel};
 
 /// What the audit log says about one call.

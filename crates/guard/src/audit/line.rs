@@ -4,8 +4,8 @@ use counterfoil_model::{Digest, ToolErrorCategory};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::egress::Egress;
 use super::entry::{AuditEntry, ExitCode, WrittenResult};
-use crate::executor::Egress;
 use crate::scene::{Phase, TrustLevel};
 
 /// The form of the lines that are written here.

@@ -5,6 +5,7 @@
 //! is found against a [checkpoint](AuditHead) that somebody kept.
 
 mod clean;
+mod egress;
 mod entry;
 mod error;
 mod file;
@@ -19,6 +20,7 @@ mod stats;
 mod tail;
 mod verify;
 
+pub use egress::Egress;
 pub use entry::{AuditEntry, AuditResult, ExitCode};
 pub use error::{AppendAuditError, OpenAuditError};
 pub use line::{AuditHead, AuditLine, LineError};

@@ -1,18 +1,25 @@
 //! Performing permitted calls. One executor a folder or file; the composite decides ownership.
 
+#[cfg(any(feature = "file", feature = "shell"))]
+mod beneath;
 mod classification;
 mod composite;
 mod dynamic;
+mod envelope;
 mod erased;
 mod error;
 mod feedback;
+#[cfg(feature = "file")]
 mod file;
 mod function;
 mod number;
 mod order;
 mod output;
 mod overflow;
+mod settings;
+#[cfg(feature = "shell")]
 mod shell;
+#[cfg(feature = "web")]
 mod web;
 
 use std::future::Future;
@@ -28,25 +35,27 @@ pub use classification::{
 };
 pub use composite::{CompositeExecutor, TwoOwners};
 pub use dynamic::DynExecutor;
+pub use envelope::ShellOutputEnvelope;
 pub use erased::ErasedToolExecutor;
 pub use error::{ToolError, ToolErrorKind};
 pub use feedback::ToolErrorFeedback;
-pub use file::{FileExecutor, FileOptions, FileOptionsError, FileSettings};
+#[cfg(feature = "file")]
+pub use file::FileExecutor;
 pub use function::FunctionExecutor;
 pub use order::{ExecutorId, ExecutorKind, ExecutorOrder, ExecutorOrderError};
 pub use output::{Confinement, FullText, RolledBack, SideEffect, ToolOutput};
 pub(crate) use overflow::{OverflowExecutor, READ_OVERFLOW};
-pub use shell::{
-    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Refusal, RefusalKind,
-    SessionEnd, ShellExecutor, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
-    ShellPolicyHandle, ShellSettings, SinceChanged, Substitution, UndoError, Unread,
-    find_blocked_command, has_snapshot, judge_command, undo_snapshot,
+#[cfg(feature = "sandbox")]
+pub(crate) use settings::{Bubblewrap, Limits, RunAs};
+pub use settings::{
+    FileOptions, FileOptionsError, FileSettings, Profile, SandboxOptions, SandboxOptionsError,
+    SandboxSettings, ShellOptions, ShellOptionsError, ShellPolicy, ShellPolicyHandle,
+    ShellSettings, WebOptions, WebOptionsError, WebSettings,
 };
-pub(crate) use shell::{NoCommand, only_reads};
-pub use web::{
-    Egress, Reserved, Resolver, SystemResolver, TlsError, WebExecutor, WebOptions, WebOptionsError,
-    WebSettings, reserved, trusted_tls,
-};
+#[cfg(feature = "shell")]
+pub use shell::{ShellExecutor, SinceChanged, UndoError, has_snapshot, undo_snapshot};
+#[cfg(feature = "web")]
+pub use web::{Reserved, Resolver, SystemResolver, TlsError, WebExecutor, reserved, trusted_tls};
 
 /// Performs one permitted call; the permit is spent.
 ///

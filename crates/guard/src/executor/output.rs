@@ -4,7 +4,8 @@ use counterfoil_model::ToolErrorCategory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Egress, ExitCause, ToolError};
+use super::{ExitCause, ToolError};
+use crate::audit::Egress;
 
 /// What a tool gave back. A command that ran and ended badly is an output too: its failure is in
 /// `failure`, and what it printed is kept.
@@ -43,6 +44,7 @@ pub struct ToolOutput {
 
 impl ToolOutput {
     /// Adds a note behind the text, also behind the whole of it.
+    #[cfg(feature = "shell")]
     pub(super) fn add(&mut self, note: &str) {
         for text in [Some(&mut self.text), self.full.as_mut().map(|full| &mut full.text)] {
             let Some(text) = text else { continue };

@@ -140,7 +140,7 @@ impl Default for TrustSettings {
 impl TrustSettings {
     /// Whether every part of a command line is known to only read.
     pub(crate) fn only_reads(&self, command: &str) -> bool {
-        crate::executor::only_reads(command, &self.read_only)
+        crate::read_only::only_reads(command, &self.read_only)
     }
 
     /// Whether any tool brings content from strangers.

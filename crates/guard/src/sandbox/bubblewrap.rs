@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use super::options::Bubblewrap;
 use super::places::{Places, Room};
 use super::{Gap, Profile, SandboxSettings};
+use crate::executor::Bubblewrap;
 
 /// Where it is looked for.
 const USUAL: [&str; 4] =

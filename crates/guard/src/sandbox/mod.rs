@@ -1,7 +1,7 @@
 //! What holds a command to its workspace: the kernel, to which a new process gives up its rights
 //! before it becomes the command.
 //!
-//! `options.rs` is what a configuration says, `places.rs` what a command may reach, `plan.rs` all
+//! `executor/settings/sandbox.rs` is what a configuration says, `places.rs` what a command may reach, `plan.rs` all
 //! that it is held to, `linux/` the steps of the new process, which behind bubblewrap a helper
 //! takes. What cannot be held is a [`Gap`], and stands in the receipt.
 
@@ -9,13 +9,12 @@ mod bubblewrap;
 mod confinement;
 mod gap;
 mod identity;
+#[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]
 mod linux;
-mod options;
 mod places;
 mod plan;
-mod profile;
 mod real_paths;
 mod secret_places;
 mod server;
@@ -23,16 +22,16 @@ mod server;
 pub use confinement::{Abilities, Sandbox};
 pub(crate) use confinement::{Held, Room};
 pub use gap::Gap;
-pub(crate) use limits::Limits;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
     Before, Holding, Kept, Process, Program, Started, Stopped, end_all, give, launch, mark, start,
 };
 #[cfg(target_os = "linux")]
 pub use linux::{run_confined, try_user_namespace};
-pub use options::{SandboxOptions, SandboxOptionsError, SandboxSettings};
 pub(crate) use plan::Plan;
 #[cfg(target_os = "linux")]
 pub(crate) use plan::Reply;
-pub use profile::Profile;
 pub use server::{ConfinedServer, HeldServer};
+
+pub(crate) use crate::executor::Limits;
+use crate::executor::{Profile, SandboxOptions, SandboxOptionsError, SandboxSettings};

@@ -6,7 +6,6 @@ use std::fs::DirEntry;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::options::expanded;
 use super::real_paths::{RealPaths, Trees};
 use super::secret_places::{AT_HOME, OF_THE_SYSTEM, PERHAPS, holds_a_secret};
 use super::{Gap, Profile, SandboxSettings};
@@ -286,6 +285,14 @@ fn outermost(paths: Vec<PathBuf>) -> Vec<PathBuf> {
         }
     }
     outer
+}
+
+/// The path with the home folder for `~`; `None` when there is no home folder.
+fn expanded(path: &str, home: Option<&Path>) -> Option<PathBuf> {
+    match path.strip_prefix("~/") {
+        Some(rest) => home.map(|home| home.join(rest)),
+        None => Some(PathBuf::from(path)),
+    }
 }
 
 #[cfg(test)]

@@ -69,6 +69,11 @@ impl Numbers {
                     None => known.read_lines(given.text),
                 }
             }
+            sort(&mut known.numbers);
+            // Whatever else there is, nothing can be told of so many.
+            if known.numbers.len() > MOST {
+                return known;
+            }
         }
         // What was called and did not come out well was given, too.
         for (execution, _) in facts.deeds_before(turn).take(MOST_CALLS) {

@@ -33,7 +33,7 @@ pub(crate) use number::{Unknown, follows, unknown};
 pub(crate) use order::{Reversed, reversed};
 pub(crate) use rest::{Rest, rest};
 pub(crate) use state::{Unfinished, unfinished};
-pub(crate) use swapped::{Swapped, swapped};
+pub(crate) use swapped::{ReadCalls, Swapped, swapped};
 pub(crate) use target::{Mistaken, mistaken};
 pub(crate) use uncalled::{Uncalled, uncalled};
 pub(crate) use undisclosed::{Undisclosed, undisclosed};

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use super::number::{is_mark, number};
 use crate::facts::{Answer, Facts};
 use crate::prose::{BlockKind, Mood, Prose, Tags};
-use crate::values::{Leaf, Leaves, Source};
+use crate::values::{Leaf, Leaves, Recent, Source};
 
 /// So many bytes before an answer are read, and so many things of one kind compared.
 const REACH: usize = 32 * 1024;
@@ -33,9 +33,18 @@ pub(crate) struct Swapped {
 #[derive(Debug)]
 pub(crate) struct Things {
     /// Those of one kind each.
-    kinds: Vec<Vec<Thing>>,
+    kinds: Vec<Rc<[Thing]>>,
     /// The values that somebody said.
     told: FxHashSet<String>,
+}
+
+/// What was read of the latest calls, for the answers behind each of them.
+#[derive(Debug, Default)]
+pub(crate) struct ReadCalls {
+    /// The values of arguments and result.
+    values: Recent<FxHashSet<String>>,
+    /// The things that begin the lines of a result.
+    lines: Recent<[Thing]>,
 }
 
 /// What is known of one thing.
@@ -92,15 +101,21 @@ fn told(facts: &Facts<'_>, turn: usize) -> FxHashSet<String> {
 
 /// Things of one kind: those that one tool looked up, objects with members of the same names, and the
 /// lines of a text.
-fn kinds(facts: &Facts<'_>, turn: usize) -> Vec<Vec<Thing>> {
+fn kinds(facts: &Facts<'_>, turn: usize) -> Vec<Rc<[Thing]>> {
     let count = facts.record().count_before(turn);
     let well = |at: &usize| facts.deed(*at).is_some_and(|(_, deed)| deed.status().succeeded());
     let calls: Vec<usize> = (0..count).rev().take(MOST_THINGS * 2).filter(well).collect();
-    let mut kinds = Vec::new();
+    let read = facts.read_calls();
+    let oldest = count.saturating_sub(MOST_THINGS * 2);
+    read.values.forget_before(oldest);
+    read.lines.forget_before(oldest);
+    let mut kinds: Vec<Rc<[Thing]>> = Vec::new();
     let mut shapes: BTreeMap<Vec<&str>, Vec<Vec<(&str, &str)>>> = BTreeMap::new();
     for at in &calls {
         let Some(leaves) = facts.leaves(*at) else {
-            kinds.extend(facts.deed(*at).map(|(execution, _)| lines(execution.text())));
+            let text =
+                facts.record().executions().get(*at).map_or("", |execution| execution.text());
+            kinds.push(read.lines.get(*at, || lines(text).into()));
             continue;
         };
         for object in objects(&leaves) {
@@ -112,10 +127,10 @@ fn kinds(facts: &Facts<'_>, turn: usize) -> Vec<Vec<Thing>> {
         items.sort_unstable();
         items.dedup();
         if (2..=MOST_THINGS).contains(&items.len()) {
-            kinds.extend(told_apart(&items));
+            kinds.extend(told_apart(&items).into_iter().map(Rc::from));
         }
     }
-    kinds.extend(looked_up(facts, &calls));
+    kinds.extend(looked_up(facts, &calls).into_iter().map(Rc::from));
     // The legs of a way lead to each other.
     let leads = |things: &[Thing]| {
         let to = |one: &Thing, two: &Thing| {
@@ -142,23 +157,21 @@ fn looked_up(facts: &Facts<'_>, calls: &[usize]) -> Vec<Vec<Thing>> {
             }
         }
     }
-    let mut known: BTreeMap<usize, Rc<FxHashSet<String>>> = BTreeMap::new();
-    let mut values = |at: &usize| {
-        let read = || {
+    let values = |at: &usize| {
+        facts.read_calls().values.get(*at, || {
             let execution = facts.record().executions().get(*at);
             let args = execution.and_then(|execution| execution.call);
             let texts = [args.map(|call| call.arguments.as_str()), execution.map(|e| e.text())];
             Rc::new(texts.into_iter().flatten().flat_map(held).collect())
-        };
-        Rc::clone(known.entry(*at).or_insert_with(read))
+        })
     };
     let some = |things: &BTreeMap<_, _>| (2..=MOST_THINGS).contains(&things.len());
-    let mut kind = |things: BTreeMap<&str, Vec<usize>>| {
+    let kind = |things: BTreeMap<&str, Vec<usize>>| {
         let thing =
-            |(name, at): (&str, Vec<usize>)| Thing::of(name, at.iter().map(&mut values).collect());
+            |(name, at): (&str, Vec<usize>)| Thing::of(name, at.iter().map(values).collect());
         things.into_iter().map(thing).collect()
     };
-    looked.into_values().filter(some).map(&mut kind).collect()
+    looked.into_values().filter(some).map(kind).collect()
 }
 
 /// The short members of each object.

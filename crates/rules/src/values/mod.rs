@@ -31,7 +31,7 @@ pub(crate) use figure::{Figure, each_figure};
 pub(crate) use given::{Given, Source, Text};
 pub(crate) use json_string::end_of_string;
 pub(crate) use labelled::Labels;
-pub(crate) use latest::Latest;
+pub(crate) use latest::{Latest, Recent};
 pub(crate) use leaves::{Leaf, Leaves, Node};
 pub(crate) use line::unseen_line;
 pub(crate) use moment::{Moment, When, each_moment};

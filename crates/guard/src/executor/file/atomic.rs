@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
-use super::beneath::steps;
 use super::failure::{denied, impossible, trouble};
 use super::place::Place;
 use super::shown::shown;
 use super::stop::Stop;
+use crate::executor::beneath::steps;
 use crate::executor::{SideEffect, ToolError};
 
 /// What was done.

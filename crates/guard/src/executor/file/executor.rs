@@ -3,11 +3,12 @@ use std::sync::Arc;
 
 use counterfoil_model::{Tool, ToolErrorCategory};
 
+use super::TOOLS;
 use super::place::Roots;
 use super::stop::{GiveUp, Stop};
 use super::tool::{FileTool, Reach, Work};
-use super::{FileSettings, TOOLS};
 use crate::admitted::Admitted;
+use crate::executor::FileSettings;
 use crate::executor::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};
 use crate::gate::{ByApproval, ByPolicy, Permit};
 use crate::scene::{Scene, TrustLevel};

@@ -1,14 +1,12 @@
 //! Files: reading, writing, listing and searching, beneath the workspace and nowhere else.
 
 mod atomic;
-pub(super) mod beneath;
 mod edit_file;
 mod executor;
 mod failure;
 mod find_files;
 mod grep;
 mod list_directory;
-mod options;
 mod place;
 mod policy;
 mod read_file;
@@ -21,7 +19,6 @@ mod write_file;
 use tool::FileTool;
 
 pub use executor::FileExecutor;
-pub use options::{FileOptions, FileOptionsError, FileSettings};
 
 /// The tools, in the order in which they are listed.
 const TOOLS: [FileTool; 6] = [

@@ -3,12 +3,12 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::FileSettings;
-use super::beneath::Root;
 use super::failure::{denied, impossible, trouble, wrong};
 use super::policy::Need;
 use super::shown::shown;
+use crate::executor::FileSettings;
 use crate::executor::ToolError;
+use crate::executor::beneath::Root;
 
 /// The workspace and the folders beside it, in their one real form.
 #[derive(Debug)]

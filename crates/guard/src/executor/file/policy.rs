@@ -1,5 +1,6 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::executor::settings::FilePolicy;
 use crate::globs::Globs;
 
 /// What a tool does with a path.
@@ -23,21 +24,10 @@ impl Need {
     }
 }
 
-/// Which paths may be used.
-#[derive(Debug, Clone)]
-pub(super) struct Policy {
-    pub(super) deny_read: Globs,
-    /// `None` allows everything.
-    pub(super) allow_read: Option<Globs>,
-    pub(super) deny_write: Globs,
-    /// Folders that no tool touches, in their one real form.
-    pub(super) protected: Vec<PathBuf>,
-}
-
-impl Policy {
+impl FilePolicy {
     /// What speaks against a path, absolute and seen from its root.
     ///
-    /// INVARIANT: this is asked before [`Policy::allows`], so that what both name is denied.
+    /// INVARIANT: this is asked before [`FilePolicy::allows`], so that what both name is denied.
     pub(super) fn denial(&self, full: &Path, relative: &Path, need: Need) -> Option<&'static str> {
         if self.protected.iter().any(|folder| full.starts_with(folder)) {
             return Some("the guard keeps its own records there");

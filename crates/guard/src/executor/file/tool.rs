@@ -3,12 +3,12 @@ use std::path::Path;
 use counterfoil_model::{Effects, Origin, Tool};
 use serde_json::Value;
 
-use super::FileSettings;
 use super::failure::{denied, wrong};
 use super::place::{Place, Roots};
 use super::policy::Need;
 use super::shown::shown;
 use super::stop::Stop;
+use crate::executor::FileSettings;
 use crate::executor::number::whole;
 use crate::executor::{ToolError, ToolOutput};
 

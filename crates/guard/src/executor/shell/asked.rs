@@ -4,9 +4,8 @@ use std::time::Duration;
 use counterfoil_model::ToolErrorCategory;
 use serde_json::Value;
 
-use super::ShellSettings;
-use crate::executor::ToolError;
 use crate::executor::number::whole;
+use crate::executor::{ShellSettings, ToolError};
 
 /// Where Bash is looked for. Another shell would read some commands differently from the analysis
 /// that judged them.

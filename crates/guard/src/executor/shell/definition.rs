@@ -1,7 +1,7 @@
 use counterfoil_model::{Effects, Origin, Tool};
 use serde_json::json;
 
-use super::ShellSettings;
+use crate::executor::ShellSettings;
 
 /// The tool, and its other name.
 pub(super) const RUN: [&str; 2] = ["shell", "bash"];

@@ -20,16 +20,15 @@ use super::run::{self, Ended, Left, Run, Start};
 use super::sessions::Sessions;
 use super::transaction::Transaction;
 use super::written::Watched;
-use super::{
-    SessionEnd, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, ShellSettings,
-    find_blocked_command,
-};
 use crate::admitted::Admitted;
+use crate::blocklist::find_blocked_command;
+use crate::builder::SessionEnd;
 use crate::executor::{
-    ExecutorId, ExecutorKind, ExitCause, FullText, RolledBack, ToolError, ToolExecutor, ToolOutput,
+    ExecutorId, ExecutorKind, ExitCause, FullText, Profile, RolledBack, ShellOutputEnvelope,
+    ShellPolicy, ShellPolicyHandle, ShellSettings, ToolError, ToolExecutor, ToolOutput,
 };
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::sandbox::{Gap, Limits, Profile, Room, Sandbox};
+use crate::sandbox::{Gap, Limits, Room, Sandbox};
 use crate::scene::{Scene, TrustLevel};
 use crate::tool_event::Progress;
 

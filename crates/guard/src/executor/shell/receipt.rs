@@ -3,8 +3,8 @@
 use counterfoil_model::ToolErrorCategory;
 
 use super::run::Left;
-use crate::executor::{Confinement, ToolError};
-use crate::sandbox::{Gap, Profile};
+use crate::executor::{Confinement, Profile, ToolError};
+use crate::sandbox::Gap;
 
 /// Of a command that was held. `left`: who may still run; `None` where its
 /// namespace ended with it.

@@ -11,9 +11,6 @@ use tempfile::TempDir;
 use super::background::Background;
 use crate::executor::ToolError;
 
-/// Called with the id of a session that has ended.
-pub type SessionEnd = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// How many commands of one session may run in the background.
 const MOST_RUNS: usize = 16;
 

@@ -8,41 +8,14 @@ use std::path::{Path, PathBuf};
 
 use counterfoil_model::Digest;
 use counterfoil_shell::{Script, WordKind};
-use globset::GlobSet;
 use serde::{Deserialize, Serialize};
 
+use crate::executor::settings::TransactionSettings;
 use crate::executor::{RolledBack, ToolError};
 use crate::scene::{Requested, Scene};
 
 pub use restore::{SinceChanged, UndoError, has_snapshot, undo_snapshot};
 use snapshot::Snapshot;
-
-/// When commands are undone, checked.
-#[derive(Debug, Clone)]
-pub(super) struct TransactionSettings {
-    pub(super) enabled: bool,
-    pub(super) scope: GlobSet,
-    pub(super) auto_rollback: bool,
-    pub(super) exit_codes: Vec<i32>,
-    pub(super) required: bool,
-    /// `None` is unlimited.
-    pub(super) max_bytes: Option<u64>,
-    pub(super) keep: usize,
-}
-
-impl Default for TransactionSettings {
-    fn default() -> Self {
-        Self {
-            enabled: false,
-            scope: GlobSet::empty(),
-            auto_rollback: false,
-            exit_codes: vec![1, 2],
-            required: false,
-            max_bytes: None,
-            keep: 0,
-        }
-    }
-}
 
 /// One command between its snapshot and its end.
 #[derive(Debug)]

@@ -17,8 +17,8 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use url::{Host, Url};
 
 use super::body::Unpacked;
-use super::egress::Egress;
 use super::target::{Target, blocked};
+use crate::audit::Egress;
 use crate::executor::{ToolError, classify_io};
 
 /// What the head of an answer may take, in bytes.

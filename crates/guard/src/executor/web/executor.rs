@@ -6,13 +6,13 @@ use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::WebSettings;
-use super::egress::Egress;
 use super::fetch::{Fetcher, Page};
 use super::markdown::markdown;
 use super::resolve::{Resolver, SystemResolver};
 use super::target::Target;
 use crate::admitted::Admitted;
+use crate::audit::Egress;
+use crate::executor::WebSettings;
 use crate::executor::{
     ExecutorId, ExecutorKind, SideEffect, ToolError, ToolExecutor, ToolOutput, classify_http_status,
 };

@@ -7,14 +7,14 @@ use hyper::header;
 use tokio_rustls::TlsConnector;
 use url::Url;
 
-use super::WebSettings;
 use super::body::Kind;
-use super::egress::Egress;
 use super::exchange::{Answered, exchange, leads_elsewhere};
 use super::resolve::Resolver;
 use super::target::{Target, blocked};
 use super::tls::{TlsError, trusted_tls};
+use crate::audit::Egress;
 use crate::executor::ToolError;
+use crate::executor::WebSettings;
 
 /// An answer leads elsewhere at most so often.
 const REDIRECTS: usize = 3;

@@ -4,10 +4,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use url::{Host, Url};
 
-use super::WebSettings;
 use super::address::reserved;
 use super::resolve::Resolver;
 use crate::executor::ToolError;
+use crate::executor::WebSettings;
 use counterfoil_model::ToolErrorCategory;
 
 /// Longer URLs are not read.

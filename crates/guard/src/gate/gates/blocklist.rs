@@ -1,5 +1,6 @@
 use crate::admitted::Admitted;
-use crate::executor::{NoCommand, Refusal, RefusalKind, ShellPolicyHandle, Unread, judge_command};
+use crate::blocklist::{NoCommand, Refusal, RefusalKind, Unread, judge_command};
+use crate::executor::ShellPolicyHandle;
 use crate::gate::{Gate, GateId, Question, Reason, Verdict};
 use crate::scene::Scene;
 

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 use super::{Left, Modified};
-use crate::executor::file::beneath::Root;
+use crate::executor::beneath::Root;
 
 /// The workspace, held open. Paths are relative to it, and have nothing but names.
 #[derive(Debug)]

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::ground::Ground;
-use super::{Entry, TransactionSettings, Was};
+use super::{Entry, Was};
+use crate::executor::settings::TransactionSettings;
 
 /// The list of what a snapshot holds.
 pub(super) const LIST: &str = "snapshot.json";

@@ -4,7 +4,6 @@ use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::policy::Policy;
 use crate::globs::Globs;
 
 /// `[tools.file]`: which files the file tools may use.
@@ -67,14 +66,25 @@ pub enum FileOptionsError {
     },
 }
 
+/// Which paths may be used.
+#[derive(Debug, Clone)]
+pub(in crate::executor) struct FilePolicy {
+    pub(in crate::executor) deny_read: Globs,
+    /// `None` allows everything.
+    pub(in crate::executor) allow_read: Option<Globs>,
+    pub(in crate::executor) deny_write: Globs,
+    /// Folders that no tool touches, in their one real form.
+    pub(in crate::executor) protected: Vec<PathBuf>,
+}
+
 /// Which files the file tools may use, checked.
 #[derive(Debug, Clone)]
 pub struct FileSettings {
-    pub(super) policy: Policy,
+    pub(in crate::executor) policy: FilePolicy,
     /// Folders beside the workspace.
-    pub(super) directories: Vec<PathBuf>,
+    pub(in crate::executor) directories: Vec<PathBuf>,
     /// Characters that one call shows.
-    pub(super) max_output: usize,
+    pub(in crate::executor) max_output: usize,
 }
 
 impl FileOptions {
@@ -91,7 +101,7 @@ impl FileOptions {
         }
         let allowed = globs("allow_read", &self.allow_read, Case::Kept)?;
         Ok(FileSettings {
-            policy: Policy {
+            policy: FilePolicy {
                 deny_read: globs("deny_read", &self.deny_read, Case::Ignored)?,
                 allow_read: (!self.allow_read.is_empty()).then_some(allowed),
                 deny_write: globs("deny_write", &self.deny_write, Case::Ignored)?,
@@ -107,7 +117,7 @@ impl Default for FileSettings {
     /// Those of the default options; if they could not be used, nothing could be read.
     fn default() -> Self {
         FileOptions::default().resolve().unwrap_or_else(|_| Self {
-            policy: Policy {
+            policy: FilePolicy {
                 deny_read: Globs::default(),
                 allow_read: Some(Globs::default()),
                 deny_write: Globs::default(),

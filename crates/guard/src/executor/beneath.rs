@@ -9,8 +9,9 @@ use rustix::io::Errno;
 
 /// A folder that is held open.
 #[derive(Debug)]
-pub(in crate::executor) struct Root {
+pub(super) struct Root {
     fd: OwnedFd,
+    #[cfg_attr(not(feature = "file"), expect(dead_code, reason = "only file tools name it"))]
     path: PathBuf,
     way: Way,
 }
@@ -49,13 +50,14 @@ const LOOK: OFlags = OFlags::RDONLY.union(ALWAYS);
 
 impl Root {
     /// Holds a folder open; `path` is its one real form.
-    pub(in crate::executor) fn open(path: &Path) -> io::Result<Self> {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
         let fd =
             rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | ALWAYS, Mode::empty())?;
         let way = Way::of(fd.as_fd());
         Ok(Self { fd, path: path.to_owned(), way })
     }
 
+    #[cfg(feature = "file")]
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -64,7 +66,7 @@ impl Root {
     ///
     /// The kind is looked at before, because opening a device can already have an effect, and
     /// afterwards, because it may be another one by then.
-    pub(in crate::executor) fn open_to_read(&self, relative: &Path) -> io::Result<OwnedFd> {
+    pub(super) fn open_to_read(&self, relative: &Path) -> io::Result<OwnedFd> {
         let looked_at = self.look_at(relative)?;
         readable(looked_at.as_fd())?;
         let fd = self.open_with(relative, OFlags::RDONLY | ALWAYS)?;
@@ -73,12 +75,12 @@ impl Root {
     }
 
     /// A handle that says what is there, without opening it.
-    pub(in crate::executor) fn look_at(&self, relative: &Path) -> io::Result<OwnedFd> {
+    pub(super) fn look_at(&self, relative: &Path) -> io::Result<OwnedFd> {
         self.open_with(relative, LOOK)
     }
 
     /// The directory there.
-    pub(in crate::executor) fn open_directory(&self, relative: &Path) -> io::Result<OwnedFd> {
+    pub(super) fn open_directory(&self, relative: &Path) -> io::Result<OwnedFd> {
         self.open_with(relative, OFlags::RDONLY | OFlags::DIRECTORY | ALWAYS)
     }
 

@@ -5,8 +5,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::transaction::TransactionSettings;
-use crate::sandbox::Limits;
+use super::limits::Limits;
 
 /// `[tools.shell]`: how shell commands run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -190,26 +189,53 @@ fn in_range(key: &'static str, given: u64, least: u64, most: u64) -> Result<(), 
     }
 }
 
+/// When commands are undone, checked.
+#[derive(Debug, Clone)]
+pub(in crate::executor) struct TransactionSettings {
+    pub(in crate::executor) enabled: bool,
+    pub(in crate::executor) scope: GlobSet,
+    pub(in crate::executor) auto_rollback: bool,
+    pub(in crate::executor) exit_codes: Vec<i32>,
+    pub(in crate::executor) required: bool,
+    /// `None` is unlimited.
+    pub(in crate::executor) max_bytes: Option<u64>,
+    pub(in crate::executor) keep: usize,
+}
+
+impl Default for TransactionSettings {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            scope: GlobSet::empty(),
+            auto_rollback: false,
+            exit_codes: vec![1, 2],
+            required: false,
+            max_bytes: None,
+            keep: 0,
+        }
+    }
+}
+
 /// How shell commands run, checked.
 #[derive(Debug, Clone)]
 pub struct ShellSettings {
     /// How long a command may take that does not say so itself.
-    pub(super) timeout: Duration,
+    pub(in crate::executor) timeout: Duration,
     /// How long a command may ask for.
-    pub(super) max_timeout: Duration,
+    pub(in crate::executor) max_timeout: Duration,
     /// How long a command in the background may run.
-    pub(super) background: Duration,
-    pub(super) limits: Limits,
+    pub(in crate::executor) background: Duration,
+    pub(in crate::executor) limits: Limits,
     /// Characters of the output that are kept.
-    pub(super) max_output: usize,
+    pub(in crate::executor) max_output: usize,
     /// Characters of a longer output that are recorded.
-    pub(super) max_recorded: usize,
+    pub(in crate::executor) max_recorded: usize,
     /// When commands are undone.
-    pub(super) transaction: TransactionSettings,
+    pub(in crate::executor) transaction: TransactionSettings,
     /// Variables that are passed on beside the usual ones.
-    pub(super) passed: GlobSet,
+    pub(in crate::executor) passed: GlobSet,
     /// Folders beside the workspace in which a command may start.
-    pub(super) directories: Vec<PathBuf>,
+    pub(in crate::executor) directories: Vec<PathBuf>,
 }
 
 impl Default for ShellSettings {

@@ -1,10 +1,10 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Profile;
+use super::profile::Profile;
 use crate::globs::Globs;
 
 /// `[tools.sandbox]`: what the kernel holds shell commands to.
@@ -89,7 +89,7 @@ pub enum SandboxOptionsError {
 
 /// What root's commands become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RunAs {
+pub(crate) enum RunAs {
     /// Whoever owns the workspace.
     Owner,
     /// Root.
@@ -100,7 +100,7 @@ pub(super) enum RunAs {
 
 /// Where bubblewrap is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Bubblewrap {
+pub(crate) enum Bubblewrap {
     Auto,
     Never,
     At(PathBuf),
@@ -112,16 +112,16 @@ pub struct SandboxSettings {
     /// How far commands may reach.
     pub(crate) profile: Profile,
     pub(crate) strict: bool,
-    pub(super) read_paths: Vec<String>,
-    pub(super) write_paths: Vec<String>,
+    pub(crate) read_paths: Vec<String>,
+    pub(crate) write_paths: Vec<String>,
     /// Without the patterns.
-    pub(super) deny_read: Vec<String>,
+    pub(crate) deny_read: Vec<String>,
     /// Inside the workspace, each as it was written.
-    pub(super) patterns: Vec<String>,
-    pub(super) matcher: Globs,
-    pub(super) unix_sockets: bool,
-    pub(super) bubblewrap: Bubblewrap,
-    pub(super) run_as: RunAs,
+    pub(crate) patterns: Vec<String>,
+    pub(crate) matcher: Globs,
+    pub(crate) unix_sockets: bool,
+    pub(crate) bubblewrap: Bubblewrap,
+    pub(crate) run_as: RunAs,
 }
 
 impl Default for SandboxSettings {
@@ -216,13 +216,5 @@ fn run_as(text: &str) -> Result<RunAs, SandboxOptionsError> {
             .filter(|(user, group)| *user != u32::MAX && *group != u32::MAX)
             .map(|(user, group)| RunAs::Id { user, group })
             .ok_or_else(|| SandboxOptionsError::RunAs(ids.to_owned())),
-    }
-}
-
-/// The path with the home folder for `~`; `None` when there is no home folder.
-pub(super) fn expanded(path: &str, home: Option<&Path>) -> Option<PathBuf> {
-    match path.strip_prefix("~/") {
-        Some(rest) => home.map(|home| home.join(rest)),
-        None => Some(PathBuf::from(path)),
     }
 }

@@ -93,18 +93,18 @@ pub enum WebOptionsError {
 /// Which pages may be fetched, and how; checked.
 #[derive(Debug, Clone)]
 pub struct WebSettings {
-    pub(super) deny: Vec<String>,
-    pub(super) allow: Vec<String>,
-    pub(super) unasked: bool,
-    pub(super) unencrypted: bool,
+    pub(in crate::executor) deny: Vec<String>,
+    pub(in crate::executor) allow: Vec<String>,
+    pub(in crate::executor) unasked: bool,
+    pub(in crate::executor) unencrypted: bool,
     /// Hosts as URLs have them, with the port where only one is meant.
-    pub(super) private: Vec<(String, Option<u16>)>,
-    pub(super) ports: BTreeSet<u16>,
-    pub(super) grounded_only: bool,
-    pub(super) timeout: Duration,
-    pub(super) max_bytes: u64,
-    pub(super) max_output: usize,
-    pub(super) ca_file: Option<PathBuf>,
+    pub(in crate::executor) private: Vec<(String, Option<u16>)>,
+    pub(in crate::executor) ports: BTreeSet<u16>,
+    pub(in crate::executor) grounded_only: bool,
+    pub(in crate::executor) timeout: Duration,
+    pub(in crate::executor) max_bytes: u64,
+    pub(in crate::executor) max_output: usize,
+    pub(in crate::executor) ca_file: Option<PathBuf>,
 }
 
 impl WebOptions {

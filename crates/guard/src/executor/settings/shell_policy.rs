@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use super::blocklist::Blocklist;
-use super::options::ShellSettings;
-use crate::sandbox::SandboxSettings;
+use super::sandbox::SandboxSettings;
+use super::shell::ShellSettings;
+use crate::blocklist::Blocklist;
 
 /// What decides about shell commands and may change while the guard runs.
 #[derive(Debug, Clone, Default)]

@@ -1,0 +1,28 @@
+//! What a configuration says of the executors that come along, whichever of them are built in.
+
+#[cfg_attr(not(feature = "file"), expect(dead_code, reason = "the executor reads it"))]
+mod file;
+mod limits;
+mod profile;
+#[cfg_attr(not(feature = "sandbox"), expect(dead_code, reason = "the sandbox reads it"))]
+mod sandbox;
+#[cfg_attr(not(feature = "shell"), expect(dead_code, reason = "the executor reads it"))]
+mod shell;
+mod shell_policy;
+#[cfg_attr(not(feature = "web"), expect(dead_code, reason = "the executor reads it"))]
+mod web;
+
+#[cfg(feature = "file")]
+pub(super) use file::FilePolicy;
+pub use file::{FileOptions, FileOptionsError, FileSettings};
+#[cfg(feature = "sandbox")]
+pub(crate) use limits::Limits;
+pub use profile::Profile;
+#[cfg(feature = "sandbox")]
+pub(crate) use sandbox::{Bubblewrap, RunAs};
+pub use sandbox::{SandboxOptions, SandboxOptionsError, SandboxSettings};
+#[cfg(feature = "shell")]
+pub(super) use shell::TransactionSettings;
+pub use shell::{ShellOptions, ShellOptionsError, ShellSettings};
+pub use shell_policy::{ShellPolicy, ShellPolicyHandle};
+pub use web::{WebOptions, WebOptionsError, WebSettings};
