@@ -27,6 +27,7 @@ mod sessions;
 mod stream;
 pub(crate) mod visitor;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
@@ -57,7 +58,8 @@ pub struct Dashboard {
     index: RwLock<LedgerIndex>,
     reading: Mutex<()>,
     news: broadcast::Sender<News>,
-    streams: std::sync::atomic::AtomicUsize,
+    /// Open streams, by who looks on.
+    streams: Mutex<BTreeMap<String, usize>>,
     stopping: watch::Sender<bool>,
     clock: SystemClock,
     announce: Box<dyn Fn(&str) + Send + Sync>,
@@ -129,7 +131,7 @@ impl Dashboard {
             index: RwLock::default(),
             reading: Mutex::default(),
             news: broadcast::Sender::new(NEWS),
-            streams: std::sync::atomic::AtomicUsize::new(0),
+            streams: Mutex::default(),
             stopping: watch::Sender::new(false),
             clock: SystemClock::default(),
             announce,

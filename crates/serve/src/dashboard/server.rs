@@ -156,7 +156,7 @@ impl Dashboard {
         })?;
         match parts.as_slice() {
             ["logout"] => return self.logout(&head, body, &visitor).await,
-            ["events"] => return stream::stream(self, head, &query),
+            ["events"] => return stream::stream(self, head, &query, &visitor.name),
             _ => {}
         }
         let is_api = matches!(parts.as_slice(), ["api", "v1", ..]);

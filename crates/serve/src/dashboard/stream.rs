@@ -2,8 +2,7 @@
 //! a reader that was away goes on where it was.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream;
@@ -25,8 +24,9 @@ use crate::http::Answer;
 /// A stream on which nothing happens says so this often, or whatever is in between closes it.
 const STILL_THERE: Duration = Duration::from_secs(15);
 
-/// Readers at one time.
+/// Readers at one time, and those of one name.
 const MOST: usize = 64;
+const MOST_OF_ONE: usize = 16;
 
 /// Events that a reader gets of what it missed; one that missed more is told to read anew.
 const MISSED: u64 = 500;
@@ -36,6 +36,7 @@ pub(super) fn stream(
     dashboard: Arc<Dashboard>,
     head: Parts,
     query: &Fields,
+    name: &str,
 ) -> Result<Answer, HttpProblem> {
     if head.method != Method::GET {
         return Err(HttpProblem::method(vec![Method::GET]));
@@ -52,7 +53,7 @@ pub(super) fn stream(
         Some(None) => return Err(HttpProblem::bad("the last event's id is a whole number")),
         last => last.flatten(),
     };
-    let place = Place::take(Arc::clone(&dashboard))?;
+    let place = Place::take(Arc::clone(&dashboard), name)?;
     let news = dashboard.news.subscribe();
     let next = last.map(|last| last.saturating_add(1));
     let waiting = VecDeque::from(["retry: 3000\n\n".to_owned()]);
@@ -75,22 +76,36 @@ pub(super) fn stream(
 }
 
 /// One of the places for readers, given back when it is dropped.
-struct Place(Arc<Dashboard>);
+struct Place {
+    dashboard: Arc<Dashboard>,
+    /// Who has it.
+    name: String,
+}
 
 impl Place {
-    fn take(dashboard: Arc<Dashboard>) -> Result<Self, HttpProblem> {
-        if dashboard.streams.fetch_add(1, Ordering::SeqCst) < MOST {
-            return Ok(Self(dashboard));
+    fn take(dashboard: Arc<Dashboard>, name: &str) -> Result<Self, HttpProblem> {
+        let mut open = dashboard.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let (all, own) = (open.values().sum::<usize>(), open.get(name).copied().unwrap_or(0));
+        if all >= MOST || own >= MOST_OF_ONE {
+            let (many, whose) = if all >= MOST { (MOST, "") } else { (MOST_OF_ONE, " of yours") };
+            let what = format!("{many} streams{whose} are open already: close one");
+            return Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what));
         }
-        dashboard.streams.fetch_sub(1, Ordering::SeqCst);
-        let what = format!("{MOST} streams are open already: close one");
-        Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what))
+        *open.entry(name.to_owned()).or_default() += 1;
+        drop(open);
+        Ok(Self { dashboard, name: name.to_owned() })
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.streams.fetch_sub(1, Ordering::SeqCst);
+        let mut open = self.dashboard.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = open.get_mut(&self.name) {
+            *own -= 1;
+            if *own == 0 {
+                open.remove(&self.name);
+            }
+        }
     }
 }
 
@@ -119,13 +134,13 @@ impl Reader {
                 return Some(text);
             }
         }
-        let mut stopping = self.place.0.stopping.subscribe();
+        let mut stopping = self.place.dashboard.stopping.subscribe();
         loop {
             let news = tokio::select! {
                 news = timeout(STILL_THERE, self.news.recv()) => news,
                 _ = stopping.wait_for(|stopping| *stopping) => return None,
             };
-            let dashboard = &self.place.0;
+            let dashboard = &self.place.dashboard;
             dashboard.visitors.of(&self.headers, true, dashboard.now())?;
             match news {
                 Err(_) => return Some(": still here\n\n".to_owned()),
@@ -143,12 +158,12 @@ impl Reader {
     async fn read_missed(&mut self) {
         let Some(next) = self.next else { return };
         // An id that this ledger has not reached is of another one.
-        if next > self.place.0.known().next() {
+        if next > self.place.dashboard.known().next() {
             self.next = None;
             self.waiting.push_back(RESET.to_owned());
             return;
         }
-        let dashboard = Arc::clone(&self.place.0);
+        let dashboard = Arc::clone(&self.place.dashboard);
         let read =
             tokio::task::spawn_blocking(move || dashboard.ledger().events_from(next, MISSED + 1));
         match read.await {

@@ -1,11 +1,14 @@
 //! What happens, as it happens.
 
+use std::time::Duration;
+
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::body::Incoming;
 use serde_json::json;
+use tokio::time::{sleep, timeout};
 
-use super::desk::{Desk, OPERATOR};
+use super::desk::{Desk, OPERATOR, READER};
 use crate::test;
 
 /// Reads until so many events were told; their ids and names.
@@ -80,17 +83,27 @@ fn places_are_numbers() {
 }
 
 #[test]
-fn only_so_many_look_on() {
+fn one_person_takes_only_some_of_the_places() {
     test(async {
         let desk = Desk::new().await;
-        let token = format!("Bearer {OPERATOR}");
-        let headers = [("authorization", &*token)];
+        let [operator, reader] = [OPERATOR, READER].map(|token| format!("Bearer {token}"));
+        let headers = [("authorization", &*operator)];
         let mut open = Vec::new();
-        for _ in 0..64 {
+        for _ in 0..16 {
             open.push(desk.send(Method::GET, "/events", &headers, "").await);
         }
         assert!(open.iter().all(|response| response.status() == 200));
         let more = desk.send(Method::GET, "/events", &headers, "").await;
         assert_eq!(more.status(), 429);
+        // Others still look on, and a place that is given back is free.
+        let other = desk.send(Method::GET, "/events", &[("authorization", &reader)], "").await;
+        assert_eq!(other.status(), 200);
+        open.pop();
+        let again = async {
+            while desk.send(Method::GET, "/events", &headers, "").await.status() != 200 {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(Duration::from_secs(20), again).await.unwrap();
     });
 }
