@@ -26,7 +26,8 @@ pub struct HooksOptions {
     /// decide about them.
     pub block_network_commands: bool,
     /// Ask about commands that nothing brings back: `git reset --hard`, `git push --force`,
-    /// `terraform destroy`; keys and passwords that are shown; what was fetched and is run at once.
+    /// `terraform destroy`; keys and passwords that are shown, and files of them that a tool is
+    /// given; what was fetched and is run at once.
     pub ask_irreversible: bool,
 }
 

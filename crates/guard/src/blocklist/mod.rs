@@ -162,6 +162,16 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
     list.asks_irreversible.then(asked).flatten().or(unread)
 }
 
+impl Blocklist {
+    /// Where keys and passwords lie in a home folder, as an argument of a call names it; only where
+    /// people are asked about what nothing brings back.
+    pub(crate) fn secret_place<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
+        let texts = arguments.as_object().into_iter().flat_map(|members| members.values());
+        let mut texts = texts.filter_map(Value::as_str).filter(|_| self.asks_irreversible);
+        texts.find(|text| irreversible::is_secret_at_home(text))
+    }
+}
+
 /// The arguments of a tool that takes shell commands hold none.
 pub(crate) struct NoCommand {
     pub(crate) pointer: String,

@@ -66,6 +66,21 @@ fn people_are_asked_about_what_nothing_brings_back() {
 }
 
 #[test]
+fn people_are_asked_before_a_tool_is_given_keys() {
+    let key = json!({ "file_path": "/home/ada/.ssh/id_ed25519" });
+    let stage = Stage::new();
+    let answer = before(&stage, "Read", key.clone());
+    let (decision, why) = said(&answer).unwrap();
+    assert_eq!(decision, "ask");
+    insta::assert_snapshot!(why, @"counterfoil: keys and passwords lie in `/home/ada/.ssh/id_ed25519`");
+    let public = json!({ "file_path": "/home/ada/.ssh/id_ed25519.pub" });
+    assert_eq!(before(&stage, "Read", public), Value::Null);
+    let off =
+        [("home/.config/counterfoil/counterfoil.toml", "[hooks]\nask_irreversible = false\n")];
+    assert_eq!(before(&Stage::with(&off), "Read", key), Value::Null);
+}
+
+#[test]
 fn a_call_that_the_user_does_not_let_run_ends_with_the_turn() {
     let mut stage = Stage::new();
     stage.user("Remove the old build.");

@@ -69,7 +69,8 @@ fn names_secret(program: &str, word: &str) -> bool {
     })
 }
 
-fn is_secret_at_home(path: &str) -> bool {
+/// Whether a path is where keys and passwords lie in a home folder.
+pub(in crate::blocklist) fn is_secret_at_home(path: &str) -> bool {
     const AT_HOME: [&str; 7] = [
         ".aws/credentials",
         ".netrc",

@@ -1,7 +1,7 @@
 //! Secrets in the arguments of calls that a host executes.
 //!
 //! What stays on the machine is the user's own affair: a file that needs its key gets it. What
-//! would leave the machine is asked about.
+//! would leave the machine is asked about, and so is a file of keys that a tool is given by its name.
 
 use counterfoil_shell::{Command, Script};
 use url::{Host, Url};
@@ -32,6 +32,10 @@ impl Gate for Secrets {
             return allowed;
         }
         let shell = self.shell.load();
+        if let Some(place) = shell.blocklist.secret_place(call.arguments()) {
+            let why = format!("keys and passwords lie in `{place}`");
+            return Verdict::Ask(Question::about(call, ID, why));
+        }
         let line = || shell.blocklist.command_at(&call.tool().name, call.arguments());
         let leaves = call.tool().effects.network == Some(true)
             || line().is_some_and(|line| sends_secret(&line));
