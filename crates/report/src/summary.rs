@@ -21,7 +21,8 @@ pub struct Summary {
     pub messages: usize,
     /// Tool calls in them.
     pub calls: usize,
-    /// Calls that nobody can check, because the schema of their tool cannot be used.
+    /// Calls that nobody can check, because the schema of their tool cannot be used; none where the
+    /// rules about calls are off.
     pub unchecked_calls: usize,
     /// Claims by verdict.
     pub claims: Claims,

@@ -10,8 +10,8 @@ use counterfoil_sdk::tools::{
     Admitted, ByApproval, ByPolicy, ExecutorId, ExecutorKind, Permit, Scene,
 };
 use counterfoil_sdk::{
-    Approval, Disposition, Guard, Role, SessionStart, Status, Surroundings, Tool, ToolCall,
-    ToolError, ToolExecutor, ToolOutput,
+    Approval, Disposition, FunctionExecutor, Guard, GuardOptions, Role, SessionStart, Status,
+    Surroundings, Tool, ToolCall, ToolError, ToolExecutor, ToolOutput,
 };
 
 /// Books rooms, after a person agreed, and tells how far it is.
@@ -121,4 +121,28 @@ async fn a_program_with_tools_approvals_events_and_answers_of_its_own() {
         })
         .collect();
     assert_eq!(told, ["c1 rejected", "c2 opened", "c2 progress", "c2 closed"]);
+}
+
+/// A shell of the program's own, whichever tools of ours are built in.
+#[tokio::test]
+async fn what_nobody_may_run_and_what_a_configuration_says_is_known_without_our_tools() {
+    let options: GuardOptions = serde_json::from_str(
+        r#"{"tools": {
+            "shell": {"timeout_secs": 5}, "file": {"deny_read": ["secrets/**"]},
+            "web": {"ports": [443]}, "sandbox": {"strict": true},
+            "permissions": {"default": "allow"}
+        }}"#,
+    )
+    .unwrap();
+    let shell = FunctionExecutor::new(Tool::named("bash"), |_| Ok::<_, ToolError>("it ran"));
+    let settings = options.resolve().unwrap();
+    let guard = Guard::builder().settings(settings).executor(shell).build().unwrap();
+    let session = guard.session(SessionStart::default()).unwrap();
+    let run = |id: &str, command: &str| {
+        let call = ToolCall::new(id, "bash", format!("{{\"command\":\"{command}\"}}"));
+        guard.call(&session, call, Surroundings::default())
+    };
+    assert_eq!(run("c1", "ls").await.unwrap().text, "it ran");
+    let denied = run("c2", "rm -rf /").await.unwrap();
+    assert_eq!(denied.status, Status::Denied, "{}", denied.text);
 }

@@ -71,7 +71,8 @@ fn calls<'n>(
         if !deed.changes() || !deed.status().succeeded() {
             continue;
         }
-        let words = words_of_call(facts, at, execution, deed)?;
+        let words = words_of_call(facts, at, execution, deed);
+        let words = (*words).as_ref()?;
         let held = |name: &&&str| words.iter().any(|words| stands(words, name));
         let names = all.iter().filter(held).copied().collect();
         calls.push(Call { of_kind: deed.families.meets(kind), names });

@@ -50,7 +50,8 @@ pub(super) fn is_of_other_thing(
         if !deed.families.meets(accepted) || !deed.status_for(accepted).succeeded() {
             continue;
         }
-        let Some(own) = words_of_call(facts, nth, execution, deed) else { return false };
+        let own = words_of_call(facts, nth, execution, deed);
+        let Some(own) = &*own else { return false };
         if told.iter().any(|word| own.iter().any(|words| stands(words, word))) {
             return false;
         }
@@ -92,7 +93,7 @@ pub(super) fn words_of_call(
     at: usize,
     execution: &Execution<'_>,
     deed: &Deed<'_>,
-) -> Option<Rc<CallWords>> {
+) -> Rc<Option<CallWords>> {
     facts.index().words(at, || {
         let beside = behind_ids(facts, at, execution);
         let texts = [deed.tool.as_ref(), args(execution), execution.text(), &*beside];

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::families::Families;
 use super::shell_work::RunEnd;
-use crate::values::WordSearch;
+use crate::values::{Recent, WordSearch};
 
 /// Answers to questions that many claims ask of the whole record, each worked out once.
 #[derive(Debug, Default)]
@@ -26,9 +26,9 @@ pub(crate) struct Index {
     /// By execution: what earlier results hold beside the ids among its arguments.
     behind_ids: RefCell<FxHashMap<usize, Rc<str>>>,
     /// By execution: the words of its call, and of what it was made for.
-    words: RefCell<FxHashMap<usize, Option<Rc<CallWords>>>>,
+    words: Recent<Option<CallWords>>,
     /// By execution: the words of what stands beside its things in lists.
-    siblings: RefCell<FxHashMap<usize, Rc<[BTreeSet<String>]>>>,
+    siblings: Recent<[BTreeSet<String>]>,
     /// By a name: the executions that used a tool of that name.
     named: RefCell<HashMap<String, Rc<[usize]>>>,
     /// By the kind of a check: its latest run, as far as anybody asked.
@@ -50,6 +50,9 @@ pub(crate) struct Index {
     /// The messages with requests of the user's.
     requests: OnceCell<Vec<usize>>,
 }
+
+/// So far behind the call that is asked about, words of calls are kept.
+const KEPT: usize = 128;
 
 /// The words of a call, in lower case: of its tool's name, its arguments, its result, and of what was
 /// read before of its ids.
@@ -150,13 +153,9 @@ impl Index {
         &self,
         at: usize,
         read: impl FnOnce() -> Option<CallWords>,
-    ) -> Option<Rc<CallWords>> {
-        let known = self.words.borrow().get(&at).cloned();
-        known.unwrap_or_else(|| {
-            let words = read().map(Rc::new);
-            self.words.borrow_mut().insert(at, words.clone());
-            words
-        })
+    ) -> Rc<Option<CallWords>> {
+        self.words.forget_before(at.saturating_sub(KEPT));
+        self.words.get(at, || Rc::new(read()))
     }
 
     /// The words of the things that stand in lists beside those of an execution, thing by thing.
@@ -165,12 +164,8 @@ impl Index {
         at: usize,
         read: impl FnOnce() -> Vec<BTreeSet<String>>,
     ) -> Rc<[BTreeSet<String>]> {
-        let known = self.siblings.borrow().get(&at).map(Rc::clone);
-        known.unwrap_or_else(|| {
-            let words: Rc<[_]> = read().into();
-            self.siblings.borrow_mut().insert(at, Rc::clone(&words));
-            words
-        })
+        self.siblings.forget_before(at.saturating_sub(KEPT));
+        self.siblings.get(at, || read().into())
     }
 
     /// The deeds for a claim; the first one to ask begins at a place.

@@ -14,7 +14,8 @@ use super::target::{Act, Object};
 use super::unspent::Purpose;
 
 /// What is worked out of the calls, results and texts before a message: each when the first clause
-/// asks for it, and once for all.
+/// asks for it, and for all clauses of that message. It is kept for the message that was asked about
+/// last.
 #[derive(Debug, Default)]
 pub(crate) struct Before<'t> {
     pub(super) numbers: OnceCell<Numbers>,

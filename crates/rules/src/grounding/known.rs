@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::number::{Told, is_mark, number};
-use super::sums::{has_sum, has_within, products, shares, subset_sums};
+use super::sums::{self, has_sum, has_within, products, shares, subset_sums};
 use crate::facts::Facts;
 use crate::prose::sets;
 use crate::values::{Leaf, Node, Source, whole};
@@ -16,10 +16,10 @@ const REACH: usize = 32 * 1024;
 const MOST_CALLS: usize = 64;
 /// With more numbers, everything follows from something.
 pub(super) const MOST: usize = 160;
-/// With fewer numbers a row is short.
-const SHORT: usize = 10;
 /// Fewer digits tell no number by its end.
 const FEWEST_DIGITS: usize = 3;
+/// So many sums may stand in no order.
+const MOST_UNSORTED: usize = 64 * 1024;
 /// So few numbers may all have been compared.
 const FEW: usize = 40;
 
@@ -219,7 +219,7 @@ impl Numbers {
         let totals = self.totals.get_or_init(|| Totals::of(self.rows()));
         has_within(&totals.plain, told.span)
             || [1.0, 1e3, 1e-3].iter().any(|by| has_within(&totals.sums, (least * by, most * by)))
-            || self.long_rows().any(|row| has_sum(row, row, told.span))
+            || totals.long.iter().chain(&self.documents).any(|row| has_sum(row, row, told.span))
             || told.percent && self.gives_share(told)
     }
 
@@ -242,13 +242,6 @@ impl Numbers {
         let rows = self.objects.iter().chain(self.columns.values()).chain(&self.lines);
         rows.map(Vec::as_slice)
     }
-
-    /// The rows that are long, and the results, with their numbers in order.
-    fn long_rows(&self) -> impl Iterator<Item = &[f64]> {
-        let totals = self.totals.get();
-        let rows = totals.into_iter().flat_map(|totals| &totals.long);
-        rows.chain(&self.documents).map(Vec::as_slice)
-    }
 }
 
 impl Totals {
@@ -256,14 +249,20 @@ impl Totals {
         let mut rows: Vec<&[f64]> = rows.collect();
         rows.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
         rows.dedup();
-        let mut totals = Self::default();
+        let (mut totals, mut fill) = (Self::default(), MOST_UNSORTED);
         for row in rows {
             let total: f64 = row.iter().sum();
             totals.plain.push(total / row.len().max(1) as f64);
             totals.sums.extend(subset_sums(row));
+            // Rows of few numbers come to the same again and again.
+            if totals.sums.len() + totals.plain.len() > fill {
+                sort(&mut totals.plain);
+                sort(&mut totals.sums);
+                fill = 2 * (totals.sums.len() + totals.plain.len()).max(MOST_UNSORTED);
+            }
             let mut ordered = row.to_vec();
             sort(&mut ordered);
-            if row.len() > SHORT {
+            if row.len() > sums::MOST {
                 totals.long.push(ordered);
                 continue;
             }

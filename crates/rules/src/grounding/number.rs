@@ -330,5 +330,6 @@ fn plain_number(plain: &str) -> Option<(f64, usize)> {
     if plain.matches('.').count() > 1 {
         return None;
     }
-    Some((plain.parse().ok()?, decimals))
+    let value: f64 = plain.parse().ok()?;
+    value.is_finite().then_some((value, decimals))
 }

@@ -1,7 +1,7 @@
 //! What two numbers, or some of a row, give.
 
 /// Of more numbers every sum is one of some of them.
-const MOST: usize = 10;
+pub(super) const MOST: usize = 10;
 
 /// Whether one of some numbers in their order stands in a span.
 pub(super) fn has_within(ordered: &[f64], (least, most): (f64, f64)) -> bool {
@@ -12,10 +12,16 @@ pub(super) fn has_within(ordered: &[f64], (least, most): (f64, f64)) -> bool {
 /// Whether one of some numbers, and one of others that stand in their order, give one within a span as
 /// a sum or a difference.
 pub(super) fn has_sum(some: &[f64], ordered: &[f64], (least, most): (f64, f64)) -> bool {
+    let is = |value: f64| (least..=most).contains(&value);
     some.iter().any(|one| {
-        has_within(ordered, (least - one, most - one))
-            || has_within(ordered, (one + least, one + most))
-            || has_within(ordered, (one - most, one - least))
+        // What a large number is looked for by is rounded: only what is worked out counts.
+        let gives = |two: &f64| is(one + two) || is((one - two).abs());
+        let spans =
+            [(least - one, most - one), (one + least, one + most), (one - most, one - least)];
+        spans.iter().any(|(from, to)| {
+            let first = ordered.partition_point(|value| value < from);
+            ordered.iter().skip(first).take_while(|value| *value <= to).any(gives)
+        })
     })
 }
 
@@ -56,4 +62,39 @@ pub(super) fn subset_sums(row: &[f64]) -> Vec<f64> {
         sum
     });
     first.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_differences_are_worked_out() {
+        let span = |value: f64| (value - 0.5, value + 0.5);
+        for (ordered, wanted, expected) in [
+            (&[8.0, 49.0][..], 57.0, true),
+            (&[8.0, 65.0], 57.0, true),
+            (&[8.0, 66.0], 57.0, false),
+            // Beside it a small number is none: an id, a time in nanoseconds, what has no end.
+            (&[8.0, 1_146_712_345_678_901_234.0], 57.0, false),
+            (&[8.0, 1.5e21], 4_321.0, false),
+            (&[8.0, f64::INFINITY], 57.0, false),
+            (&[], 57.0, false),
+        ] {
+            assert_eq!(
+                has_sum(ordered, ordered, span(wanted)),
+                expected,
+                "{wanted} of {ordered:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_some_of_a_row_sum_up_to() {
+        let mut sums = subset_sums(&[1.0, 2.0, 4.0]);
+        sums.sort_unstable_by(f64::total_cmp);
+        assert_eq!(sums, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(subset_sums(&[]), [0.0; 0]);
+        assert_eq!(subset_sums(&[1.0; MOST + 1]).last(), Some(&11.0));
+    }
 }

@@ -153,7 +153,10 @@ fn looked_up(facts: &Facts<'_>, calls: &[usize]) -> Vec<Vec<Thing>> {
                 && (1..=LONGEST).contains(&value.len())
             {
                 let things = looked.entry((execution.tool(), node.name)).or_default();
-                things.entry(value).or_default().push(*at);
+                let told = things.entry(value).or_default();
+                if told.last() != Some(at) {
+                    told.push(*at);
+                }
             }
         }
     }

@@ -21,6 +21,9 @@ use tokio::time::sleep;
 
 pub(super) const OPERATOR: &str = "operator-token-0001";
 pub(super) const READER: &str = "reader-token-0000001";
+/// Of people who only look on.
+pub(super) const ONLOOKERS: [&str; 3] =
+    ["onlooker-token-00001", "onlooker-token-00002", "onlooker-token-00003"];
 
 /// Characters that mean something in HTML, turn writing round, or are not seen.
 pub(super) const TRICKS: &str =
@@ -109,10 +112,13 @@ impl Desk {
             version: "1.2.3",
             access: Access::default(),
             browser_host: None,
-            tokens: vec![
+            tokens: [
                 token(OPERATOR, AccessRole::Operate, "ada"),
                 token(READER, AccessRole::Read, "bob"),
-            ],
+            ]
+            .into_iter()
+            .chain(ONLOOKERS.map(|one| token(one, AccessRole::Read, one)))
+            .collect(),
             most,
             announce: by_link.then_some(announce),
             operator: "eve".to_owned(),

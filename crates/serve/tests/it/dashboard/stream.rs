@@ -8,7 +8,7 @@ use hyper::body::Incoming;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
-use super::desk::{Desk, OPERATOR, READER};
+use super::desk::{Desk, ONLOOKERS, OPERATOR, READER};
 use crate::test;
 
 /// Reads until so many events were told; their ids and names.
@@ -105,5 +105,25 @@ fn one_person_takes_only_some_of_the_places() {
             }
         };
         timeout(Duration::from_secs(20), again).await.unwrap();
+    });
+}
+
+#[test]
+fn only_so_many_look_on() {
+    test(async {
+        let desk = Desk::new().await;
+        let [first, second, third] = ONLOOKERS;
+        let mut open = Vec::new();
+        for token in [OPERATOR, first, second, third] {
+            let token = format!("Bearer {token}");
+            for _ in 0..16 {
+                let headers = [("authorization", &*token)];
+                open.push(desk.send(Method::GET, "/events", &headers, "").await);
+            }
+        }
+        assert!(open.iter().all(|response| response.status() == 200));
+        let token = format!("Bearer {READER}");
+        let more = desk.send(Method::GET, "/events", &[("authorization", &token)], "").await;
+        assert_eq!(more.status(), 429);
     });
 }
