@@ -112,10 +112,10 @@ pub use executor::FileExecutor;
 pub use executor::{
     CompositeExecutor, Confinement, DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind,
     ExecutorOrder, ExecutorOrderError, ExitCause, FileOptions, FileOptionsError, FileSettings,
-    FullText, FunctionExecutor, Profile, RolledBack, SandboxOptions, SandboxOptionsError,
-    SandboxSettings, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
-    ShellPolicyHandle, ShellSettings, SideEffect, ToolError, ToolErrorFeedback, ToolErrorKind,
-    ToolExecutor, ToolOutput, TwoOwners, WebOptions, WebOptionsError, WebSettings,
+    FullText, FunctionExecutor, OutOfRange, Profile, RolledBack, SandboxOptions,
+    SandboxOptionsError, SandboxSettings, ShellOptions, ShellOptionsError, ShellOutputEnvelope,
+    ShellPolicy, ShellPolicyHandle, ShellSettings, SideEffect, ToolError, ToolErrorFeedback,
+    ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners, WebOptions, WebOptionsError, WebSettings,
     classify_http_status, classify_io, classify_issue, classify_judged, classify_report,
 };
 #[cfg(feature = "web")]

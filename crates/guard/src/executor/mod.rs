@@ -48,9 +48,9 @@ pub(crate) use overflow::{OverflowExecutor, READ_OVERFLOW};
 #[cfg(feature = "sandbox")]
 pub(crate) use settings::{Bubblewrap, Limits, RunAs};
 pub use settings::{
-    FileOptions, FileOptionsError, FileSettings, Profile, SandboxOptions, SandboxOptionsError,
-    SandboxSettings, ShellOptions, ShellOptionsError, ShellPolicy, ShellPolicyHandle,
-    ShellSettings, WebOptions, WebOptionsError, WebSettings,
+    FileOptions, FileOptionsError, FileSettings, OutOfRange, Profile, SandboxOptions,
+    SandboxOptionsError, SandboxSettings, ShellOptions, ShellOptionsError, ShellPolicy,
+    ShellPolicyHandle, ShellSettings, WebOptions, WebOptionsError, WebSettings,
 };
 #[cfg(feature = "shell")]
 pub use shell::{ShellExecutor, SinceChanged, UndoError, has_snapshot, undo_snapshot};

@@ -11,9 +11,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    BlocklistOptions, ErasedToolExecutor, ShellExecutor, ShellOptions, ShellOptionsError,
-    ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, SideEffect, ToolError, ToolOutput,
-    TrustLevel,
+    BlocklistOptions, ErasedToolExecutor, OutOfRange, ShellExecutor, ShellOptions,
+    ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, SideEffect, ToolError,
+    ToolOutput, TrustLevel,
 };
 use counterfoil_model::ToolErrorCategory::{
     self, InvalidParameters, PermanentFailure, PolicyBlocked, Timeout,
@@ -675,8 +675,7 @@ fn trust_decides_what_is_asked() {
 #[test]
 fn options_are_checked() {
     let options = ShellOptions::default;
-    let out =
-        |key, given, least, most| Some(ShellOptionsError::OutOfRange { key, given, least, most });
+    let out = |key, given, least, most| Some(OutOfRange { key, given, least, most }.into());
     let cases = [
         (options(), None),
         (ShellOptions { timeout_secs: 0, ..options() }, out("timeout_secs", 0, 1, 600)),

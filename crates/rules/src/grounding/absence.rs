@@ -232,7 +232,6 @@ fn full(leaf: Leaf<'_>) -> Option<String> {
 }
 
 fn full_or_empty(leaf: Leaf<'_>) -> Option<bool> {
-    let none = ["", "none", "no", "null", "n/a", "na", "-", "nil", "false", "unknown"];
     if let Leaf::Text(text) | Leaf::Number(text) = leaf
         && text.parse::<f64>().is_ok_and(|value| value == 0.0)
     {
@@ -240,7 +239,8 @@ fn full_or_empty(leaf: Leaf<'_>) -> Option<bool> {
     }
     match leaf {
         Leaf::Text(text) | Leaf::Number(text) => {
-            Some(!none.contains(&text.trim().to_lowercase().as_str()))
+            let text = text.trim().to_lowercase();
+            Some(!text.is_empty() && !sets::SAYS_NONE.list.contains(&text.as_str()))
         }
         Leaf::Flag(on) => Some(on),
         Leaf::Void => Some(false),

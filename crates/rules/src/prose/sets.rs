@@ -112,6 +112,7 @@ sets! {
     DECIDED_STATES = "decided-states";
     PLACED_ORDERS = "placed-orders";
     BRANCHES = "branches";
+    SAYS_NONE = "says-none";
     NOT_EXACT = "not-exact";
 }
 

@@ -4,6 +4,7 @@ use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::range::{OutOfRange, in_range};
 use crate::globs::Globs;
 
 /// `[tools.file]`: which files the file tools may use.
@@ -59,11 +60,8 @@ pub enum FileOptionsError {
         path: String,
     },
     /// So little or so much that something else is wrong.
-    #[error("`max_output_chars` is {given}, it must be between 500 and 10000000")]
-    OutOfRange {
-        /// What was given.
-        given: usize,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
 }
 
 /// Which paths may be used.
@@ -93,9 +91,7 @@ impl FileOptions {
     /// # Errors
     /// A pattern, folder or number that cannot be used.
     pub fn resolve(self) -> Result<FileSettings, FileOptionsError> {
-        if !(500..=10_000_000).contains(&self.max_output_chars) {
-            return Err(FileOptionsError::OutOfRange { given: self.max_output_chars });
-        }
+        in_range("max_output_chars", self.max_output_chars as u64, 500, 10_000_000)?;
         if let Some(path) = self.directories.iter().find(|path| !path.is_absolute()) {
             return Err(FileOptionsError::RelativeDirectory { path: path.display().to_string() });
         }

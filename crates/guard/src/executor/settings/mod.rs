@@ -4,6 +4,7 @@
 mod file;
 mod limits;
 mod profile;
+mod range;
 #[cfg_attr(not(feature = "sandbox"), expect(dead_code, reason = "the sandbox reads it"))]
 mod sandbox;
 #[cfg_attr(not(feature = "shell"), expect(dead_code, reason = "the executor reads it"))]
@@ -18,6 +19,7 @@ pub use file::{FileOptions, FileOptionsError, FileSettings};
 #[cfg(feature = "sandbox")]
 pub(crate) use limits::Limits;
 pub use profile::Profile;
+pub use range::OutOfRange;
 #[cfg(feature = "sandbox")]
 pub(crate) use sandbox::{Bubblewrap, RunAs};
 pub use sandbox::{SandboxOptions, SandboxOptionsError, SandboxSettings};

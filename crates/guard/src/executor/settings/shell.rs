@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::limits::Limits;
+use super::range::{OutOfRange, in_range};
 
 /// `[tools.shell]`: how shell commands run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -79,17 +80,8 @@ impl Default for ShellOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShellOptionsError {
     /// A number outside what makes sense.
-    #[error("`{key}` is {given}, it must be between {least} and {most}")]
-    OutOfRange {
-        /// Which one.
-        key: &'static str,
-        /// What was given.
-        given: u64,
-        /// The least.
-        least: u64,
-        /// The most.
-        most: u64,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// A name that is no pattern.
     #[error("pass_env: `{pattern}` is not a pattern: {reason}")]
     Pattern {
@@ -178,14 +170,6 @@ impl ShellOptions {
             passed: passed.build().map_err(|error| wrong("", &error))?,
             directories: self.directories,
         })
-    }
-}
-
-fn in_range(key: &'static str, given: u64, least: u64, most: u64) -> Result<(), ShellOptionsError> {
-    if (least..=most).contains(&given) {
-        Ok(())
-    } else {
-        Err(ShellOptionsError::OutOfRange { key, given, least, most })
     }
 }
 

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Host;
 
+use super::range::{OutOfRange, in_range};
+
 /// `[tools.web]`: which pages may be fetched, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -71,17 +73,8 @@ pub enum WebOptionsError {
         what: &'static str,
     },
     /// A number outside what makes sense.
-    #[error("`{key}` is {given}, it must be between {least} and {most}")]
-    OutOfRange {
-        /// Which one.
-        key: &'static str,
-        /// What was given.
-        given: u64,
-        /// The least.
-        least: u64,
-        /// The most.
-        most: u64,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// A file that depends on where the program was started.
     #[error("ca_file: `{path}` is not an absolute path")]
     RelativeFile {
@@ -189,12 +182,4 @@ fn host(given: &str) -> Option<String> {
     let parsed = Host::parse(given).ok()?.to_string();
     let plain = parsed.strip_suffix('.').unwrap_or(&parsed);
     (!plain.is_empty()).then(|| plain.to_owned())
-}
-
-fn in_range(key: &'static str, given: u64, least: u64, most: u64) -> Result<(), WebOptionsError> {
-    if (least..=most).contains(&given) {
-        Ok(())
-    } else {
-        Err(WebOptionsError::OutOfRange { key, given, least, most })
-    }
 }
