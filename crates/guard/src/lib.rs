@@ -76,6 +76,7 @@ mod retry;
 )]
 mod sandbox;
 mod scene;
+mod secret_places;
 mod session;
 mod settings;
 mod shown_id;

@@ -445,7 +445,7 @@ fn join(from: &str, to: &str) -> String {
 }
 
 /// Without `.`, `//` and `..`; `/` stays.
-fn tidy(path: &str) -> String {
+pub(crate) fn tidy(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

@@ -7,7 +7,6 @@ use counterfoil_shell::{Command, Effect, Script, Word};
 
 mod secret;
 
-pub(super) use secret::is_secret_at_home;
 use secret::shows_secret;
 
 use super::deletion::Place;

@@ -19,11 +19,13 @@ mod temporary;
 mod values;
 
 use deletion::Place;
+pub(crate) use deletion::tidy;
 use values::Site;
 
 use crate::admitted::Admitted;
 use crate::globs::Globs;
 use crate::scene::{Scene, TrustLevel};
+use crate::secret_places::is_secret;
 
 pub use options::{BlocklistOptions, BlocklistOptionsError, CommandArgument, Unread};
 pub use refusal::{Refusal, RefusalKind};
@@ -163,12 +165,12 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
 }
 
 impl Blocklist {
-    /// Where keys and passwords lie in a home folder, as an argument of a call names it; only where
+    /// Where keys and passwords lie, as an argument of a call names it; only where
     /// people are asked about what nothing brings back.
     pub(crate) fn secret_place<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
         let texts = arguments.as_object().into_iter().flat_map(|members| members.values());
         let mut texts = texts.filter_map(Value::as_str).filter(|_| self.asks_irreversible);
-        texts.find(|text| irreversible::is_secret_at_home(text))
+        texts.find(|text| is_secret(text))
     }
 }
 

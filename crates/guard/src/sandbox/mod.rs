@@ -16,7 +16,6 @@ mod linux;
 mod places;
 mod plan;
 mod real_paths;
-mod secret_places;
 mod server;
 
 pub use confinement::{Abilities, Sandbox};

@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::real_paths::{RealPaths, Trees};
-use super::secret_places::{AT_HOME, OF_THE_SYSTEM, PERHAPS, holds_a_secret};
 use super::{Gap, Profile, SandboxSettings};
+use crate::secret_places::{AT_HOME, OF_THE_SYSTEM, PERHAPS, holds_a_secret};
 
 /// Of the system: programs, libraries, and what they are configured with.
 const SYSTEM: &[&str] = &[

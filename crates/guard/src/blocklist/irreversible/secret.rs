@@ -3,6 +3,7 @@
 use counterfoil_shell::{Command, Destination};
 
 use super::is_named;
+use crate::secret_places::is_secret;
 
 /// What prints secrets by its name.
 const SECRETS: [(&str, &[&str]); 12] = [
@@ -46,7 +47,7 @@ pub(super) fn shows_secret<'c>(program: &str, command: &'c Command) -> Option<&'
     let files = command.args.iter().enumerate().filter(|(at, _)| Some(*at) != pattern);
     files.map(|(_, word)| word.text.as_str()).find(|word| {
         let path = word.rsplit(['@', '=']).next().unwrap_or(word);
-        is_secret_at_home(path) || sends && (copies || path != *word) && is_file_of_secrets(path)
+        is_secret(path) || sends && (copies || path != *word) && is_file_of_secrets(path)
     })
 }
 
@@ -66,37 +67,6 @@ fn names_secret(program: &str, word: &str) -> bool {
         // `${#TOKEN}`, `${TOKEN:+set}` do not print it.
         let only_asks = end.and_then(|end| rest.get(end..)).is_some_and(|r| r.starts_with(":+"));
         !only_asks && ENDS.iter().any(|known| name.ends_with(known))
-    })
-}
-
-/// Whether a path is where keys and passwords lie in a home folder.
-pub(in crate::blocklist) fn is_secret_at_home(path: &str) -> bool {
-    const AT_HOME: [&str; 7] = [
-        ".aws/credentials",
-        ".netrc",
-        ".git-credentials",
-        ".pgpass",
-        ".npmrc",
-        ".pypirc",
-        ".kube/config",
-    ];
-    let homes = ["~/", "$HOME/", "${HOME}/"];
-    let inside = homes.iter().find_map(|home| path.strip_prefix(home)).or_else(|| {
-        let mut parts = path.strip_prefix('/')?.splitn(3, '/');
-        let of_user = |first: &str| matches!(first, "home" | "Users");
-        match parts.next()? {
-            "root" => path.get(6..),
-            first if of_user(first) => parts.nth(1),
-            _ => None,
-        }
-    });
-    inside.is_some_and(|inside| {
-        let key = inside.strip_prefix(".ssh/").is_some_and(|name| {
-            name.starts_with("id_") && !name.ends_with(".pub") || name.ends_with(".pem")
-        });
-        key || inside.starts_with(".gnupg")
-            || inside.trim_end_matches('/') == ".ssh"
-            || AT_HOME.contains(&inside)
     })
 }
 
