@@ -1,6 +1,7 @@
 //! How fast: reading and checking a large log, and verifying one answer.
 
 mod answer;
+mod counts;
 mod log;
 mod real;
 
@@ -46,6 +47,9 @@ pub(crate) struct Options {
     /// Fail when a limit is passed.
     #[arg(long)]
     assert: bool,
+    /// Count instructions instead of time, with valgrind; needs no optimised build of this program.
+    #[arg(long)]
+    counts: bool,
     /// Write the large log to this file, and measure nothing.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
@@ -57,6 +61,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(path) = &options.write {
         return std::fs::write(path, log::log(options.megabytes * 1_000_000))
             .with_context(|| path.display().to_string());
+    }
+    if options.counts {
+        return counts::counts();
     }
     ensure!(
         !cfg!(debug_assertions),

@@ -24,6 +24,12 @@ impl<'t> Execution<'t> {
         self.call.map_or("", |call| call.tool.as_str())
     }
 
+    /// The arguments as emitted; empty when only the result is recorded.
+    #[must_use]
+    pub(crate) fn arguments(&self) -> &'t str {
+        self.call.map_or("", |call| call.arguments.as_str())
+    }
+
     /// The result's text; empty when none is recorded.
     #[must_use]
     pub fn text(&self) -> &'t str {

@@ -2,9 +2,9 @@
 //! that decides it; `spec/upshots.md` has its cases.
 
 use counterfoil_model::{Outcome, Status};
-use serde_json::Value;
 
 use super::failure::{Failure, LONGEST_STATUS, failure_in, only_complains};
+use super::held::{Held, each_member};
 
 /// What came of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -180,17 +180,19 @@ fn did_nothing(text: &str) -> bool {
         return false;
     }
     if text.starts_with('{') {
-        let Ok(Value::Object(members)) = serde_json::from_str(text) else { return false };
-        let mut counts = members
-            .iter()
-            .filter(|(key, _)| CHANGED.contains(&key.to_ascii_lowercase().as_str()))
-            .filter_map(|(_, value)| match value {
-                Value::Bool(changed) => Some(*changed),
-                Value::Number(number) => Some(number.as_f64() != Some(0.0)),
-                _ => None,
-            })
-            .peekable();
-        return counts.peek().is_some() && counts.all(|changed| !changed);
+        let (mut told, mut changed) = (false, false);
+        let whole = each_member(text, |name, held| {
+            let change = match held {
+                Held::Flag(flag) => flag,
+                Held::Number(number) => number != 0.0,
+                _ => return true,
+            };
+            if CHANGED.contains(&name) {
+                (told, changed) = (true, changed || change);
+            }
+            !changed
+        });
+        return whole && told && !changed;
     }
     let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default().trim();
     NOTHING_DONE.iter().any(|said| first.eq_ignore_ascii_case(said))
@@ -233,31 +235,28 @@ fn found_nothing(text: &str) -> bool {
         return false;
     }
     match text.as_bytes().first() {
-        Some(b'{' | b'[') => serde_json::from_str(text).is_ok_and(|value| is_empty(&value)),
+        Some(b'{') => lists_nothing(text),
+        Some(b'[') => serde_json::from_str::<[Held; 0]>(text).is_ok(),
         Some(_) => says_none(text),
         None => false,
     }
 }
 
-/// Whether a value is a list of nothing, alone or in what is told about the search.
-fn is_empty(value: &Value) -> bool {
-    let Value::Object(members) = value else {
-        return value.as_array().is_some_and(Vec::is_empty);
-    };
-    let mut told = members.is_empty();
-    for (name, value) in members {
-        let name = name.to_ascii_lowercase();
-        let none = match value {
-            Value::Array(items) => items.is_empty(),
-            Value::Number(count) => COUNTS.contains(&name.as_str()) && count.as_f64() == Some(0.0),
+/// Whether an object holds a list of nothing and what is told about the search.
+fn lists_nothing(text: &str) -> bool {
+    let mut members = 0_usize;
+    let mut told = false;
+    let whole = each_member(text, |name, held| {
+        members += 1;
+        let none = match held {
+            Held::Nothing => true,
+            Held::Number(count) => COUNTS.contains(&name) && count == 0.0,
             _ => false,
         };
-        if !none && !value.is_null() && !ABOUT_THE_SEARCH.contains(&name.as_str()) {
-            return false;
-        }
         told |= none;
-    }
-    told
+        none || held == Held::Null || ABOUT_THE_SEARCH.contains(&name)
+    });
+    whole && (told || members == 0)
 }
 
 /// "No results", "No orders found for that customer.", "null".

@@ -19,7 +19,7 @@ use super::unspent::Purpose;
 #[derive(Debug, Default)]
 pub(crate) struct Before<'t> {
     pub(super) numbers: OnceCell<Numbers>,
-    pub(super) things: OnceCell<Things>,
+    pub(super) things: OnceCell<Things<'t>>,
     pub(super) states: OnceCell<Vec<State>>,
     pub(super) counts: OnceCell<Counts>,
     pub(super) steps: OnceCell<Vec<Step>>,

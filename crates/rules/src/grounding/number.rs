@@ -296,6 +296,9 @@ pub(super) fn is_mark(c: char) -> bool {
 /// A number with its decimals: `1,204`, `17.5`, `85%`, `$324K`, `412kB`.
 pub(super) fn number(text: &str) -> Option<(f64, usize)> {
     const LONGEST_UNIT: usize = 4;
+    if !text.bytes().any(|b| b.is_ascii_digit()) {
+        return None;
+    }
     let sign = |c: char| !c.is_alphanumeric();
     let text = text.trim_start_matches(sign);
     if !text.starts_with(|c: char| c.is_ascii_digit()) {

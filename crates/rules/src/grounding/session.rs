@@ -75,19 +75,17 @@ pub(super) fn stems(text: &str) -> impl Iterator<Item = String> {
 
 /// The words of a text, those of names in code one by one.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
-    let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+    let runs = text.split(|c: char| !c.is_alphanumeric());
     runs.flat_map(|run| {
-        let mut cuts = vec![0];
-        let mut before = 'A';
-        for (at, c) in run.char_indices() {
-            if c.is_uppercase() && before.is_lowercase() {
-                cuts.push(at);
-            }
-            before = c;
-        }
-        cuts.push(run.len());
-        let pairs: Vec<&str> =
-            cuts.windows(2).filter_map(|w| run.get(*w.first()?..*w.last()?)).collect();
-        pairs
+        let mut rest = run;
+        std::iter::from_fn(move || {
+            let mut small = false;
+            let begins =
+                |c: char| std::mem::replace(&mut small, c.is_lowercase()) && c.is_uppercase();
+            let cut = rest.find(begins).unwrap_or(rest.len());
+            let (part, behind) = rest.split_at(cut);
+            rest = behind;
+            (!part.is_empty()).then_some(part)
+        })
     })
 }

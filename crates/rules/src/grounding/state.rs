@@ -165,8 +165,9 @@ fn row_of(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
 
 /// Whether a member of this name has a state.
 pub(super) fn is_state(name: &str) -> bool {
-    let last = super::session::parts(name).last().map(str::to_lowercase).unwrap_or_default();
-    ["status", "state", "stage", "phase", "conclusion"].contains(&last.as_str())
+    let last = super::session::parts(name).last().unwrap_or_default();
+    let states = ["status", "state", "stage", "phase", "conclusion"];
+    states.iter().any(|state| last.eq_ignore_ascii_case(state))
 }
 
 /// The words of a text that tell things apart: with a capital or a digit, or parts of a name in code.

@@ -7,14 +7,22 @@ use crate::prose::sets;
 /// A shorter word is left as it is.
 const SHORTEST: usize = 4;
 
-/// Endings, what stands in their place, and how long the rest must be.
-static ENDINGS: LazyLock<Vec<(&str, &str, usize)>> = LazyLock::new(|| {
+/// An ending, what stands in its place, and how long the rest must be.
+type Ending = (&'static str, &'static str, usize);
+
+/// The endings by their last letter, in their order.
+static ENDINGS: LazyLock<[Vec<Ending>; 256]> = LazyLock::new(|| {
     let read = |line: &&'static str| {
         let mut parts = line.split(' ');
         let (ending, instead) = (parts.next()?, parts.next()?);
         Some((ending, instead.trim_start_matches('-'), parts.next()?.parse().ok()?))
     };
-    sets::ENDINGS.list.iter().filter_map(read).collect()
+    let mut endings = [const { Vec::new() }; 256];
+    for ending in sets::ENDINGS.list.iter().filter_map(read) {
+        let last = ending.0.bytes().next_back().and_then(|last| endings.get_mut(usize::from(last)));
+        last.into_iter().for_each(|known: &mut Vec<Ending>| known.push(ending));
+    }
+    endings
 });
 
 /// The stem of a word, in lower case.
@@ -33,7 +41,8 @@ pub(super) fn stem(word: &str) -> String {
         }
         return word;
     }
-    let ended = ENDINGS.iter().find_map(|(ending, instead, least)| {
+    let last = word.bytes().next_back().and_then(|last| ENDINGS.get(usize::from(last)));
+    let ended = last.into_iter().flatten().find_map(|(ending, instead, least)| {
         let rest = word.strip_suffix(ending).filter(|rest| rest.len() >= *least)?;
         Some((rest.len(), *instead))
     });
