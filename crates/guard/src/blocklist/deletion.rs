@@ -214,29 +214,10 @@ fn rm(
     place: &Place,
     script_text: &str,
 ) -> Option<Refusal> {
-    let mut options = true;
-    let mut recursive = false;
-    let mut perhaps = false;
-    let mut targets = Vec::new();
-    for word in &command.args {
-        let text = word.text.as_str();
-        if options && text == "--" {
-            options = false;
-        } else if options && text.starts_with("--") {
-            if text.starts_with("--no-p") {
-                return Some(Refusal::floor("`rm --no-preserve-root` is blocked"));
-            }
-            recursive |= "--recursive".starts_with(text) && text.len() > 2;
-        } else if options && text.starts_with('-') && text.len() > 1 {
-            recursive |= text.contains(['r', 'R']);
-        } else {
-            perhaps |= word.kind == WordKind::Dynamic && text.starts_with('$');
-            targets.push(word);
-        }
-    }
-    if !recursive && !perhaps {
-        return None;
-    }
+    let Asked { recursive, targets } = match asked_of_rm(command) {
+        Ok(asked) => asked?,
+        Err(refusal) => return Some(refusal),
+    };
     let wrapper = command.wrapped_by.and_then(|at| script.commands().get(at));
     let by_xargs = wrapper.and_then(Command::program) == Some("xargs");
     if recursive && (by_xargs || targets.is_empty() && wrapper.is_some()) {
@@ -252,19 +233,7 @@ fn rm(
             Some(find) if narrows(&find.args) => Protection::None,
             Some(_) => Protection::Protected,
             None if target.kind == WordKind::Dynamic => {
-                let of_values = |unset| {
-                    let words = values::of(target, &site, unset)?;
-                    Some(strongest(&words, directory, place, recursive))
-                };
-                match (of_values(false), of_values(true)) {
-                    // Only where a variable was never assigned.
-                    (Some(Protection::None), Some(Protection::Protected)) => Protection::Unknown,
-                    (Some(known), _) => known,
-                    (None, _) if is_temporary(target, script, script_text, place) => {
-                        Protection::None
-                    }
-                    (None, _) => protection(target, directory, place, recursive),
-                }
+                protection_of_values(target, &site, directory, place, recursive)
             }
             None => protection(target, directory, place, recursive),
         };
@@ -275,6 +244,58 @@ fn rm(
         }
     }
     unread
+}
+
+/// What `rm` is asked to delete.
+struct Asked<'c> {
+    recursive: bool,
+    targets: Vec<&'c Word>,
+}
+
+/// What `rm` is asked to delete, where it may be more than files that are named; or why it is refused
+/// whatever it is.
+fn asked_of_rm(command: &Command) -> Result<Option<Asked<'_>>, Refusal> {
+    let mut options = true;
+    let mut asked = Asked { recursive: false, targets: Vec::new() };
+    let mut perhaps = false;
+    for word in &command.args {
+        let text = word.text.as_str();
+        if options && text == "--" {
+            options = false;
+        } else if options && text.starts_with("--") {
+            if text.starts_with("--no-p") {
+                return Err(Refusal::floor("`rm --no-preserve-root` is blocked"));
+            }
+            asked.recursive |= "--recursive".starts_with(text) && text.len() > 2;
+        } else if options && text.starts_with('-') && text.len() > 1 {
+            asked.recursive |= text.contains(['r', 'R']);
+        } else {
+            perhaps |= word.kind == WordKind::Dynamic && text.starts_with('$');
+            asked.targets.push(word);
+        }
+    }
+    Ok((asked.recursive || perhaps).then_some(asked))
+}
+
+/// Whether what a word stands for that is only known when it runs would be missed.
+fn protection_of_values(
+    target: &Word,
+    site: &Site<'_>,
+    directory: Option<&str>,
+    place: &Place,
+    recursive: bool,
+) -> Protection {
+    let of_values = |unset| {
+        let words = values::of(target, site, unset)?;
+        Some(strongest(&words, directory, place, recursive))
+    };
+    match (of_values(false), of_values(true)) {
+        // Only where a variable was never assigned.
+        (Some(Protection::None), Some(Protection::Protected)) => Protection::Unknown,
+        (Some(known), _) => known,
+        (None, _) if is_temporary(target, site.script, site.text, place) => Protection::None,
+        (None, _) => protection(target, directory, place, recursive),
+    }
 }
 
 /// Whether somebody would miss what is deleted.

@@ -147,23 +147,14 @@ impl<'t> Given<'t> {
 
     /// The texts given before the message, newest first, as far as so many bytes reach back.
     pub(crate) fn near(&self, turn: usize, bytes: usize) -> impl Iterator<Item = &Text<'t>> {
-        self.near_with_places(turn, bytes).map(|(_, text)| text)
-    }
-
-    /// The same, each with its place among all texts.
-    pub(crate) fn near_with_places(
-        &self,
-        turn: usize,
-        bytes: usize,
-    ) -> impl Iterator<Item = (usize, &Text<'t>)> {
         let until = self.until(turn);
         let end = self.offsets.get(until).copied().unwrap_or(0);
         let texts = self.texts.get(..until).unwrap_or_default().iter();
         let offsets = self.offsets.get(..until).unwrap_or_default().iter();
-        let texts = texts.enumerate().rev().zip(offsets.rev());
+        let texts = texts.rev().zip(offsets.rev());
         texts
-            .take_while(move |((_, text), from)| end - **from <= bytes + text.text.len())
-            .map(|(text, _)| text)
+            .take_while(move |(text, from)| end - **from <= bytes + text.text.len())
+            .map(|(t, _)| t)
     }
 
     /// The JSON results before the message that hold the word, newest first, as far as so many
