@@ -1,6 +1,5 @@
 //! The members of a JSON object, read one by one without building their values.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -24,7 +23,7 @@ impl<'de, L: FnMut(&str, Held) -> bool> Visitor<'de> for Members<L> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+        while let Some(name) = map.next_key::<String>()? {
             let held = map.next_value()?;
             if !(self.0)(&name.to_ascii_lowercase(), held) {
                 return Err(A::Error::custom("no more is asked for"));

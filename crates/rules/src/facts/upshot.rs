@@ -5,6 +5,7 @@ use counterfoil_model::{Outcome, Status};
 
 use super::failure::{Failure, LONGEST_STATUS, failure_in, only_complains};
 use super::held::{Held, each_member};
+use crate::prose::sets;
 
 /// What came of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -86,11 +87,7 @@ impl Upshot {
             Some(Failure::Failed) => return Self::Failed,
             Some(Failure::Refused) => return Self::Refused,
             Some(Failure::State { word, alone }) if asked.is_failed_by(&word, alone) => {
-                return if REFUSING.iter().any(|(state, _)| *state == word) {
-                    Self::Refused
-                } else {
-                    Self::Failed
-                };
+                return if act_behind(&word).is_some() { Self::Refused } else { Self::Failed };
             }
             _ => {}
         }
@@ -121,9 +118,11 @@ pub(crate) struct Asked<'d> {
     pub(crate) found_nothing: bool,
 }
 
-/// States in which a thing was not let be, each with the act that brings it about.
-const REFUSING: [(&str, &str); 4] =
-    [("denied", "deny"), ("rejected", "reject"), ("refused", "refuse"), ("declined", "decline")];
+/// The act that brings a state about in which a thing was not let be: "deny" of "denied".
+fn act_behind(state: &str) -> Option<&'static str> {
+    let pairs = sets::REFUSING_STATES.list.iter().filter_map(|pair| pair.split_once(' '));
+    pairs.into_iter().find(|(known, _)| *known == state).map(|(_, act)| act)
+}
 
 impl Asked<'_> {
     /// Whether a state in the result says that the call itself failed. A look-up may find a thing
@@ -132,45 +131,11 @@ impl Asked<'_> {
         if self.looks && !self.changes {
             return alone;
         }
-        let act = REFUSING.iter().find(|(word, _)| *word == state).map_or(state, |(_, act)| *act);
+        let act = act_behind(state).unwrap_or(state);
         let named = self.words.iter().any(|word| word == act);
         !named && !self.arguments.to_ascii_lowercase().contains(state)
     }
 }
-
-/// What an answer says whose call changed nothing. A text is one of these as a whole, up to its
-/// first full stop, colon or semicolon.
-const NOTHING_DONE: [&str; 13] = [
-    "no change",
-    "no changes",
-    "no changes detected",
-    "no changes made",
-    "no changes to make",
-    "no changes were made",
-    "nothing to do",
-    "nothing changed",
-    "nothing was changed",
-    "no rows affected",
-    "no matches found",
-    "0 rows affected",
-    "0 replacements",
-];
-
-/// Members that say how much a call changed: `false`, or 0, is nothing.
-const CHANGED: [&str; 12] = [
-    "changed",
-    "modified",
-    "updated",
-    "deleted",
-    "inserted",
-    "replacements",
-    "rows_affected",
-    "rowsaffected",
-    "affected_rows",
-    "affectedrows",
-    "modifiedcount",
-    "deletedcount",
-];
 
 /// Whether the answer of a call that was to change something says that it changed nothing. What
 /// says nothing at all does not: many tools answer with an empty text or object.
@@ -187,7 +152,7 @@ fn did_nothing(text: &str) -> bool {
                 Held::Number(number) => number != 0.0,
                 _ => return true,
             };
-            if CHANGED.contains(&name) {
+            if sets::COUNTS_CHANGES.list.contains(&name) {
                 (told, changed) = (true, changed || change);
             }
             !changed
@@ -195,38 +160,8 @@ fn did_nothing(text: &str) -> bool {
         return whole && told && !changed;
     }
     let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default().trim();
-    NOTHING_DONE.iter().any(|said| first.eq_ignore_ascii_case(said))
+    sets::NOTHING_DONE.list.iter().any(|said| first.eq_ignore_ascii_case(said))
 }
-
-/// Members beside the list of what was found that say nothing of a thing.
-const ABOUT_THE_SEARCH: [&str; 22] = [
-    "query",
-    "q",
-    "filter",
-    "filters",
-    "page",
-    "pages",
-    "per_page",
-    "page_size",
-    "limit",
-    "offset",
-    "cursor",
-    "next",
-    "next_page",
-    "previous",
-    "has_more",
-    "took",
-    "ms",
-    "success",
-    "ok",
-    "status",
-    "error",
-    "object",
-];
-
-/// Members that count what was found.
-const COUNTS: [&str; 8] =
-    ["count", "total", "found", "hits", "size", "total_count", "totalcount", "total_results"];
 
 /// Whether the answer of a look-up says that there is nothing. An empty text says nothing at all.
 fn found_nothing(text: &str) -> bool {
@@ -250,11 +185,11 @@ fn lists_nothing(text: &str) -> bool {
         members += 1;
         let none = match held {
             Held::Nothing => true,
-            Held::Number(count) => COUNTS.contains(&name) && count == 0.0,
+            Held::Number(count) => sets::COUNTS_FOUND.list.contains(&name) && count == 0.0,
             _ => false,
         };
         told |= none;
-        none || held == Held::Null || ABOUT_THE_SEARCH.contains(&name)
+        none || held == Held::Null || sets::ABOUT_THE_SEARCH.list.contains(&name)
     });
     whole && (told || members == 0)
 }
@@ -263,13 +198,12 @@ fn lists_nothing(text: &str) -> bool {
 fn says_none(text: &str) -> bool {
     let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default();
     let first = first.trim().to_ascii_lowercase();
-    if ["null", "none", "nothing found", "not found", "no match"].contains(&first.as_str()) {
+    if sets::NOTHING_FOUND.list.contains(&first.as_str()) {
         return true;
     }
     let words: Vec<&str> = first.split_whitespace().collect();
     let opens = matches!(words.first(), Some(&"no" | &"0"));
-    let kinds = ["results", "matches", "hits", "rows", "records", "entries", "items", "documents"];
     let ends = words.iter().skip(1).take(4).any(|word| *word == "found" || *word == "matching")
-        || words.get(1).is_some_and(|word| kinds.contains(word));
+        || words.get(1).is_some_and(|word| sets::KINDS_OF_RESULTS.list.contains(word));
     opens && ends && words.len() <= 12
 }

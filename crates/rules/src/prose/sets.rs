@@ -114,6 +114,13 @@ sets! {
     BRANCHES = "branches";
     SAYS_NONE = "says-none";
     NOT_EXACT = "not-exact";
+    NOTHING_DONE = "nothing-done";
+    COUNTS_CHANGES = "counts-changes";
+    ABOUT_THE_SEARCH = "about-the-search";
+    COUNTS_FOUND = "counts-found";
+    REFUSING_STATES = "refusing-states";
+    KINDS_OF_RESULTS = "kinds-of-results";
+    NOTHING_FOUND = "nothing-found";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
