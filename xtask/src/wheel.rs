@@ -14,6 +14,9 @@ pub(crate) struct Options {
     /// Where the wheel goes.
     #[arg(long, default_value = "target/wheels")]
     out: PathBuf,
+    /// The cargo profile that it is built with.
+    #[arg(long, default_value = "release")]
+    profile: String,
     /// For every Linux with glibc 2.17 or newer, not only for this machine.
     #[arg(long)]
     portable: bool,
@@ -28,7 +31,7 @@ const TAG: &str = "manylinux2014";
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
-    let folder = root.join("crates/python");
+    let (folder, profile) = (root.join("crates/python"), options.profile.as_str());
     let scripts = folder.join("counterfoil.data/scripts");
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     // What is installed beside the Python is found there.
@@ -38,15 +41,15 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let binary = if options.portable {
         let (major, minor) = GLIBC;
         let mut build = Command::new("cargo");
-        build.args(["zigbuild", "--release", "--locked", "-p", "counterfoil", "--target"]);
+        build.args(["zigbuild", "--profile", profile, "--locked", "-p", "counterfoil", "--target"]);
         build.arg(format!("{target}.{major}.{minor}"));
         done(build.env("PATH", &path).current_dir(root))?;
-        root.join("target").join(&target).join("release/counterfoil")
+        root.join("target").join(&target).join(profile).join("counterfoil")
     } else {
         let mut build = Command::new("cargo");
-        build.args(["build", "--release", "--locked", "-p", "counterfoil"]);
+        build.args(["build", "--profile", profile, "--locked", "-p", "counterfoil"]);
         done(build.current_dir(root))?;
-        root.join("target/release/counterfoil")
+        root.join("target").join(profile).join("counterfoil")
     };
     std::fs::create_dir_all(&scripts)?;
     let placed = scripts.join("counterfoil");
@@ -56,7 +59,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let _ = strip.arg(&placed).status();
     let out = root.join(&options.out);
     let mut wheel = Command::new(&options.python);
-    wheel.args(["-m", "maturin", "build", "--release", "--locked", "--out"]).arg(&out);
+    wheel.args(["-m", "maturin", "build", "--profile", profile, "--locked", "--out"]).arg(&out);
     match options.portable {
         true => {
             wheel.env("PATH", &path).args(["--zig", "--compatibility", TAG, "--target", &target])
