@@ -215,7 +215,7 @@ fn speaks_of(
     thing: &Object,
     sought: &Sought<'_>,
 ) -> bool {
-    let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+    let arguments = execution.arguments();
     if thing.kind == ObjectKind::Name {
         // A long text that mentions somebody is not sent to them.
         if arguments.len() > LONGEST {

@@ -372,5 +372,5 @@ pub(super) fn identifying(objects: &[Object]) -> Vec<&Object> {
 }
 
 pub(super) fn args<'t>(execution: &Execution<'t>) -> &'t str {
-    execution.call.map_or("", |call| call.arguments.as_str())
+    execution.arguments()
 }

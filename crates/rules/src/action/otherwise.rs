@@ -83,7 +83,7 @@ fn booked_anew(facts: &Facts<'_>, among: Range<usize>) -> Option<usize> {
 /// Whether a call of unknown doings, or its result, has something particular that the claim names:
 /// a number, an id, a name, the thing.
 fn speaks_of(said: &ActionClaim, execution: &Execution<'_>) -> bool {
-    let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+    let arguments = execution.arguments();
     let stands = |word: &str| holds(arguments, word) || holds(execution.text(), word);
     let text = said.claim.text.as_str();
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '"' | '`'));

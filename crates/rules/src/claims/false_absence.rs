@@ -283,7 +283,7 @@ fn greps(execution: &Execution<'_>, deed: &Deed<'_>, absent: &Absent) -> bool {
         }
         None => deed.words().iter().any(|w| matches!(w.as_str(), "grep" | "rg" | "search")),
     };
-    let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+    let arguments = execution.arguments();
     let named = |word: &String| contains(arguments, word);
     searches
         && named(wanted)
@@ -328,7 +328,7 @@ fn retrieves(deed: &Deed<'_>) -> bool {
 fn is_about(execution: &Execution<'_>, deed: &Deed<'_>, absent: &Absent) -> bool {
     let words = deed.words();
     let named = words.iter().any(|word| word.starts_with(absent.noun.as_str()));
-    let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+    let arguments = execution.arguments();
     // `list_free_slots`, for "listed" and "free"
     let named_so = |word: &String| {
         let begins = |w: &String| w.len() > 3 && word.starts_with(w.as_str());

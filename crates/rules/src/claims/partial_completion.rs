@@ -206,7 +206,7 @@ fn judge_failed(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionCla
 /// Whether two calls of one tool were made for the same thing, as far as their arguments tell.
 fn is_of_same(one: &Execution<'_>, other: &Execution<'_>) -> bool {
     fn ids<'t>(execution: &Execution<'t>) -> impl Iterator<Item = &'t str> {
-        let text = execution.call.map_or("", |call| call.arguments.as_str());
+        let text = execution.arguments();
         let part = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '#'));
         text.split(part).filter(|word| word.len() > 2 && word.bytes().any(|b| b.is_ascii_digit()))
     }

@@ -196,7 +196,7 @@ fn run_since<'f, 't>(
 
 /// Whether a linter was run on files that are named, and none of them was edited.
 fn spares(run: &Execution<'_>, edit: &Deed<'_>) -> bool {
-    let command = run.call.map_or("", |call| call.arguments.as_str());
+    let command = run.arguments();
     let part = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\' | ',' | '[' | ']');
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let linted: Vec<String> = command

@@ -517,7 +517,7 @@ fn wrote_tests(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     let wrote = facts.deeds_before(turn).filter(|(_, deed)| !deed.written.is_empty()).take(64);
     let mut sum = 0;
     for (execution, _) in wrote {
-        let text = execution.call.map_or("", |call| call.arguments.as_str());
+        let text = execution.arguments();
         let counts = BEGINS.iter().map(|mark| text.matches(mark).count());
         let own = counts.fold(0, usize::saturating_add);
         sum += own;

@@ -176,7 +176,7 @@ impl<'t> Deed<'t> {
             ["POST", "PUT", "PATCH", "DELETE"].iter().any(|m| method.eq_ignore_ascii_case(m))
         });
         let mut opaque = delegates || asks;
-        let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+        let arguments = execution.arguments();
         if let Some(work) = &shell {
             families = families_of_shell(work);
             written.extend(work.written.iter().cloned());

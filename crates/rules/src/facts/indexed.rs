@@ -12,7 +12,7 @@ use super::index::Index;
 use super::record::Record;
 use super::upshot::Upshot;
 use crate::check::{Report, judge};
-use crate::grounding::{Before, ReadCalls, ReadNumbers};
+use crate::grounding::{Before, ReadCalls};
 use crate::member::Sheaf;
 use crate::settings::Settings;
 use crate::tool_use::Names;
@@ -45,8 +45,6 @@ pub(super) struct Known<'t> {
     pub(super) before: Latest<Before<'t>>,
     /// What was read of the latest calls before it.
     pub(super) read_calls: ReadCalls<'t>,
-    /// The numbers that were read of the latest texts.
-    pub(super) read_numbers: ReadNumbers,
     pub(super) index: Index,
 }
 
@@ -67,7 +65,6 @@ impl<'t> Indexed<'t> {
             figures_asked: Latest::default(),
             before: Latest::default(),
             read_calls: ReadCalls::default(),
-            read_numbers: ReadNumbers::default(),
             index: Index::default(),
         }))
     }

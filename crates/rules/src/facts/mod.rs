@@ -23,7 +23,7 @@ use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, St
 use crate::action::{ActionClaim, ActionVerdict, action_claims, consume, judge};
 use crate::call::Admissions;
 use crate::citation::{Citation, citations};
-use crate::grounding::{Before, ReadCalls, ReadNumbers};
+use crate::grounding::{Before, ReadCalls};
 use crate::member::Sheaf;
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
@@ -341,11 +341,6 @@ impl<'t> Facts<'t> {
     /// What was read of the latest calls that anybody asked about.
     pub(crate) fn read_calls(&self) -> &ReadCalls<'t> {
         &self.known.read_calls
-    }
-
-    /// The numbers that were read of the latest texts.
-    pub(crate) fn read_numbers(&self) -> &ReadNumbers {
-        &self.known.read_numbers
     }
 
     /// The values that the agent states.

@@ -3,20 +3,17 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use super::number::{Told, is_mark, number};
 use super::sums::{self, has_sum, has_within, products, shares, subset_sums};
 use crate::facts::Facts;
 use crate::prose::sets;
-use crate::values::{Leaf, Node, Recent, Source, Text, whole};
+use crate::values::{Leaf, Node, Source, whole};
 
 /// So many bytes before an answer are read.
 const REACH: usize = 32 * 1024;
 /// And so many calls.
 const MOST_CALLS: usize = 64;
-/// What was read of so many texts and calls is kept.
-const MOST_KEPT: usize = 2 * MOST_CALLS;
 /// With more numbers, everything follows from something.
 pub(super) const MOST: usize = 160;
 /// Fewer digits tell no number by its end.
@@ -32,13 +29,13 @@ pub(crate) struct Numbers {
     /// The numbers of the texts.
     pub(super) numbers: Vec<f64>,
     /// Those of the members of one name.
-    columns: BTreeMap<Rc<str>, Vec<f64>>,
+    columns: BTreeMap<String, Vec<f64>>,
     /// Those of one object.
-    objects: Vec<Rc<[f64]>>,
+    objects: Vec<Vec<f64>>,
     /// Those of one line of a text.
-    lines: Vec<Rc<[f64]>>,
+    lines: Vec<Vec<f64>>,
     /// Those of one result.
-    documents: Vec<Rc<[f64]>>,
+    documents: Vec<Vec<f64>>,
     /// How long its lists are.
     lists: Vec<f64>,
     /// So many of anything there are at most.
@@ -59,85 +56,52 @@ struct Totals {
     long: Vec<Vec<f64>>,
 }
 
-/// The numbers that were read of the latest texts and arguments, for the answers behind them.
-#[derive(Debug, Default)]
-pub(crate) struct ReadNumbers {
-    texts: Recent<Numbers>,
-    arguments: Recent<Numbers>,
-}
-
 impl Numbers {
     pub(super) fn of(facts: &Facts<'_>, turn: usize) -> Self {
-        let count = facts.record().count_before(turn);
-        let mut known = Self { most: count as f64, ..Self::default() };
-        let read = facts.read_numbers();
-        read.texts.keep_last(MOST_KEPT);
-        read.arguments.keep_last(MOST_KEPT);
-        for (place, given) in facts.given().near_with_places(turn, REACH) {
-            known.add(&read.texts.get(place, || Rc::new(Self::of_text(facts, given))));
+        let mut known = Self::default();
+        known.count(facts.record().count_before(turn));
+        for given in facts.given().near(turn, REACH) {
+            let numbers = known.read(given.text);
+            if let Source::Result(at) = given.source {
+                known.add_document(numbers);
+                match facts.leaves(at) {
+                    Some(leaves) => known.read_nodes(leaves.nodes()),
+                    None => known.read_lines(given.text),
+                }
+            }
+            sort(&mut known.numbers);
             // Whatever else there is, nothing can be told of so many.
             if known.numbers.len() > MOST {
                 return known;
             }
         }
         // What was called and did not come out well was given, too.
-        let calls = (0..count).rev().filter(|at| facts.deed(*at).is_some());
-        for at in calls.take(MOST_CALLS) {
-            let args = || facts.record().executions().get(at).map_or("", |e| e.arguments());
-            known.add(&read.arguments.get(at, || Rc::new(Self::read(args()).0)));
+        for (execution, _) in facts.deeds_before(turn).take(MOST_CALLS) {
+            known.read(execution.arguments());
         }
+        sort(&mut known.numbers);
         known
-    }
-
-    /// The numbers of one text.
-    fn of_text(facts: &Facts<'_>, given: &Text<'_>) -> Self {
-        let (mut known, numbers) = Self::read(given.text);
-        if let Source::Result(at) = given.source {
-            known.add_document(numbers);
-            match facts.leaves(at) {
-                Some(leaves) => known.read_nodes(leaves.nodes()),
-                None => known.read_lines(given.text),
-            }
-        }
-        known
-    }
-
-    /// Adds what another text has.
-    fn add(&mut self, other: &Self) {
-        self.numbers.extend(&other.numbers);
-        sort(&mut self.numbers);
-        for (name, values) in &other.columns {
-            let column = self.columns.entry(Rc::clone(name)).or_default();
-            column.extend(values.iter().take(MOST.saturating_sub(column.len())));
-        }
-        self.objects.extend(other.objects.iter().map(Rc::clone));
-        self.lines.extend(other.lines.iter().map(Rc::clone));
-        self.documents.extend(other.documents.iter().map(Rc::clone));
-        self.lists.extend(&other.lists);
-        self.most = self.most.max(other.most);
-        self.digits.push_str(&other.digits);
     }
 
     fn count(&mut self, count: usize) {
         self.most = self.most.max(count as f64);
     }
 
-    /// Reads a text; beside all of its numbers those that stand in it as such.
-    fn read(text: &str) -> (Self, Vec<f64>) {
-        let (mut known, mut numbers) = (Self::default(), Vec::new());
+    /// Reads a text; the numbers that stand in it as such.
+    fn read(&mut self, text: &str) -> Vec<f64> {
+        let mut numbers = Vec::new();
         // `C-14` and `88-1204` are names.
         for word in text.split(|c: char| is_mark(c) || c == '+' || c.is_whitespace()) {
             if word.bytes().any(|b| b.is_ascii_digit()) {
                 numbers.extend(number(word).map(|(value, _)| value));
-                known.read_digits(word);
+                self.read_digits(word);
             }
             for word in word.split(|c: char| !c.is_alphabetic()) {
-                known.numbers.extend(whole(word).map(|n| n as f64));
+                self.numbers.extend(whole(word).map(|n| n as f64));
             }
         }
-        known.numbers.extend(&numbers);
-        sort(&mut known.numbers);
-        (known, numbers)
+        self.numbers.extend(&numbers);
+        numbers
     }
 
     /// The digits of a word; and the days of the months that it names: "24 June", of `2026-06-24`.
@@ -165,7 +129,7 @@ impl Numbers {
             let words = line.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',')));
             let numbers: Vec<f64> = words.filter_map(number).map(|(value, _)| value).collect();
             if numbers.len() > 1 {
-                self.lines.push(numbers.into());
+                self.lines.push(numbers);
             }
         }
     }
@@ -173,7 +137,7 @@ impl Numbers {
     fn add_document(&mut self, mut numbers: Vec<f64>) {
         sort(&mut numbers);
         if numbers.len() <= MOST {
-            self.documents.push(numbers.into());
+            self.documents.push(numbers);
         }
     }
 
@@ -191,7 +155,7 @@ impl Numbers {
                     let Some((value, _)) = number(text) else { continue };
                     let parent = nodes.get(node.parent).map_or("", |parent| parent.name);
                     let name = if node.name.is_empty() { parent } else { node.name };
-                    let column = self.columns.entry(name.into()).or_default();
+                    let column = self.columns.entry(name.to_owned()).or_default();
                     if column.len() < MOST {
                         column.push(value);
                     }
@@ -201,8 +165,7 @@ impl Numbers {
             }
         }
         self.count(within.into_values().max().unwrap_or(0));
-        let objects = objects.into_values().filter(|object| object.len() > 1);
-        self.objects.extend(objects.map(Rc::from));
+        self.objects.extend(objects.into_values().filter(|object| object.len() > 1));
     }
 
     /// Whether the session has the number, in whatever unit, or so many of something.
@@ -260,8 +223,7 @@ impl Numbers {
         let totals = self.totals.get_or_init(|| Totals::of(self.rows()));
         has_within(&totals.plain, told.span)
             || [1.0, 1e3, 1e-3].iter().any(|by| has_within(&totals.sums, (least * by, most * by)))
-            || totals.long.iter().any(|row| has_sum(row, row, told.span))
-            || self.documents.iter().any(|row| has_sum(row, row, told.span))
+            || totals.long.iter().chain(&self.documents).any(|row| has_sum(row, row, told.span))
             || told.percent && self.gives_share(told)
     }
 
@@ -281,12 +243,8 @@ impl Numbers {
 
     /// The rows of the session, each in its order: objects, columns, lines.
     fn rows(&self) -> impl Iterator<Item = &[f64]> {
-        let columns = self.columns.values().map(Vec::as_slice);
-        self.objects
-            .iter()
-            .map(|row| &**row)
-            .chain(columns)
-            .chain(self.lines.iter().map(|row| &**row))
+        let rows = self.objects.iter().chain(self.columns.values()).chain(&self.lines);
+        rows.map(Vec::as_slice)
     }
 }
 

@@ -29,7 +29,6 @@ pub(crate) use assertion::{Reading, unasserted};
 pub(crate) use before::Before;
 pub(crate) use cause::{Invented, invented};
 pub(crate) use count::{Miscounted, miscounted};
-pub(crate) use known::ReadNumbers;
 pub(crate) use number::{Unknown, follows, unknown};
 pub(crate) use order::{Reversed, reversed};
 pub(crate) use rest::{Rest, rest};

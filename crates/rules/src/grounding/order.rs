@@ -106,7 +106,7 @@ fn steps(facts: &Facts<'_>, turn: usize) -> Vec<Step> {
             let (execution, deed) = facts.deed(at).filter(|(e, _)| e.called_at >= since)?;
             let description =
                 facts.transcript().catalog.get(execution.tool()).map_or("", |t| &*t.description);
-            let args = execution.call.map_or("", |call| call.arguments.as_str());
+            let args = execution.arguments();
             let words = stems(execution.tool()).chain(stems(description)).chain(stems(args));
             let words = words.filter(|word| !is_small(word)).collect();
             let tool = execution.tool().to_owned();

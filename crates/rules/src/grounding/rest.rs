@@ -121,7 +121,7 @@ fn used(facts: &Facts<'_>, since: usize, count: usize) -> Vec<Used> {
         if execution.called_at < since || !may_change(deed) {
             continue;
         }
-        let args = execution.call.map_or("", |call| call.arguments.as_str());
+        let args = execution.arguments();
         let values = Leaves::of(args).map(|leaves| values(&leaves, 0)).unwrap_or_default();
         match used.iter_mut().find(|(tool, _)| tool == execution.tool()) {
             Some((_, known)) => known.extend(values),

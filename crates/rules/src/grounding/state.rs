@@ -112,7 +112,7 @@ fn states(facts: &Facts<'_>, turn: usize) -> Vec<State> {
             break;
         }
         let Some(leaves) = facts.leaves(at) else { continue };
-        let args = execution.call.map_or("", |call| call.arguments.as_str());
+        let args = execution.arguments();
         let (nodes, children) = (leaves.nodes(), leaves.by_parent());
         for node in nodes {
             let Leaf::Text(value) = node.leaf else { continue };

@@ -171,7 +171,7 @@ fn is_step(deed: &Deed<'_>) -> bool {
 /// The words of the values that a call was given, and of what was read before of its ids, lower
 /// case.
 fn words_of_call(facts: &Facts<'_>, at: usize, execution: &Execution<'_>) -> BTreeSet<String> {
-    let args = execution.call.map_or("", |call| call.arguments.as_str());
+    let args = execution.arguments();
     let behind: Rc<str> = behind_ids(facts, at, execution);
     let mut words = BTreeSet::new();
     if let Some(leaves) = Leaves::of(args) {
@@ -214,7 +214,7 @@ fn discloses(
     request: &str,
 ) -> bool {
     let denies = Tags::NEGATION.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::ADVERSATIVE);
-    let args = failed.call.map_or("", |call| call.arguments.as_str());
+    let args = failed.arguments();
     let told: BTreeSet<String> = long_words(failed.text()).collect();
     let asked: BTreeSet<String> = long_words(args).chain(long_words(failed.tool())).collect();
     prose.clauses.iter().any(|clause| {

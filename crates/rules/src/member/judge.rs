@@ -374,7 +374,7 @@ fn strange<'t>(facts: &Facts<'t>, answer: &Answer<'t>, near: &Near<'_, '_>) -> V
     let asked = |when: When| {
         facts.deeds_before(answer.turn).any(|(execution, _)| {
             let mut found = false;
-            let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+            let arguments = execution.arguments();
             each_moment(arguments, |moment| found |= moment.when.agrees(when));
             found
         })

@@ -357,7 +357,7 @@ fn speaks_of(execution: &Execution<'_>, family: Family) -> bool {
         Family::Lint => &["lint", "Lint", "type", "format", "check", "verif", "clippy", "CI"],
         _ => &["buil", "Buil", "compil", "Compil", "verif", "test", "CI"],
     };
-    let asked = execution.call.map_or("", |call| call.arguments.as_str());
+    let asked = execution.arguments();
     let holds =
         |text: &str, word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
     let given = |text: &str| words.iter().any(|word| holds(text, word));

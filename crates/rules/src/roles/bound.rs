@@ -22,7 +22,7 @@ pub(super) struct Bound {
 
 impl Bound {
     pub(super) fn of(facts: &Facts<'_>, at: usize, execution: &Execution<'_>) -> Self {
-        let args = execution.call.map_or("", |call| call.arguments.as_str());
+        let args = execution.arguments();
         let behind: Rc<str> = behind_ids(facts, at, execution);
         let mut members = Vec::new();
         if let Some(leaves) = Leaves::of(args) {

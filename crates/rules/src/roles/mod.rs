@@ -94,7 +94,7 @@ fn instead(
 fn is_in_other_call(facts: &Facts<'_>, named: &Named, turn: usize) -> bool {
     let may = |deed: &Deed<'_>| deed.changes() || deed.families.is_empty();
     let speaks = |execution: &Execution<'_>| {
-        let args = execution.call.map_or("", |call| call.arguments.as_str());
+        let args = execution.arguments();
         named.stands_in(args) || named.stands_in(execution.text())
     };
     let calls = facts.deeds_before(turn).take(MOST_CALLS);

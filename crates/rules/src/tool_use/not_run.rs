@@ -78,7 +78,7 @@ fn unrun_means(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Optio
     let unknown = PROGRAMS.contains(&program)
         && !hides_commands(facts, answer.turn)
         && !facts.deeds_before(answer.turn).any(|(execution, _)| {
-            let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+            let arguments = execution.arguments();
             holds(arguments, program) && holds(arguments, what)
         });
     unknown.then(|| (quote(text), format!("no command ran `{program} {what}`")))
@@ -327,7 +327,7 @@ fn hides_commands(facts: &Facts<'_>, turn: usize) -> bool {
 /// Whether a call or a result speaks of the program.
 fn is_spoken(facts: &Facts<'_>, turn: usize, program: &str) -> bool {
     facts.deeds_before(turn).any(|(execution, _)| {
-        let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+        let arguments = execution.arguments();
         holds(arguments, program) || holds(execution.text(), program)
     })
 }

@@ -242,7 +242,7 @@ fn not_run_under(
         return None;
     }
     let spoken = facts.deeds_before(answer.turn).any(|(execution, deed)| {
-        let task = execution.call.map_or("", |call| call.arguments.as_str());
+        let task = execution.arguments();
         stems
             .iter()
             .any(|stem| [task, execution.text(), &deed.tool].iter().any(|text| holds(text, stem)))
@@ -281,7 +281,7 @@ fn not_looked_at(
         at.is_some_and(|at| clause.tokens.start + at > done.verb)
     })?;
     let spoken = facts.deeds_before(answer.turn).any(|(execution, deed)| {
-        let task = execution.call.map_or("", |call| call.arguments.as_str());
+        let task = execution.arguments();
         let texts = [task, execution.text(), &deed.tool];
         stems.iter().any(|stem| texts.iter().any(|text| holds(text, stem)))
     });
@@ -305,7 +305,7 @@ fn untried(facts: &Facts<'_>, answer: &Answer<'_>, clause: &Clause) -> Option<(O
     let runs = Families::of(&[Family::Run, Family::Test, Family::Build, Family::Lint]);
     let (mut files, mut ran) = (false, false);
     for (execution, deed) in facts.deeds_before(answer.turn) {
-        let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+        let arguments = execution.arguments();
         files |= !deed.written.is_empty() || arguments.contains("path\":");
         ran |= deed.shell.is_some() || deed.opaque || deed.delegates || deed.continues;
         ran |= deed.families.meets(runs);

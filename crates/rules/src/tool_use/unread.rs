@@ -172,7 +172,7 @@ fn unread_symbol(
 }
 
 fn arguments<'t>(execution: &Execution<'t>) -> &'t str {
-    execution.call.map_or("", |call| call.arguments.as_str())
+    execution.arguments()
 }
 
 /// "I went through `a/b.py`": what stands behind.
@@ -252,7 +252,7 @@ fn shows(execution: &Execution<'_>, deed: &Deed<'_>, name: &str) -> bool {
     if deed.delegates {
         return false;
     }
-    let task = execution.call.map_or("", |call| call.arguments.as_str());
+    let task = execution.arguments();
     // A line of a search, of a compiler, or of a list, shows no more than itself.
     let hit = |line: &str| {
         let behind = line.split_once(name).map_or("", |(_, behind)| behind);

@@ -45,14 +45,6 @@ impl<T: ?Sized> Recent<T> {
         })
     }
 
-    /// Keeps what was worked out for the last places only, so many of them.
-    pub(crate) fn keep_last(&self, count: usize) {
-        let mut known = self.0.borrow_mut();
-        while known.len() > count {
-            known.pop_first();
-        }
-    }
-
     /// Drops what was worked out for the places before that one.
     pub(crate) fn forget_before(&self, oldest: usize) {
         let mut known = self.0.borrow_mut();

@@ -39,7 +39,7 @@ pub(crate) fn unseen_line(facts: &Facts<'_>, turn: usize, cited: &str) -> Option
             Source::Result(at) => (at, false),
         };
         let Some((execution, deed)) = facts.deed(at) else { continue };
-        let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+        let arguments = execution.arguments();
         let asked = search.stands_in(arguments) || deed.written.iter().any(|p| p.contains(name));
         if argued {
             // What was put in moved the lines behind it.

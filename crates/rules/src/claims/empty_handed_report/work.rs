@@ -100,7 +100,7 @@ fn content(prose: &Prose<'_>, tokens: &[Token]) -> Vec<String> {
 /// Whether the words are about what this agent was asked, and not about what others were.
 fn is_about(asked: &Execution<'_>, busy: &[&Execution<'_>], topic: &[String]) -> bool {
     let holds = |execution: &Execution<'_>, word: &str| {
-        let task = execution.call.map_or("", |call| call.arguments.as_str());
+        let task = execution.arguments();
         task.to_ascii_lowercase().contains(word)
     };
     busy.is_empty()

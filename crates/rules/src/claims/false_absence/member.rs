@@ -38,7 +38,7 @@ pub(super) fn shown<'f, 't>(
 
 /// Whether a call is about the thing.
 pub(super) fn speaks_of(execution: &Execution<'_>, deed: &Deed<'_>, noun: &str) -> bool {
-    let arguments = execution.call.map_or("", |call| call.arguments.as_str());
+    let arguments = execution.arguments();
     deed.words().iter().any(|word| word.starts_with(noun))
         || holds(arguments, noun)
         || holds(execution.text(), noun)

@@ -38,7 +38,7 @@ pub(crate) fn swapped(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Swapped> {
     let elsewhere = |value: &str| things.is_told(facts, answer.turn, value);
     let beside = |swap: &Swapped| {
         facts.deeds_before(answer.turn).any(|(execution, _)| {
-            let args = execution.call.map_or("", |call| call.arguments.as_str());
+            let args = execution.arguments();
             let texts = [args, execution.text()];
             find(args, &swap.thing).is_some()
                 && texts.iter().any(|text| held(text).any(|value| value == swap.told))

@@ -132,7 +132,7 @@ impl ReadCalls<'_> {
 }
 
 /// The short members of an object.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 struct Object<'t> {
     names: Rc<[&'t str]>,
     values: Vec<&'t str>,
