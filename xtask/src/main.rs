@@ -39,6 +39,7 @@ mod tidy;
 mod wheel;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -110,8 +111,20 @@ enum Command {
     Tidy,
 }
 
-fn main() -> Result<()> {
-    match Arguments::parse().command {
+#[expect(clippy::print_stderr, reason = "a developer reads it")]
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Without a backtrace: what is missing or wrong is outside this program.
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
         Command::Agents(options) => agents::run(&root(), &options),
         Command::Api(options) => api::run(&root(), &options),
         Command::Bench(options) => bench::run(&options),

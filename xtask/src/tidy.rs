@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the house rules, as code. One check a file, one table: [`CHECKS`].
 
+mod crate_ceilings;
 mod documents;
 mod floors;
 mod formats;
@@ -85,6 +86,7 @@ fn complaints(root: &Path) -> Result<Vec<Complaint>> {
     for check in CHECKS {
         all.extend(check(&house)?);
     }
+    all.extend(crate_ceilings::check(root)?);
     Ok(all)
 }
 

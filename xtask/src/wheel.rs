@@ -31,6 +31,8 @@ const TAG: &str = "manylinux2014";
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    // Before the ten minutes that the build takes.
+    needs(&options.python, options.portable)?;
     let (folder, profile) = (root.join("crates/python"), options.profile.as_str());
     let scripts = folder.join("counterfoil.data/scripts");
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
@@ -81,6 +83,24 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         ensure!(newest <= GLIBC, "the command line needs glibc {}.{}", newest.0, newest.1);
     }
     println!("{}", out.display());
+    Ok(())
+}
+
+/// What the Python must have installed.
+fn needs(python: &Path, portable: bool) -> Result<()> {
+    let modules: &[(&str, &str)] = &[("maturin", "maturin"), ("ziglang", "ziglang")];
+    for (module, package) in modules.iter().take(if portable { 2 } else { 1 }) {
+        let code =
+            format!("import importlib.util as u, sys; sys.exit(u.find_spec('{module}') is None)");
+        let ran = Command::new(python).args(["-c", &code]).output();
+        let ran = ran.with_context(|| format!("cannot run `{}`", python.display()))?;
+        ensure!(
+            ran.status.success(),
+            "`{python}` has no module `{module}`; install it with `{python} -m pip install {package}`, \
+             or name a Python that has it with `--python`",
+            python = python.display(),
+        );
+    }
     Ok(())
 }
 

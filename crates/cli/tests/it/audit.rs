@@ -1,5 +1,6 @@
 //! `audit`: lines shown, counted, verified.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,7 +9,6 @@ use counterfoil_guard::{
 };
 use counterfoil_model::ToolErrorCategory;
 use insta::assert_snapshot;
-use parquet::file::reader::SerializedFileReader;
 use serde_json::json;
 
 use crate::steady::{Fixed, Ticking};
@@ -486,42 +486,42 @@ fn a_log_that_was_cut_or_emptied_shows_beside_its_ledger() {
     assert_eq!(verify().code, 1);
 }
 
-/// The calls as a table: what a reader of Parquet finds in it.
+/// The calls as a table: what a reader of CSV finds in it.
 #[test]
 fn calls_as_a_table() {
     let desk = recorded();
-    let ran = run(&desk, "export --parquet calls.parquet");
+    let ran = run(&desk, "export --csv calls.csv");
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, "", ""), "{ran}");
     let rows = |file: &str| {
-        let file = std::fs::File::open(desk.path().join(file)).unwrap();
-        let rows = SerializedFileReader::new(file).unwrap().into_iter();
-        rows.map(|row| row.unwrap().to_json_value()).collect::<Vec<_>>()
+        let mut reader = csv::Reader::from_path(desk.path().join(file)).unwrap();
+        let rows = reader.deserialize::<HashMap<String, String>>();
+        rows.collect::<Result<Vec<_>, _>>().unwrap()
     };
-    let all = rows("calls.parquet");
+    let all = rows("calls.csv");
     assert_eq!(all.len(), 4);
-    let picked = |row: &serde_json::Value| {
+    let picked = |row: &HashMap<String, String>| {
         let names = ["seq", "tool", "result", "message", "exit_code", "session_id", "truncated"];
-        names.map(|name| row[name].to_string()).join(" ")
+        format!("{:?}", names.map(|name| row[name].as_str()))
     };
     assert_snapshot!(all.iter().map(picked).collect::<Vec<_>>().join("\n"), @r#"
-    0 "shell" "success" null 0 "s1" false
-    1 "shell" "error" "3 tests failed\nand more" 101 "s1" false
-    2 "shell" "blocked" "`sudo` is never run" null "s2" false
-    3 "fetch" "timeout" null null null false
+    ["0", "shell", "success", "", "0", "s1", "false"]
+    ["1", "shell", "error", "3 tests failed\nand more", "101", "s1", "false"]
+    ["2", "shell", "blocked", "`sudo` is never run", "", "s2", "false"]
+    ["3", "fetch", "timeout", "", "", "", "false"]
     "#);
-    assert_eq!(all[0]["ts"], "2026-11-02 12:00:00.000 +00:00");
+    assert_eq!(all[0]["ts"], "2026-11-02T12:00:00Z");
     assert_eq!(all[0]["call"], r#"{"command":"cargo test"}"#);
-    let ran = run(&desk, "export --session s2 --parquet two.parquet");
-    assert_eq!((ran.code, rows("two.parquet").len()), (0, 1), "{ran}");
-    // What is there is never written over.
-    assert_snapshot!(run(&desk, "export --parquet calls.parquet"), @"
+    let ran = run(&desk, "export --session s2 --csv two.csv");
+    assert_eq!((ran.code, rows("two.csv").len()), (0, 1), "{ran}");
+    // An existing file is never overwritten.
+    assert_snapshot!(run(&desk, "export --csv calls.csv"), @"
     exit 2
     --- stderr
-    error: calls.parquet cannot be made: File exists (os error 17)
-      help: name a file that is not there yet
+    error: cannot create calls.csv: File exists (os error 17)
+      help: name a file that does not exist yet
     ");
-    let empty = run(&desk, "export --session none --parquet none.parquet");
-    assert_eq!((empty.code, rows("none.parquet").len()), (0, 0), "{empty}");
+    let empty = run(&desk, "export --session none --csv none.csv");
+    assert_eq!((empty.code, rows("none.csv").len()), (0, 0), "{empty}");
 }
 
 /// A broken line is named, left out, and the exit code says so.
@@ -531,7 +531,7 @@ fn a_table_without_the_broken_line() {
     let log = desk.path().join("state/audit.jsonl");
     let text = std::fs::read_to_string(&log).unwrap();
     std::fs::write(&log, text.replacen("cargo test", "cargo tesd", 1)).unwrap();
-    let ran = run(&desk, "export --parquet calls.parquet");
+    let ran = run(&desk, "export --csv calls.csv");
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.err.contains("audit.jsonl:1"), "{ran}");
 }

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
-use icu_normalizer::ComposingNormalizerBorrowed;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 /// The longest pattern, in bytes.
 pub(super) const LONGEST: usize = 1024;
@@ -62,7 +62,10 @@ pub(super) fn one_form(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    ComposingNormalizerBorrowed::new_nfc().normalize(text)
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfc().collect()),
+    }
 }
 
 /// The glob, for whoever compiles many together.

@@ -1,4 +1,5 @@
 //! The two ways to execute cannot be confused.
+//~ error[E0308]: mismatched types
 use counterfoil_guard::{ByPolicy, Permit, Scene, ToolExecutor};
 
 async fn confirmed(executor: &impl ToolExecutor, permit: Permit<ByPolicy>, scene: &Scene<'_>) {

@@ -1,4 +1,5 @@
 //! There is one of each.
+//~ error[E0308]: mismatched types
 use counterfoil_guard::{ByPolicy, Permit};
 
 fn copied(permit: &Permit<ByPolicy>) -> Permit<ByPolicy> {

@@ -1,4 +1,5 @@
 //! An admitted call is not a permit.
+//~ error[E0308]: mismatched types
 use counterfoil_guard::{Admitted, Scene, ToolExecutor};
 
 async fn run(executor: &impl ToolExecutor, call: Admitted, scene: &Scene<'_>) {

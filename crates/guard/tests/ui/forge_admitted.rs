@@ -1,4 +1,5 @@
 //! Only admission makes an admitted call.
+//~ error: cannot construct `Admitted` with struct literal syntax due to private fields
 use counterfoil_guard::Admitted;
 
 fn main() {

@@ -1,4 +1,5 @@
 //! Nobody says by himself what a permit stands on.
+//~ error[E0451]: field `by` of struct `counterfoil_guard::ByApproval` is private
 use counterfoil_guard::ByApproval;
 
 fn main() {

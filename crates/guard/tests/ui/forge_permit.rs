@@ -1,4 +1,5 @@
 //! A permit has no public parts and no constructor.
+//~ error: cannot construct `Permit<_>` with struct literal syntax due to private fields
 use counterfoil_guard::{ByPolicy, Permit};
 
 fn main() {

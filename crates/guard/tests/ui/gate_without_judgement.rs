@@ -1,4 +1,5 @@
 //! A gate says what it says: nothing is inherited.
+//~ error[E0046]: not all trait items implemented, missing: `judge`
 use counterfoil_guard::{Gate, GateId};
 
 struct Open;

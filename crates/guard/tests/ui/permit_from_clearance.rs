@@ -1,4 +1,5 @@
 //! A clearance alone gives no permit: the guard opens the ledger first.
+//~ error[E0624]: method `permit` is private
 use counterfoil_guard::Clearance;
 
 fn renewed(clearance: &Clearance) {

@@ -1,4 +1,5 @@
 //! A permit is spent by using it.
+//~ error[E0382]: use of moved value: `permit`
 use counterfoil_guard::{ByPolicy, Permit, Scene, ToolExecutor};
 
 async fn twice(executor: &impl ToolExecutor, permit: Permit<ByPolicy>, scene: &Scene<'_>) {

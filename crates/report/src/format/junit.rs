@@ -1,5 +1,6 @@
+use std::fmt::Write as _;
+
 use counterfoil_model::{Finding, Severity};
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::checked::{Checked, Unread};
 use crate::renderer::{Fragment, Renderer};
@@ -16,42 +17,53 @@ impl Renderer for Junit {
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
-        let mut suite = TestSuite::new(visible(checked.path).as_ref());
-        suite.add_property(("transcript", visible(&checked.transcript.id).as_ref()));
-        suite.add_property(("format", checked.transcript.format.name()));
+        let mut suite = Suite::named(checked.path);
+        suite.properties.push(("transcript", visible(&checked.transcript.id).into_owned()));
+        suite.properties.push(("format", checked.transcript.format.name().to_owned()));
+        let class = Some(visible(&checked.transcript.id).into_owned());
         if checked.findings.is_empty() {
-            suite.add_test_case(case("every claim is covered", checked, TestCaseStatus::success()));
+            suite.cases.push(Case {
+                name: "every claim is covered".to_owned(),
+                class,
+                outcome: Outcome::Passed,
+            });
+            return Fragment::body(suite.xml());
         }
         for finding in checked.findings {
-            let mut status = match finding.severity {
-                Severity::Error | Severity::Warning => {
-                    TestCaseStatus::non_success(NonSuccessKind::Failure)
-                }
-                Severity::Note => TestCaseStatus::skipped(),
+            let detail = Detail {
+                severity: Some(finding.severity.name()),
+                message: visible(&finding.message).into_owned(),
+                description: Some(description(checked, finding)),
             };
-            status.set_type(finding.severity.name());
-            status.set_message(visible(&finding.message).as_ref());
-            status.set_description(description(checked, finding));
-            let name = format!("{} {} turn {}", finding.code, finding.name, finding.turn);
-            suite.add_test_case(case(&name, checked, status));
+            suite.cases.push(Case {
+                name: format!("{} {} turn {}", finding.code, finding.name, finding.turn),
+                class: class.clone(),
+                outcome: match finding.severity {
+                    Severity::Error | Severity::Warning => Outcome::Failed(detail),
+                    Severity::Note => Outcome::Skipped(Some(detail)),
+                },
+            });
         }
-        Fragment::body(suite_xml(suite))
+        Fragment::body(suite.xml())
     }
 
     fn unread(&self, unread: &Unread<'_>) -> Fragment {
         if !unread.fatal {
             return Fragment::default();
         }
-        let mut suite = TestSuite::new(visible(unread.path).as_ref());
+        let mut suite = Suite::named(unread.path);
         for problem in unread.problems {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_message(visible(&problem.message).as_ref());
-            if let Some(help) = &problem.help {
-                status.set_description(visible_lines(help));
-            }
-            suite.add_test_case(TestCase::new("could be read", status));
+            suite.cases.push(Case {
+                name: "could be read".to_owned(),
+                class: None,
+                outcome: Outcome::Errored(Detail {
+                    severity: None,
+                    message: visible(&problem.message).into_owned(),
+                    description: problem.help.as_deref().map(visible_lines),
+                }),
+            });
         }
-        Fragment::body(suite_xml(suite))
+        Fragment::body(suite.xml())
     }
 
     fn separator(&self) -> &'static str {
@@ -63,18 +75,14 @@ impl Renderer for Junit {
         if beside.is_empty() {
             return "</testsuites>\n".to_owned();
         }
-        let mut suite = TestSuite::new("what was not read or not shown");
-        for line in beside {
-            suite.add_test_case(TestCase::new(visible(&line).as_ref(), TestCaseStatus::skipped()));
-        }
-        format!("{}</testsuites>\n", suite_xml(suite))
+        let mut suite = Suite::named("what was not read or not shown");
+        suite.cases.extend(beside.iter().map(|line| Case {
+            name: visible(line).into_owned(),
+            class: None,
+            outcome: Outcome::Skipped(None),
+        }));
+        format!("{}</testsuites>\n", suite.xml())
     }
-}
-
-fn case(name: &str, checked: &Checked<'_>, status: TestCaseStatus) -> TestCase {
-    let mut case = TestCase::new(name, status);
-    case.set_classname(visible(&checked.transcript.id).as_ref());
-    case
 }
 
 fn description(checked: &Checked<'_>, finding: &Finding) -> String {
@@ -93,13 +101,109 @@ fn description(checked: &Checked<'_>, finding: &Finding) -> String {
     visible_lines(&text)
 }
 
-/// The suite alone: the library writes whole reports, and a whole report would have to hold every
-/// transcript of a run.
-fn suite_xml(suite: TestSuite) -> String {
-    let mut report = Report::new("counterfoil");
-    report.add_test_suite(suite);
-    let xml = report.to_string().unwrap_or_default();
-    let Some((_, from)) = xml.split_once("<testsuite ") else { return String::new() };
-    let Some((body, _)) = from.rsplit_once("</testsuites>") else { return String::new() };
-    format!("    <testsuite {body}")
+/// A `testsuite` element.
+struct Suite {
+    name: String,
+    properties: Vec<(&'static str, String)>,
+    cases: Vec<Case>,
+}
+
+/// A `testcase` element.
+struct Case {
+    name: String,
+    class: Option<String>,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Passed,
+    Skipped(Option<Detail>),
+    Failed(Detail),
+    Errored(Detail),
+}
+
+/// Why a case did not pass.
+struct Detail {
+    severity: Option<&'static str>,
+    message: String,
+    description: Option<String>,
+}
+
+impl Suite {
+    fn named(name: &str) -> Self {
+        Self { name: visible(name).into_owned(), properties: Vec::new(), cases: Vec::new() }
+    }
+
+    fn count(&self, wanted: fn(&Outcome) -> bool) -> usize {
+        self.cases.iter().filter(|case| wanted(&case.outcome)).count()
+    }
+
+    fn xml(&self) -> String {
+        let mut xml = format!(
+            "    <testsuite name=\"{}\" tests=\"{}\" skipped=\"{}\" errors=\"{}\" failures=\"{}\">\n",
+            escape(&self.name),
+            self.cases.len(),
+            self.count(|outcome| matches!(outcome, Outcome::Skipped(_))),
+            self.count(|outcome| matches!(outcome, Outcome::Errored(_))),
+            self.count(|outcome| matches!(outcome, Outcome::Failed(_))),
+        );
+        if !self.properties.is_empty() {
+            xml += "        <properties>\n";
+            for (name, value) in &self.properties {
+                let value = escape(value);
+                _ = writeln!(xml, "            <property name=\"{name}\" value=\"{value}\"/>");
+            }
+            xml += "        </properties>\n";
+        }
+        for case in &self.cases {
+            xml += &case.xml();
+        }
+        xml + "    </testsuite>\n"
+    }
+}
+
+impl Case {
+    fn xml(&self) -> String {
+        let mut open = format!("        <testcase name=\"{}\"", escape(&self.name));
+        if let Some(class) = &self.class {
+            _ = write!(open, " classname=\"{}\"", escape(class));
+        }
+        let status = match &self.outcome {
+            Outcome::Passed => return open + "/>\n",
+            Outcome::Skipped(None) => "<skipped/>".to_owned(),
+            Outcome::Skipped(Some(detail)) => detail.xml("skipped"),
+            Outcome::Failed(detail) => detail.xml("failure"),
+            Outcome::Errored(detail) => detail.xml("error"),
+        };
+        format!("{open}>\n            {status}\n        </testcase>\n")
+    }
+}
+
+impl Detail {
+    fn xml(&self, element: &str) -> String {
+        let mut open = format!("<{element} message=\"{}\"", escape(&self.message));
+        if let Some(severity) = self.severity {
+            _ = write!(open, " type=\"{severity}\"");
+        }
+        match &self.description {
+            None => open + "/>",
+            Some(description) => format!("{open}>{}</{element}>", escape(description)),
+        }
+    }
+}
+
+/// A text that [`visible`] has been over, as XML: it holds no control character any more.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&apos;",
+            c => out.push(c),
+        }
+    }
+    out
 }

@@ -106,19 +106,19 @@ Examples:
     /// Print recorded sessions as transcripts, which `counterfoil check` reads, or write calls as a table
     ///
     /// As transcripts: one session a line, in the OpenAI chat form with a `receipts` member, made from
-    /// the ledger. As a table in Parquet: a row a call, made from the audit log.
+    /// the ledger. With `--csv`, the calls of the audit log as a table.
     #[command(after_help = "\
 Examples:
   counterfoil audit export --session s1 | counterfoil check -
   counterfoil audit export > sessions.jsonl
-  counterfoil audit export --parquet calls.parquet")]
+  counterfoil audit export --csv calls.csv")]
     Export {
         /// Only this session; all of them otherwise
         #[arg(long, value_name = "ID")]
         session: Option<String>,
-        /// Write the calls of the audit log to this file, as a table in Parquet
+        /// Write the calls of the audit log to this file, as a table in CSV
         #[arg(long, value_name = "FILE")]
-        parquet: Option<PathBuf>,
+        csv: Option<PathBuf>,
     },
     /// Print signed checkpoints of the audit log and of the ledger, to be kept elsewhere
     #[command(after_help = "Examples:\n  counterfoil audit checkpoint > kept-elsewhere.txt")]
@@ -181,7 +181,7 @@ impl Action {
     fn reads_log(&self) -> bool {
         match self {
             Self::Tail { .. } | Self::Query { .. } | Self::Stats { .. } | Self::Checkpoint => true,
-            Self::Export { parquet, .. } => parquet.is_some(),
+            Self::Export { csv, .. } => csv.is_some(),
             Self::Verify(_)
             | Self::Migrate(_)
             | Self::Bundle(_)
@@ -292,11 +292,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             stats::run(files(&state)?, &wanted.filter(), *format, *color)
         }
         Action::Verify(arguments) => verify::run(&state, &settings, arguments),
-        Action::Export { session, parquet: Some(path) } => {
+        Action::Export { session, csv: Some(path) } => {
             let filter = AuditFilter { session_id: session.clone(), ..AuditFilter::default() };
             table::write(files(&state)?, &filter, path)
         }
-        Action::Export { session, parquet: None } => {
+        Action::Export { session, csv: None } => {
             export_sessions(&state, &settings, session.as_deref())
         }
         Action::Checkpoint => checkpoint(&state, &settings),

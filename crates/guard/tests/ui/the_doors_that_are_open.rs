@@ -1,0 +1,17 @@
+//! What an executor may do: without this case, a crate that is not found would pass for a refusal.
+use counterfoil_guard::{ByApproval, ByPolicy, Gate, Permit, Scene, ToolExecutor};
+
+async fn allowed(executor: &impl ToolExecutor, permit: Permit<ByPolicy>, scene: &Scene<'_>) {
+    let _ = permit.call().digest();
+    let _ = executor.execute_tool_call(permit, scene).await;
+}
+
+async fn approved(executor: &impl ToolExecutor, permit: Permit<ByApproval>, scene: &Scene<'_>) {
+    let _ = executor.execute_tool_call_confirmed(permit, scene).await;
+}
+
+fn named(gate: &dyn Gate) -> counterfoil_guard::GateId {
+    gate.id()
+}
+
+fn main() {}

@@ -1,0 +1,55 @@
+//! How many crates are built: everybody who builds this waits for each of them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::Complaint;
+
+/// What is built, its arguments for `cargo tree`, and the most crates that it may take, ours
+/// included.
+const CEILINGS: [(&str, &[&str], usize); 4] = [
+    ("the linter alone", &["-p", "counterfoil", "--no-default-features", "-e", "no-dev"], 170),
+    ("the program", &["-p", "counterfoil", "-e", "no-dev"], 320),
+    (
+        "the program with all features",
+        &["-p", "counterfoil", "--all-features", "-e", "no-dev"],
+        350,
+    ),
+    ("the workspace with its tests", &["--workspace"], 400),
+];
+
+pub(super) fn check(root: &Path) -> Result<Vec<Complaint>> {
+    let mut complaints = Vec::new();
+    for (what, arguments, ceiling) in CEILINGS {
+        let count = crates(root, arguments)?;
+        if count > ceiling {
+            complaints.push(Complaint::new(
+                "Cargo.lock",
+                0,
+                format!("{what} takes {count} crates, {ceiling} are the most"),
+                "look at `cargo tree`: leave a dependency out, turn its features off, or say in \
+                 the commit why the ceiling in crate_ceilings.rs rises",
+            ));
+        }
+    }
+    Ok(complaints)
+}
+
+/// The different crates of a build on Linux.
+#[expect(clippy::disallowed_methods, reason = "cargo is asked what it would build")]
+fn crates(root: &Path, arguments: &[&str]) -> Result<usize> {
+    let mut tree = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    tree.args(["tree", "--locked", "--offline", "--prefix=none", "--format={p}"]);
+    tree.args(["--target", "x86_64-unknown-linux-gnu"]).args(arguments).current_dir(root);
+    let ran = tree.output().context("cargo tree")?;
+    ensure!(ran.status.success(), "cargo tree: {}", String::from_utf8_lossy(&ran.stderr));
+    let text = String::from_utf8_lossy(&ran.stdout);
+    // A crate that was shown before is marked with `(*)`, one that runs in the compiler with
+    // `(proc-macro)`: its name and version say which it is.
+    let names: BTreeSet<Vec<&str>> =
+        text.lines().map(|line| line.split(' ').take(2).collect()).collect();
+    Ok(names.len())
+}
