@@ -5,11 +5,12 @@ mod command;
 mod doings;
 mod doubt;
 mod effects;
+mod grammar;
 mod limits;
-mod quoting;
 mod simple;
 mod state;
 mod status;
+mod tree;
 mod walk;
 mod wrapper;
 

@@ -1,26 +1,17 @@
-use brush_parser::ast::{
-    AndOr, AndOrList, Command as Node, CompoundCommand, CompoundList, CompoundListItem,
-    ExtendedTestExpr, Pipeline, RedirectList, SeparatorOperator,
-};
-use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str};
-
 use super::command::{Command, Destination, Position, Word};
-use super::limits::{
-    COMMANDS, LEVELS, NotAnalysable, check_text, check_tokens, separate_parentheses,
-};
-use super::quoting::{read_expansions, read_word};
+use super::limits::{COMMANDS, LEVELS, NotAnalysable};
 use super::simple::{Parts, always, always_of, ends_here, ends_with_last_status, surely_fails};
 use super::state::{Shell, Surroundings};
 use super::status::{Masking, Status};
+use super::tree::{AndOr, Compound, Connector, Found, List, Node, Pipeline};
 use super::wrapper::{self, Inner};
-use super::{Function, Script, simple};
+use super::{Function, Script, grammar, simple};
 
 type Done = Result<(), NotAnalysable>;
 
 /// Reads a whole script.
 pub(super) fn read(text: &str) -> Result<Script, NotAnalysable> {
     let mut walk = Walk {
-        options: ParserOptions::default(),
         script: Script {
             commands: Vec::new(),
             functions: Vec::new(),
@@ -36,7 +27,6 @@ pub(super) fn read(text: &str) -> Result<Script, NotAnalysable> {
 }
 
 struct Walk {
-    options: ParserOptions,
     script: Script,
 }
 
@@ -45,73 +35,48 @@ impl Walk {
         if around.level > LEVELS {
             return Err(NotAnalysable::TooDeep);
         }
-        check_text(text)?;
-        let syntax = |reason: String| NotAnalysable::Syntax { reason };
-        let tokens = uncached_tokenize_str(text, &self.options.tokenizer_options())
-            .map_err(|error| syntax(error.to_string()))?;
-        check_tokens(&tokens)?;
-        let tokens = separate_parentheses(tokens);
-        let program =
-            parse_tokens(&tokens, &self.options).map_err(|error| syntax(error.to_string()))?;
-        let items: Vec<&CompoundListItem> =
-            program.complete_commands.iter().flat_map(|list| &list.0).collect();
-        self.items(&items, around, shell)
+        let list = grammar::parse(text, around.depth)?;
+        self.list(&list, around, shell)
     }
 
-    fn list(&mut self, list: &CompoundList, around: &Surroundings, shell: &mut Shell) -> Done {
-        let items: Vec<&CompoundListItem> = list.0.iter().collect();
-        self.items(&items, around, shell)
-    }
-
-    fn items(
-        &mut self,
-        items: &[&CompoundListItem],
-        around: &Surroundings,
-        shell: &mut Shell,
-    ) -> Done {
+    fn list(&mut self, list: &List, around: &Surroundings, shell: &mut Shell) -> Done {
         let mut goes_on = true;
-        for (i, CompoundListItem(list, separator)) in items.iter().enumerate() {
+        for (i, item) in list.0.iter().enumerate() {
             let mut around = around.reached_if(goes_on);
-            around.always &= !matches!(separator, SeparatorOperator::Async);
-            let around = &around;
-            let status = match (separator, items.get(i + 1)) {
-                (SeparatorOperator::Async, _) => Status::Masked(Masking::Background),
-                (SeparatorOperator::Sequence, None) => Status::Decides,
-                (SeparatorOperator::Sequence, Some(next)) if ends_with_last_status(&next.0) => {
-                    Status::Decides
-                }
-                (SeparatorOperator::Sequence, Some(_)) => Status::Masked(Masking::Sequence),
+            around.always &= !item.background;
+            let status = match list.0.get(i + 1) {
+                _ if item.background => Status::Masked(Masking::Background),
+                None => Status::Decides,
+                Some(next) if ends_with_last_status(&next.pipelines) => Status::Decides,
+                Some(_) => Status::Masked(Masking::Sequence),
             };
             // Under `set -e` the last pipeline of a list ends the script when it fails.
-            let exits = shell.errexit && matches!(separator, SeparatorOperator::Sequence);
-            self.and_or(list, status, exits, around, shell)?;
-            goes_on &= !ends_here(list);
+            let exits = shell.errexit && !item.background;
+            self.and_or(&item.pipelines, status, exits, &around, shell)?;
+            goes_on &= !ends_here(&item.pipelines);
         }
         Ok(())
     }
 
     fn and_or(
         &mut self,
-        list: &AndOrList,
+        list: &AndOr,
         status: Status,
         exits: bool,
         around: &Surroundings,
         shell: &mut Shell,
     ) -> Done {
-        let count = list.additional.len();
-        let rest = |from: usize| list.additional.get(from..).unwrap_or_default();
-        let pipelines = std::iter::once((false, &list.first)).chain(list.additional.iter().map(
-            |next| match next {
-                AndOr::And(pipeline) => (false, pipeline),
-                AndOr::Or(pipeline) => (true, pipeline),
-            },
-        ));
+        let count = list.rest.len();
+        let rest = |from: usize| list.rest.get(from..).unwrap_or_default();
+        let pipelines = std::iter::once((false, &list.first))
+            .chain(list.rest.iter().map(|(connector, next)| (*connector == Connector::Or, next)));
         let mut before = None;
         for (i, (or, pipeline)) in pipelines.enumerate() {
             let reached = i == 0 || before != Some(or);
             before = if reached { always(pipeline) } else { before };
-            let falls_back =
-                rest(i).iter().any(|next| matches!(next, AndOr::Or(other) if !surely_fails(other)));
+            let falls_back = rest(i)
+                .iter()
+                .any(|(connector, next)| *connector == Connector::Or && !surely_fails(next));
             let alone = if falls_back {
                 Status::Masked(Masking::Fallback)
             } else if or {
@@ -128,17 +93,17 @@ impl Walk {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, around: &Surroundings, shell: &mut Shell) -> Done {
-        let negated = if pipeline.bang {
+        let negated = if pipeline.negated {
             around.with_status(Status::Masked(Masking::Negated))
         } else {
             around.clone()
         };
-        if let [only] = pipeline.seq.as_slice() {
+        if let [only] = pipeline.stages.as_slice() {
             return self.node(only, &negated, shell);
         }
-        let outputs = simple::stage_outputs(&pipeline.seq, negated.stdout);
-        let last = pipeline.seq.len().saturating_sub(1);
-        for (i, (stage, stdout)) in pipeline.seq.iter().zip(outputs).enumerate() {
+        let outputs = simple::stage_outputs(&pipeline.stages, negated.stdout);
+        let last = pipeline.stages.len().saturating_sub(1);
+        for (i, (stage, stdout)) in pipeline.stages.iter().zip(outputs).enumerate() {
             let masked = i != last && !shell.pipefail;
             let status = if masked { Status::Masked(Masking::Pipe) } else { Status::Decides };
             let mut around = negated.with_status(status).perhaps();
@@ -150,34 +115,27 @@ impl Walk {
 
     fn node(&mut self, node: &Node, around: &Surroundings, shell: &mut Shell) -> Done {
         match node {
-            Node::Simple(command) => {
-                let parts = Parts::of_simple(command)?;
-                self.simple(parts, around, shell)
-            }
+            Node::Simple(parts) => self.simple(parts, around, shell),
             Node::Compound(compound, redirects) => {
-                let around = self.redirected(redirects.as_ref(), around, shell)?;
+                let around = self.redirected(redirects, around, shell)?;
                 self.compound(compound, &around, shell)
             }
             Node::Function(function) => {
                 let first = self.script.commands.len();
                 let mut around = around.deeper(Position::Function);
                 around.status = Status::Conditional;
-                let around = self.redirected(function.body.1.as_ref(), &around, shell)?;
-                self.compound(&function.body.0, &around, &mut shell.clone())?;
+                let around = self.redirected(&function.redirects, &around, shell)?;
+                self.compound(&function.body, &around, &mut shell.clone())?;
                 let end = self.script.commands.len();
-                let name = function.fname.value.clone();
+                let name = function.name.clone();
                 self.script.functions.push(Function { name, body: first..end });
                 Ok(())
             }
-            Node::ExtendedTest(test, redirects) => {
-                let around = self.redirected(redirects.as_ref(), around, shell)?;
-                let mut parts = Parts::named("[[");
-                test_words(&test.expr, &mut |raw| {
-                    let word = read_word(raw, &mut parts.scripts)?;
-                    parts.args.push(word);
-                    Ok(())
-                })?;
-                self.simple(parts, &around, shell)
+            Node::Coprocess(body) => {
+                let around = around
+                    .deeper(Position::Branch)
+                    .with_status(Status::Masked(Masking::Background));
+                self.node(body, &around, &mut shell.clone())
             }
         }
     }
@@ -185,25 +143,19 @@ impl Walk {
     /// Redirects of a group stand in a command of their own, without a name.
     fn redirected(
         &mut self,
-        redirects: Option<&RedirectList>,
+        redirects: &Parts,
         around: &Surroundings,
         shell: &mut Shell,
     ) -> Result<Surroundings, NotAnalysable> {
-        let Some(redirects) = redirects.filter(|list| !list.0.is_empty()) else {
+        if redirects.is_empty() {
             return Ok(around.clone());
-        };
-        let parts = Parts::of_redirects(redirects)?;
-        let (stdout, stderr) = parts.outputs(around);
-        self.simple(parts, &around.with_status(Status::Masked(Masking::Sequence)), shell)?;
+        }
+        let (stdout, stderr) = redirects.outputs(around);
+        self.simple(redirects, &around.with_status(Status::Masked(Masking::Sequence)), shell)?;
         Ok(Surroundings { stdout, stderr, ..around.clone() })
     }
 
-    fn compound(
-        &mut self,
-        compound: &CompoundCommand,
-        around: &Surroundings,
-        shell: &mut Shell,
-    ) -> Done {
+    fn compound(&mut self, compound: &Compound, around: &Surroundings, shell: &mut Shell) -> Done {
         let branch = around.deeper(Position::Branch);
         let maybe = branch.with_status(Status::Conditional);
         let condition = branch.with_status(Status::Masked(Masking::Condition));
@@ -214,65 +166,46 @@ impl Walk {
         });
         let before = shell.directory.clone();
         match compound {
-            CompoundCommand::BraceGroup(group) => {
-                return self.list(&group.list, &around.deeper(around.inside), shell);
+            Compound::Group(list) => {
+                return self.list(list, &around.deeper(around.inside), shell);
             }
-            CompoundCommand::Subshell(subshell) => {
+            Compound::Subshell(list) => {
                 let around = around.deeper(around.inside).perhaps();
-                return self.list(&subshell.list, &around, &mut shell.clone());
+                return self.list(list, &around, &mut shell.clone());
             }
-            CompoundCommand::Coprocess(coprocess) => {
-                let around = branch.with_status(Status::Masked(Masking::Background));
-                return self.node(&coprocess.body, &around, &mut shell.clone());
+            Compound::Arithmetic(found) => return self.found(found, around, shell),
+            Compound::Test(parts) => return self.simple(parts, around, shell),
+            Compound::For { values, body } => {
+                self.found(&values.found, &branch, shell)?;
+                let names = Parts { assignments: values.assignments.clone(), ..Parts::default() };
+                self.simple(&names, &around.deeper(around.inside), shell)?;
+                self.list(body, &round, shell)?;
             }
-            CompoundCommand::Arithmetic(arithmetic) => {
-                return self.expansions(&arithmetic.expr.value, around, shell);
+            Compound::ArithmeticFor { header, body } => {
+                self.found(header, &branch, shell)?;
+                self.list(body, &round, shell)?;
             }
-            CompoundCommand::ForClause(clause) => {
-                for word in clause.values.iter().flatten() {
-                    self.word(&word.value, &branch, shell)?;
-                }
-                self.simple(Parts::of_loop(clause)?, &around.deeper(around.inside), shell)?;
-                self.list(&clause.body.list, &round, shell)?;
-            }
-            CompoundCommand::ArithmeticForClause(clause) => {
-                let parts = [&clause.initializer, &clause.condition, &clause.updater];
-                for part in parts.into_iter().flatten() {
-                    self.expansions(&part.value, &branch, shell)?;
-                }
-                self.list(&clause.body.list, &round, shell)?;
-            }
-            CompoundCommand::CaseClause(clause) => {
-                self.word(&clause.value.value, &branch, shell)?;
-                for case in &clause.cases {
-                    for pattern in &case.patterns {
-                        self.word(&pattern.value, &branch, shell)?;
-                    }
-                    if let Some(list) = &case.cmd {
-                        self.list(list, &maybe, shell)?;
-                    }
+            Compound::Case { word, items } => {
+                self.found(word, &branch, shell)?;
+                for item in items {
+                    self.found(&item.patterns, &branch, shell)?;
+                    self.list(&item.body, &maybe, shell)?;
                 }
             }
-            CompoundCommand::IfClause(clause) => {
-                self.list(&clause.condition, &condition, shell)?;
-                let then = always_of(&clause.condition) != Some(false);
-                self.list(&clause.then, &maybe.reached_if(then), shell)?;
-                for other in clause.elses.iter().flatten() {
-                    if let Some(list) = &other.condition {
-                        self.list(list, &condition, shell)?;
-                    }
-                    self.list(&other.body, &maybe, shell)?;
+            Compound::If { branches, otherwise } => {
+                for (i, (test, body)) in branches.iter().enumerate() {
+                    self.list(test, &condition, shell)?;
+                    let enters = i > 0 || always_of(test) != Some(false);
+                    self.list(body, &maybe.reached_if(enters), shell)?;
+                }
+                if let Some(body) = otherwise {
+                    self.list(body, &maybe, shell)?;
                 }
             }
-            CompoundCommand::WhileClause(clause) => {
-                self.list(&clause.0, &condition, shell)?;
-                let enters = always_of(&clause.0) != Some(false);
-                self.list(&clause.1.list, &round.reached_if(enters), shell)?;
-            }
-            CompoundCommand::UntilClause(clause) => {
-                self.list(&clause.0, &condition, shell)?;
-                let enters = always_of(&clause.0) != Some(true);
-                self.list(&clause.1.list, &round.reached_if(enters), shell)?;
+            Compound::Loop { until, condition: test, body } => {
+                self.list(test, &condition, shell)?;
+                let enters = always_of(test) != Some(*until);
+                self.list(body, &round.reached_if(enters), shell)?;
             }
         }
         if shell.directory != before {
@@ -282,7 +215,7 @@ impl Walk {
     }
 
     /// Adds one command, then the scripts in its words, then what it runs.
-    fn simple(&mut self, parts: Parts, around: &Surroundings, shell: &mut Shell) -> Done {
+    fn simple(&mut self, parts: &Parts, around: &Surroundings, shell: &mut Shell) -> Done {
         if self.script.commands.len() >= COMMANDS {
             return Err(NotAnalysable::TooDeep);
         }
@@ -291,10 +224,10 @@ impl Walk {
         let assigns_only = parts.name.is_none() && !parts.assignments.is_empty();
         let index = self.script.commands.len();
         let command = Command {
-            name: parts.name,
-            args: parts.args,
-            assignments: parts.assignments,
-            redirects: parts.redirects,
+            name: parts.name.clone(),
+            args: parts.args.clone(),
+            assignments: parts.assignments.clone(),
+            redirects: parts.redirects.clone(),
             depth: around.depth,
             inside: around.inside,
             status: around.status,
@@ -314,8 +247,8 @@ impl Walk {
         if keep {
             self.script.commands.push(command);
         }
-        let count = parts.scripts.len();
-        for (i, script) in parts.scripts.iter().enumerate() {
+        let count = parts.found.scripts.len();
+        for (i, script) in parts.found.scripts.iter().enumerate() {
             let status = if assigns_only && i + 1 == count {
                 Status::Decides
             } else {
@@ -324,14 +257,7 @@ impl Walk {
             let stdout = if prints { stdout } else { Destination::Captured };
             self.substitution(script, status, stdout, around, shell)?;
         }
-        for list in &parts.processes {
-            self.script.process_substitutions += 1;
-            let mut around = around
-                .deeper(Position::ProcessSubstitution)
-                .with_status(Status::Masked(Masking::Substitution));
-            around.stdout = Destination::Captured;
-            self.list(&list.list, &around, &mut shell.clone())?;
-        }
+        self.processes(&parts.found, around, shell)?;
         for inner in inner {
             self.wrapped(inner, index, (stdout, stderr), around, shell)?;
         }
@@ -340,7 +266,7 @@ impl Walk {
 
     fn substitution(
         &mut self,
-        script: &str,
+        script: &List,
         status: Status,
         stdout: Destination,
         around: &Surroundings,
@@ -348,10 +274,9 @@ impl Walk {
     ) -> Done {
         self.script.substitutions += 1;
         let mut around = around.deeper(Position::Substitution).with_status(status);
-        around.level += 1;
         around.stdout = stdout;
         around.wrapped_by = None;
-        self.text(script, &around, &mut shell.clone())
+        self.list(script, &around, &mut shell.clone())
     }
 
     fn wrapped(
@@ -382,26 +307,29 @@ impl Walk {
                 self.script.unread.push(index);
                 Ok(())
             }
-            wrapper::Body::Words(words) => self.simple(Parts::of_words(words), &around, &mut shell),
+            wrapper::Body::Words(words) => {
+                self.simple(&Parts::of_words(words), &around, &mut shell)
+            }
         }
     }
 
-    fn word(&mut self, raw: &str, around: &Surroundings, shell: &Shell) -> Done {
-        let mut scripts = Vec::new();
-        read_word(raw, &mut scripts)?;
-        self.scripts(&scripts, around, shell)
-    }
-
-    fn expansions(&mut self, raw: &str, around: &Surroundings, shell: &Shell) -> Done {
-        let mut scripts = Vec::new();
-        read_expansions(raw, &mut scripts)?;
-        self.scripts(&scripts, around, shell)
-    }
-
-    fn scripts(&mut self, scripts: &[String], around: &Surroundings, shell: &Shell) -> Done {
-        for script in scripts {
+    /// The scripts in words that belong to no command of their own.
+    fn found(&mut self, found: &Found, around: &Surroundings, shell: &Shell) -> Done {
+        for script in &found.scripts {
             let status = Status::Masked(Masking::Substitution);
             self.substitution(script, status, Destination::Captured, around, shell)?;
+        }
+        self.processes(found, around, shell)
+    }
+
+    fn processes(&mut self, found: &Found, around: &Surroundings, shell: &Shell) -> Done {
+        for list in &found.processes {
+            self.script.process_substitutions += 1;
+            let mut around = around
+                .deeper(Position::ProcessSubstitution)
+                .with_status(Status::Masked(Masking::Substitution));
+            around.stdout = Destination::Captured;
+            self.list(list, &around, &mut shell.clone())?;
         }
         Ok(())
     }
@@ -415,24 +343,6 @@ impl Walk {
                 let body = self.script.commands.iter_mut().take(body.end).skip(body.start);
                 body.for_each(|command| command.inside = Position::UnusedFunction);
             }
-        }
-    }
-}
-
-fn test_words(
-    expr: &ExtendedTestExpr,
-    each: &mut dyn FnMut(&str) -> Result<(), NotAnalysable>,
-) -> Done {
-    match expr {
-        ExtendedTestExpr::And(a, b) | ExtendedTestExpr::Or(a, b) => {
-            test_words(a, each)?;
-            test_words(b, each)
-        }
-        ExtendedTestExpr::Not(a) | ExtendedTestExpr::Parenthesized(a) => test_words(a, each),
-        ExtendedTestExpr::UnaryTest(_, word) => each(&word.value),
-        ExtendedTestExpr::BinaryTest(_, a, b) => {
-            each(&a.value)?;
-            each(&b.value)
         }
     }
 }

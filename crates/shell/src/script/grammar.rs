@@ -1,0 +1,122 @@
+//! The grammar of Bash, by recursive descent, without guessing: what it does not know is an error.
+//!
+//! The text is read once, from left to right. Words are read where they stand, so that the end of
+//! a substitution is where its commands end, not where a search for a parenthesis ends.
+
+mod arithmetic;
+mod compound;
+mod conditional;
+mod cursor;
+mod here;
+mod redirects;
+mod simple;
+mod words;
+
+use cursor::Cursor;
+
+use super::limits::{NotAnalysable, check_text};
+use super::tree::{AndOr, Connector, Item, List, Node, Pipeline};
+
+type Parsed<T> = Result<T, NotAnalysable>;
+
+/// Reads a whole script that stands `depth` constructs deep in another.
+pub(super) fn parse(text: &str, depth: usize) -> Parsed<List> {
+    check_text(text)?;
+    Cursor::new(text, depth).script()
+}
+
+impl Cursor<'_> {
+    fn script(&mut self) -> Parsed<List> {
+        let list = self.list()?;
+        self.end()?;
+        Ok(list)
+    }
+
+    /// Commands up to the end of the text or to something that closes a construct.
+    fn list(&mut self) -> Parsed<List> {
+        let mut items = Vec::new();
+        loop {
+            self.skip_newlines()?;
+            if self.closes_list() {
+                break;
+            }
+            let pipelines = self.and_or()?;
+            self.skip_blanks();
+            let background = self.takes_ampersand();
+            items.push(Item { pipelines, background });
+            if !background && !self.takes_semicolon() && self.peek() != Some(b'\n') {
+                break;
+            }
+        }
+        Ok(List(items))
+    }
+
+    /// A list that holds at least one command, as Bash wants it in compound commands.
+    fn commands(&mut self) -> Parsed<List> {
+        let list = self.list()?;
+        if list.0.is_empty() { Err(self.unexpected()) } else { Ok(list) }
+    }
+
+    fn and_or(&mut self) -> Parsed<AndOr> {
+        let first = self.pipeline()?;
+        let mut rest = Vec::new();
+        loop {
+            self.skip_blanks();
+            let connector = if self.takes("&&") {
+                Connector::And
+            } else if self.takes("||") {
+                Connector::Or
+            } else {
+                return Ok(AndOr { first, rest });
+            };
+            self.skip_newlines()?;
+            rest.push((connector, self.pipeline()?));
+        }
+    }
+
+    fn pipeline(&mut self) -> Parsed<Pipeline> {
+        let mut negated = false;
+        loop {
+            if self.takes_keyword("!") {
+                negated = !negated;
+            } else if self.takes_keyword("time") {
+                self.takes_keyword("-p");
+                self.takes_keyword("--");
+            } else {
+                break;
+            }
+        }
+        let mut stages = vec![self.command()?];
+        loop {
+            self.skip_blanks();
+            if self.sees("||") {
+                break;
+            }
+            if self.takes("|&") {
+                let last = stages.last_mut().and_then(Node::redirects_mut);
+                last.ok_or(NotAnalysable::Uncertain { what: "`|&` after a function" })?
+                    .add_error_to_output();
+            } else if !self.takes("|") {
+                break;
+            }
+            self.skip_newlines()?;
+            stages.push(self.command()?);
+        }
+        Ok(Pipeline { negated, stages })
+    }
+
+    fn command(&mut self) -> Parsed<Node> {
+        self.nested(|parser| {
+            if let Some(compound) = parser.compound()? {
+                return Ok(Node::Compound(compound, parser.redirects()?));
+            }
+            match parser.keyword() {
+                Some("function") => parser.function(),
+                Some("coproc") => parser.coprocess(),
+                // After `|` it is a program.
+                None | Some("time" | "in") => parser.simple_command(),
+                Some(_) => Err(parser.unexpected()),
+            }
+        })
+    }
+}

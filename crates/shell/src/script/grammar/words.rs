@@ -1,0 +1,375 @@
+//! Words: quotes removed, expansions found, and the scripts in them read.
+
+use super::Parsed;
+use super::cursor::Cursor;
+use crate::script::command::{Word, WordKind};
+use crate::script::limits::NotAnalysable;
+use crate::script::tree::{Found, List};
+
+/// Where a word stands, as far as that decides which characters end it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    Plain,
+    /// After `declare` and its like: `x=(…)` is part of the word.
+    Declaration,
+    /// After `=~`: parentheses and `|` are part of the word.
+    Regex,
+}
+
+/// The quotes around an expansion. A here-document counts as double quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quotes {
+    None,
+    Double,
+}
+
+/// A word that is being read.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) text: String,
+    /// Whether any part of it is quoted.
+    pub(super) quoted: bool,
+    pub(super) dynamic: bool,
+    pub(super) pattern: bool,
+    /// Whether it is one process substitution.
+    pub(super) process: bool,
+    bracket: bool,
+    brace: bool,
+    pub(super) found: Found,
+}
+
+impl Draft {
+    pub(super) fn finish(self, found: &mut Found) -> Word {
+        found.append(self.found);
+        let kind = match (self.dynamic, self.pattern) {
+            (true, _) => WordKind::Dynamic,
+            (false, true) => WordKind::Pattern,
+            (false, false) => WordKind::Literal,
+        };
+        Word { text: self.text, kind }
+    }
+
+    /// Replaces what was read since `mark` by the expansion as it is written.
+    fn expanded(&mut self, mark: usize, raw: &str) {
+        self.dynamic = true;
+        self.text.truncate(mark);
+        self.text.push_str(raw);
+    }
+
+    /// Notes what an unquoted character means for the files that a word names.
+    fn note_pattern(&mut self, b: u8) {
+        match b {
+            b'*' | b'?' => self.pattern = true,
+            // `[` alone is the name of a command.
+            b'[' => self.bracket = true,
+            b']' => self.pattern |= self.bracket,
+            b'{' => self.brace = true,
+            b',' | b'.' => self.pattern |= self.brace,
+            _ => {}
+        }
+    }
+}
+
+impl Cursor<'_> {
+    /// The word that begins here, if one does.
+    pub(super) fn word(&mut self, mode: Mode) -> Parsed<Option<Draft>> {
+        self.skip_blanks();
+        self.word_here(mode)
+    }
+
+    /// The word that begins at this very character, which may be `#`.
+    pub(super) fn word_here(&mut self, mode: Mode) -> Parsed<Option<Draft>> {
+        let start = self.at;
+        let mut draft = Draft::default();
+        while let Some(b) = self.peek() {
+            match b {
+                b'|' if mode == Mode::Regex => self.plain(&mut draft),
+                b'(' if mode == Mode::Regex => self.group(&mut draft)?,
+                b'(' if mode == Mode::Declaration && declares_array(&draft) => {
+                    let (values, found) = self.array()?;
+                    draft.found.append(found);
+                    draft.pattern = true;
+                    draft.dynamic |= values.kind == WordKind::Dynamic;
+                    draft.text.push('(');
+                    draft.text.push_str(&values.text);
+                    draft.text.push(')');
+                }
+                b'<' | b'>' if self.peek_second() == Some(b'(') => {
+                    let whole = self.at == start;
+                    self.process(&mut draft)?;
+                    draft.process = whole && self.ends_word();
+                }
+                _ if super::cursor::ends_word(b) => break,
+                b'?' | b'*' | b'+' | b'@' | b'!' if self.peek_second() == Some(b'(') => {
+                    self.plain(&mut draft);
+                    self.group(&mut draft)?;
+                }
+                _ => {
+                    draft.note_pattern(b);
+                    self.part(b, &mut draft, Quotes::None)?;
+                }
+            }
+        }
+        Ok((self.at > start).then_some(draft))
+    }
+
+    fn ends_word(&mut self) -> bool {
+        self.peek().is_none_or(super::cursor::ends_word)
+    }
+
+    /// One character, or what begins with it: a quote or an expansion.
+    pub(super) fn part(&mut self, b: u8, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
+        match b {
+            b'\\' => self.escape(draft),
+            b'\'' => self.single_quoted(draft, quotes)?,
+            b'"' => self.double_quoted(draft)?,
+            b'$' => self.dollar(draft, quotes)?,
+            b'`' => self.backquotes(draft, b"$`\\")?,
+            _ => self.plain(draft),
+        }
+        Ok(())
+    }
+
+    /// Takes one character as it is.
+    pub(super) fn plain(&mut self, draft: &mut Draft) {
+        draft.text.extend(self.take_char());
+    }
+
+    /// Takes a backslash and what it protects, outside quotes.
+    fn escape(&mut self, draft: &mut Draft) {
+        draft.quoted = true;
+        self.at += 1;
+        match self.take_char() {
+            Some(c) => draft.text.push(c),
+            None => draft.text.push('\\'),
+        }
+    }
+
+    /// Takes a backslash in double quotes, where it protects only some characters.
+    fn escape_in_quotes(&mut self, draft: &mut Draft, protects: &[u8]) {
+        if self.byte(self.at + 1).is_some_and(|b| protects.contains(&b)) {
+            self.escape(draft);
+        } else {
+            self.plain(draft);
+        }
+    }
+
+    fn single_quoted(&mut self, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
+        draft.quoted = true;
+        self.at += 1;
+        let inner = self.take_until(b'\'')?;
+        match quotes {
+            Quotes::None => draft.text.push_str(inner),
+            // They hide a closing brace, but not an expansion.
+            Quotes::Double => self.within(inner, |parser| parser.expansions(draft))?,
+        }
+        Ok(())
+    }
+
+    pub(super) fn double_quoted(&mut self, draft: &mut Draft) -> Parsed<()> {
+        draft.quoted = true;
+        self.at += 1;
+        loop {
+            match self.peek() {
+                None => return Err(NotAnalysable::Uncertain { what: "an open quote" }),
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => self.escape_in_quotes(draft, b"$`\"\\"),
+                Some(b'$') => self.dollar(draft, Quotes::Double)?,
+                Some(b'`') => self.backquotes(draft, b"$`\\\"")?,
+                Some(_) => self.plain(draft),
+            }
+        }
+    }
+
+    /// The rest of the text, in which only expansions mean something: a here-document.
+    pub(super) fn expansions(&mut self, draft: &mut Draft) -> Parsed<()> {
+        while let Some(b) = self.peek() {
+            match b {
+                b'\\' => self.escape_in_quotes(draft, b"$`\\"),
+                b'$' => self.dollar(draft, Quotes::Double)?,
+                b'`' => self.backquotes(draft, b"$`\\")?,
+                _ => self.plain(draft),
+            }
+        }
+        self.end()
+    }
+
+    /// `$'…'`: the common escapes are decoded, the others make the word dynamic.
+    fn ansi_quoted(&mut self, draft: &mut Draft) -> Parsed<()> {
+        draft.quoted = true;
+        self.at += 1;
+        loop {
+            match self.take_char() {
+                None => return Err(NotAnalysable::Uncertain { what: "an open quote" }),
+                Some('\'') => return Ok(()),
+                Some('\\') => {
+                    let decoded = match self.take_char() {
+                        Some('n') => '\n',
+                        Some('t') => '\t',
+                        Some('r') => '\r',
+                        Some(c @ ('\\' | '\'' | '"')) => c,
+                        _ => {
+                            draft.dynamic = true;
+                            '\\'
+                        }
+                    };
+                    draft.text.push(decoded);
+                }
+                Some(c) => draft.text.push(c),
+            }
+        }
+    }
+
+    /// Anything that begins with `$`.
+    fn dollar(&mut self, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
+        let (start, mark) = (self.at, draft.text.len());
+        self.at += 1;
+        match self.peek() {
+            Some(b'(') => self.nested(|parser| {
+                if parser.sees("((") && parser.arithmetic_pair(draft)? {
+                    return Ok(());
+                }
+                let script = parser.in_parentheses()?;
+                draft.found.scripts.push(script);
+                Ok(())
+            })?,
+            Some(b'{') => self.nested(|parser| parser.braces(draft, quotes))?,
+            Some(b'[') => {
+                self.at += 1;
+                self.nested(|parser| parser.arithmetic(draft, b'[', b']'))?;
+            }
+            Some(b'\'') if quotes == Quotes::None => return self.ansi_quoted(draft),
+            Some(b'"') if quotes == Quotes::None => return self.double_quoted(draft),
+            Some(b) if b == b'_' || b.is_ascii_alphanumeric() => {
+                draft.dynamic = true;
+                draft.text.push('$');
+                return Ok(());
+            }
+            Some(b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
+                draft.dynamic = true;
+                draft.text.push('$');
+                self.plain(draft);
+                return Ok(());
+            }
+            _ => {
+                draft.text.push('$');
+                return Ok(());
+            }
+        }
+        draft.expanded(mark, self.slice(start, self.at)?);
+        Ok(())
+    }
+
+    /// The commands in `(…)` of a substitution.
+    fn in_parentheses(&mut self) -> Parsed<List> {
+        self.expect("(")?;
+        self.level += 1;
+        let list = self.list()?;
+        if self.peek() != Some(b')') {
+            return Err(self.unexpected());
+        }
+        self.at += 1;
+        self.end_level()?;
+        Ok(list)
+    }
+
+    /// `<(…)` or `>(…)`.
+    fn process(&mut self, draft: &mut Draft) -> Parsed<()> {
+        let (start, mark) = (self.at, draft.text.len());
+        self.at += 1;
+        self.peek();
+        let list = self.nested(Self::in_parentheses)?;
+        draft.found.processes.push(list);
+        draft.expanded(mark, self.slice(start, self.at)?);
+        Ok(())
+    }
+
+    /// `{…}` of `${…}`.
+    fn braces(&mut self, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
+        self.at += 1;
+        if let Some(b' ' | b'\t' | b'\n' | b'|') = self.peek() {
+            return Err(NotAnalysable::Uncertain { what: "a script in `${…}`" });
+        }
+        loop {
+            match self.peek() {
+                None => {
+                    return Err(NotAnalysable::Uncertain { what: "an expansion without an end" });
+                }
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'$') if quotes == Quotes::Double && self.peek_second() == Some(b'\'') => {
+                    return Err(NotAnalysable::Uncertain { what: "`$'` in a quoted expansion" });
+                }
+                Some(b'<' | b'>') if quotes == Quotes::None && self.peek_second() == Some(b'(') => {
+                    return Err(NotAnalysable::Uncertain { what: "a process in an expansion" });
+                }
+                Some(b) => self.part(b, draft, quotes)?,
+            }
+        }
+    }
+
+    /// A script in backquotes, in which a backslash is taken away before what it `protects`.
+    fn backquotes(&mut self, draft: &mut Draft, protects: &[u8]) -> Parsed<()> {
+        let (start, mark) = (self.at, draft.text.len());
+        let mut script = String::new();
+        self.at += 1;
+        loop {
+            match self.take_char() {
+                None => return Err(NotAnalysable::Uncertain { what: "an open backquote" }),
+                Some('`') => break,
+                Some('\\') => match self.byte(self.at) {
+                    Some(b) if protects.contains(&b) => script.extend(self.take_char()),
+                    _ => script.push('\\'),
+                },
+                Some(c) => script.push(c),
+            }
+        }
+        let list = self.within(&script, |inner| inner.script())?;
+        draft.found.scripts.push(list);
+        draft.expanded(mark, self.slice(start, self.at)?);
+        Ok(())
+    }
+
+    /// `(…)` of a pattern or of a regular expression.
+    fn group(&mut self, draft: &mut Draft) -> Parsed<()> {
+        draft.pattern = true;
+        let mut open = 0_usize;
+        loop {
+            match self.peek() {
+                None => return Err(NotAnalysable::Uncertain { what: "an open pattern" }),
+                Some(b'(') => {
+                    open += 1;
+                    self.plain(draft);
+                }
+                Some(b')') => {
+                    open -= 1;
+                    self.plain(draft);
+                    if open == 0 {
+                        return Ok(());
+                    }
+                }
+                Some(b'<' | b'>') if self.peek_second() == Some(b'(') => {
+                    return Err(NotAnalysable::Uncertain { what: "a process in a pattern" });
+                }
+                Some(b) => self.part(b, draft, Quotes::None)?,
+            }
+        }
+    }
+}
+
+/// Whether `(` would begin the value of an array.
+fn declares_array(draft: &Draft) -> bool {
+    let name = draft.text.strip_suffix('=').map(|name| name.strip_suffix('+').unwrap_or(name));
+    !draft.quoted && !draft.dynamic && name.is_some_and(is_name)
+}
+
+/// Whether this is the name of a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
+        && text.bytes().next().is_some_and(|b| !b.is_ascii_digit())
+}
