@@ -1,8 +1,8 @@
 //! Built-ins and variables by which a command becomes another one.
 
-use counterfoil_shell::{Command, Direction, Target, Word};
+use counterfoil_shell::{Command, Direction, Script, Stream, Target, Word};
 
-use super::{Blocklist, Refusal, Substitution, shown};
+use super::{Blocklist, Refusal, Substitution, judge_inner, quoted, shown};
 
 /// Commands that this analysis follows, and that no function may therefore replace.
 pub(super) const INTERPRETED: &[&str] = &[
@@ -69,6 +69,37 @@ pub(super) fn sets_up_a_tool(command: &Command) -> bool {
     })
 }
 
+/// Whether it is a `trap` whose script has only variables of which this script says what they are, and
+/// nothing is against what it does: `trap "rm -rf $tmp" EXIT`.
+pub(super) fn cleans_up(command: &Command, script: &Script, list: &Blocklist) -> bool {
+    let ("trap", [action, ..]) = (command.program().unwrap_or_default(), command.args.as_slice())
+    else {
+        return false;
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut whole = String::new();
+    for after in action.text.split('$').skip(1) {
+        let after = after.strip_prefix('{').unwrap_or(after);
+        let name = after.split(|c| !is_name(c)).next().unwrap_or_default();
+        let mut assigned = script.commands().iter().flat_map(|command| &command.assignments);
+        let Some(made) = assigned.find(|made| made.name == name && !made.append) else {
+            return false;
+        };
+        let value = match made.value.literal() {
+            Some(text) => quoted(text),
+            None if made.value.text.replace("$(mktemp", "").contains(['(', '`']) => return false,
+            None => made.value.text.clone(),
+        };
+        whole.push_str(&format!("{name}={value}; "));
+    }
+    // The values stand in the script when it runs, whatever quotes are around them.
+    whole.push_str(&action.text.replace('\'', ""));
+    list.substitution == Substitution::Analyse
+        && !action.text.contains(['`', '\\'])
+        && !action.text.contains("$(")
+        && judge_inner(&whole, list, &list.place).is_none()
+}
+
 fn by_name(command: &Command, list: &Blocklist) -> Option<String> {
     let name = command.name.as_ref()?.literal()?;
     let args = command.args.as_slice();
@@ -77,6 +108,14 @@ fn by_name(command: &Command, list: &Blocklist) -> Option<String> {
     // What it reads from then on may be a script.
     let diverts = command.redirects.iter().any(|redirect| match &redirect.target {
         Target::Fd(_) | Target::Closed => redirect.direction != Direction::Duplicate,
+        // `exec 3<file` leaves the script where it is; of connections another rule says enough.
+        Target::File(word)
+            if redirect.stream > Stream::Fd(2)
+                && (redirect.direction == Direction::Read
+                    || word.text.starts_with("/dev/tcp/")) =>
+        {
+            false
+        }
         Target::File(word) => {
             let writes = matches!(redirect.direction, Direction::Write | Direction::Append);
             !writes || !word.literal().is_some_and(|path| is_inside(path) || path == "/dev/null")

@@ -16,6 +16,8 @@ pub(super) struct Place {
     home: String,
     /// Where the script starts, absolute.
     directory: String,
+    /// On another machine, of which nothing is known.
+    is_elsewhere: bool,
 }
 
 impl Default for Place {
@@ -30,7 +32,18 @@ impl Place {
         let root = tidy(&root.to_string_lossy());
         let directory = join(&root, directory.unwrap_or_default());
         let home = home.filter(|home| home.starts_with('/')).unwrap_or("/root");
-        Self { home: tidy(home), root, directory }
+        Self { home: tidy(home), root, directory, is_elsewhere: false }
+    }
+
+    /// Another machine: nothing there is the project's.
+    pub(super) fn elsewhere(&self) -> Self {
+        let nowhere = NOWHERE.to_owned();
+        Self {
+            root: nowhere.clone(),
+            home: self.home.clone(),
+            directory: nowhere,
+            is_elsewhere: true,
+        }
     }
 
     /// A directory seen from where the script starts, absolute.
@@ -69,7 +82,6 @@ impl Place {
     /// Whether a word names something outside the project that is neither made again (`~/.cache`) nor
     /// there for a while (`/tmp`), as far as that is known.
     pub(super) fn is_left(&self, word: &Word, directory: Option<&str>) -> bool {
-        const SHORT_LIVED: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"];
         let text = word.text.as_str();
         let home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| text.strip_prefix(home));
         let path = match (home, word.kind, directory) {
@@ -80,11 +92,36 @@ impl Place {
             {
                 join(&self.from(directory), text)
             }
+            (None, WordKind::Literal | WordKind::Pattern, None) => {
+                return self.is_elsewhere && !text.is_empty();
+            }
             _ => return false,
         };
         let within = |folder: &str| Path::new(&path).starts_with(folder);
         let cache = join(&self.home, ".cache");
         !within(&self.root) && !within(&cache) && !SHORT_LIVED.iter().any(|folder| within(folder))
+    }
+
+    /// Whether a word names a file of the project or one that is there for a while, and nothing else.
+    pub(super) fn is_own(&self, word: &Word, directory: Option<&str>) -> bool {
+        let Some((text, directory)) = word.literal().zip(directory) else { return false };
+        let path = join(&self.from(directory), text);
+        let within = |folder: &str| Path::new(&path).starts_with(folder);
+        !text.starts_with('~') && (within(&self.root) || SHORT_LIVED.iter().any(|f| within(f)))
+    }
+
+    /// Whether a container that mounts this has the machine's own files: `/:/host`, `~:/data`, and in
+    /// the long form `type=bind,source=/,target=/host`.
+    pub(super) fn is_mounted(&self, text: &str) -> bool {
+        let long = text
+            .split(',')
+            .find_map(|part| part.strip_prefix("source=").or_else(|| part.strip_prefix("src=")));
+        let short = text.split(':').next().unwrap_or(text);
+        let only_read = text.split([':', ',']).any(|part| matches!(part, "ro" | "readonly"));
+        let from = long.unwrap_or(short);
+        let word = Word { text: from.to_owned(), kind: WordKind::Literal };
+        (text.contains(':') || long.is_some())
+            && (from == "/" || !only_read && self.loses(&word, Some("")))
     }
 
     fn git(&self) -> [String; 3] {
@@ -153,6 +190,9 @@ impl<'p> FixedEnds<'p> {
         !path.is_ascii() || begins && end.is_some_and(|end| end.eq_ignore_ascii_case(self.tail))
     }
 }
+
+/// What lies here is there for a while.
+const SHORT_LIVED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/data/local/tmp"];
 
 /// A root that nobody names.
 const NOWHERE: &str = "/zqxj/zqxj";
@@ -285,6 +325,7 @@ fn protection_of_values(
     place: &Place,
     recursive: bool,
 ) -> Protection {
+    let target = &of_working_directory(target, place);
     let of_values = |unset| {
         let words = values::of(target, site, unset)?;
         Some(strongest(&words, directory, place, recursive))
@@ -296,6 +337,23 @@ fn protection_of_values(
         (None, _) if is_temporary(target, site.script, site.text, place) => Protection::None,
         (None, _) => protection(target, directory, place, recursive),
     }
+}
+
+/// The word with `$PWD` for `$(pwd)`, and the project's root for what git says it is.
+fn of_working_directory(word: &Word, place: &Place) -> Word {
+    let root = place.root.as_str();
+    let known = [
+        ("$(pwd)", "$PWD"),
+        ("`pwd`", "$PWD"),
+        ("$(git rev-parse --show-toplevel)", root),
+        ("`git rev-parse --show-toplevel`", root),
+    ];
+    let of = |(written, means): (&str, &str)| {
+        word.text.strip_prefix(written).map(|rest| format!("{means}{rest}"))
+    };
+    let text = known.into_iter().find_map(of).unwrap_or_else(|| word.text.clone());
+    let kind = if text.contains(['$', '`']) { WordKind::Dynamic } else { WordKind::Literal };
+    Word { kind: if text == word.text { word.kind } else { kind }, text }
 }
 
 /// Whether somebody would miss what is deleted.

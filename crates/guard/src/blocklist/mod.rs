@@ -23,6 +23,7 @@ pub(crate) use deletion::tidy;
 use values::Site;
 
 use crate::admitted::Admitted;
+use crate::gate::{Pattern, exact_form};
 use crate::globs::Globs;
 use crate::scene::{Scene, TrustLevel};
 use crate::secret_places::is_secret;
@@ -46,7 +47,14 @@ pub struct Blocklist {
     unread: Unread,
     asks_irreversible: bool,
     place: Place,
+    /// Commands of which the user has said that nobody is to be asked about them.
+    allowed: Arc<[Pattern]>,
+    /// In how many others a command stands that is judged by itself.
+    layers: usize,
 }
+
+/// A command may stand in so many others.
+const LAYERS: usize = 8;
 
 /// What happens to `$(…)`, backquotes, `<(…)` and `>(…)`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +80,8 @@ impl Default for Blocklist {
             unread: Unread::Deny,
             asks_irreversible: false,
             place: Place::default(),
+            allowed: Arc::default(),
+            layers: 0,
         };
         BlocklistOptions::default().resolve().unwrap_or(fallback)
     }
@@ -94,6 +104,20 @@ impl Blocklist {
             list.substitution = Substitution::Refuse;
         }
         list
+    }
+
+    /// The same with the user's own allowances: what would be asked about a command that one of these
+    /// patterns means, is not. What is denied stays denied.
+    pub(crate) fn allowing(mut self, patterns: Vec<Pattern>) -> Self {
+        self.allowed = patterns.into();
+        self
+    }
+
+    /// Whether the user has allowed this command, as it stands there.
+    fn allows(&self, command: &Command) -> bool {
+        !self.allowed.is_empty()
+            && exact_form(command)
+                .is_some_and(|text| self.allowed.iter().any(|pattern| pattern.is_match(&text)))
     }
 
     /// What becomes of a command that cannot be read before it runs.
@@ -136,9 +160,13 @@ pub fn find_blocked_command(command: &str, list: &Blocklist) -> Option<String> {
 }
 
 /// Why the command is not run; `None` where nothing is against it. What is refused for what it does
-/// comes before what cannot be read.
+/// comes before what is only asked about.
 #[must_use]
 pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
+    if list.allowed.iter().any(|pattern| pattern.is_exactly(command)) {
+        let list = Blocklist { allowed: Arc::default(), ..list.clone() };
+        return judge_command(command, &list).filter(|refusal| !refusal.kind.is_asked());
+    }
     let script = match Script::parse(command) {
         Ok(script) => script,
         Err(error) => return Some(Refusal::unread(error.to_string())),
@@ -148,20 +176,30 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
             nameless(shell, &Site { script: &script, text: command, at, working: None }, list),
             names::blocked(shell, list),
             builtins::blocked(shell, list),
-            devices::blocked(shell).map(Refusal::floor),
+            devices::blocked(shell, list.network).map(Refusal::floor),
             deletion::blocked(shell, at, &script, &list.place, command),
         ];
-        reasons.into_iter().flatten()
+        let asked = |refusal: &Refusal| !(refusal.kind.is_asked() && list.allows(shell));
+        reasons.into_iter().flatten().filter(asked)
     });
-    let mut unread = None;
+    let mut asked: Option<Refusal> = None;
     for refusal in constructs(&script, list).into_iter().chain(of_commands) {
-        if refusal.kind != RefusalKind::Unread {
+        if !refusal.kind.is_asked() {
             return Some(refusal);
         }
-        unread = unread.or(Some(refusal));
+        asked = asked.filter(|known| known.kind <= refusal.kind).or(Some(refusal));
     }
-    let asked = || irreversible::asked(&script, &list.place);
-    list.asks_irreversible.then(asked).flatten().or(unread)
+    let irreversible = || irreversible::asked(&script, command, list);
+    list.asks_irreversible.then(irreversible).flatten().or(asked)
+}
+
+/// The same for a command that another one runs, in this place.
+fn judge_inner(command: &str, list: &Blocklist, place: &Place) -> Option<Refusal> {
+    if list.layers >= LAYERS {
+        return Some(Refusal::unread("commands stand in commands too deep to be read"));
+    }
+    let inner = Blocklist { place: place.clone(), layers: list.layers + 1, ..list.clone() };
+    judge_command(command, &inner)
 }
 
 impl Blocklist {
@@ -215,6 +253,9 @@ fn constructs(script: &Script, list: &Blocklist) -> Option<Refusal> {
     let mut unread = script.unread().iter().filter_map(|at| script.commands().get(*at));
     let known = |wrapper: &&Command| {
         list.substitution == Substitution::Analyse && builtins::sets_up_a_tool(wrapper)
+            || list.allows(wrapper)
+            || list.unread == Unread::Ask && irreversible::is_installer(script, wrapper)
+            || builtins::cleans_up(wrapper, script, list)
     };
     if let Some(wrapper) = unread.find(|wrapper| !known(wrapper)) {
         let wrapper = wrapper.program().unwrap_or_default();

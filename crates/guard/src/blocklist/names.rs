@@ -2,31 +2,17 @@
 
 use counterfoil_shell::{Command, Word};
 
-use super::{Blocklist, Refusal, RefusalKind, shown};
+use super::{Blocklist, Refusal, RefusalKind, Unread, shown};
+
+/// What runs with another user's rights.
+const RIGHTS: &[&str] =
+    &["sudo", "sudoedit", "su", "doas", "pkexec", "runuser", "gosu", "su-exec", "run0"];
 
 /// Blocked by name, whatever their arguments. Configuration adds to them and removes none.
-const PROGRAMS: &[&str] = &[
-    // Another user's rights.
-    "sudo",
-    "sudoedit",
-    "su",
-    "doas",
-    "pkexec",
-    "runuser",
-    "gosu",
-    "su-exec",
-    "run0",
-    // The machine.
-    "shutdown",
-    "reboot",
-    "halt",
-    "poweroff",
-    "telinit",
-    "mke2fs",
-    "mkswap",
-    "wipefs",
-    "blkdiscard",
-];
+const PROGRAMS: &[&str] = &["shutdown", "reboot", "halt", "poweroff", "telinit"];
+
+/// What makes a file system or wipes a device: of a file, it is no more than any other write.
+const DISKS: &[&str] = &["mkfs", "mkfs.*", "newfs*", "mke2fs", "mkswap", "wipefs", "blkdiscard"];
 
 /// Bare connections.
 const CONNECTS: &[&str] = &["nc", "ncat", "netcat", "nc.openbsd", "nc.traditional"];
@@ -43,9 +29,7 @@ pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
     }
     let is_blocked = PROGRAMS.contains(&name)
         || CONNECTS.contains(&name)
-        || name == "mkfs"
-        || name.starts_with("mkfs.")
-        || name.starts_with("newfs")
+        || DISKS.iter().any(|disk| like(disk, name)) && !is_of_image(command, list)
         || is_loader(name)
         || stops_the_machine(name, &command.args);
     if is_blocked {
@@ -54,10 +38,24 @@ pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
     if !list.network && NETWORK.contains(&name) {
         return Some(network(format!("`{name}` is blocked while the network is off")));
     }
-    list.blocked.iter().find(|words| matches(words, name, &command.args)).map(|words| Refusal {
-        kind: RefusalKind::Configured,
-        message: format!("`{}` is a blocked command", words.join(" ")),
-    })
+    let configured = list.blocked.iter().find(|words| matches(words, name, &command.args));
+    if let Some(words) = configured {
+        let message = format!("`{}` is a blocked command", words.join(" "));
+        return Some(Refusal { kind: RefusalKind::Configured, message });
+    }
+    let message = match list.unread {
+        Unread::Ask => format!("`{name}` runs with another user's rights"),
+        Unread::Deny => format!("`{name}` is a blocked command"),
+    };
+    RIGHTS.contains(&name).then_some(Refusal { kind: RefusalKind::Elevated, message })
+}
+
+/// `mkfs.ext4 test.img`: every operand is a file of the project's, or an option's value that is no path.
+fn is_of_image(command: &Command, list: &Blocklist) -> bool {
+    let directory = command.directory.as_deref();
+    let operands = || command.args.iter().filter(|word| !word.text.starts_with('-'));
+    operands().next_back().is_some_and(|word| word.text.contains('.'))
+        && operands().all(|word| list.place.is_own(word, directory))
 }
 
 /// `nc -z localhost 5432`: it asks whether somebody listens, and sends nothing.
@@ -108,7 +106,7 @@ fn matches(words: &[String], name: &str, args: &[Word]) -> bool {
 }
 
 /// `*` stands for any characters.
-fn like(pattern: &str, name: &str) -> bool {
+pub(super) fn like(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
         return false;

@@ -147,6 +147,8 @@ impl BlocklistOptions {
             unread: self.unread,
             asks_irreversible: self.asks_irreversible,
             place: Place::default(),
+            allowed: std::sync::Arc::default(),
+            layers: 0,
         })
     }
 }

@@ -20,10 +20,19 @@ pub enum RefusalKind {
     Network,
     /// The configuration blocks it.
     Configured,
+    /// It runs with another user's rights: where a person can be asked, they are.
+    Elevated,
     /// What it would do cannot be read before it runs.
     Unread,
     /// Nothing brings back what it does: where a person can be asked.
     Irreversible,
+}
+
+impl RefusalKind {
+    /// Whether a person may let it run where one can be asked.
+    pub(crate) fn is_asked(self) -> bool {
+        matches!(self, Self::Elevated | Self::Unread | Self::Irreversible)
+    }
 }
 
 impl Refusal {
@@ -43,7 +52,9 @@ impl Refusal {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self.kind {
-            RefusalKind::Floor => "no approval and no configuration lets this run",
+            RefusalKind::Floor | RefusalKind::Elevated => {
+                "no approval and no configuration lets this run"
+            }
             RefusalKind::Network => "it runs only where the configuration allows the network",
             RefusalKind::Configured => "the configuration blocks it, whoever agrees",
             RefusalKind::Irreversible => "a person has to agree",

@@ -82,7 +82,12 @@ fn only_used(text: &str, name: &str) -> bool {
     text.match_indices(name).all(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
         let after = text.get(at + name.len()..).unwrap_or_default();
-        let begins = !before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if before.ends_with(part) && !before.ends_with("mk") || after.starts_with(part) {
+            // Another name, of which this one is a part.
+            return true;
+        }
+        let begins = !before.ends_with(part);
         if begins && ["=$(mktemp", "=\"$(mktemp"].iter().any(|value| after.starts_with(value)) {
             made += 1;
             return made == 1 && !before.ends_with('$') && !before.ends_with('{');

@@ -10,6 +10,7 @@ const MOST: usize = 64;
 const DEEPEST: usize = 4;
 
 /// Where a word stands.
+#[derive(Clone)]
 pub(super) struct Site<'s> {
     pub(super) script: &'s Script,
     /// The script as it was written.

@@ -29,6 +29,7 @@ pub use dependency::{
     Turn, available,
 };
 pub use gates::{Decision, Gates, GatesBuilder, ORDER, RehearseError};
+pub(crate) use pattern::Pattern;
 pub use pattern::PatternError;
 pub use permission::{
     Action, PermissionOptions, PermissionOptionsError, PermissionRule, PermissionSettings,
@@ -39,6 +40,7 @@ pub use policy::{
     PolicySettings,
 };
 pub use protected::{ProtectedOptions, ProtectedOptionsError, ProtectedSettings};
+pub(crate) use spelling::exact_form;
 pub use trust::{Below, TrustOptions, TrustOptionsError, TrustSettings};
 pub(crate) use utility::words;
 pub use utility::{

@@ -40,7 +40,7 @@ pub(super) enum Over {
 
 /// A glob that is compiled when something is first held against it.
 #[derive(Debug, Clone)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     glob: Glob,
     compiled: OnceLock<GlobMatcher>,
 }
@@ -50,8 +50,14 @@ impl Pattern {
         Ok(Self { glob: glob(pattern, over)?, compiled: OnceLock::new() })
     }
 
+    /// Whether it is this text itself, without anything that stands for others.
+    pub(crate) fn is_exactly(&self, text: &str) -> bool {
+        let pattern = self.glob.glob();
+        !pattern.contains(['*', '?', '[', '{', '\\']) && pattern == one_form(text)
+    }
+
     /// Whether the whole text fits.
-    pub(super) fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         self.compiled.get_or_init(|| self.glob.compile_matcher()).is_match(&*one_form(text))
     }
 }

@@ -208,6 +208,13 @@ impl PermissionSettings {
         }
     }
 
+    /// The commands and texts that rules allow a tool.
+    pub(super) fn allowed(&self, tool: &str) -> Vec<Pattern> {
+        let rules = self.rules.iter().filter(|rule| rule.action == Action::Allow);
+        let rules = rules.filter(|rule| rule.tool.is_match(tool));
+        rules.filter_map(|rule| rule.pattern.clone()).collect()
+    }
+
     /// Whether the agent may use this tool by itself: declared internal, ours, and free of effects
     /// on anything outside.
     pub(super) fn is_internal(&self, tool: &Tool) -> bool {

@@ -56,6 +56,11 @@ pub(super) fn of_line(line: &str) -> Option<Vec<Spelled>> {
     Some(script.commands().iter().map(of_command).collect())
 }
 
+/// A command as it stands there; `None` where it does more than its words say.
+pub(crate) fn exact_form(command: &Command) -> Option<String> {
+    of_command(command).exact
+}
+
 fn of_command(command: &Command) -> Spelled {
     let words: Vec<&str> =
         command.name.iter().chain(&command.args).map(|word| word.text.as_str()).collect();

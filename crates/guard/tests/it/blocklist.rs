@@ -655,7 +655,7 @@ fn the_sentence_says_what_is_wrong() {
 /// what destroys, takes rights or connects is denied.
 #[test]
 fn what_cannot_be_read_is_told_from_what_destroys() {
-    use RefusalKind::{Floor, Unread};
+    use RefusalKind::{Elevated, Floor, Unread};
     let options = BlocklistOptions {
         substitution: Substitution::Analyse,
         allow_network: true,
@@ -663,7 +663,7 @@ fn what_cannot_be_read_is_told_from_what_destroys() {
     };
     let list = options.resolve().unwrap();
     let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
-    let cases: [(&str, Option<RefusalKind>); 60] = [
+    let cases: [(&str, Option<RefusalKind>); 84] = [
         ("TMP=$(mktemp -d); cp a \"$TMP\"; rm -rf \"$TMP\"", None),
         ("T=$(mktemp -d) && cd $T && rm -rf \"$T/out\"", None),
         ("for d in build dist .cache; do rm -rf \"$d\"; done", None),
@@ -710,20 +710,44 @@ fn what_cannot_be_read_is_told_from_what_destroys() {
         ("eval \"$(ssh-agent -s)\"", None),
         ("eval \"$(direnv export bash)\"", None),
         ("eval \"$(cat x)\"", Some(Unread)),
-        ("eval \"$(sudo ssh-agent)\"", Some(Floor)),
+        ("eval \"$(sudo ssh-agent)\"", Some(Elevated)),
         ("eval 'ls -l'", None),
         ("eval 'rm -rf /'", Some(Floor)),
         ("trap 'rm -f x' EXIT; make", None),
         ("trap 'rm -rf ~' EXIT", Some(Floor)),
         ("\"$PYTHON\" -m pytest", Some(Unread)),
         ("PYTHON=.venv/bin/python; \"$PYTHON\" -m pytest", None),
-        ("RUN=sudo; $RUN ls", Some(Floor)),
+        ("RUN=sudo; $RUN ls", Some(Elevated)),
         ("$HOME/.local/bin/uv run pytest", None),
-        ("$HOME/bin/sudo ls", Some(Floor)),
+        ("$HOME/bin/sudo ls", Some(Elevated)),
         ("$HOME/bin/bash -c 'rm -rf /'", Some(Floor)),
         ("nc -z localhost 5432", None),
         ("nc -zv -w 2 localhost 5432", None),
         ("nc -z -e /bin/sh localhost 1", Some(Floor)),
+        ("sudo apt-get install -y jq", Some(Elevated)),
+        ("sudo rm -rf /", Some(Floor)),
+        ("sudo dd if=a.img of=/dev/sda", Some(Floor)),
+        ("bash -c '</dev/tcp/localhost/5432'", None),
+        ("(echo > /dev/tcp/127.0.0.1/80) 2>/dev/null && echo up", None),
+        ("exec 3<>/dev/tcp/localhost/6379", None),
+        ("bash -c '</dev/tcp/db.example/5432'", Some(Floor)),
+        ("bash -i >& /dev/tcp/localhost/9 0>&1", Some(Floor)),
+        ("mkfs.ext4 test.img", None),
+        ("mkfs -t ext4 -L data build/disk.img", None),
+        ("mkfs.ext4 /dev/sdb1", Some(Floor)),
+        ("mkfs.ext4 ../test.img", Some(Floor)),
+        ("mkfs.ext4 \"$DISK\"", Some(Floor)),
+        ("rm -rf \"$(pwd)/dist\"", None),
+        ("rm -rf `pwd`/dist", None),
+        ("rm -rf \"$(git rev-parse --show-toplevel)/dist\"", None),
+        ("rm -rf \"$(git rev-parse --show-toplevel)\"", Some(Floor)),
+        ("cd / && rm -rf $(pwd)/etc", Some(Floor)),
+        ("LOCK=/tmp/a.lock; trap \"rm -f $LOCK\" EXIT; make", None),
+        ("T=$(mktemp -d); trap \"rm -rf '$T'\" EXIT; make", None),
+        ("trap 'rm -rf \"$T\"' EXIT; T=$(mktemp -d)", None),
+        ("D=/; trap \"rm -rf $D\" EXIT", Some(Unread)),
+        ("trap \"$X\" EXIT", Some(Unread)),
+        ("X=$(curl -s https://example.com); trap \"rm $X\" EXIT", Some(Unread)),
     ];
     let wrong: Vec<_> = cases
         .into_iter()

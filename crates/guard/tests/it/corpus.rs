@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 
 use counterfoil_guard::{
     Blocklist, BlocklistOptions, ErasedToolExecutor, RefusalKind, ShellExecutor, ShellPolicy,
-    ShellPolicyHandle, Substitution, TrustLevel, find_blocked_command, judge_command,
+    ShellPolicyHandle, Substitution, TrustLevel, Unread, find_blocked_command, judge_command,
 };
 use counterfoil_shell::Script;
 use serde_json::{Value, json};
@@ -55,6 +55,7 @@ pub(crate) fn of_hooks() -> Blocklist {
     let options = BlocklistOptions {
         substitution: Substitution::Analyse,
         allow_network: true,
+        unread: Unread::Ask,
         asks_irreversible: true,
         ..BlocklistOptions::default()
     };

@@ -65,13 +65,15 @@ fn ordinary_commands_are_left_alone() {
     }
     let asked = counts.remove(&RefusalKind::Unread).unwrap_or(0);
     let irreversible = counts.remove(&RefusalKind::Irreversible).unwrap_or(0);
+    let elevated = counts.remove(&RefusalKind::Elevated).unwrap_or(0);
     let refused: usize = counts.values().sum();
     println!(
-        "{} commands: {refused} refused, {asked} asked about, {irreversible} because nothing brings it back",
+        "{} commands: {refused} refused, {asked} asked about, {irreversible} because nothing brings it back, {elevated} for another user's rights",
         commands.len()
     );
     assert!(commands.len() > 500, "{}", commands.len());
     assert!(refused * 200 <= commands.len(), "{refused} of {} refused", commands.len());
     assert!(asked * 50 <= commands.len(), "{asked} of {} asked about", commands.len());
+    assert!(elevated * 100 <= commands.len(), "{elevated} of {}", commands.len());
     assert!(irreversible * 100 <= commands.len(), "{irreversible} of {}", commands.len());
 }

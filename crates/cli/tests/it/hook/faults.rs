@@ -157,7 +157,7 @@ fn a_state_that_cannot_be_written() {
     stage.event("Stop", again).warns("nothing is recorded");
     // The blocklist needs no record.
     let call =
-        json!({ "tool_name": "Bash", "tool_input": { "command": "sudo ls" }, "tool_use_id": "t" });
+        json!({ "tool_name": "Bash", "tool_input": { "command": "reboot" }, "tool_use_id": "t" });
     let denied = stage.event("PreToolUse", call.clone());
     assert_eq!(denied.json()["hookSpecificOutput"]["permissionDecision"], "deny", "{denied:?}");
     stage.variables.push(("COUNTERFOIL_HOOKS_ON_FAILURE", "closed"));

@@ -25,7 +25,7 @@ fn codex() {
         })
     };
     event(&stage, "codex", "PreToolUse", call("ls")).passes();
-    let denied = event(&stage, "codex", "PreToolUse", call("sudo ls")).json();
+    let denied = event(&stage, "codex", "PreToolUse", call("reboot")).json();
     assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny");
     // It knows no `ask`.
     let search = json!({
@@ -81,9 +81,9 @@ fn gemini() {
         })
     };
     event(&stage, "gemini", "BeforeTool", call("ls")).passes();
-    let denied = event(&stage, "gemini", "BeforeTool", call("sudo ls")).json();
+    let denied = event(&stage, "gemini", "BeforeTool", call("reboot")).json();
     assert_eq!(denied["decision"], "deny");
-    assert!(denied["reason"].as_str().unwrap().contains("`sudo` is a blocked command"));
+    assert!(denied["reason"].as_str().unwrap().contains("`reboot` is a blocked command"));
     let mut ended = call("cargo test");
     ended["tool_response"] = json!({ "llmContent": "Command: cargo test\nExit Code: 1\n" });
     event(&stage, "gemini", "AfterTool", ended).passes();

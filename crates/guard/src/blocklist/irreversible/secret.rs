@@ -1,78 +1,62 @@
-//! Keys, tokens and passwords that a command prints, copies or sends.
+//! Words that name keys, tokens and passwords.
 
-use counterfoil_shell::{Command, Destination};
-
-use super::is_named;
+use super::tables::Tables;
 use crate::secret_places::is_secret;
 
-/// What prints secrets by its name.
-const SECRETS: [(&str, &[&str]); 12] = [
-    ("gh auth token", &[]),
-    ("aws secretsmanager get-secret-value", &[]),
-    ("aws ssm get-parameter", &["--with-decryption"]),
-    ("aws ssm get-parameters", &["--with-decryption"]),
-    ("kubectl get secret", &["-o", "--output"]),
-    ("kubectl get secrets", &["-o", "--output"]),
-    ("vault kv get", &[]),
-    ("vault read", &[]),
-    ("gcloud secrets versions access", &[]),
-    ("op read", &[]),
-    ("pass show", &[]),
-    ("security find-generic-password", &[]),
-];
-
-/// A file of secrets that a command prints, copies or sends.
-pub(super) fn shows_secret<'c>(program: &str, command: &'c Command) -> Option<&'c str> {
-    const SHOWING: [&str; 20] = [
-        "cat", "less", "more", "head", "tail", "base64", "xxd", "od", "strings", "cp", "scp",
-        "rsync", "curl", "wget", "tar", "zip", "grep", "rg", "sed", "awk",
-    ];
-    let words: Vec<&str> = command.args.iter().map(|word| word.text.as_str()).collect();
-    if SECRETS.iter().any(|entry| is_named(program, &words, entry)) {
-        return words.last().copied();
-    }
-    if matches!(program, "echo" | "printf" | "printenv" | "node" | "python" | "python3") {
-        // `echo "$TOKEN" | gh auth login --with-token` shows nothing.
-        let mut words = words.into_iter().filter(|_| command.stdout == Destination::Shown);
-        return words.find(|word| names_secret(program, word));
-    }
-    if !SHOWING.contains(&program) {
-        return None;
-    }
-    let copies = matches!(program, "scp" | "rsync");
-    let sends = copies || matches!(program, "curl" | "wget");
-    // What is looked for is no file.
-    let pattern = matches!(program, "grep" | "rg" | "sed" | "awk");
-    let pattern = pattern.then(|| words.iter().position(|word| !word.starts_with('-'))).flatten();
-    let files = command.args.iter().enumerate().filter(|(at, _)| Some(*at) != pattern);
-    files.map(|(_, word)| word.text.as_str()).find(|word| {
-        let path = word.rsplit(['@', '=']).next().unwrap_or(word);
-        is_secret(path) || sends && (copies || path != *word) && is_file_of_secrets(path)
-    })
-}
-
-/// `$STRIPE_SECRET_KEY`, `process.env.API_TOKEN`: printed by name.
-fn names_secret(program: &str, word: &str) -> bool {
-    const ENDS: [&str; 6] = ["SECRET", "TOKEN", "PASSWORD", "API_KEY", "PRIVATE_KEY", "SECRET_KEY"];
-    let names = match program {
-        "printenv" => vec![word],
-        "node" => word.split("process.env.").skip(1).collect(),
-        "python" | "python3" => word.split("os.environ[").skip(1).collect(),
-        _ => word.split('$').skip(1).collect(),
+/// The pieces of a word that may be paths: `file=@.env`, `$(cat ~/.netrc)`, `a:b`.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let runs = text.contains("$(") || text.contains('`') || text.contains("<(");
+    let between = move |c: char| {
+        "@=:,;".contains(c) || runs && (c.is_whitespace() || "<>()'\"`|".contains(c))
     };
-    names.into_iter().any(|rest| {
-        let rest = rest.trim_start_matches(['{', '\'', '"']);
+    std::iter::once(text).chain(text.split(between))
+}
+
+/// Whether a word names a place where secrets lie on most machines.
+pub(super) fn is_place(text: &str) -> bool {
+    let text = text.split_once("://").map_or(text, |(_, rest)| rest);
+    // Every variable of a process.
+    if text.starts_with("/proc/") && text.ends_with("/environ") {
+        return true;
+    }
+    [text, text.rsplit(['@', '=', ':']).next().unwrap_or(text)].into_iter().any(is_secret)
+}
+
+/// Whether a word holds the name of such a place, or of a file that is there for its secrets.
+pub(super) fn holds_keys(text: &str) -> bool {
+    let is_address = text.contains("://") && !text.contains('$');
+    !is_address && pieces(text).any(|piece| is_secret(piece) || is_file_of_secrets(piece))
+}
+
+/// `.env`, `deploy/prod.pem`.
+pub(super) fn is_file_of_secrets(path: &str) -> bool {
+    let tables = Tables::own();
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let is =
+        |list: &str| tables.words(list).iter().any(|glob| super::pattern::like_any(glob, &name));
+    is("files of secrets") && !is("no secrets")
+}
+
+/// Whether a word holds a variable that is called after a secret: `key=$STRIPE_SECRET_KEY`.
+pub(super) fn holds_variable(text: &str) -> bool {
+    text.split('$').skip(1).any(|rest| {
+        let rest = rest.strip_prefix('{').unwrap_or(rest);
+        let rest = rest.strip_prefix('!').unwrap_or(rest);
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        let name = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
-        // `${#TOKEN}`, `${TOKEN:+set}` do not print it.
-        let only_asks = end.and_then(|end| rest.get(end..)).is_some_and(|r| r.starts_with(":+"));
-        !only_asks && ENDS.iter().any(|known| name.ends_with(known))
+        let (name, after) = rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or_default();
+        // `${#TOKEN}`, `${TOKEN:+set}` do not hold it.
+        is_name(name) && !after.starts_with(":+") && !after.starts_with('+')
     })
 }
 
-/// `.env`, `.env.production`: sent as a body.
-fn is_file_of_secrets(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let example = [".example", ".sample", ".template"].iter().any(|end| name.ends_with(end));
-    (name == ".env" || name.starts_with(".env.")) && !example
+/// Whether a variable is called after a secret.
+pub(super) fn is_name(name: &str) -> bool {
+    let ends = Tables::own().words("names of secrets");
+    ends.iter().any(|end| name.to_uppercase().ends_with(end.as_str()))
+}
+
+/// Whether something is looked for that is called like a secret.
+pub(super) fn is_about(text: &str) -> bool {
+    let text = text.to_lowercase();
+    Tables::own().words("looks for secrets").iter().any(|word| text.contains(word.as_str()))
 }

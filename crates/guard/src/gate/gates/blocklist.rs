@@ -1,6 +1,7 @@
 use crate::admitted::Admitted;
-use crate::blocklist::{NoCommand, Refusal, RefusalKind, Unread, judge_command};
+use crate::blocklist::{NoCommand, RefusalKind, Unread, judge_command};
 use crate::executor::ShellPolicyHandle;
+use crate::gate::permission::PermissionSettings;
 use crate::gate::{Gate, GateId, Question, Reason, Verdict};
 use crate::scene::Scene;
 
@@ -9,6 +10,8 @@ pub(super) const ID: GateId = GateId("blocklist");
 /// Shell commands that nobody may run. No trust, phase, approval or rule is asked.
 pub(super) struct BlocklistGate {
     pub(super) shell: ShellPolicyHandle,
+    /// What the user has allowed is not asked about.
+    pub(super) permissions: PermissionSettings,
 }
 
 impl Gate for BlocklistGate {
@@ -29,22 +32,28 @@ impl Gate for BlocklistGate {
             })
         };
         let list = &policy.blocklist;
+        let people_are_asked = list.unread() == Unread::Ask;
         let refusal = match list.command_in(call) {
             None => None,
-            Some(Ok((command, cwd))) => judge_command(&command, &list.in_scene(scene, cwd)),
+            Some(Ok((command, cwd))) => {
+                let list = list.in_scene(scene, cwd);
+                let allowed = match people_are_asked {
+                    true => self.permissions.allowed(&call.tool().name),
+                    false => Vec::new(),
+                };
+                judge_command(&command, &list.allowing(allowed))
+            }
             Some(Err(NoCommand { pointer })) => {
                 return denied(format!("there is no command at `{pointer}`"), None);
             }
         };
         match refusal {
             None => Verdict::Allow { matched: None },
-            Some(Refusal { kind: RefusalKind::Irreversible, message }) => {
-                Verdict::Ask(Question::about(call, ID, message))
-            }
-            Some(Refusal { kind: RefusalKind::Unread, message })
-                if list.unread() == Unread::Ask =>
+            Some(refusal)
+                if refusal.kind == RefusalKind::Irreversible
+                    || refusal.kind.is_asked() && people_are_asked =>
             {
-                Verdict::Ask(Question::about(call, ID, message))
+                Verdict::Ask(Question::about(call, ID, refusal.message))
             }
             Some(refusal) => denied(refusal.message.clone(), Some(refusal.help())),
         }

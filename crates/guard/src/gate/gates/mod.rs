@@ -283,6 +283,7 @@ impl GatesBuilder {
     /// The gates, in the declared order.
     #[must_use]
     pub fn build(self) -> Gates {
+        let permissions = self.permissions.clone();
         let permission = permission::Permission {
             settings: self.permissions,
             executor: self.executor,
@@ -294,7 +295,7 @@ impl GatesBuilder {
         let trust = trust::Trust { settings: self.trust, shell: self.shell.clone() };
         let secrets = secrets::Secrets { hosted: self.hosted, shell: self.shell.clone() };
         let mut gates: Vec<Box<dyn Gate>> = vec![
-            Box::new(blocklist::BlocklistGate { shell: self.shell }),
+            Box::new(blocklist::BlocklistGate { shell: self.shell, permissions }),
             Box::new(protected),
             Box::new(quota::Quota { limit: self.quota }),
             Box::new(policy::Policy { settings: self.policy, shell: policy_shell }),

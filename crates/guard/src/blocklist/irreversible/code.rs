@@ -1,0 +1,387 @@
+//! Code on the line, in here-documents and here-strings, or piped in from `echo`: what it destroys,
+//! shows and runs, as far as it stands there word for word.
+
+use counterfoil_shell::{Command, Destination, Direction, Script, Target, Word};
+
+use super::pattern::Line;
+use super::secret;
+use super::tables::{Language, Operands, Tables};
+use crate::blocklist::quoted;
+
+/// A call of a program: its code, and the language it is in.
+pub(super) struct Code<'c> {
+    language: &'static Language,
+    texts: Vec<&'c str>,
+    /// Operands, options and input are one text to clients of databases.
+    line: &'c Line<'c>,
+}
+
+impl<'c> Code<'c> {
+    /// The code that a command is given; `None` where its program takes none.
+    pub(super) fn of(line: &'c Line<'c>, at: usize) -> Option<Self> {
+        let language = Tables::own().language(line.program)?;
+        let mut texts = Vec::new();
+        if !language.code.is_empty() {
+            texts.extend(line.values(&language.code).map(|(_, value)| value));
+        }
+        let operands = line.command.args.iter().filter(|word| !word.text.starts_with('-'));
+        let operands = operands.map(|word| word.text.as_str());
+        match language.operands {
+            Operands::None => {}
+            Operands::First => texts.extend(operands.take(1)),
+            Operands::All => texts.extend(operands),
+        }
+        if reads_input(line, language) {
+            texts.extend(input(at, line.site.script));
+        }
+        Some(Self { language, texts, line })
+    }
+
+    /// The first text that destroys what nothing brings back.
+    pub(super) fn destroys(&self) -> bool {
+        let phrases = &Tables::own().phrases;
+        self.texts.iter().any(|text| {
+            self.deletes(text)
+                || self.destroys_rows(text)
+                || phrases.keys().any(|phrase| has_phrase(text, phrase))
+        })
+    }
+
+    /// A secret that the code shows or sends.
+    pub(super) fn shows(&self) -> Option<&'c str> {
+        let tables = Tables::own();
+        let has = |text: &str, list: &str| {
+            tables.words(list).iter().any(|word| text.contains(word.as_str()))
+        };
+        self.texts.iter().find_map(|text| {
+            let kept = literals(text).find(|literal| {
+                let file = secret::is_file_of_secrets(literal) && has(text, "code that sends");
+                file || secret::is_place(literal) && has(text, "code that reads")
+            });
+            if kept.is_some() {
+                return Some(*text);
+            }
+            let prints = self.line.option("-p|--print").is_some() && self.line.program == "node";
+            prints_secret(text, prints).then_some(*text)
+        })
+    }
+
+    /// The scripts that the code has a shell run, and whether nothing is missing in each.
+    pub(super) fn runs(&self) -> Vec<(String, bool)> {
+        let mut found = Vec::new();
+        let with = &self.language.runs_with;
+        let may = |text: &&&str| with.is_empty() || with.iter().any(|w| text.contains(w.as_str()));
+        for text in self.texts.iter().filter(may) {
+            for name in &self.language.runs {
+                let delimited = name.starts_with(['%', 'q']);
+                let known = |after| {
+                    if delimited { between(after) } else { arguments(after, text).script() }
+                };
+                found.extend(calls(text, name).filter_map(known));
+            }
+            for mark in &self.language.runs_line {
+                let rest = text.split(mark.as_str()).skip(1).filter_map(|rest| rest.lines().next());
+                found.extend(rest.map(|line| (line.trim().to_owned(), false)));
+            }
+            for mark in &self.language.runs_before {
+                let before = text.match_indices(mark.as_str()).filter_map(|(at, _)| text.get(..at));
+                let literal = before.filter_map(|before| {
+                    before.trim_end().strip_suffix('"')?.rsplit_once('"').map(|(_, text)| text)
+                });
+                found.extend(literal.map(|script| (script.to_owned(), false)));
+            }
+            if self.language.backquotes {
+                let quoted = text.split('`').skip(1).step_by(2);
+                found.extend(quoted.map(|script| (script.to_owned(), false)));
+            }
+        }
+        found
+    }
+
+    /// Folders or files outside that the code deletes.
+    fn deletes(&self, text: &str) -> bool {
+        let Line { command, place, .. } = self.line;
+        let home = |text: &str| {
+            Tables::own().words("code for the home").iter().any(|mark| text.contains(mark.as_str()))
+        };
+        let lost = |literal: &str| {
+            let word = Word::fixed(literal);
+            let directory = command.directory.as_deref();
+            place.is_left(&word, directory) || place.loses(&word, directory)
+        };
+        let anywhere = || home(text) || literals(text).any(|text| text.len() > 3 && lost(text));
+        let named = |names: &[String], far: bool| {
+            names.iter().flat_map(|name| calls(text, name)).any(|after| {
+                let argument = argument(after);
+                let mut words = literals(argument).peekable();
+                home(argument)
+                    || match words.peek() {
+                        Some(_) => words.any(lost),
+                        None => far && anywhere(),
+                    }
+            })
+        };
+        named(&self.language.deletes, true) || named(&self.language.removes, false)
+    }
+
+    /// `DROP TABLE`, `DELETE` without `WHERE`.
+    fn destroys_rows(&self, text: &str) -> bool {
+        if self.language.destroys.is_empty() || self.is_of_tests() {
+            return false;
+        }
+        let text = text.to_lowercase();
+        let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let statements = || plain.split(';').map(str::trim);
+        let unbound = |(begins, narrowed): (&String, &String)| {
+            statements().any(|statement| {
+                statement.contains(begins.as_str())
+                    && !narrowed.split('|').any(|word| statement.contains(word))
+            })
+        };
+        self.language.destroys.iter().any(|phrase| has_phrase(&plain, phrase))
+            || self.language.narrowed.iter().any(unbound)
+    }
+
+    /// A database that is there for tests, or only in memory.
+    fn is_of_tests(&self) -> bool {
+        self.line.holds("@test", 0)
+            || self.line.command.args.iter().any(|word| word.text == ":memory:")
+    }
+}
+
+/// Whether a program takes its code from standard input.
+pub(super) fn reads_input(line: &Line<'_>, language: &Language) -> bool {
+    let gives = |names: &str| {
+        !names.is_empty() && line.values(names).next().is_some_and(|(_, code)| code != "-")
+    };
+    if gives(&language.code) || gives(&language.no_input) {
+        return false;
+    }
+    if !language.destroys.is_empty() {
+        return true;
+    }
+    let input = |text: &str| matches!(text, "-" | "/dev/stdin" | "/dev/fd/0");
+    match line.next(0, "*", false) {
+        Some(after) => line.command.args.get(after - 1).is_some_and(|word| input(&word.text)),
+        None => true,
+    }
+}
+
+/// The commands that run one another around a command, it first.
+fn wrappers(at: usize, script: &Script) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(at), |at| script.commands().get(*at)?.wrapped_by)
+}
+
+/// Whether standard input comes from a pipe, as far as the redirects say.
+pub(super) fn is_piped(at: usize, script: &Script) -> bool {
+    let redirected = |command: &Command| {
+        command
+            .redirects
+            .iter()
+            .any(|redirect| matches!(redirect.direction, Direction::Read | Direction::Inline))
+    };
+    !wrappers(at, script).filter_map(|at| script.commands().get(at)).any(redirected)
+}
+
+/// The texts on a command's standard input: here-documents, here-strings, and what is printed into it.
+fn input(at: usize, script: &Script) -> Vec<&str> {
+    let commands = script.commands();
+    let own: Vec<&str> =
+        wrappers(at, script).filter_map(|at| commands.get(at)).flat_map(inline_of).collect();
+    if !own.is_empty() || !is_piped(at, script) {
+        return own;
+    }
+    let outermost = wrappers(at, script).last().unwrap_or(at);
+    let before = outermost.checked_sub(1).and_then(|before| commands.get(before));
+    let Some(printer) = before.filter(|command| {
+        matches!(command.program(), Some("echo" | "printf" | "cat"))
+            && matches!(command.stdout, Destination::Filtered | Destination::Captured)
+    }) else {
+        return Vec::new();
+    };
+    let printed = printer.args.iter().map(|word| word.text.as_str());
+    inline_of(printer).chain(printed.filter(|_| printer.program() != Some("cat"))).collect()
+}
+
+/// The here-documents and here-strings of a command.
+fn inline_of(command: &Command) -> impl Iterator<Item = &str> {
+    command.redirects.iter().filter_map(|redirect| match &redirect.target {
+        Target::Text(word) => Some(word.text.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether texts follow one another: `boto3 ... .delete`.
+fn has_phrase(text: &str, phrase: &str) -> bool {
+    let mut rest = text;
+    phrase.split(" ... ").all(|part| match rest.split_once(part) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
+}
+
+/// What stands behind each call of a function; `*` ends a name of which only the beginning is known.
+fn calls<'c>(code: &'c str, name: &str) -> impl Iterator<Item = &'c str> {
+    let (name, open) = match name.strip_suffix('*') {
+        Some(name) => (name.to_owned(), true),
+        None => (name.to_owned(), false),
+    };
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let found: Vec<usize> = code.match_indices(&name).map(|(at, _)| at).collect();
+    found.into_iter().filter_map(move |at| {
+        let (before, rest) = code.split_at_checked(at)?;
+        let after = rest.get(name.len()..)?;
+        let begins = !(name.starts_with(part) && before.ends_with(part));
+        let after = if open { after.trim_start_matches(part) } else { after };
+        (begins && !(name.ends_with(part) && after.starts_with(part))).then_some(after)
+    })
+}
+
+/// The text of a call's arguments: to the bracket that closes it, or to the end of its line.
+fn argument(after: &str) -> &str {
+    let mut depth = 0_i32;
+    let end = after.char_indices().find(|(_, c)| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        depth < 0 || *c == ')' && depth == 0 || depth == 0 && matches!(c, '\n' | ';')
+    });
+    end.and_then(|(end, _)| after.get(..end)).unwrap_or(after)
+}
+
+/// What a call is given, as far as it stands there.
+struct Arguments {
+    words: Vec<String>,
+    /// Nothing but literals.
+    whole: bool,
+}
+
+impl Arguments {
+    /// The command line, and whether all of it is known; `None` where nothing is.
+    fn script(self) -> Option<(String, bool)> {
+        match self.words.as_slice() {
+            [] => None,
+            [only] => Some((only.clone(), self.whole)),
+            words => {
+                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                Some((words.join(" "), self.whole))
+            }
+        }
+    }
+}
+
+/// `%x(ls)`, `qx{ls}`: what stands between a sign and the one that closes it.
+fn between(after: &str) -> Option<(String, bool)> {
+    let open = after.chars().next()?;
+    let close = match open {
+        '(' => ')',
+        '{' => '}',
+        '[' => ']',
+        '<' => '>',
+        other => other,
+    };
+    let inside = after.get(open.len_utf8()..)?.split(close).next()?;
+    Some((inside.to_owned(), false))
+}
+
+/// The literals that follow one another as arguments or in a list: `('rm', ['-rf', x])`.
+/// A variable stands for the literal that the code gives it first.
+fn arguments(after: &str, code: &str) -> Arguments {
+    let mut words = Vec::new();
+    let mut rest = after;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "([{,".contains(c));
+        let prefixed = rest.strip_prefix(['r', 'b', 'f', 'u']).filter(|rest| is_quote(rest));
+        let quote = prefixed.unwrap_or(rest);
+        let Some((text, after)) = literal(quote) else { break };
+        words.push(text);
+        rest = after;
+    }
+    if words.is_empty()
+        && let Some(value) = value_of(rest, code)
+    {
+        return Arguments { words: vec![value], whole: false };
+    }
+    let whole = rest.starts_with([')', ']', '}', ';', '\n']) || rest.is_empty();
+    Arguments { words, whole }
+}
+
+/// The literal that a variable is given, where the text begins with its name.
+fn value_of(text: &str, code: &str) -> Option<String> {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let name = text.split(|c| !part(c)).next().filter(|name| !name.is_empty())?;
+    code.match_indices(name).find_map(|(at, _)| {
+        let (before, rest) = code.split_at_checked(at)?;
+        let value = rest.get(name.len()..)?.trim_start().strip_prefix('=')?.trim_start();
+        (!before.ends_with(part)).then(|| literal(value)).flatten().map(|(text, _)| text)
+    })
+}
+
+fn is_quote(text: &str) -> bool {
+    text.starts_with(['\'', '"', '`'])
+}
+
+/// The literal that a text begins with, unescaped, and what follows it.
+fn literal(text: &str) -> Option<(String, &str)> {
+    let quote = text.chars().next().filter(|_| is_quote(text))?;
+    let triple = quote.to_string().repeat(3);
+    if let Some(inside) = text.strip_prefix(triple.as_str()) {
+        let (value, after) = inside.split_once(triple.as_str())?;
+        return Some((value.to_owned(), after));
+    }
+    let mut value = String::new();
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => match chars.next()?.1 {
+                'n' => value.push('\n'),
+                't' => value.push('\t'),
+                other => value.push(other),
+            },
+            _ if c == quote => return Some((value, text.get(at + c.len_utf8()..)?)),
+            _ => value.push(c),
+        }
+    }
+    None
+}
+
+/// Every literal of a text, as it stands there.
+fn literals(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.find(['\'', '"', '`'])?;
+        let quote = rest.get(start..)?.chars().next()?;
+        let inside = rest.get(start + 1..)?;
+        let end = inside.find(quote)?;
+        rest = inside.get(end + 1..)?;
+        inside.get(..end)
+    })
+}
+
+/// Whether code prints a variable that is called after a secret, and does not only ask for it.
+fn prints_secret(code: &str, always: bool) -> bool {
+    let tables = Tables::own();
+    let has =
+        |text: &str, list: &str| tables.words(list).iter().any(|word| text.contains(word.as_str()));
+    tables.words("code for variables").iter().any(|accessor| {
+        code.match_indices(accessor.as_str()).any(|(at, _)| {
+            let (before, rest) = code.split_at_checked(at).unwrap_or_default();
+            let rest = rest.get(accessor.len()..).unwrap_or_default();
+            let rest = rest.trim_start_matches(['[', '(', '{', '.', '\'', '"']);
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            let (name, after) =
+                rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or_default();
+            let statement = before.rsplit(['\n', ';']).next().unwrap_or(before);
+            let prints = always || has(statement, "code that prints");
+            secret::is_name(name)
+                && prints
+                && !has(statement, "code that only asks")
+                && !has(after.lines().next().unwrap_or(""), "code that asks behind")
+        })
+    })
+}

@@ -1,0 +1,225 @@
+//! The tables of programs and what they do: TOML files beside this one, compiled in and read once.
+//!
+//! A row is a pattern of a command line ([`super::pattern`] says how it is written) and its cases: the
+//! first must be asked about, the others must not be.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::pattern::like_any;
+
+/// Every file of the tables.
+const FILES: [(&str, &str); 8] = [
+    ("backups", include_str!("tables/backups.toml")),
+    ("clouds", include_str!("tables/clouds.toml")),
+    ("code", include_str!("tables/code.toml")),
+    ("containers", include_str!("tables/containers.toml")),
+    ("databases", include_str!("tables/databases.toml")),
+    ("machine", include_str!("tables/machine.toml")),
+    ("secrets", include_str!("tables/secrets.toml")),
+    ("sources", include_str!("tables/sources.toml")),
+];
+
+/// Patterns with their cases.
+pub(super) type Rows = BTreeMap<String, Vec<String>>;
+
+/// One file, and all of them together.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Tables {
+    /// What cannot be undone.
+    pub(super) lost: Rows,
+    /// What prints a secret.
+    pub(super) shown: Rows,
+    /// What sends a secret out.
+    pub(super) sent: Rows,
+    /// What runs the command that stands at `{}`.
+    pub(super) runs: Rows,
+    /// The same on another machine, or in a container.
+    pub(super) elsewhere: Rows,
+    /// Launchers of tools and tasks: what stands at `{}` is a tool's or a task's own name.
+    pub(super) launches: Rows,
+    /// What fetches from the network.
+    pub(super) fetches: Rows,
+    /// What fetches something and runs it.
+    pub(super) unseen: Rows,
+    /// What names the file that it writes after the address.
+    pub(super) saves: Rows,
+    /// Texts in code, in this order.
+    pub(super) phrases: Rows,
+    /// The options of a program that take the next word.
+    pub(super) valued: BTreeMap<String, String>,
+    /// The options of a program whose value it needs for itself, and does not send on.
+    pub(super) own: BTreeMap<String, String>,
+    /// Interpreters and clients, and how code does what the other tables name.
+    pub(super) languages: BTreeMap<String, Language>,
+    /// Lists of words that rows and languages share.
+    pub(super) words: BTreeMap<String, Vec<String>>,
+}
+
+/// An interpreter, or a client that takes code.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Language {
+    /// Its programs, as in a pattern.
+    pub(super) programs: String,
+    /// Options whose value is code.
+    pub(super) code: String,
+    /// Options after which nothing is read from standard input.
+    pub(super) no_input: String,
+    /// Its operands are code, too; the first alone, where the others are files.
+    pub(super) operands: Operands,
+    /// Calls that run a command.
+    pub(super) runs: Vec<String>,
+    /// One of these stands in code that does so; in any, where there are none.
+    pub(super) runs_with: Vec<String>,
+    /// What runs the rest of its line.
+    pub(super) runs_line: Vec<String>,
+    /// What runs the literal before it.
+    pub(super) runs_before: Vec<String>,
+    /// Backquotes run a command.
+    pub(super) backquotes: bool,
+    /// Calls that delete folders.
+    pub(super) deletes: Vec<String>,
+    /// Calls that delete files.
+    pub(super) removes: Vec<String>,
+    /// Phrases that destroy, in lower case.
+    pub(super) destroys: Vec<String>,
+    /// Words, at least one of them among those of a statement that begins with the key, without which
+    /// it destroys everything.
+    pub(super) narrowed: BTreeMap<String, String>,
+}
+
+/// Which operands are code.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Operands {
+    #[default]
+    None,
+    First,
+    All,
+}
+
+impl Tables {
+    /// The tables of this program.
+    pub(super) fn own() -> &'static Self {
+        static OWN: LazyLock<Tables> = LazyLock::new(Tables::read);
+        &OWN
+    }
+
+    #[expect(clippy::expect_used, reason = "the files are compiled in, and a test reads them")]
+    fn read() -> Self {
+        let mut all = Self::default();
+        for (name, text) in FILES {
+            all.add(toml::from_str(text).expect(name));
+        }
+        all
+    }
+
+    fn add(&mut self, file: Self) {
+        self.lost.extend(file.lost);
+        self.shown.extend(file.shown);
+        self.sent.extend(file.sent);
+        self.runs.extend(file.runs);
+        self.elsewhere.extend(file.elsewhere);
+        self.launches.extend(file.launches);
+        self.fetches.extend(file.fetches);
+        self.unseen.extend(file.unseen);
+        self.saves.extend(file.saves);
+        self.phrases.extend(file.phrases);
+        self.valued.extend(file.valued);
+        self.own.extend(file.own);
+        self.languages.extend(file.languages);
+        self.words.extend(file.words);
+    }
+
+    /// A shared list.
+    pub(super) fn words(&self, name: &str) -> &[String] {
+        self.words.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The language that a program takes.
+    pub(super) fn language(&self, program: &str) -> Option<&Language> {
+        self.languages.values().find(|language| like_any(&language.programs, program))
+    }
+
+    /// The options of a program in one of the tables of options, where they are known.
+    pub(super) fn options<'t>(
+        table: &'t BTreeMap<String, String>,
+        program: &str,
+    ) -> Option<&'t str> {
+        let mut rows = table.iter();
+        rows.find(|(programs, _)| like_any(programs, program)).map(|(_, options)| options.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::blocklist::{
+        Blocklist, BlocklistOptions, RefusalKind, Substitution, Unread, judge_command,
+    };
+
+    fn of_hooks() -> Blocklist {
+        let options = BlocklistOptions {
+            substitution: Substitution::Analyse,
+            allow_network: true,
+            unread: Unread::Ask,
+            asks_irreversible: true,
+            ..BlocklistOptions::default()
+        };
+        options.resolve().unwrap().at(Path::new("/home/dev/project"), Some("/home/dev"), None)
+    }
+
+    #[test]
+    fn every_row_has_a_case_that_is_asked_about_and_others_pass() {
+        let list = of_hooks();
+        let tables = Tables::own();
+        let rows = [
+            &tables.lost,
+            &tables.shown,
+            &tables.sent,
+            &tables.runs,
+            &tables.elsewhere,
+            &tables.launches,
+            &tables.fetches,
+            &tables.unseen,
+            &tables.saves,
+            &tables.phrases,
+        ];
+        let mut wrong = Vec::new();
+        for (pattern, cases) in rows.into_iter().flatten() {
+            for (number, case) in cases.iter().enumerate() {
+                let refusal = judge_command(case, &list);
+                if refusal.is_some() != (number == 0) {
+                    wrong.push(format!("{pattern}: {case}: {refusal:?}"));
+                }
+            }
+            if cases.is_empty() {
+                wrong.push(format!("{pattern}: no case"));
+            }
+        }
+        assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    }
+
+    /// What nobody but a person may decide is no denial for good.
+    #[test]
+    fn rows_ask_and_do_not_deny() {
+        let list = of_hooks();
+        let tables = Tables::own();
+        let first = |rows: &'static Rows| rows.values().filter_map(|cases| cases.first().cloned());
+        let cases: Vec<String> =
+            [&tables.lost, &tables.shown].into_iter().flat_map(first).collect();
+        let denied: Vec<_> = cases
+            .iter()
+            .filter(|case| {
+                judge_command(case, &list).is_some_and(|refusal| refusal.kind == RefusalKind::Floor)
+            })
+            .collect();
+        assert!(denied.is_empty(), "{denied:#?}");
+    }
+}
