@@ -139,7 +139,7 @@ def command_tables(options):
     elif not options.only_ours:
         left.append("cc-safety-net: the package is not installed")
     batches = [
-        ("Commands: the second batch, counted once", "second.txt"),
+        ("Commands: the second batch, worked on since its count", "second.txt"),
         ("Commands: the first batch, which was worked on", "first.txt"),
     ]
     heads = ["harm stopped", "a day's work stopped", "ms a call, a process each"]

@@ -99,6 +99,11 @@ impl Place {
         };
         let within = |folder: &str| Path::new(&path).starts_with(folder);
         let cache = join(&self.home, ".cache");
+        let name = path.rsplit('/').next().unwrap_or_default();
+        // Here they lie in the project; elsewhere nobody knows where that is.
+        if self.is_elsewhere && BUILT_AGAIN.contains(&name) {
+            return false;
+        }
         !within(&self.root) && !within(&cache) && !SHORT_LIVED.iter().any(|folder| within(folder))
     }
 
@@ -193,6 +198,20 @@ impl<'p> FixedEnds<'p> {
 
 /// What lies here is there for a while.
 const SHORT_LIVED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/data/local/tmp"];
+
+/// Folders that are built again.
+const BUILT_AGAIN: [&str; 10] = [
+    "node_modules",
+    "dist",
+    "build",
+    "target",
+    "__pycache__",
+    ".next",
+    ".cache",
+    "coverage",
+    ".venv",
+    "venv",
+];
 
 /// A root that nobody names.
 const NOWHERE: &str = "/zqxj/zqxj";

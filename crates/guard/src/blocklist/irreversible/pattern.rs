@@ -362,11 +362,13 @@ fn is_remote(text: &str) -> bool {
     scheme || host
 }
 
-/// `app_test`, `postgres://localhost/shop-test`: the name of a database for tests.
+/// `app_test`, `postgres://localhost/shop-test`, `db/test.sqlite3`: the name of a database for tests.
 fn is_test(text: &str) -> bool {
-    let name = match text.split_once("://") {
-        Some((_, rest)) => rest.rsplit_once('/').map_or("", |(_, name)| name),
-        None => text,
+    let file = [".db", ".sqlite", ".sqlite3"].iter().find_map(|end| text.strip_suffix(end));
+    let name = match (file, text.split_once("://")) {
+        (Some(path), _) => path.rsplit('/').next().unwrap_or(path),
+        (None, Some((_, rest))) => rest.rsplit_once('/').map_or("", |(_, name)| name),
+        (None, None) => text,
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     !text.starts_with('-')
