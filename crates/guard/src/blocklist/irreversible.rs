@@ -4,7 +4,9 @@
 
 use counterfoil_shell::{Command, Destination, Direction, Position, Script, Target, Word};
 
+mod calls;
 mod code;
+mod conditions;
 mod fetched;
 mod pattern;
 mod secret;

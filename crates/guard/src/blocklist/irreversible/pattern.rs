@@ -21,13 +21,12 @@
 //! | `{}` | a command: the words from here; after an option those that follow it |
 //! | `-P={}`, `-c=x=!{}` | a command: an option's value, or what follows its beginning |
 
-use counterfoil_shell::{Command, Destination, Direction, Target, Word, WordKind};
+use counterfoil_shell::{Command, Word};
 
 use super::Place;
-use super::secret;
 use super::tables::Tables;
 use crate::blocklist::names::like;
-use crate::blocklist::values::{self, Site};
+use crate::blocklist::values::Site;
 
 /// A command with what is around it.
 pub(super) struct Line<'l> {
@@ -49,7 +48,7 @@ pub(super) fn like_any(alternatives: &str, text: &str) -> bool {
     })
 }
 
-fn is_option(text: &str) -> bool {
+pub(super) fn is_option(text: &str) -> bool {
     text.len() > 1 && text.starts_with('-')
 }
 
@@ -135,136 +134,6 @@ impl<'l> Line<'l> {
         None
     }
 
-    /// Whether a condition of a pattern holds; `from` is where the operands are that no word of it
-    /// has named.
-    pub(super) fn holds(&self, token: &str, from: usize) -> bool {
-        if let Some(negated) = token.strip_prefix('!') {
-            return !self.holds(negated, from);
-        }
-        let args = self.command.args.as_slice();
-        if let Some(names) = token.strip_prefix('$') {
-            return self.assigns(names);
-        }
-        match token {
-            "@here" => {
-                let elsewhere = |word: &Word| word.text.contains("://") && !is_here(&word.text);
-                return args.iter().any(|word| is_here(&word.text)) && !args.iter().any(elsewhere);
-            }
-            "@dumped" => return self.is_dumped(),
-            "@fed" => return self.is_fed(),
-            "@keys" if self.reads_keys() => return true,
-            "@shown" => return self.command.stdout == Destination::Shown,
-            _ => {}
-        }
-        if let Some(last) = token.strip_prefix("last:") {
-            return args.last().is_some_and(|word| self.is(last, word));
-        }
-        if let Some((names, value)) = token.split_once('=').filter(|_| token.starts_with('-')) {
-            return self.values(names).any(|(_, text)| {
-                let kind = if text.contains('$') { WordKind::Dynamic } else { WordKind::Literal };
-                self.is(value, &Word { text: text.to_owned(), kind })
-            });
-        }
-        if token.starts_with('-') {
-            return self.option(token).is_some();
-        }
-        let all = matches!(token, "@test" | "@keys" | "@variable");
-        let from = if all { 0 } else { from };
-        // The last word of what copies says where it goes.
-        let (name, end) = match token {
-            "@from-secret" => ("@secret", args.len().saturating_sub(1)),
-            token => (token, args.len()),
-        };
-        let own = if matches!(name, "@keys" | "@secret") { self.own_values() } else { Vec::new() };
-        args.iter().enumerate().take(end).skip(from).any(|(at, word)| {
-            (all || !is_option(&word.text)) && !own.contains(&at) && self.is(name, word)
-        })
-    }
-
-    /// Whether a word is what a name says, or one of the alternatives.
-    fn is(&self, name: &str, word: &Word) -> bool {
-        let directory = self.command.directory.as_deref();
-        let text = word.text.as_str();
-        match name {
-            "@system" | "@outside" if word.text.contains('$') && self.is_of_value(name, word) => {
-                true
-            }
-            "@system" => self.place.loses(word, directory),
-            "@outside" => match text.strip_prefix("of=") {
-                Some(file) => {
-                    let word = Word { text: file.to_owned(), kind: word.kind };
-                    !file.starts_with("/dev/") && self.place.is_left(&word, directory)
-                }
-                None => self.place.is_left(word, directory),
-            },
-            "@mounted" => self.place.is_mounted(text),
-            "@secret" => secret::is_place(text),
-            "@keys" => secret::holds_keys(text),
-            "@variable" => secret::holds_variable(text),
-            "@name" => secret::is_name(text),
-            "@about-secrets" => secret::is_about(text),
-            "@remote" => is_remote(text),
-            "@test" => is_test(text),
-            _ => like_any(name, text),
-        }
-    }
-
-    /// The same for what the script gives the variables of a word.
-    fn is_of_value(&self, name: &str, word: &Word) -> bool {
-        let words = values::of(word, &self.site, false).unwrap_or_default();
-        words.iter().any(|word| !word.text.contains('$') && self.is(name, word))
-    }
-
-    /// Whether the environment, or a variable called after a secret, is printed into another command of
-    /// the line.
-    fn is_dumped(&self) -> bool {
-        self.passed_on().any(|command| {
-            let program = command.program().unwrap_or_default();
-            let option = |word: &Word| matches!(word.text.as_str(), "-p" | "-x" | "-0");
-            let named =
-                |word: &Word| secret::holds_variable(&word.text) || secret::is_name(&word.text);
-            match program {
-                "env" | "set" | "export" | "declare" => command.args.iter().all(option),
-                "printenv" => command.args.iter().all(|word| option(word) || named(word)),
-                "echo" | "printf" => command.args.iter().any(named),
-                _ => false,
-            }
-        })
-    }
-
-    /// The same, and a file of secrets, or what prints some.
-    fn is_fed(&self) -> bool {
-        let prints = |command: &'l Command| {
-            let program = command.program().unwrap_or_default();
-            let line = Line { program, command, site: self.site.clone(), place: self.place };
-            let keys = command.args.iter().any(|word| secret::holds_keys(&word.text));
-            keys || Tables::own()
-                .shown
-                .keys()
-                .any(|pattern| !pattern.contains("@dumped") && line.fits(pattern))
-        };
-        let others = self.passed_on().filter(|command| !std::ptr::eq(*command, self.command));
-        self.is_dumped() || others.into_iter().any(prints)
-    }
-
-    /// The commands whose output goes to others of the line.
-    fn passed_on(&self) -> impl Iterator<Item = &'l Command> {
-        let commands = self.site.script.commands().iter();
-        commands.filter(|command| {
-            matches!(command.stdout, Destination::Filtered | Destination::Captured)
-        })
-    }
-
-    /// Whether standard input is a file of secrets.
-    fn reads_keys(&self) -> bool {
-        self.command.redirects.iter().any(|redirect| match &redirect.target {
-            Target::File(word) => {
-                redirect.direction == Direction::Read && secret::holds_keys(&word.text)
-            }
-            _ => false,
-        })
-    }
-
     /// The place of an option that is there: `-f`, `-xf`, `--force`, `--force=x`.
     pub(super) fn option(&self, names: &str) -> Option<usize> {
         let among = |word: &str, name: &str| {
@@ -291,22 +160,6 @@ impl<'l> Line<'l> {
             let next = args.get(at + 1).map(|next| (at + 1, next.text.as_str()));
             let found = names.iter().find_map(|name| value_in(&word.text, name));
             found.and_then(|value| if value.is_empty() { next } else { Some((at, value)) })
-        })
-    }
-
-    /// The places of words that a client needs for itself: its own keys and settings.
-    fn own_values(&self) -> Vec<usize> {
-        let options = Tables::options(&Tables::own().own, self.program).unwrap_or_default();
-        self.values(&options.replace(' ', "|")).map(|(at, _)| at).collect()
-    }
-
-    /// Whether the line gives one of these variables a value.
-    fn assigns(&self, names: &str) -> bool {
-        let is = |name: &str| names.split('|').any(|known| known.trim_start_matches('$') == name);
-        self.site.script.commands().iter().any(|command| {
-            let before = command.assignments.iter().map(|assignment| assignment.name.as_str());
-            let words = command.args.iter().filter_map(|word| Some(word.text.split_once('=')?.0));
-            before.chain(words).any(is)
         })
     }
 }
@@ -340,38 +193,4 @@ fn value_in<'w>(text: &'w str, name: &str) -> Option<&'w str> {
 /// Whether an option takes the next word: `-p`, `-itp`, `--name`.
 fn takes_next(valued: &str, text: &str) -> bool {
     valued.split(' ').any(|option| value_in(text, option).is_some_and(str::is_empty))
-}
-
-/// `localhost:3000/items`, `http://127.0.0.1/`: an address of this machine.
-fn is_here(text: &str) -> bool {
-    let address = text.split_once("://").map_or(text, |(_, address)| address);
-    let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let here = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"];
-    here.iter().any(|name| {
-        host.strip_prefix(name).is_some_and(|port| port.is_empty() || port.starts_with(':'))
-    })
-}
-
-/// `host:path`, `user@host:`, `s3://bucket`.
-fn is_remote(text: &str) -> bool {
-    let scheme = text.split_once("://").is_some_and(|(scheme, _)| scheme != "file");
-    let host = text.split_once(':').is_some_and(|(host, _)| {
-        host.len() > 1 && !host.contains('/') && !host.starts_with(['.', '~', '-'])
-    });
-    scheme || host
-}
-
-/// `app_test`, `postgres://localhost/shop-test`, `db/test.sqlite3`: the name of a database for tests.
-fn is_test(text: &str) -> bool {
-    let file = [".db", ".sqlite", ".sqlite3"].iter().find_map(|end| text.strip_suffix(end));
-    let name = match (file, text.split_once("://")) {
-        (Some(path), _) => path.rsplit('/').next().unwrap_or(path),
-        (None, Some((_, rest))) => rest.rsplit_once('/').map_or("", |(_, name)| name),
-        (None, None) => text,
-    };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    !text.starts_with('-')
-        && name.chars().all(plain)
-        && name.split(['_', '-']).any(|part| matches!(part, "test" | "tests" | "testing"))
 }
