@@ -65,7 +65,7 @@ impl<'s> Scene<'s> {
     fn judge(&self, at: usize, fetched: &Fetched) -> Option<Refusal> {
         let line = self.line(at)?;
         let tables = Tables::own();
-        let code = Code::of(&line, at);
+        let code = Code::of(&line);
         let dry = line.fits("* --help|--dry-run|--dryrun|--whatif|--what-if");
         let message =
             if !dry && is_among(&line, &tables.lost) || code.as_ref().is_some_and(Code::destroys) {
@@ -130,9 +130,16 @@ impl<'s> Scene<'s> {
     fn runs(&self, line: &Line<'_>, code: Option<&Code<'_>>) -> Option<Refusal> {
         let tables = Tables::own();
         let known = |refusal: &Refusal| refusal.kind != RefusalKind::Unread;
+        // What runs has the input of what runs it.
+        let texts = code::input(line.site.at, self.script);
+        let input = match texts.is_empty() {
+            true => String::new(),
+            false => format!(" <<< {}", quoted(&texts.join("\n"))),
+        };
         let of_rows = |rows: &'static Rows, place: &Place| {
             let inner = rows.keys().filter_map(|pattern| line.capture(pattern));
-            let scripts = inner.filter(|words| !words.is_empty()).map(|words| script_of(&words));
+            let scripts =
+                inner.filter(|words| !words.is_empty()).map(|words| script_of(&words) + &input);
             scripts.filter_map(|script| judge_inner(&script, self.list, place)).next()
         };
         let launched = |refusal: &Refusal| refusal.kind == RefusalKind::Irreversible;

@@ -18,7 +18,7 @@ pub(super) struct Code<'c> {
 
 impl<'c> Code<'c> {
     /// The code that a command is given; `None` where its program takes none.
-    pub(super) fn of(line: &'c Line<'c>, at: usize) -> Option<Self> {
+    pub(super) fn of(line: &'c Line<'c>) -> Option<Self> {
         let language = Tables::own().language(line.program)?;
         let mut texts = Vec::new();
         if !language.code.is_empty() {
@@ -32,7 +32,7 @@ impl<'c> Code<'c> {
             Operands::All => texts.extend(operands),
         }
         if reads_input(line, language) {
-            texts.extend(input(at, line.site.script));
+            texts.extend(input(line.site.at, line.site.script));
         }
         Some(Self { language, texts, line })
     }
@@ -43,7 +43,9 @@ impl<'c> Code<'c> {
         self.texts.iter().any(|text| {
             self.deletes(text)
                 || self.destroys_rows(text)
-                || phrases.keys().any(|phrase| has_phrase(text, phrase))
+                || phrases
+                    .keys()
+                    .any(|phrase| has_phrase(&text.to_lowercase(), &phrase.to_lowercase()))
         })
     }
 
@@ -184,7 +186,7 @@ pub(super) fn is_piped(at: usize, script: &Script) -> bool {
 }
 
 /// The texts on a command's standard input: here-documents, here-strings, and what is printed into it.
-fn input(at: usize, script: &Script) -> Vec<&str> {
+pub(super) fn input(at: usize, script: &Script) -> Vec<&str> {
     let commands = script.commands();
     let own: Vec<&str> =
         wrappers(at, script).filter_map(|at| commands.get(at)).flat_map(inline_of).collect();
