@@ -11,11 +11,13 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 /// The crates that others build upon.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 13] = [
     "model",
     "shell",
     "formats",
+    "record",
     "rules",
+    "judge",
     "report",
     "guard",
     "providers",

@@ -1,0 +1,228 @@
+//! From an opinion to findings.
+
+use std::fmt;
+
+use counterfoil_model::{Severity, Span};
+use counterfoil_record::{Facts, Label};
+
+use crate::case::{Case, Need, Sentence};
+use crate::citation::{NotFound, find};
+use crate::confirm::{Confirmation, Verified, confirm};
+use crate::grade::{Grade, Grading};
+use crate::nearest::{Nearest, nearest};
+use crate::opinion::{Claimed, Opinion, ReadVerdict};
+
+/// What an opinion is worth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assessment {
+    /// The findings whose quotations were found, by sentence.
+    pub findings: Vec<ReadFinding>,
+    /// Why the others were dropped, in the order of the opinion.
+    pub dropped: Vec<Dropped>,
+    /// The numbers of the sentences that the judge names as supported, and finds no fault with.
+    pub supported: Vec<usize>,
+    /// What the judge wants to see; empty where it may not ask.
+    pub need: Vec<Need>,
+}
+
+/// A finding that a judge read and whose quotations code found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadFinding {
+    /// The number of the sentence.
+    pub sentence: usize,
+    /// In which way it is wrong.
+    pub verdict: ReadVerdict,
+    /// How bad.
+    pub severity: Severity,
+    /// The bytes of the false words in the message's own text.
+    pub span: Span,
+    /// Those words, redacted, as they are in the answer.
+    pub says: String,
+    /// What the record has instead.
+    pub cited: Option<Cited>,
+    /// What code found that bears it out.
+    pub confirmation: Option<Confirmation>,
+    /// For what is unsupported: what was searched, and what its absence means.
+    pub searched: Option<Searched>,
+    /// The nearest real value, where the answer names a path, URL, address, id or name that the record
+    /// does not have.
+    pub nearest: Option<Nearest>,
+    /// How sure the judge is.
+    pub confidence: f64,
+}
+
+impl ReadFinding {
+    /// What every finding of a judge rests on.
+    #[must_use]
+    pub fn grade(&self) -> Grade {
+        Grade::Read
+    }
+}
+
+/// Words of the record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cited {
+    /// The line.
+    pub label: Label,
+    /// The bytes of the words in the line's text.
+    pub span: Span,
+    /// The words, as they are there.
+    pub quote: String,
+}
+
+/// What the record was searched for in vain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Searched {
+    /// How many calls there are.
+    pub calls: usize,
+    /// How many of them each tool had, the most used first.
+    pub by_tool: Vec<(String, usize)>,
+    /// What it means that none matches.
+    pub absence: Absence,
+}
+
+impl fmt::Display for Searched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 4;
+        match self.calls {
+            0 => f.write_str("no call is recorded")?,
+            1 => f.write_str("1 call searched")?,
+            calls => write!(f, "{calls} calls searched")?,
+        }
+        let tools = self.by_tool.iter().take(MOST).map(|(tool, count)| format!("{tool} ×{count}"));
+        let tools: Vec<String> = tools.collect();
+        if !tools.is_empty() {
+            let more = if self.by_tool.len() > MOST { ", …" } else { "" };
+            write!(f, " ({}{more}), none matches", tools.join(", "))?;
+        }
+        match self.absence {
+            Absence::Unwitnessed => Ok(()),
+            Absence::Unrecorded => f.write_str("; the record is not complete"),
+        }
+    }
+}
+
+/// Why the record has nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Absence {
+    /// The record is complete, and has no such call.
+    Unwitnessed,
+    /// The record has gaps.
+    Unrecorded,
+}
+
+/// Why a finding of an opinion is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dropped {
+    /// The answer has no such sentence.
+    NoSentence,
+    /// The sentence does not have the words.
+    Says(NotFound),
+    /// The record has no such line.
+    NoLine,
+    /// It is a contradiction without words of the record.
+    NoQuote,
+    /// The line does not have the words.
+    Quote(NotFound),
+    /// Its confidence is too low.
+    Unsure,
+    /// Another finding has the same words.
+    Repeated,
+}
+
+/// Keeps the findings of an opinion whose quotations are found, confirms them where code can, and
+/// sets their severity.
+#[must_use]
+pub fn assess(case: &Case<'_>, opinion: &Opinion, grading: &Grading) -> Assessment {
+    let (mut findings, mut dropped): (Vec<ReadFinding>, Vec<Dropped>) = (Vec::new(), Vec::new());
+    for claimed in &opinion.findings {
+        match verify(case, claimed, grading) {
+            Err(reason) => dropped.push(reason),
+            Ok(finding) if findings.iter().any(|known| known.span == finding.span) => {
+                dropped.push(Dropped::Repeated);
+            }
+            Ok(finding) => findings.push(finding),
+        }
+    }
+    findings.sort_by_key(|finding| (finding.sentence, finding.span));
+    // Also of what was dropped the judge has not said that it is supported.
+    let doubted = |number: &usize| {
+        let accused = |claimed: &Claimed| number_of(&claimed.sentence) == Some(*number);
+        opinion.findings.iter().any(accused)
+    };
+    let supported = opinion.supported.iter().filter_map(|name| number_of(name));
+    let mut supported: Vec<usize> =
+        supported.filter(|number| case.sentence(*number).is_some() && !doubted(number)).collect();
+    supported.sort_unstable();
+    supported.dedup();
+    let need = opinion.need.iter().take(MOST_NEEDS).filter_map(|text| Need::parse(text));
+    let need = if case.may_ask() { need.collect() } else { Vec::new() };
+    Assessment { findings, dropped, supported, need }
+}
+
+/// The most lines, or ranges of lines, that a judge may ask for.
+const MOST_NEEDS: usize = 8;
+
+fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadFinding, Dropped> {
+    let sentence = number_of(&claimed.sentence).and_then(|number| case.sentence(number));
+    let sentence: &Sentence = sentence.ok_or(Dropped::NoSentence)?;
+    let words = case.words(sentence);
+    let found = find(&claimed.says, words).map_err(Dropped::Says)?;
+    let said = Span::new(found.span.start, found.span.end);
+    let says = said.of(words);
+    let cited = cite(case, claimed)?;
+    let quoted = cited.as_ref().map(|cited| (cited.label, cited.quote.as_str()));
+    let needs = claimed.needs.as_deref();
+    let verified = Verified { case, verdict: claimed.verdict, says, cited: quoted, needs };
+    let confirmation = confirm(&verified);
+    let severity = grading
+        .of_read(claimed.verdict, claimed.confidence, confirmation.is_some())
+        .ok_or(Dropped::Unsure)?;
+    let facts = case.facts();
+    let unsupported = claimed.verdict == ReadVerdict::Unsupported;
+    Ok(ReadFinding {
+        sentence: sentence.number,
+        verdict: claimed.verdict,
+        severity,
+        span: case.original(said.shifted(sentence.span.start)),
+        says: says.to_owned(),
+        cited,
+        confirmation,
+        searched: unsupported.then(|| searched(facts)),
+        nearest: nearest(facts, says),
+        confidence: claimed.confidence,
+    })
+}
+
+/// The words of the record that an opinion cites. What is unsupported needs none; where it has some,
+/// they must be there.
+fn cite(case: &Case<'_>, claimed: &Claimed) -> Result<Option<Cited>, Dropped> {
+    let record = claimed.record.as_deref().map(str::trim).filter(|record| !record.is_empty());
+    let quote = claimed.quote.trim();
+    match (record, quote.is_empty(), claimed.verdict) {
+        (_, true, ReadVerdict::Unsupported) => Ok(None),
+        (None, _, _) | (_, true, _) => Err(Dropped::NoQuote),
+        (Some(record), false, _) => {
+            let label = Label::parse(record).ok_or(Dropped::NoLine)?;
+            let text = case.text_of(label).ok_or(Dropped::NoLine)?;
+            let found = find(quote, text).map_err(Dropped::Quote)?;
+            let span = Span::new(found.span.start, found.span.end);
+            Ok(Some(Cited { label, span, quote: span.of(text).to_owned() }))
+        }
+    }
+}
+
+fn searched(facts: Facts<'_>) -> Searched {
+    let by_tool = facts.calls_by_tool().into_iter();
+    Searched {
+        calls: facts.calls().len(),
+        by_tool: by_tool.map(|(tool, count)| (tool.to_owned(), count)).collect(),
+        absence: if facts.is_complete() { Absence::Unwitnessed } else { Absence::Unrecorded },
+    }
+}
+
+/// The number of `S2`.
+fn number_of(sentence: &str) -> Option<usize> {
+    let digits = sentence.trim().strip_prefix(['S', 's'])?;
+    digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))
+}

@@ -1,0 +1,251 @@
+//! What a judge is given for one answer.
+
+mod answer;
+mod excerpt;
+mod relevance;
+mod sentence;
+mod text;
+
+use counterfoil_model::Span;
+use counterfoil_record::{CallStatus, FactLine, Facts, Label, Line, LineKind};
+
+pub use sentence::Sentence;
+
+use answer::Answer;
+use excerpt::Excerpts;
+
+/// What is asked for beside the answer itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The most tokens that the case may have; one token is counted as four bytes.
+    pub budget: usize,
+    /// What rules suspect, as questions. Their messages are shown as they are: redact them first.
+    pub suspicions: &'a [Suspicion],
+    /// What the judge asked to see in the first round.
+    pub need: &'a [Need],
+}
+
+impl Default for Ask<'_> {
+    fn default() -> Self {
+        Self { budget: 12_000, suspicions: &[], need: &[] }
+    }
+}
+
+/// A rule's suspicion about a part of the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suspicion {
+    /// The rule's code.
+    pub code: String,
+    /// The part of the message's text, not redacted.
+    pub span: Span,
+    /// What the rule suspects.
+    pub message: String,
+}
+
+/// Lines of the record that a judge wants to see in full: `R12`, `C14-C20`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Need {
+    first: Label,
+    last: usize,
+}
+
+impl Need {
+    /// Reads a label or a range of labels of one kind; `None` for anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (first, last) = text.split_once(['-', '–']).unwrap_or((text, text));
+        let (first, last) = (Label::parse(first.trim())?, Label::parse(last.trim())?);
+        let ordered = first.kind == last.kind && first.number <= last.number;
+        ordered.then_some(Self { first, last: last.number })
+    }
+
+    fn has(&self, label: Label) -> bool {
+        self.first.kind == label.kind && (self.first.number..=self.last).contains(&label.number)
+    }
+}
+
+/// What was left out of a case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Lines of the record that are not shown, or not in full.
+    pub lines: usize,
+    /// Bytes of the record that are not shown.
+    pub bytes: usize,
+    /// Sentences of the answer that are not shown.
+    pub sentences: usize,
+    /// Lines of the sheet of facts that are not shown.
+    pub facts: usize,
+}
+
+/// A line of the record as the judge sees it.
+#[derive(Debug, Clone)]
+pub struct CaseLine<'r> {
+    /// The whole line.
+    pub line: &'r Line<'r>,
+    /// How the call ended, where it is a call or a result.
+    pub status: Option<CallStatus>,
+    /// What is shown of it, `[…]` in place of what is not.
+    pub shown: String,
+    /// Whether something was left out.
+    pub cut: bool,
+}
+
+/// One answer with the record before it.
+#[derive(Debug)]
+pub struct Case<'r> {
+    facts: Facts<'r>,
+    answer: Answer<'r>,
+    lines: Vec<CaseLine<'r>>,
+    /// Calls that are named only in groups, each with the first line after them.
+    groups: Vec<(usize, String)>,
+    sheet: Vec<FactLine>,
+    sentences: Vec<Sentence>,
+    questions: Vec<(usize, Suspicion)>,
+    left_out: LeftOut,
+    second_round: bool,
+    bytes_read: usize,
+}
+
+/// The shares of the budget that the answer and the sheet may take, in parts of ten.
+const ANSWER_SHARE: usize = 4;
+const SHEET_SHARE: usize = 2;
+
+impl<'r> Case<'r> {
+    /// The case of the message before which these facts are known; `None` where that message says
+    /// nothing.
+    #[must_use]
+    pub fn of(facts: Facts<'r>, ask: &Ask<'_>) -> Option<Self> {
+        let answer = Answer::of(facts)?;
+        let bytes = ask.budget.saturating_mul(4);
+        let mut left_out = LeftOut::default();
+        let mut sentences = sentence::split(answer.text());
+        left_out.sentences = keep_within(&mut sentences, bytes * ANSWER_SHARE / 10, |sentence| {
+            sentence.span.len() + 8
+        });
+        let mut sheet = facts.sheet();
+        left_out.facts = keep_within(&mut sheet, bytes * SHEET_SHARE / 10, |l| l.text.len() + 8);
+        let questions = ask.suspicions.iter().filter_map(|suspicion| {
+            let number = sentences
+                .iter()
+                .find(|sentence| answer.original(sentence.span).overlaps(suspicion.span))?;
+            Some((number.number, suspicion.clone()))
+        });
+        let questions: Vec<_> = questions.take(40).collect();
+        let used = sentences.iter().map(|s| s.span.len() + 8).sum::<usize>()
+            + sheet.iter().map(|line| line.text.len() + 8).sum::<usize>()
+            + questions.iter().map(|(_, q)| q.message.len() + 20).sum::<usize>();
+        let Excerpts { lines, groups, omitted_lines, omitted_bytes, bytes_read } =
+            Excerpts::of(facts, answer.text(), ask.need, bytes.saturating_sub(used));
+        (left_out.lines, left_out.bytes) = (omitted_lines, omitted_bytes);
+        let second_round = !ask.need.is_empty();
+        Some(Self {
+            facts,
+            answer,
+            lines,
+            groups,
+            sheet,
+            sentences,
+            questions,
+            left_out,
+            second_round,
+            bytes_read,
+        })
+    }
+
+    /// The facts that the case is built from.
+    #[must_use]
+    pub fn facts(&self) -> Facts<'r> {
+        self.facts
+    }
+
+    /// The sentences of the answer that are shown, in order.
+    #[must_use]
+    pub fn sentences(&self) -> &[Sentence] {
+        &self.sentences
+    }
+
+    /// The words of a sentence, redacted.
+    #[must_use]
+    pub fn words(&self, sentence: &Sentence) -> &str {
+        sentence.span.of(self.answer.text())
+    }
+
+    /// The sentence of that number.
+    #[must_use]
+    pub fn sentence(&self, number: usize) -> Option<&Sentence> {
+        self.sentences.get(number.checked_sub(1)?)
+    }
+
+    /// The bytes of the message's own text that a span of the redacted answer stands for.
+    #[must_use]
+    pub fn original(&self, span: Span) -> Span {
+        self.answer.original(span)
+    }
+
+    /// The lines of the record, as they are shown.
+    #[must_use]
+    pub fn lines(&self) -> &[CaseLine<'r>] {
+        &self.lines
+    }
+
+    /// The sheet of facts; `F1` is the first.
+    #[must_use]
+    pub fn sheet(&self) -> &[FactLine] {
+        &self.sheet
+    }
+
+    /// What was left out.
+    #[must_use]
+    pub fn left_out(&self) -> LeftOut {
+        self.left_out
+    }
+
+    /// Whether the judge may ask for more: something was left out, and it has not asked before.
+    #[must_use]
+    pub fn may_ask(&self) -> bool {
+        !self.second_round && self.left_out.lines > 0
+    }
+
+    /// How many bytes of the record were read to build it: what the time it takes depends on.
+    #[must_use]
+    pub fn bytes_read(&self) -> usize {
+        self.bytes_read
+    }
+
+    /// The whole text of a line that a judge may cite, shown or not; `None` where no line has that
+    /// name.
+    #[must_use]
+    pub fn text_of(&self, label: Label) -> Option<&str> {
+        match label.kind {
+            LineKind::Fact => self.fact(label).map(|fact| fact.text.as_str()),
+            _ => self.facts.line(label).map(|(_, line)| line.text.as_ref()),
+        }
+    }
+
+    /// The line of the sheet of that name.
+    #[must_use]
+    pub fn fact(&self, label: Label) -> Option<&FactLine> {
+        let at = label.number.checked_sub(1).filter(|_| label.kind == LineKind::Fact)?;
+        self.sheet.get(at)
+    }
+
+    /// The case as the judge reads it. What a case is, this text is: [`digest`](crate::digest)
+    /// takes it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        text::of(self)
+    }
+}
+
+/// Drops what does not fit at the end; returns how many were dropped.
+fn keep_within<T>(items: &mut Vec<T>, budget: usize, size: impl Fn(&T) -> usize) -> usize {
+    let mut used = 0;
+    let fits = items.iter().take_while(|item| {
+        used += size(item);
+        used <= budget
+    });
+    let kept = fits.count();
+    let dropped = items.len() - kept;
+    items.truncate(kept);
+    dropped
+}

@@ -1,0 +1,114 @@
+//! The case as text. Only what this file writes begins a line at its first column: the second and
+//! later lines of any text are indented, so that nothing in a record or an answer can pass for a
+//! line of the case.
+
+use std::fmt::Write as _;
+
+use counterfoil_record::{CallStatus, LineKind};
+
+use super::{Case, CaseLine};
+
+pub(super) fn of(case: &Case<'_>) -> String {
+    let mut text = String::new();
+    tools(case, &mut text);
+    record(case, &mut text);
+    text.push_str("FACTS (worked out by code from the whole record)\n");
+    for (at, fact) in case.sheet.iter().enumerate() {
+        line(&mut text, &format!("F{}", at + 1), &fact.text);
+    }
+    if case.left_out.facts > 0 {
+        let _ = writeln!(text, "[…] {} more facts", case.left_out.facts);
+    }
+    text.push_str("ANSWER\n");
+    for sentence in &case.sentences {
+        line(&mut text, &format!("S{}", sentence.number), case.words(sentence));
+    }
+    if case.left_out.sentences > 0 {
+        let _ = writeln!(text, "[…] {} more sentences, not to be judged", case.left_out.sentences);
+    }
+    if !case.questions.is_empty() {
+        text.push_str("QUESTIONS (what rules suspect; they may be wrong)\n");
+        for (at, (sentence, question)) in case.questions.iter().enumerate() {
+            line(&mut text, &format!("Q{} (S{sentence})", at + 1), &question.message);
+        }
+    }
+    text
+}
+
+fn tools(case: &Case<'_>, text: &mut String) {
+    const MOST_BYTES: usize = 4_000;
+    let catalog = case.facts.catalog();
+    let mut names = String::new();
+    for tool in catalog.iter() {
+        if names.len() > MOST_BYTES {
+            names.push_str(", […]");
+            break;
+        }
+        let _ = write!(names, "{}{}", if names.is_empty() { "" } else { ", " }, tool.name);
+    }
+    let names = match (catalog.is_known(), names.is_empty()) {
+        (false, _) => "not recorded",
+        (true, true) => "none",
+        (true, false) => &names,
+    };
+    line(text, "TOOLS OFFERED", names);
+}
+
+fn record(case: &Case<'_>, text: &mut String) {
+    let state = if case.facts.is_complete() { "complete" } else { "not complete, see the facts" };
+    let _ = match case.left_out.lines {
+        0 => writeln!(text, "RECORD ({state})"),
+        lines => writeln!(
+            text,
+            "RECORD ({state}; long: {lines} of {} lines are left out or cut, marked […])",
+            case.facts.lines().len()
+        ),
+    };
+    let mut groups = case.groups.iter().peekable();
+    for (at, shown) in case.lines.iter().enumerate() {
+        while let Some((_, group)) = groups.next_if(|(before, _)| *before <= at) {
+            line_alone(text, group);
+        }
+        line(text, &heading(shown), &shown.shown);
+    }
+    groups.for_each(|(_, group)| line_alone(text, group));
+}
+
+/// `R7 (failed)`.
+fn heading(shown: &CaseLine<'_>) -> String {
+    let label = shown.line.label;
+    let status = shown.status.filter(|status| {
+        *status != CallStatus::Completed || (label.kind == LineKind::Call && shown.cut)
+    });
+    match (status, shown.line.note) {
+        (None, None) => label.to_string(),
+        (Some(status), None) => format!("{label} ({})", status.name()),
+        (None, Some(note)) => format!("{label} ({note})"),
+        (Some(status), Some(note)) => format!("{label} ({note}, {})", status.name()),
+    }
+}
+
+fn line(text: &mut String, heading: &str, words: &str) {
+    text.push_str(heading);
+    text.push_str(": ");
+    push_indented(text, words);
+    text.push('\n');
+}
+
+fn line_alone(text: &mut String, words: &str) {
+    push_indented(text, words);
+    text.push('\n');
+}
+
+/// Adds a text: every break of a line is followed by two blanks, and characters that are not seen are
+/// left out.
+fn push_indented(text: &mut String, words: &str) {
+    for c in words.trim_end().chars() {
+        match c {
+            '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => text.push_str("\n  "),
+            '\t' => text.push(' '),
+            c if c.is_control() || crate::citation::is_format(c) => {}
+            c => text.push(c),
+        }
+    }
+}

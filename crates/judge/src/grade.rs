@@ -1,0 +1,89 @@
+use counterfoil_model::Severity;
+use serde::{Deserialize, Serialize};
+
+use crate::opinion::ReadVerdict;
+
+/// What a finding rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// A rule's guess.
+    Suspected,
+    /// A judge's opinion whose quotations were found.
+    Read,
+    /// A rule's proof from the record.
+    Proven,
+}
+
+impl Grade {
+    /// The name used in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Suspected => "suspected",
+            Self::Read => "read",
+            Self::Proven => "proven",
+        }
+    }
+}
+
+/// From which confidence on an opinion is worth what.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grading {
+    /// From here on a contradiction is an error, and what is unsupported a warning.
+    pub threshold: f64,
+    /// From here on an opinion is a note; below it is dropped, confirmed or not.
+    pub lowest: f64,
+}
+
+impl Default for Grading {
+    fn default() -> Self {
+        Self { threshold: 0.7, lowest: 0.5 }
+    }
+}
+
+impl Grading {
+    /// The severity of a finding that a judge read; `None` where it is dropped.
+    #[must_use]
+    pub fn of_read(
+        &self,
+        verdict: ReadVerdict,
+        confidence: f64,
+        confirmed: bool,
+    ) -> Option<Severity> {
+        // Written so that a confidence that is no number is dropped.
+        let reaches = |limit: f64| confidence >= limit;
+        match verdict {
+            _ if !reaches(self.lowest) => None,
+            _ if confirmed => Some(Severity::Error),
+            ReadVerdict::Contradicted if reaches(self.threshold) => Some(Severity::Error),
+            ReadVerdict::Unsupported if reaches(self.threshold) => Some(Severity::Warning),
+            _ => Some(Severity::Note),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn severity_follows_from_verdict_confidence_and_confirmation() {
+        use ReadVerdict::{Contradicted, Unsupported};
+        for (verdict, confidence, confirmed, expected) in [
+            (Contradicted, 0.9, false, Some(Severity::Error)),
+            (Contradicted, 0.7, false, Some(Severity::Error)),
+            (Contradicted, 0.69, false, Some(Severity::Note)),
+            (Contradicted, 0.6, true, Some(Severity::Error)),
+            (Unsupported, 0.9, false, Some(Severity::Warning)),
+            (Unsupported, 0.9, true, Some(Severity::Error)),
+            (Unsupported, 0.5, true, Some(Severity::Error)),
+            (Unsupported, 0.5, false, Some(Severity::Note)),
+            (Unsupported, 0.49, true, None),
+            (Contradicted, f64::NAN, true, None),
+        ] {
+            let severity = Grading::default().of_read(verdict, confidence, confirmed);
+            assert_eq!(severity, expected, "{verdict:?} {confidence} {confirmed}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! A judge that must cite: what a language model is asked about one answer of an agent, and what its
+//! reply is worth once code has looked up both quotations.
+//!
+//! 1. [`Case::of`] builds the case out of the facts known before the answer.
+//! 2. [`Prompt::of`] makes the question; whoever uses this crate asks a model.
+//! 3. [`Opinion::read`] reads the reply; what is not in the form is [`Unjudged`].
+//! 4. [`assess`] keeps the findings whose quotations are where the model says they are, confirms them
+//!    where code can, and grades them.
+//!
+//! Deliberately not here: asking a model, I/O, async, clock, randomness. Nothing that a model writes
+//! is ever shown but what was found in the answer or in the record.
+//!
+//! ```
+//! use counterfoil_judge::{Ask, Case, Grading, Opinion, Prompt, assess};
+//! use counterfoil_model::{Format, Message, Outcome, Role, Severity, ToolCall, Transcript};
+//! use counterfoil_record::Record;
+//!
+//! let mut transcript = Transcript::new("t", Format::OpenaiChat);
+//! let call = ToolCall::new("1", "get_order", r#"{"id": "W7"}"#);
+//! let calls = Message { calls: vec![call], ..Message::text(Role::Assistant, "") };
+//! let text = r#"{"id": "W7", "total": 384}"#.to_owned();
+//! let outcome = Outcome { call_id: "1".into(), text, ..Outcome::default() };
+//! let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
+//! let answer = Message::text(Role::Assistant, "I looked it up. The total is 529.");
+//! transcript.messages = vec![calls, results, answer];
+//!
+//! let record = Record::of(&transcript);
+//! let case = Case::of(record.up_to(2), &Ask::default()).expect("the message says something");
+//! let prompt = Prompt::of(&case, "5d3c01");
+//! assert!(prompt.question.contains("S2: The total is 529."));
+//!
+//! let reply = r#"{"findings": [{"sentence": "S2", "verdict": "contradicted",
+//!     "says": "total is 529", "record": "R1", "quote": "\"total\": 384", "confidence": 0.9}]}"#;
+//! let opinion = Opinion::read(reply).expect("the reply has the form");
+//! let judged = assess(&case, &opinion, &Grading::default());
+//! assert_eq!(judged.findings[0].severity, Severity::Error);
+//! assert_eq!(judged.findings[0].span.start, 20);
+//! ```
+#![forbid(unsafe_code)]
+
+mod assess;
+mod case;
+mod citation;
+mod confirm;
+mod digest;
+mod grade;
+mod nearest;
+mod opinion;
+mod prompt;
+
+pub use assess::{Absence, Assessment, Cited, Dropped, ReadFinding, Searched, assess};
+pub use case::{Ask, Case, CaseLine, LeftOut, Need, Sentence, Suspicion};
+pub use citation::{Citation, NotFound, find};
+pub use confirm::Confirmation;
+pub use digest::{LineError, OpinionLine, digest};
+pub use grade::{Grade, Grading};
+pub use nearest::Nearest;
+pub use opinion::{Claimed, Opinion, ReadVerdict, Unjudged};
+pub use prompt::{PROMPT_VERSION, Prompt, answer_schema};

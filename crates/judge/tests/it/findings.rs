@@ -1,0 +1,196 @@
+use counterfoil_judge::{Absence, Claimed, Confirmation, Dropped, NotFound, Opinion};
+use counterfoil_model::{Gap, Severity};
+
+use crate::scene::{contradicted, judged, offering, opinion, session, unsupported};
+
+/// Calls of a coding agent and of a service.
+const CALLS: &[(&str, &str, &str)] = &[
+    (
+        "get_order",
+        r#"{"id": "W7"}"#,
+        r#"{"id": "W7", "total": 384, "due": "2026-03-04", "to": "ann@shop.example"}"#,
+    ),
+    ("list_invoices", "{}", r#"{"invoices": [{"id": "i1"}, {"id": "i2"}, {"id": "i3"}]}"#),
+    ("Bash", r#"{"command": "cargo test"}"#, "test result: FAILED. 7 passed; 2 failed; 0 ignored"),
+    ("Edit", r#"{"file_path": "src/billing/total.rs", "new_string": "x"}"#, "ok"),
+    ("refund", r#"{"id": "W7"}"#, "Error: the card was declined"),
+    ("Bash", r#"{"command": "npm run lint"}"#, "exit status 0"),
+    ("Edit", r#"{"file_path": "src/main.ts", "new_string": "x"}"#, "ok"),
+];
+
+#[test]
+fn opinions_are_confirmed_by_comparison() {
+    for (answer, claimed, expected) in [
+        (
+            "The total is 529.",
+            contradicted("total is 529", "R1", "\"total\": 384"),
+            Some("the number differs: `529` and `384`"),
+        ),
+        ("The total is 384.00.", contradicted("total is 384.00", "R1", "\"total\": 384"), None),
+        (
+            "It is due on 5 March 2026.",
+            contradicted("5 March 2026", "R1", "\"due\": \"2026-03-04\""),
+            Some("the date differs: `--03-05` and `2026-03-04`"),
+        ),
+        ("It is due on March 4.", contradicted("March 4", "R1", "\"due\": \"2026-03-04\""), None),
+        (
+            "Mailed to bob@shop.example.",
+            contradicted("bob@shop.example", "R1", "ann@shop.example"),
+            Some("the address differs: `bob@shop.example` and `ann@shop.example`"),
+        ),
+        (
+            "I found two invoices for you.",
+            contradicted("found two invoices", "R2", "\"id\": \"i1\""),
+            Some("the answer counts 2, the list has 3"),
+        ),
+        (
+            "I found three invoices for you.",
+            contradicted("found three invoices", "R2", "\"id\": \"i1\""),
+            None,
+        ),
+        (
+            "The refund went through.",
+            contradicted("refund went through", "R5", "card was declined"),
+            Some("C5 is failed"),
+        ),
+        (
+            "All tests pass.",
+            contradicted("All tests pass", "F2", "2 failed"),
+            Some("the run R3 did not pass"),
+        ),
+        (
+            "Lint is clean now.",
+            contradicted("Lint is clean", "F4", "npm run lint"),
+            Some("files were changed after the run R6"),
+        ),
+        (
+            "The types check out.",
+            contradicted("types check out", "F5", "no run"),
+            Some("no such check was run"),
+        ),
+        (
+            "I told the customer.",
+            unsupported("told the customer", Some("send_mail")),
+            Some("`send_mail` was never called"),
+        ),
+        ("I told the customer.", unsupported("told the customer", Some("get_order")), None),
+        ("I told the customer.", unsupported("told the customer", Some("no_such_tool")), None),
+        (
+            "I also fixed src/billing/tax.rs.",
+            unsupported("fixed src/billing/tax.rs", None),
+            Some("`src/billing/tax.rs` occurs in no call and no result"),
+        ),
+        ("I fixed total.rs.", unsupported("fixed total.rs", None), None),
+        (
+            "I sent it to eve@shop.example.",
+            unsupported("sent it to eve@shop.example", None),
+            Some("`eve@shop.example` occurs in no call and no result"),
+        ),
+        ("It feels faster.", unsupported("feels faster", None), None),
+    ] {
+        let transcript = session("Do it.", CALLS, answer);
+        let transcript = offering(transcript, &["get_order", "send_mail"]);
+        let unsure = Claimed { confidence: 0.6, ..claimed };
+        let judged = judged(&transcript, &opinion(vec![unsure]));
+        let [finding] = judged.findings.as_slice() else { panic!("{answer}: {judged:?}") };
+        let confirmation = finding.confirmation.as_ref().map(Confirmation::to_string);
+        assert_eq!(confirmation.as_deref(), expected, "{answer}");
+        let severity = if expected.is_some() { Severity::Error } else { Severity::Note };
+        assert_eq!(finding.severity, severity, "{answer}");
+        assert!(finding.span.of(answer).contains(&finding.says), "{answer}");
+    }
+}
+
+#[test]
+fn a_quotation_that_is_not_there_drops_the_opinion() {
+    let transcript = session("Do it.", CALLS, "The total is 529.");
+    let good = || contradicted("total is 529", "R1", "\"total\": 384");
+    for (claimed, expected) in [
+        (Claimed { sentence: "S2".into(), ..good() }, Dropped::NoSentence),
+        (Claimed { sentence: "2".into(), ..good() }, Dropped::NoSentence),
+        (Claimed { says: "total is 52".into(), ..good() }, Dropped::Says(NotFound::Absent)),
+        (Claimed { says: "total".into(), ..good() }, Dropped::Says(NotFound::TooShort)),
+        (Claimed { quote: "\"total\": 38".into(), ..good() }, Dropped::Quote(NotFound::Absent)),
+        (Claimed { quote: "the".into(), ..good() }, Dropped::Quote(NotFound::TooShort)),
+        (Claimed { record: Some("R2".into()), ..good() }, Dropped::Quote(NotFound::Absent)),
+        (Claimed { record: Some("R99".into()), ..good() }, Dropped::NoLine),
+        (Claimed { record: Some("the second".into()), ..good() }, Dropped::NoLine),
+        (Claimed { record: None, ..good() }, Dropped::NoQuote),
+        (Claimed { quote: " ".into(), ..good() }, Dropped::NoQuote),
+        (Claimed { confidence: 0.49, ..good() }, Dropped::Unsure),
+        (
+            Claimed {
+                quote: "no such words".into(),
+                record: Some("R1".into()),
+                ..unsupported("total is 529", None)
+            },
+            Dropped::Quote(NotFound::Absent),
+        ),
+    ] {
+        let judged = judged(&transcript, &opinion(vec![claimed.clone()]));
+        assert_eq!((judged.findings.len(), judged.dropped), (0, vec![expected]), "{claimed:?}");
+    }
+    let twice = judged(&transcript, &opinion(vec![good(), good()]));
+    assert_eq!((twice.findings.len(), twice.dropped), (1, vec![Dropped::Repeated]));
+}
+
+#[test]
+fn what_was_searched_is_said() {
+    let mut transcript = session("Do it.", CALLS, "I told the customer.");
+    let claimed = || opinion(vec![unsupported("told the customer", None)]);
+    let searched = judged(&transcript, &claimed()).findings[0].searched.clone().unwrap();
+    let text =
+        "7 calls searched (Bash ×2, Edit ×2, get_order ×1, list_invoices ×1, …), none matches";
+    assert_eq!((searched.to_string().as_str(), searched.absence), (text, Absence::Unwitnessed));
+    transcript.completeness.add(Gap::Compacted, 0);
+    let searched = judged(&transcript, &claimed()).findings[0].searched.clone().unwrap();
+    assert_eq!(searched.to_string(), format!("{text}; the record is not complete"));
+}
+
+#[test]
+fn an_incomplete_record_confirms_no_absence() {
+    let transcript = session("Do it.", CALLS, "I told eve@shop.example.");
+    let mut transcript = offering(transcript, &["send_mail"]);
+    transcript.completeness.add(Gap::CutStart, 0);
+    let claimed = unsupported("told eve@shop.example", Some("send_mail"));
+    let finding = &judged(&transcript, &opinion(vec![claimed])).findings[0];
+    assert_eq!((finding.severity, &finding.confirmation), (Severity::Warning, &None));
+}
+
+#[test]
+fn the_nearest_real_value_is_named() {
+    for (answer, says, expected) in [
+        (
+            "It is in src/billing/totals.rs.",
+            "in src/billing/totals.rs",
+            Some("src/billing/total.rs"),
+        ),
+        ("Mailed to anne@shop.example.", "Mailed to anne@shop.example", Some("ann@shop.example")),
+        ("It is in src/billing/total.rs.", "in src/billing/total.rs", None),
+        ("See https://else.example/x.", "See https://else.example/x", None),
+    ] {
+        let transcript = session("Do it.", CALLS, answer);
+        let finding =
+            judged(&transcript, &opinion(vec![unsupported(says, None)])).findings.remove(0);
+        let nearest = finding.nearest.map(|nearest| nearest.recorded);
+        assert_eq!(nearest.as_deref(), expected, "{answer}");
+    }
+}
+
+#[test]
+fn only_named_sentences_are_supported() {
+    let transcript = session("Do it.", CALLS, "One thing. Two things. Three things.");
+    let supported = ["S2", "S3", "S9", "S1", "two", "S2"].map(str::to_owned).to_vec();
+    let mut said = Opinion { supported, ..opinion(vec![unsupported("One thing", None)]) };
+    assert_eq!(judged(&transcript, &said).supported, [2, 3]);
+    // Also a finding that is dropped is a doubt.
+    said.findings[0].says = "no such words".to_owned();
+    assert_eq!(judged(&transcript, &said).supported, [2, 3]);
+}
+
+#[test]
+fn a_judge_asks_only_for_what_was_left_out() {
+    let transcript = session("Do it.", CALLS, "One thing.");
+    let said = Opinion { need: vec!["R1".to_owned()], ..Opinion::default() };
+    assert_eq!(judged(&transcript, &said).need, []);
+}

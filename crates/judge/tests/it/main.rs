@@ -1,0 +1,16 @@
+//! Cases, opinions and what they are worth.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it skips"
+)]
+
+mod any_reply;
+mod cases;
+mod findings;
+mod hostile;
+mod kept;
+mod replay;
+mod scene;

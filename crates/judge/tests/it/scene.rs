@@ -1,0 +1,68 @@
+//! Sessions, opinions and what comes of them, in a few words.
+
+use counterfoil_judge::{Ask, Assessment, Case, Claimed, Grading, Opinion, ReadVerdict, assess};
+use counterfoil_model::{Catalog, Format, Message, Outcome, Role, Tool, ToolCall, Transcript};
+use counterfoil_record::Record;
+
+/// A session: what the user asks, the calls with their results, the answer.
+pub(crate) fn session(user: &str, calls: &[(&str, &str, &str)], answer: &str) -> Transcript {
+    let mut transcript = Transcript::new("t", Format::OpenaiChat);
+    transcript.messages.push(Message::text(Role::User, user));
+    for (at, (tool, arguments, text)) in calls.iter().enumerate() {
+        let id = format!("id{at}");
+        let call = ToolCall::new(&id, *tool, *arguments);
+        let text = (*text).to_owned();
+        let outcome = Outcome { call_id: id, text, ..Outcome::default() };
+        let calls = Message { calls: vec![call], ..Message::text(Role::Assistant, "") };
+        let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
+        transcript.messages.extend([calls, results]);
+    }
+    transcript.messages.push(Message::text(Role::Assistant, answer));
+    transcript
+}
+
+/// The session with these tools offered.
+pub(crate) fn offering(mut transcript: Transcript, tools: &[&str]) -> Transcript {
+    transcript.catalog = Catalog::known(tools.iter().map(|name| Tool::named(*name))).0;
+    transcript
+}
+
+pub(crate) fn opinion(findings: Vec<Claimed>) -> Opinion {
+    Opinion { findings, ..Opinion::default() }
+}
+
+/// `says` of S1 is contradicted by `quote` of a line.
+pub(crate) fn contradicted(says: &str, record: &str, quote: &str) -> Claimed {
+    Claimed {
+        sentence: "S1".to_owned(),
+        verdict: ReadVerdict::Contradicted,
+        says: says.to_owned(),
+        record: Some(record.to_owned()),
+        quote: quote.to_owned(),
+        needs: None,
+        confidence: 0.9,
+    }
+}
+
+/// `says` of S1 has nothing in the record.
+pub(crate) fn unsupported(says: &str, needs: Option<&str>) -> Claimed {
+    Claimed {
+        verdict: ReadVerdict::Unsupported,
+        record: None,
+        needs: needs.map(str::to_owned),
+        ..contradicted(says, "", "")
+    }
+}
+
+/// What an opinion about the last message is worth.
+pub(crate) fn judged(transcript: &Transcript, opinion: &Opinion) -> Assessment {
+    let record = Record::of(transcript);
+    let case = Case::of(record.up_to(transcript.messages.len() - 1), &Ask::default()).unwrap();
+    assess(&case, opinion, &Grading::default())
+}
+
+/// The text of the case of the last message.
+pub(crate) fn case_text(transcript: &Transcript, ask: &Ask<'_>) -> String {
+    let record = Record::of(transcript);
+    Case::of(record.up_to(transcript.messages.len() - 1), ask).unwrap().text()
+}

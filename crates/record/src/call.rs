@@ -1,0 +1,196 @@
+use std::borrow::Cow;
+
+use counterfoil_model::{Outcome, ToolCall, Transcript};
+use counterfoil_shell::{Script, exit_code_in_text};
+
+use crate::arguments::{Arguments, words_of};
+use crate::file::FileChange;
+use crate::list::{ListLength, lengths};
+use crate::run::{Output, Run};
+use crate::status::CallStatus;
+
+/// One call with what came back from it.
+#[derive(Debug, Clone)]
+pub struct Call<'t> {
+    /// 1-based: `C7`, and its result `R7`.
+    pub number: usize,
+    /// The tool; inside a meta-tool the one that it was asked to run. Empty where only a result is
+    /// recorded.
+    pub tool: Cow<'t, str>,
+    /// The message that made the call, or carried the lone result.
+    pub called_at: usize,
+    /// The message that carried the result.
+    pub answered_at: Option<usize>,
+    /// The sub-agent that made it; `None` for the main thread.
+    pub agent: Option<&'t str>,
+    /// How it ended, once its result was there.
+    pub(crate) status: CallStatus,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) files: Vec<FileChange>,
+    pub(crate) lists: Vec<ListLength>,
+    /// It ran a command line.
+    pub(crate) shell: bool,
+    /// It handed work to another agent.
+    pub(crate) delegates: bool,
+    /// How many calls that agent made, where its result says so.
+    pub(crate) subagent_calls: Option<u64>,
+    /// The log shortened its result.
+    pub(crate) truncated: bool,
+}
+
+/// A call and its result as the transcript has them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair<'t> {
+    pub(crate) call: Option<&'t ToolCall>,
+    pub(crate) outcome: Option<&'t Outcome>,
+    pub(crate) called_at: usize,
+    pub(crate) answered_at: Option<usize>,
+    pub(crate) agent: Option<&'t str>,
+}
+
+/// Joins each result with the latest earlier unanswered call of its id; a result without an id with
+/// the earliest unanswered call. A result that answers no call makes a pair of its own.
+pub(crate) fn pairs(transcript: &Transcript) -> Vec<Pair<'_>> {
+    let mut pairs: Vec<Pair<'_>> = Vec::new();
+    let mut open: std::collections::HashMap<&str, Vec<usize>> = std::collections::HashMap::new();
+    let mut unanswered = 0;
+    for (at, message) in transcript.messages.iter().enumerate() {
+        let agent = message.agent.as_deref();
+        for call in &message.calls {
+            open.entry(call.id.as_str()).or_default().push(pairs.len());
+            let called_at = at;
+            pairs.push(Pair {
+                call: Some(call),
+                outcome: None,
+                called_at,
+                answered_at: None,
+                agent,
+            });
+        }
+        for outcome in &message.outcomes {
+            let place = if outcome.call_id.is_empty() {
+                while pairs.get(unanswered).is_some_and(|pair| pair.outcome.is_some()) {
+                    unanswered += 1;
+                }
+                Some(unanswered)
+            } else {
+                open.get_mut(outcome.call_id.as_str()).and_then(Vec::pop)
+            };
+            let (outcome, answered_at) = (Some(outcome), Some(at));
+            match place.and_then(|place| pairs.get_mut(place)) {
+                Some(pair) => (pair.outcome, pair.answered_at) = (outcome, answered_at),
+                None => pairs.push(Pair { call: None, outcome, called_at: at, answered_at, agent }),
+            }
+        }
+    }
+    pairs
+}
+
+/// Words of tools that run command lines.
+const SHELLS: [&str; 9] =
+    ["bash", "shell", "sh", "terminal", "exec", "command", "cmd", "powershell", "zsh"];
+
+impl<'t> Call<'t> {
+    /// Reads a pair. `arguments` and `text` are redacted. `earlier` are the calls before it.
+    pub(crate) fn of(
+        number: usize,
+        pair: &Pair<'t>,
+        (arguments, text): (&str, &str),
+        folder: Option<&str>,
+        earlier: &[Self],
+    ) -> Self {
+        let emitted = pair.call.map_or("", |call| call.tool.as_str());
+        let read = Arguments::of(arguments);
+        let tool: Cow<'t, str> = match read.inner_tool() {
+            Some(inner) => Cow::Owned(inner.to_owned()),
+            None => Cow::Borrowed(emitted),
+        };
+        let words = words_of(&tool);
+        let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+        let line = read.command_line(has(&SHELLS)).filter(|_| !has(&["patch"]));
+        let wrapped = pair.outcome.and_then(|outcome| unwrapped(outcome, text));
+        let text = wrapped.as_ref().map_or(text, |outcome| outcome.text.as_str());
+        let exit = pair.outcome.and_then(|outcome| {
+            let wrapped = wrapped.as_ref().and_then(|outcome| outcome.exit_code);
+            let told = || line.is_some().then(|| exit_code_in_text(text)).flatten();
+            outcome.exit_code.or(wrapped).or_else(told)
+        });
+        let script = line.as_deref().and_then(|line| Script::parse(line).ok());
+        let status = status_of(pair.outcome, text, exit, script.as_ref(), line.is_some());
+        let output = pair.outcome.map(|outcome| Output {
+            text,
+            exit,
+            is_error: outcome.is_error,
+            running: outcome.running,
+            refused: status == CallStatus::Denied,
+        });
+        let failed = status == CallStatus::Failed;
+        let runs = match (&script, &line) {
+            (Some(script), Some(line)) => Run::of_script(line, script, output),
+            (None, Some(_)) => Vec::new(),
+            _ if has(&["stdin", "output", "poll", "wait"]) => continued(earlier, output),
+            _ => Run::of_tool(&tool, &words, read.is_empty(), output, failed).into_iter().collect(),
+        };
+        let files = match &script {
+            Some(script) => FileChange::by_script(script, folder),
+            None => FileChange::by_tool(&words, &read, folder),
+        };
+        let asks = read.has(&["prompt", "subagent_type", "instructions"]);
+        Self {
+            number,
+            called_at: pair.called_at,
+            answered_at: pair.answered_at,
+            agent: pair.agent,
+            status,
+            runs,
+            files,
+            lists: if line.is_some() { Vec::new() } else { lengths(text) },
+            shell: line.is_some(),
+            delegates: asks && has(&["task", "agent", "subagent", "delegate"]),
+            subagent_calls: pair.outcome.and_then(|outcome| outcome.subagent_calls),
+            truncated: pair.outcome.is_some_and(|outcome| outcome.truncated),
+            tool,
+        }
+    }
+}
+
+fn status_of(
+    outcome: Option<&Outcome>,
+    text: &str,
+    exit: Option<i32>,
+    script: Option<&Script>,
+    prints: bool,
+) -> CallStatus {
+    let Some(outcome) = outcome else { return CallStatus::Unfinished };
+    // `grep` found nothing: an answer, not a failure.
+    let last = script.and_then(|script| script.commands().last());
+    let asked = last.is_some_and(|command| command.asks());
+    if asked && exit == Some(1) && text.trim().is_empty() {
+        return CallStatus::Completed;
+    }
+    CallStatus::of(outcome, text, exit, prints)
+}
+
+/// The result of a command that a harness wrapped into a JSON object.
+fn unwrapped(outcome: &Outcome, text: &str) -> Option<Outcome> {
+    const LONGEST: usize = 256 * 1024;
+    if outcome.exit_code.is_some() || !text.starts_with('{') || text.len() > LONGEST {
+        return None;
+    }
+    let mut copy = Outcome { text: text.to_owned(), ..Outcome::default() };
+    copy.unwrap_command();
+    copy.exit_code.is_some().then_some(copy)
+}
+
+/// What a look at the output of an earlier run in the background shows.
+fn continued(earlier: &[Call<'_>], output: Option<Output<'_>>) -> Vec<Run> {
+    const LOOK_BACK: usize = 64;
+    let Some(output) = output else { return Vec::new() };
+    let background = |run: &&Run| {
+        run.end == crate::run::RunEnd::Unfinished
+            || run.hidden_by == Some("running in the background")
+    };
+    let recent = earlier.iter().rev().take(LOOK_BACK);
+    let run = recent.flat_map(|call| call.runs.iter().rev()).find(background);
+    run.and_then(|run| run.continued(output)).into_iter().collect()
+}

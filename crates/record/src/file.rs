@@ -1,0 +1,244 @@
+use counterfoil_shell::{Effect, Script, WordKind};
+
+use crate::arguments::Arguments;
+
+/// What a call did to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileEffect {
+    /// Its whole content was written.
+    Written,
+    /// A part of it was changed.
+    Edited,
+    /// It is gone.
+    Deleted,
+    /// It is gone because it has another name now.
+    Moved,
+    /// Version control put back an earlier content.
+    Restored,
+    /// Files that the call does not name were changed.
+    Unnamed,
+}
+
+impl FileEffect {
+    /// Its name for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Written => "written",
+            Self::Edited => "edited",
+            Self::Deleted => "deleted",
+            Self::Moved => "moved away",
+            Self::Restored => "restored by version control",
+            Self::Unnamed => "files that the command does not name were changed",
+        }
+    }
+}
+
+/// A file that a call was to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// The path, as the call names it; below the session's folder where that is known. Empty for
+    /// [`FileEffect::Unnamed`].
+    pub path: String,
+    /// What was to happen.
+    pub effect: FileEffect,
+    /// Whether checks look at it: no documentation, no scratch file.
+    pub checked: bool,
+}
+
+impl FileChange {
+    fn new(path: &str, effect: FileEffect, folder: Option<&str>) -> Self {
+        let below = |folder: &str| {
+            path.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/').map(str::to_owned)
+        };
+        let inside = folder.and_then(below);
+        let path = inside.clone().unwrap_or_else(|| path.trim_start_matches("./").to_owned());
+        let scratch = inside.is_none()
+            && ["/tmp/", "/dev/", "/var/", "/private/"].iter().any(|root| path.starts_with(root));
+        let checked = !scratch && !is_documentation(&path);
+        Self { path, effect, checked }
+    }
+
+    /// What an editing tool was to change. `words` are those of the tool's name.
+    pub(crate) fn by_tool(
+        words: &[String],
+        arguments: &Arguments<'_>,
+        folder: Option<&str>,
+    ) -> Vec<Self> {
+        let mut found = Vec::new();
+        if let Some(patch) = arguments.patch() {
+            found.extend(patched(patch).map(|(path, effect)| Self::new(path, effect, folder)));
+        }
+        let path = arguments.text(&PATHS).filter(|_| found.is_empty());
+        if let Some(path) = path
+            && let Some(effect) = effect_of(words, arguments)
+        {
+            found.push(Self::new(path, effect, folder));
+            if let Some(to) = arguments.text(&TARGETS).filter(|_| effect == FileEffect::Moved) {
+                found.push(Self::new(to, FileEffect::Written, folder));
+            }
+        }
+        found
+    }
+
+    /// What a command line was to change.
+    pub(crate) fn by_script(script: &Script, folder: Option<&str>) -> Vec<Self> {
+        let mut unnamed = script.commands().iter().any(|command| command.writes_by_code());
+        let mut found = Vec::new();
+        for write in script.writes() {
+            let command = script.commands().get(write.command);
+            let git = command.and_then(|command| command.program()) == Some("git");
+            let effect = match write.effect {
+                Effect::Created => FileEffect::Written,
+                Effect::Changed if git => FileEffect::Restored,
+                Effect::Changed => FileEffect::Edited,
+                Effect::Deleted => FileEffect::Deleted,
+                Effect::Moved => FileEffect::Moved,
+            };
+            let path = write.path.text.as_str();
+            let named = write.path.kind == WordKind::Literal && path != ".";
+            if path.starts_with("/dev/") {
+                continue;
+            }
+            if named || write.path.kind == WordKind::Pattern {
+                found.push(Self::new(path, effect, folder));
+            }
+            unnamed |= !named;
+        }
+        if unnamed {
+            let effect = FileEffect::Unnamed;
+            found.push(Self { path: String::new(), effect, checked: true });
+        }
+        found
+    }
+}
+
+const PATHS: [&str; 9] = [
+    "file_path",
+    "path",
+    "filepath",
+    "filename",
+    "file",
+    "notebook_path",
+    "target_file",
+    "absolute_path",
+    "source",
+];
+const TARGETS: [&str; 4] = ["destination", "new_path", "target", "to"];
+const WHOLE: [&str; 5] = ["content", "contents", "file_text", "new_content", "text"];
+const PARTS: [&str; 8] = [
+    "new_string",
+    "new_str",
+    "edits",
+    "code_edit",
+    "new_source",
+    "insert_text",
+    "diff",
+    "replacement",
+];
+
+/// What a tool with these words in its name does to the file that it names.
+fn effect_of(words: &[String], arguments: &Arguments<'_>) -> Option<FileEffect> {
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    if arguments.text(&["command"]) == Some("view") || has(&["read", "view", "get", "list"]) {
+        return None;
+    }
+    if has(&["delete", "remove", "unlink"]) {
+        Some(FileEffect::Deleted)
+    } else if has(&["move", "rename"]) {
+        Some(FileEffect::Moved)
+    } else if arguments.has(&PARTS) {
+        Some(FileEffect::Edited)
+    } else if arguments.has(&WHOLE) && has(&["write", "create", "save", "file", "editor", "put"]) {
+        Some(FileEffect::Written)
+    } else if has(&["edit", "multiedit", "replace", "patch", "insert"]) {
+        Some(FileEffect::Edited)
+    } else {
+        None
+    }
+}
+
+/// The files of a patch: `*** Update File: a.rs`, `+++ b/a.rs`.
+fn patched(patch: &str) -> impl Iterator<Item = (&str, FileEffect)> {
+    const MARKS: [(&str, FileEffect); 5] = [
+        ("*** Update File: ", FileEffect::Edited),
+        ("*** Add File: ", FileEffect::Written),
+        ("*** Delete File: ", FileEffect::Deleted),
+        ("*** Move to: ", FileEffect::Written),
+        ("+++ b/", FileEffect::Edited),
+    ];
+    // In arguments that are no JSON value the breaks of lines may be escaped.
+    patch.split('\n').flat_map(|line| line.split("\\n")).filter_map(|line| {
+        MARKS.iter().find_map(|(mark, effect)| Some((line.strip_prefix(mark)?.trim(), *effect)))
+    })
+}
+
+/// Whether only people, or another machine, read the file.
+fn is_documentation(path: &str) -> bool {
+    const ENDINGS: [&str; 8] =
+        [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];
+    ENDINGS.iter().any(|ending| path.ends_with(ending)) || path.contains(".github/workflows/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::words_of;
+
+    fn shown(changes: &[FileChange]) -> String {
+        let one = |change: &FileChange| {
+            format!("{:?} {}{}", change.effect, change.path, if change.checked { "" } else { " -" })
+        };
+        changes.iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn tools_change_files() {
+        for (tool, arguments, expected) in [
+            ("Edit", r#"{"file_path":"/r/src/a.rs","new_string":"x"}"#, "Edited src/a.rs"),
+            ("Write", r#"{"file_path":"/r/README.md","content":"x"}"#, "Written README.md -"),
+            ("Read", r#"{"file_path":"/r/a.rs"}"#, ""),
+            ("str_replace_editor", r#"{"command":"view","path":"a"}"#, ""),
+            (
+                "str_replace_editor",
+                r#"{"command":"create","path":"a","file_text":"x"}"#,
+                "Written a",
+            ),
+            ("delete_file", r#"{"path":"a.rs"}"#, "Deleted a.rs"),
+            ("move_file", r#"{"source":"a","destination":"b"}"#, "Moved a; Written b"),
+            (
+                "apply_patch",
+                "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Delete File: b.rs\n",
+                "Edited a.rs; Deleted b.rs",
+            ),
+            (
+                "apply_patch",
+                r#"{"input":"*** Begin Patch\n*** Add File: a.rs\n+x\n*** End Patch"}"#,
+                "Written a.rs",
+            ),
+            ("send_mail", r#"{"content":"x","file":"a.pdf"}"#, ""),
+        ] {
+            let read = Arguments::of(arguments);
+            let found = FileChange::by_tool(&words_of(tool), &read, Some("/r"));
+            assert_eq!(shown(&found), expected, "{tool} {arguments}");
+        }
+    }
+
+    #[test]
+    fn commands_change_files() {
+        for (line, expected) in [
+            ("echo x > a.rs", "Written a.rs"),
+            ("sed -i s/a/b/ a.rs", "Edited a.rs"),
+            ("mv a.rs b.rs", "Moved a.rs; Written b.rs"),
+            ("rm -rf out", "Deleted out"),
+            ("git checkout -- a.rs", "Restored a.rs"),
+            ("git reset --hard", "Unnamed "),
+            ("sed -i s/a/b/ *.rs", "Edited *.rs; Unnamed "),
+            ("ls > /dev/null", ""),
+            ("cat a.rs", ""),
+        ] {
+            let script = Script::parse(line).unwrap();
+            assert_eq!(shown(&FileChange::by_script(&script, None)), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What a session did: its calls and results as typed facts, each with the place that shows it.
+//!
+//! [`Record::of`] reads a transcript once; [`Record::up_to`] gives the [`Facts`] known before one
+//! message, and [`Facts::sheet`] prints them as short English lines.
+//!
+//! Deliberately not here: I/O, async, clock, randomness, prose, and any opinion about what an agent
+//! says.
+//!
+//! ```
+//! use counterfoil_model::{Format, Message, Outcome, Role, ToolCall, Transcript};
+//! use counterfoil_record::Record;
+//!
+//! let mut transcript = Transcript::new("t", Format::OpenaiChat);
+//! let call = ToolCall::new("1", "bash", r#"{"command": "cargo test -p api"}"#);
+//! let calls = Message { calls: vec![call], ..Message::text(Role::Assistant, "") };
+//! let outcome = Outcome { call_id: "1".into(), exit_code: Some(101), ..Outcome::default() };
+//! let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
+//! transcript.messages = vec![calls, results, Message::text(Role::Assistant, "All tests pass.")];
+//!
+//! let record = Record::of(&transcript);
+//! let sheet = record.up_to(2).sheet();
+//! assert!(sheet.iter().any(|line| {
+//!     line.text == "tests: `cargo test -p api` (R1, partial: `-p api`) ended with status 101"
+//! }));
+//! ```
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod call;
+mod decimal;
+mod facts;
+mod file;
+mod line;
+mod list;
+mod record;
+mod run;
+mod sheet;
+mod status;
+mod terms;
+mod value;
+
+pub use call::Call;
+pub use decimal::Decimal;
+pub use facts::{Check, Delegation, Facts};
+pub use file::{FileChange, FileEffect};
+pub use line::{Chunk, Label, Line, LineKind};
+pub use list::ListLength;
+pub use record::Record;
+pub use run::{CheckKind, Coverage, Report, Run, RunEnd, RunKind};
+pub use sheet::{CheckState, FactKind, FactLine};
+pub use status::CallStatus;
+pub use terms::terms;
+pub use value::{Value, ValueKind, values};

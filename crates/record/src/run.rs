@@ -1,0 +1,496 @@
+//! Runs of known programs: checks and version control, and how each ended.
+
+use counterfoil_shell::{
+    Activity, ActivityKind, Command, Doubt, Git, Masking, OutputVerdict, RunSummary, Scope, Script,
+    Status, activities, commit_of, shows_run, stopped_elsewhere, summary,
+};
+
+/// What kind of check a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CheckKind {
+    /// Tests.
+    Tests,
+    /// A build or a compiler.
+    Build,
+    /// A linter or a check of the format.
+    Lint,
+    /// A type checker.
+    Types,
+}
+
+impl CheckKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Tests, Self::Build, Self::Lint, Self::Types];
+
+    /// Its name for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tests => "tests",
+            Self::Build => "build",
+            Self::Lint => "lint",
+            Self::Types => "type check",
+        }
+    }
+}
+
+/// What a run was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RunKind {
+    /// A check.
+    Check(CheckKind),
+    /// Made a commit, or took one over.
+    Commit,
+    /// Pushed commits.
+    Push,
+    /// Opened a pull request.
+    PullRequest,
+    /// Another change by version control: a merge, a rebase, a tag, a reset.
+    VersionControl,
+    /// Started a program whose doings the command line does not tell.
+    Program,
+}
+
+/// How much of what a runner could cover it was asked to cover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Coverage {
+    /// Nothing narrows it.
+    Whole,
+    /// These words narrow it: `-k login`.
+    Partial(String),
+    /// Not known.
+    Unknown,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RunEnd {
+    /// By its exit status or its own report.
+    Passed,
+    /// By its exit status or its own report.
+    Failed,
+    /// It found nothing to do: no tests.
+    Empty,
+    /// It still ran, or its result is not recorded.
+    Unfinished,
+    /// Its status was hidden, and it reported nothing.
+    Unknown,
+}
+
+/// What a runner printed of itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Tests that passed.
+    pub passed: Option<u64>,
+    /// Tests that failed.
+    pub failed: Option<u64>,
+    /// Errors.
+    pub errors: Option<u64>,
+    /// Tests that were left out.
+    pub skipped: Option<u64>,
+    /// It says that it found no test.
+    pub collected_none: bool,
+}
+
+/// One run of a known program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// What it was for.
+    pub kind: RunKind,
+    /// The command, without what wraps it: `cargo test -p api`.
+    pub command: String,
+    /// How much it was to cover.
+    pub coverage: Coverage,
+    /// The exit status of the command line that it was on.
+    pub exit: Option<i32>,
+    /// Why that status does not tell how the run ended: `a pipe`, `||`, `a later command`.
+    pub hidden_by: Option<&'static str>,
+    /// What it printed of itself.
+    pub report: Report,
+    /// How it ended.
+    pub end: RunEnd,
+    /// The hash of the commit that it made, as printed.
+    pub commit: Option<String>,
+}
+
+/// What came back from the call of a command line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output<'o> {
+    pub(crate) text: &'o str,
+    pub(crate) exit: Option<i32>,
+    pub(crate) is_error: Option<bool>,
+    pub(crate) running: bool,
+    pub(crate) refused: bool,
+}
+
+/// The longest command that is shown.
+const LONGEST_COMMAND: usize = 160;
+
+impl Run {
+    /// The runs of a command line. `output` is `None` where no result is recorded.
+    pub(crate) fn of_script(line: &str, script: &Script, output: Option<Output<'_>>) -> Vec<Self> {
+        let refused = output.is_some_and(|output| output.refused);
+        let found = if refused { Vec::new() } else { activities(script) };
+        let alone = found.len() == 1;
+        let read = |(at, activity): (usize, &Activity)| {
+            let later = found.get(at + 1..).unwrap_or_default();
+            Self::of_activity(activity, later, line, script, output, alone)
+        };
+        found.iter().enumerate().filter_map(read).collect()
+    }
+
+    fn of_activity(
+        activity: &Activity,
+        later: &[Activity],
+        line: &str,
+        script: &Script,
+        output: Option<Output<'_>>,
+        alone: bool,
+    ) -> Option<Self> {
+        let command = script.commands().get(activity.command)?;
+        let kind = kind_of(activity.kind, activity.runner, command.program().unwrap_or_default())?;
+        let doubt = script.doubt(activity.command);
+        let text = output.map_or("", |output| output.text);
+        let said = summary(text, activity.kind);
+        let skipped = doubt == Some(Doubt::NeverStarts)
+            || output.is_some_and(|output| is_missing(command, output))
+            || (kind == RunKind::Check(CheckKind::Tests)
+                && stopped_elsewhere(text)
+                && said.passed.is_none());
+        if skipped {
+            return None;
+        }
+        let decides = |activity: &Activity| {
+            let command = script.commands().get(activity.command);
+            command.is_some_and(|command| command.status == Status::Decides)
+        };
+        let sight = Sight {
+            kind: activity.kind,
+            decides: decides(activity) && !script.traps_exit(),
+            alone,
+            visible: command.output_visible(),
+            replaced: doubt == Some(Doubt::Replaced),
+            own: doubt.is_none() && !prints_itself(line, text, &said),
+            // What runs after it, and only where it went well.
+            went_on: decides(activity)
+                && later
+                    .iter()
+                    .filter(|next| next.command > activity.command && decides(next))
+                    .any(|next| shows_run(text, next.kind)),
+        };
+        Some(Self {
+            kind,
+            command: shown(command),
+            coverage: match &activity.scope {
+                Scope::Whole => Coverage::Whole,
+                Scope::Subset(words) => Coverage::Partial(clipped(words)),
+            },
+            exit: output.and_then(|output| output.exit),
+            hidden_by: hidden_by(command.status),
+            report: Report::of(&said),
+            end: output.map_or(RunEnd::Unfinished, |output| sight.end(output, &said)),
+            commit: commit_of(text).filter(|_| kind == RunKind::Commit).map(str::to_owned),
+        })
+    }
+
+    /// The run that a tool with these words in its name makes: `run_tests`, `create_pull_request`.
+    pub(crate) fn of_tool(
+        tool: &str,
+        words: &[String],
+        unasked: bool,
+        output: Option<Output<'_>>,
+        failed: bool,
+    ) -> Option<Self> {
+        let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+        let runs = words.len() == 1 || has(&["run", "execute", "start"]);
+        let makes = has(&["create", "open"]);
+        let kind = if runs && has(&["test", "tests", "pytest"]) {
+            RunKind::Check(CheckKind::Tests)
+        } else if runs && has(&["build", "compile"]) {
+            RunKind::Check(CheckKind::Build)
+        } else if runs && has(&["lint", "linter"]) {
+            RunKind::Check(CheckKind::Lint)
+        } else if runs && has(&["typecheck"]) {
+            RunKind::Check(CheckKind::Types)
+        } else if makes && has(&["pull"]) && has(&["request"]) {
+            RunKind::PullRequest
+        } else {
+            return None;
+        };
+        let output = output.filter(|output| !output.refused);
+        let text = output.map_or("", |output| output.text);
+        let said = summary(text, activity_of(kind));
+        let end = match (output, said.verdict) {
+            (None, _) => RunEnd::Unfinished,
+            (Some(output), _) if output.running => RunEnd::Unfinished,
+            (_, Some(OutputVerdict::Failed)) => RunEnd::Failed,
+            _ if failed => RunEnd::Failed,
+            _ if said.collected_none => RunEnd::Empty,
+            (_, Some(OutputVerdict::Passed)) => RunEnd::Passed,
+            (Some(output), None) if output.exit == Some(0) => RunEnd::Passed,
+            _ if kind == RunKind::PullRequest => RunEnd::Passed,
+            _ => RunEnd::Unknown,
+        };
+        Some(Self {
+            kind,
+            command: tool.to_owned(),
+            coverage: if unasked { Coverage::Whole } else { Coverage::Unknown },
+            exit: output.and_then(|output| output.exit),
+            hidden_by: None,
+            report: Report::of(&said),
+            end,
+            commit: None,
+        })
+    }
+
+    /// Takes over what a later look at the output of a run in the background shows.
+    pub(crate) fn continued(&self, output: Output<'_>) -> Option<Self> {
+        let said = summary(output.text, activity_of(self.kind));
+        let end = match (said.verdict, output.exit) {
+            (Some(OutputVerdict::Failed), _) => RunEnd::Failed,
+            _ if output.running => return None,
+            (_, Some(code)) if code != 0 => RunEnd::Failed,
+            (Some(OutputVerdict::Passed), _) => RunEnd::Passed,
+            (None, Some(_)) if self.hidden_by.is_none() => RunEnd::Passed,
+            _ => return None,
+        };
+        let report = Report::of(&said);
+        Some(Self { end, report, exit: output.exit.or(self.exit), ..self.clone() })
+    }
+}
+
+impl Report {
+    fn of(said: &RunSummary) -> Self {
+        Self {
+            passed: said.passed,
+            failed: said.failed,
+            errors: said.errors,
+            skipped: said.skipped,
+            collected_none: said.collected_none,
+        }
+    }
+}
+
+/// How much of the end of a run can be seen.
+struct Sight {
+    kind: ActivityKind,
+    /// Its exit status is that of the command line.
+    decides: bool,
+    /// It is the only run of the command line.
+    alone: bool,
+    /// Its output is shown.
+    visible: bool,
+    /// Another program of that name ran in its place.
+    replaced: bool,
+    /// What is shown is its own output.
+    own: bool,
+    /// Something ran after it that only runs where it passed.
+    went_on: bool,
+}
+
+impl Sight {
+    fn end(&self, output: Output<'_>, said: &RunSummary) -> RunEnd {
+        if self.replaced {
+            return RunEnd::Unknown;
+        }
+        if let Some(end) = self.by_report(output, said) {
+            return end;
+        }
+        // Compilers and linters print nothing where all is well.
+        let silent = matches!(self.kind, ActivityKind::Build | ActivityKind::Lint) && self.visible;
+        match (output.exit, output.is_error) {
+            (Some(0), _) if self.decides || silent => RunEnd::Passed,
+            (Some(0), _) => RunEnd::Unknown,
+            (Some(_), _) | (None, Some(true)) if self.decides || self.alone => RunEnd::Failed,
+            (None, Some(false)) if self.decides => RunEnd::Passed,
+            _ => RunEnd::Unknown,
+        }
+    }
+
+    fn by_report(&self, output: Output<'_>, said: &RunSummary) -> Option<RunEnd> {
+        let all_skipped = said.passed.unwrap_or(0) == 0 && said.skipped > Some(0);
+        let clean = !self.alone || output.exit.is_none_or(|exit| exit == 0);
+        match said.verdict {
+            Some(OutputVerdict::Failed) => Some(RunEnd::Failed),
+            _ if self.kind != ActivityKind::Test && self.went_on => Some(RunEnd::Passed),
+            _ if output.running => Some(RunEnd::Unfinished),
+            _ if said.collected_none => Some(RunEnd::Empty),
+            Some(OutputVerdict::Passed) if all_skipped => Some(RunEnd::Empty),
+            Some(OutputVerdict::Passed) if self.own && clean => Some(RunEnd::Passed),
+            _ => None,
+        }
+    }
+}
+
+fn kind_of(kind: ActivityKind, runner: &str, program: &str) -> Option<RunKind> {
+    const TYPE_CHECKERS: [&str; 8] =
+        ["mypy", "pyright", "tsc", "vue-tsc", "ty", "flow", "sorbet", "phpstan"];
+    let types = TYPE_CHECKERS.iter().any(|known| *known == program || runner.starts_with(known));
+    Some(match kind {
+        ActivityKind::Test => RunKind::Check(CheckKind::Tests),
+        ActivityKind::Build | ActivityKind::Lint if types => RunKind::Check(CheckKind::Types),
+        ActivityKind::Build => RunKind::Check(CheckKind::Build),
+        ActivityKind::Lint => RunKind::Check(CheckKind::Lint),
+        ActivityKind::Commit => RunKind::Commit,
+        ActivityKind::Push => RunKind::Push,
+        ActivityKind::VersionControl(git) => match git {
+            Git::PullRequest => RunKind::PullRequest,
+            Git::CherryPick | Git::Revert => RunKind::Commit,
+            Git::Inspect | Git::Add | Git::Other => return None,
+            _ => RunKind::VersionControl,
+        },
+        ActivityKind::Run => RunKind::Program,
+        _ => return None,
+    })
+}
+
+fn activity_of(kind: RunKind) -> ActivityKind {
+    match kind {
+        RunKind::Check(CheckKind::Tests) => ActivityKind::Test,
+        RunKind::Check(CheckKind::Build) => ActivityKind::Build,
+        RunKind::Check(CheckKind::Lint | CheckKind::Types) => ActivityKind::Lint,
+        RunKind::Commit => ActivityKind::Commit,
+        RunKind::Push => ActivityKind::Push,
+        RunKind::PullRequest => ActivityKind::VersionControl(Git::PullRequest),
+        RunKind::VersionControl => ActivityKind::VersionControl(Git::Other),
+        RunKind::Program => ActivityKind::Run,
+    }
+}
+
+fn hidden_by(status: Status) -> Option<&'static str> {
+    let Status::Masked(masking) = status else { return None };
+    Some(match masking {
+        Masking::Pipe => "a pipe",
+        Masking::Sequence => "a later command",
+        Masking::Fallback => "`||`",
+        Masking::Background => "running in the background",
+        Masking::Negated => "`!`",
+        Masking::Substitution => "a substitution",
+        Masking::Condition => "a condition",
+        Masking::Loop => "a loop",
+        Masking::Wrapper => "the program that started it",
+    })
+}
+
+fn shown(command: &Command) -> String {
+    let name = command.program().unwrap_or_default();
+    let words = command.args.iter().map(|word| word.text.as_str());
+    let all: Vec<&str> = std::iter::once(name).chain(words).collect();
+    clipped(&all.join(" "))
+}
+
+/// A command on one line, and no longer than people read.
+fn clipped(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
+    match line.get(line.floor_char_boundary(LONGEST_COMMAND)..) {
+        Some("") | None => line,
+        Some(_) => {
+            let cut = line.floor_char_boundary(LONGEST_COMMAND);
+            format!("{}…", line.get(..cut).unwrap_or_default())
+        }
+    }
+}
+
+/// Whether the line that reports the end stands in the command line itself: `echo "42 passed"`.
+fn prints_itself(line: &str, text: &str, said: &RunSummary) -> bool {
+    let report = text.get(said.evidence.clone()).unwrap_or_default();
+    let report = report.trim_matches(|c: char| !c.is_alphanumeric());
+    report.len() > 3 && line.contains(report)
+}
+
+/// Whether the shell, or a runner of tasks, found no such program.
+fn is_missing(command: &Command, output: Output<'_>) -> bool {
+    let Some(program) = command.program() else { return false };
+    let unknown_task = |line: &str| {
+        let line = line.to_ascii_lowercase();
+        ["missing script: ", "no such command: ", "don't know how to build task "]
+            .iter()
+            .any(|said| line.contains(said))
+    };
+    output.exit != Some(0)
+        && output.text.lines().take(20).any(|line| {
+            let said = line.strip_suffix(": command not found");
+            let said = said.or_else(|| line.strip_suffix(": not found"));
+            let missing = said.and_then(|said| said.rsplit(' ').next()) == Some(program);
+            missing || unknown_task(line)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown_runs(line: &str, exit: Option<i32>, text: &str) -> String {
+        let output = Output { text, exit, is_error: None, running: false, refused: false };
+        let script = Script::parse(line).unwrap();
+        let one = |run: &Run| {
+            let hidden = run.hidden_by.map(|by| format!(" hidden by {by}")).unwrap_or_default();
+            format!("{:?} `{}` {:?}{hidden}", run.kind, run.command, run.end)
+        };
+        let runs = Run::of_script(line, &script, Some(output));
+        runs.iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn runs_end() {
+        for (line, exit, text, expected) in [
+            ("cargo test -p api", Some(101), "", "Check(Tests) `cargo test -p api` Failed"),
+            ("cargo test", Some(0), "", "Check(Tests) `cargo test` Passed"),
+            (
+                "pytest -q | tail -1",
+                Some(0),
+                "3 failed, 2 passed in 1s",
+                "Check(Tests) `pytest -q` Failed hidden by a pipe",
+            ),
+            ("pytest -q || true", Some(0), "", "Check(Tests) `pytest -q` Unknown hidden by `||`"),
+            (
+                "pytest; echo done",
+                Some(0),
+                "done",
+                "Check(Tests) `pytest` Unknown hidden by a later command",
+            ),
+            ("mypy src", Some(0), "", "Check(Types) `mypy src` Passed"),
+            (
+                "npx tsc --noEmit && npm run lint",
+                Some(0),
+                "",
+                "Check(Types) `tsc --noEmit` Passed; Check(Lint) `npm run lint` Passed",
+            ),
+            (
+                "git commit -m x",
+                Some(1),
+                "nothing to commit, working tree clean",
+                "Commit `git commit -m x` Failed",
+            ),
+            (
+                "pytest -k nope",
+                Some(5),
+                "no tests ran in 0.01s",
+                "Check(Tests) `pytest -k nope` Empty",
+            ),
+            ("pytest", Some(127), "bash: pytest: command not found", ""),
+            ("echo pytest", Some(0), "5 passed", ""),
+        ] {
+            assert_eq!(shown_runs(line, exit, text), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn tools_run_checks() {
+        let output = |text| {
+            Some(Output { text, exit: None, is_error: None, running: false, refused: false })
+        };
+        for (tool, text, failed, expected) in [
+            ("run_tests", "2 passed, 1 failed in 0.1s", false, Some(RunEnd::Failed)),
+            ("run_tests", "3 passed in 0.1s", false, Some(RunEnd::Passed)),
+            ("run_tests", "{}", true, Some(RunEnd::Failed)),
+            ("runBuild", "ok?", false, Some(RunEnd::Unknown)),
+            ("get_test_results", "", false, None),
+            ("create_pull_request", r#"{"number":4}"#, false, Some(RunEnd::Passed)),
+        ] {
+            let words = crate::arguments::words_of(tool);
+            let run = Run::of_tool(tool, &words, true, output(text), failed);
+            assert_eq!(run.map(|run| run.end), expected, "{tool} {text}");
+        }
+    }
+}

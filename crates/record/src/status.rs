@@ -1,0 +1,204 @@
+use counterfoil_model::Outcome;
+use serde_json::Value;
+
+/// How a call ended, as the record shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CallStatus {
+    /// It ended, and nothing says that it failed.
+    Completed,
+    /// Its mark, its exit status or the words of its result say that it failed.
+    Failed,
+    /// A person or a policy refused it: it never ran.
+    Denied,
+    /// It has no result yet, or still runs.
+    Unfinished,
+    /// The record does not keep its result.
+    Unknown,
+}
+
+impl CallStatus {
+    /// Its name for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Denied => "denied",
+            Self::Unfinished => "unfinished",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// How a call with this result ended. `text` is the result's text, `exit` its exit status;
+    /// `prints` where the text is what a command printed, not a message about the call.
+    pub(crate) fn of(outcome: &Outcome, text: &str, exit: Option<i32>, prints: bool) -> Self {
+        if outcome.refused {
+            return Self::Denied;
+        }
+        if outcome.running {
+            return Self::Unfinished;
+        }
+        if outcome.is_error == Some(true) || exit.is_some_and(|code| code != 0) {
+            return if opens_with(text, &REFUSALS) { Self::Denied } else { Self::Failed };
+        }
+        if prints && exit.is_some() { Self::Completed } else { Self::by_words(text, prints) }
+    }
+
+    fn by_words(text: &str, prints: bool) -> Self {
+        let text = text.trim_start();
+        if text.is_empty() || text.len() > LONGEST_MESSAGE {
+            return Self::Completed;
+        }
+        if text.starts_with('{') && !prints {
+            let read = serde_json::from_str(text).unwrap_or(Value::Null);
+            return if reports_failure(&read) { Self::Failed } else { Self::Completed };
+        }
+        if opens_with(text, &REFUSALS) {
+            return Self::Denied;
+        }
+        let failed = !prints && (opens_with(text, &FAILURES) || opens_with_http_error(text));
+        if failed { Self::Failed } else { Self::Completed }
+    }
+}
+
+/// A longer result is content, not a message about the call.
+const LONGEST_MESSAGE: usize = 4_000;
+
+/// How a message begins that reports a failure.
+const FAILURES: [&str; 20] = [
+    "error",
+    "err:",
+    "exception",
+    "traceback (most recent call last)",
+    "failed",
+    "failure",
+    "fatal:",
+    "<tool_use_error>",
+    "tool execution failed",
+    "unable to",
+    "could not",
+    "cannot ",
+    "no such ",
+    "invalid ",
+    "permission denied",
+    "access denied",
+    "unauthorized",
+    "not authorized",
+    "unknown tool",
+    "string to replace not found",
+];
+
+/// How a message begins that reports a refusal.
+const REFUSALS: [&str; 8] = [
+    "permission denied by",
+    "denied by",
+    "rejected by",
+    "refused by",
+    "blocked by",
+    "tool call rejected",
+    "tool call blocked",
+    "the user doesn't want",
+];
+
+fn opens_with(text: &str, openings: &[&str]) -> bool {
+    openings.iter().any(|opening| {
+        let split = text.split_at_checked(opening.len());
+        split.filter(|(head, _)| head.eq_ignore_ascii_case(opening)).is_some_and(|(_, rest)| {
+            let closed = opening.ends_with([' ', ':', '>', ')']) || opening.contains(' ');
+            closed || rest.is_empty() || rest.starts_with([':', ' ', '!', '.', '-', '\n', '('])
+        })
+    })
+}
+
+/// `HTTP 401`, `HTTP/1.1 503`.
+fn opens_with_http_error(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let opens = words.next().is_some_and(|word| word == "HTTP" || word.starts_with("HTTP/"));
+    let code = words.next().unwrap_or_default().trim_end_matches([':', ',']);
+    opens && code.len() == 3 && code.starts_with(['4', '5'])
+}
+
+/// Members of a JSON result that say how the call went.
+const MARKS: [&str; 12] = [
+    "error",
+    "errors",
+    "exception",
+    "error_message",
+    "success",
+    "ok",
+    "succeeded",
+    "iserror",
+    "is_error",
+    "status",
+    "status_code",
+    "code",
+];
+
+/// Words of a status that is a failure of the call. What a look-up finds may be in such a state, so
+/// they count only where the object says nothing else.
+const FAILED: [&str; 4] = ["error", "failed", "failure", "fail"];
+
+/// Members that only say why.
+const REASONS: [&str; 8] =
+    ["reason", "detail", "details", "description", "hint", "help", "message", "type"];
+
+fn reports_failure(result: &Value) -> bool {
+    let Value::Object(members) = result else { return false };
+    let lower = |key: &String| key.to_ascii_lowercase();
+    let bare = members
+        .keys()
+        .map(lower)
+        .all(|key| MARKS.contains(&key.as_str()) || REASONS.contains(&key.as_str()));
+    members.iter().any(|(key, value)| match (lower(key).as_str(), value) {
+        ("error" | "errors" | "exception" | "error_message", value) => is_filled(value),
+        ("success" | "ok" | "succeeded", value) => value == &Value::Bool(false),
+        ("iserror" | "is_error", value) => value == &Value::Bool(true),
+        ("status", Value::String(word)) => {
+            bare && FAILED.iter().any(|failed| word.eq_ignore_ascii_case(failed))
+        }
+        ("status" | "status_code" | "code", value) => {
+            value.as_u64().is_some_and(|code| (400..600).contains(&code))
+        }
+        _ => false,
+    })
+}
+
+fn is_filled(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) => true,
+        Value::String(text) => !text.is_empty() && text != "none",
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_say_how_a_call_ended() {
+        let marked = |is_error| Outcome { is_error, ..Outcome::default() };
+        for (outcome, text, exit, prints, expected) in [
+            (marked(None), "done", None, false, CallStatus::Completed),
+            (marked(Some(true)), "no", None, false, CallStatus::Failed),
+            (marked(Some(true)), "Rejected by the user", None, false, CallStatus::Denied),
+            (marked(None), "", Some(2), true, CallStatus::Failed),
+            (marked(None), "error: x", Some(0), true, CallStatus::Completed),
+            (marked(None), "error: x", None, true, CallStatus::Completed),
+            (marked(None), "Error: no such order", None, false, CallStatus::Failed),
+            (marked(None), r#"{"error":"x"}"#, None, false, CallStatus::Failed),
+            (marked(None), r#"{"error":null,"id":1}"#, None, false, CallStatus::Completed),
+            (marked(None), r#"{"status":"failed"}"#, None, false, CallStatus::Failed),
+            (marked(None), r#"{"id":7,"status":"failed"}"#, None, false, CallStatus::Completed),
+            (marked(None), r#"{"success":false}"#, None, false, CallStatus::Failed),
+            (marked(None), "HTTP 503", None, false, CallStatus::Failed),
+            (Outcome { refused: true, ..marked(None) }, "", None, false, CallStatus::Denied),
+            (Outcome { running: true, ..marked(None) }, "", None, true, CallStatus::Unfinished),
+        ] {
+            assert_eq!(CallStatus::of(&outcome, text, exit, prints), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What sessions show, as tables.
+
+mod facts;
+mod robustness;
+mod session;

@@ -1,0 +1,32 @@
+//! Sessions in a few words.
+
+use counterfoil_model::{Format, Message, Outcome, Role, ToolCall, Transcript};
+
+/// A call with its result: the tool, its arguments, the exit status, and what came back.
+pub(crate) type Step<'s> = (&'s str, &'s str, Option<i32>, &'s str);
+
+/// A session of these calls, after which the agent says something.
+pub(crate) fn session(steps: &[Step<'_>]) -> Transcript {
+    let mut transcript = Transcript::new("t", Format::OpenaiChat);
+    transcript.directory = Some("/repo".to_owned());
+    for (at, (tool, arguments, exit_code, text)) in steps.iter().enumerate() {
+        let id = format!("id{at}");
+        let call = ToolCall::new(&id, *tool, *arguments);
+        let outcome = Outcome {
+            call_id: id,
+            text: (*text).to_owned(),
+            exit_code: *exit_code,
+            ..Outcome::default()
+        };
+        let calls = Message { calls: vec![call], ..Message::text(Role::Assistant, "") };
+        let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
+        transcript.messages.extend([calls, results]);
+    }
+    transcript.messages.push(Message::text(Role::Assistant, "Done."));
+    transcript
+}
+
+/// A call of a shell.
+pub(crate) fn shell(line: &str) -> String {
+    serde_json::json!({ "command": line }).to_string()
+}
