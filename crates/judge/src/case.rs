@@ -133,7 +133,9 @@ impl<'r> Case<'r> {
         let questions: Vec<_> = questions.take(40).collect();
         let used = sentences.iter().map(|s| s.span.len() + 8).sum::<usize>()
             + sheet.iter().map(|line| line.text.len() + 8).sum::<usize>()
-            + questions.iter().map(|(_, q)| q.message.len() + 20).sum::<usize>();
+            + questions.iter().map(|(_, q)| q.message.len() + 20).sum::<usize>()
+            + text::tools(facts).len()
+            + text::HEADINGS;
         let Excerpts { lines, groups, omitted_lines, omitted_bytes, bytes_read } =
             Excerpts::of(facts, answer.text(), ask.need, bytes.saturating_sub(used));
         (left_out.lines, left_out.bytes) = (omitted_lines, omitted_bytes);

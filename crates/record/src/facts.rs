@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use counterfoil_model::{Catalog, Gap};
 
 use crate::call::Call;
-use crate::file::{FileChange, FileEffect};
+use crate::file::FileChange;
 use crate::line::{Chunk, Label, Line};
 use crate::list::ListLength;
 use crate::record::Record;
 use crate::run::{CheckKind, Run, RunEnd, RunKind};
 use crate::sheet::{self, FactLine};
 use crate::status::CallStatus;
-use crate::value::{Value, ValueKind, values};
+use crate::value::ValueKind;
 
 /// What the record shows before one message. A result that came later is not part of it.
 #[derive(Debug, Clone, Copy)]
@@ -170,12 +170,6 @@ impl<'r> Facts<'r> {
         })
     }
 
-    /// The values of a line.
-    #[must_use]
-    pub fn values_in(&self, label: Label) -> Vec<Value> {
-        self.line(label).map(|(_, line)| values(&line.text)).unwrap_or_default()
-    }
-
     /// Why the record may lack calls or results, each reason once.
     pub fn gaps(&self) -> impl Iterator<Item = Gap> {
         let before =
@@ -221,10 +215,8 @@ impl<'r> Facts<'r> {
     /// The runs of checks, in order.
     #[must_use]
     pub fn checks(&self) -> Vec<Check<'r>> {
-        let changes: Vec<(usize, &FileChange)> = self
-            .changes()
-            .filter(|(_, change)| change.checked && change.effect != FileEffect::Unnamed)
-            .collect();
+        let changes: Vec<(usize, &FileChange)> =
+            self.changes().filter(|(_, change)| change.checked).collect();
         let check = |(call, run): (usize, Cow<'r, Run>)| {
             let RunKind::Check(kind) = run.kind else { return None };
             let mut changed_after: Vec<(usize, &FileChange)> = Vec::new();

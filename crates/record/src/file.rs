@@ -15,7 +15,7 @@ pub enum FileEffect {
     Moved,
     /// Version control put back an earlier content.
     Restored,
-    /// Files that the call does not name were changed.
+    /// Files were changed that the record does not name.
     Unnamed,
 }
 
@@ -29,7 +29,7 @@ impl FileEffect {
             Self::Deleted => "deleted",
             Self::Moved => "moved away",
             Self::Restored => "restored by version control",
-            Self::Unnamed => "files that the command does not name were changed",
+            Self::Unnamed => "files that the record does not name were changed",
         }
     }
 }
@@ -42,7 +42,7 @@ pub struct FileChange {
     pub path: String,
     /// What was to happen.
     pub effect: FileEffect,
-    /// Whether checks look at it: no documentation, no scratch file.
+    /// Whether checks look at it: no documentation, no scratch file, and it is surely changed.
     pub checked: bool,
 }
 
@@ -59,6 +59,10 @@ impl FileChange {
         Self { path, effect, checked }
     }
 
+    fn unnamed(checked: bool) -> Self {
+        Self { path: String::new(), effect: FileEffect::Unnamed, checked }
+    }
+
     /// What an editing tool was to change. `words` are those of the tool's name.
     pub(crate) fn by_tool(
         words: &[String],
@@ -70,6 +74,10 @@ impl FileChange {
             found.extend(patched(patch).map(|(path, effect)| Self::new(path, effect, folder)));
         }
         let path = arguments.text(&PATHS).filter(|_| found.is_empty());
+        // What an editor changed is not always recorded.
+        if found.is_empty() && path.is_none() && EDITORS.contains(&words.join("_").as_str()) {
+            found.push(Self::unnamed(true));
+        }
         if let Some(path) = path
             && let Some(effect) = effect_of(words, arguments)
         {
@@ -105,10 +113,7 @@ impl FileChange {
             }
             unnamed |= !named;
         }
-        if unnamed {
-            let effect = FileEffect::Unnamed;
-            found.push(Self { path: String::new(), effect, checked: true });
-        }
+        found.extend(unnamed.then(|| Self::unnamed(false)));
         found
     }
 }
@@ -123,6 +128,16 @@ const PATHS: [&str; 9] = [
     "target_file",
     "absolute_path",
     "source",
+];
+const EDITORS: [&str; 8] = [
+    "edit",
+    "multi_edit",
+    "write",
+    "apply_patch",
+    "edit_file",
+    "write_file",
+    "notebook_edit",
+    "patch",
 ];
 const TARGETS: [&str; 4] = ["destination", "new_path", "target", "to"];
 const WHOLE: [&str; 5] = ["content", "contents", "file_text", "new_content", "text"];
@@ -169,7 +184,8 @@ fn patched(patch: &str) -> impl Iterator<Item = (&str, FileEffect)> {
     ];
     // In arguments that are no JSON value the breaks of lines may be escaped.
     patch.split('\n').flat_map(|line| line.split("\\n")).filter_map(|line| {
-        MARKS.iter().find_map(|(mark, effect)| Some((line.strip_prefix(mark)?.trim(), *effect)))
+        let named = |mark| Some(line.strip_prefix(mark)?.trim().trim_end_matches('\\'));
+        MARKS.iter().find_map(|(mark, effect)| Some((named(*mark)?, *effect)))
     })
 }
 
@@ -216,6 +232,7 @@ mod tests {
                 r#"{"input":"*** Begin Patch\n*** Add File: a.rs\n+x\n*** End Patch"}"#,
                 "Written a.rs",
             ),
+            ("Edit", r#"{"summary":"a file was edited"}"#, "Unnamed "),
             ("send_mail", r#"{"content":"x","file":"a.pdf"}"#, ""),
         ] {
             let read = Arguments::of(arguments);
@@ -232,8 +249,8 @@ mod tests {
             ("mv a.rs b.rs", "Moved a.rs; Written b.rs"),
             ("rm -rf out", "Deleted out"),
             ("git checkout -- a.rs", "Restored a.rs"),
-            ("git reset --hard", "Unnamed "),
-            ("sed -i s/a/b/ *.rs", "Edited *.rs; Unnamed "),
+            ("git reset --hard", "Unnamed  -"),
+            ("sed -i s/a/b/ *.rs", "Edited *.rs; Unnamed  -"),
             ("ls > /dev/null", ""),
             ("cat a.rs", ""),
         ] {

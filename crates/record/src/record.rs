@@ -84,12 +84,6 @@ impl<'t> Record<'t> {
         &self.lines
     }
 
-    /// The line of that name.
-    #[must_use]
-    pub fn line(&self, label: Label) -> Option<&Line<'t>> {
-        self.lines.get(self.position(label)?)
-    }
-
     /// The line with what message `message` says; `None` where it says nothing.
     #[must_use]
     pub fn said_in(&self, message: usize) -> Option<&Line<'t>> {

@@ -163,7 +163,10 @@ fn check_line(check: &Check<'_>) -> FactLine {
         .iter()
         .map(|(call, change)| {
             calls.push(*call);
-            format!("{} was {} after it (C{call})", change.path, change.effect.name())
+            match change.effect {
+                FileEffect::Unnamed => format!("{} after it (C{call})", change.effect.name()),
+                effect => format!("{} was {} after it (C{call})", change.path, effect.name()),
+            }
         })
         .collect();
     if !changes.is_empty() {
@@ -207,6 +210,7 @@ fn reported(report: &Report) -> String {
     let telling = |count: &u64, name: &str| *count > 0 || name == "failed" || name == "passed";
     let one = |(count, name): &(Option<u64>, &str)| {
         let count = count.filter(|count| telling(count, name))?;
+        let name = if count == 1 { name.trim_end_matches('s') } else { name };
         Some(format!("{count} {name}"))
     };
     let mut counts: Vec<String> = counts.iter().filter_map(one).collect();

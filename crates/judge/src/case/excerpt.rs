@@ -32,7 +32,8 @@ const LONGEST_LINE: usize = 6_000;
 impl<'r> Excerpts<'r> {
     pub(super) fn of(facts: Facts<'r>, answer: &str, need: &[Need], budget: usize) -> Self {
         let total: usize = facts.lines().iter().map(|line| line.text.len() + OVERHEAD).sum();
-        if total <= budget {
+        let breaks = || facts.lines().iter().map(|line| indents(&line.text)).sum::<usize>();
+        if total <= budget && total + breaks() <= budget {
             let whole = |line: &'r Line<'r>| {
                 let ranges = std::slice::from_ref(&(0..line.text.len())).to_vec();
                 shown(facts, line, &ranges)
@@ -131,7 +132,8 @@ impl<'r, 'n> Choice<'r, 'n> {
     /// Keeps a part of a line if there is room; returns whether there was.
     fn keep(&mut self, at: usize, range: Range<usize>) -> bool {
         let new = if self.kept.contains_key(&at) { 8 } else { OVERHEAD };
-        let cost = range.len() + new;
+        let text = self.facts.lines().get(at).and_then(|line| line.text.get(range.clone()));
+        let cost = range.len() + new + text.map_or(0, indents);
         if cost > self.left {
             return false;
         }
@@ -213,9 +215,13 @@ impl<'r, 'n> Choice<'r, 'n> {
     }
 }
 
-/// Ends a group of calls that have no line: `C14 to C20: 7 calls left out (Read ×5, Bash ×2)`.
+/// Ends a group of calls that have no line: `[…] C14 to C20, 7 calls: Read ×5, Bash ×2`.
 fn close(group: &mut Vec<&Line<'_>>, at: usize, groups: &mut Vec<(usize, String)>) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+    let range = match group.len() {
+        1 => first.label.to_string(),
+        count => format!("{} to {}, {count} calls", first.label, last.label),
+    };
     let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
     for line in group.iter() {
         *tools.entry(line.text.split(' ').next().unwrap_or_default()).or_default() += 1;
@@ -228,10 +234,14 @@ fn close(group: &mut Vec<&Line<'_>>, at: usize, groups: &mut Vec<(usize, String)
     });
     let named = named.collect::<Vec<_>>().join(", ");
     let more = if tools.len() > 2 { ", …" } else { "" };
-    let text =
-        format!("[…] {} to {}: {} calls ({named}{more})", first.label, last.label, group.len());
+    let text = format!("[…] {range}: {named}{more}");
     groups.push((at, text));
     group.clear();
+}
+
+/// What the indents of the lines of a text take.
+fn indents(text: &str) -> usize {
+    2 * text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 /// The pieces of a chunk that are wanted, neighbours joined.

@@ -21,7 +21,7 @@ const COMMON: usize = 512;
 const MOST_TERMS: usize = 2_000;
 
 const SAME_VALUE: u32 = 24;
-const FAILED: u32 = 30;
+const FAILED: u32 = 15;
 const LAST_RUN: u32 = 60;
 const LAST_REQUEST: u32 = 60;
 const FIRST_REQUEST: u32 = 30;
@@ -113,7 +113,9 @@ impl Relevance {
         let count = facts.calls().len();
         for (at, call) in facts.calls().iter().enumerate() {
             if matches!(facts.status(call), CallStatus::Failed | CallStatus::Denied) {
-                self.add_to(facts, result(call.number), FAILED, FAILED);
+                // Early failures were often mended.
+                let late = u32::try_from(at * 2 / count).unwrap_or_default();
+                self.add_to(facts, result(call.number), FAILED * (1 + late), FAILED * (1 + late));
             }
             let from_end = u32::try_from(count - at).unwrap_or(u32::MAX);
             if from_end <= NEAR_THE_END {

@@ -4,13 +4,16 @@
 
 use std::fmt::Write as _;
 
-use counterfoil_record::{CallStatus, LineKind};
+use counterfoil_record::{CallStatus, Facts, LineKind};
 
 use super::{Case, CaseLine};
 
+/// What the headings of the parts take at most.
+pub(super) const HEADINGS: usize = 400;
+
 pub(super) fn of(case: &Case<'_>) -> String {
     let mut text = String::new();
-    tools(case, &mut text);
+    line(&mut text, "TOOLS OFFERED", &tools(case.facts));
     record(case, &mut text);
     text.push_str("FACTS (worked out by code from the whole record)\n");
     for (at, fact) in case.sheet.iter().enumerate() {
@@ -35,23 +38,23 @@ pub(super) fn of(case: &Case<'_>) -> String {
     text
 }
 
-fn tools(case: &Case<'_>, text: &mut String) {
-    const MOST_BYTES: usize = 4_000;
-    let catalog = case.facts.catalog();
+/// The names of the tools that the agent was offered.
+pub(super) fn tools(facts: Facts<'_>) -> String {
+    const MOST_BYTES: usize = 2_000;
+    let catalog = facts.catalog();
     let mut names = String::new();
     for tool in catalog.iter() {
-        if names.len() > MOST_BYTES {
+        if names.len() + tool.name.len() > MOST_BYTES {
             names.push_str(", […]");
             break;
         }
         let _ = write!(names, "{}{}", if names.is_empty() { "" } else { ", " }, tool.name);
     }
-    let names = match (catalog.is_known(), names.is_empty()) {
-        (false, _) => "not recorded",
-        (true, true) => "none",
-        (true, false) => &names,
-    };
-    line(text, "TOOLS OFFERED", names);
+    match (catalog.is_known(), names.is_empty()) {
+        (false, _) => "not recorded".to_owned(),
+        (true, true) => "none".to_owned(),
+        (true, false) => names,
+    }
 }
 
 fn record(case: &Case<'_>, text: &mut String) {
