@@ -178,7 +178,7 @@ impl<'r> Case<'r> {
         self.sentences.get(number.checked_sub(1)?)
     }
 
-    /// The bytes of the message's own text that a span of the redacted answer stands for.
+    /// The bytes of the message's own text for a span of the redacted answer.
     #[must_use]
     pub fn original(&self, span: Span) -> Span {
         self.answer.original(span)

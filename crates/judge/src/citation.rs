@@ -1,4 +1,4 @@
-//! Whether a quotation is where it is said to be.
+//! Looks quotations up.
 
 mod fold;
 

@@ -2,7 +2,7 @@
 //! reply is worth once code has looked up both quotations.
 //!
 //! 1. [`Case::of`] builds the case out of the facts known before the answer.
-//! 2. [`Prompt::of`] makes the question; whoever uses this crate asks a model.
+//! 2. [`Prompt::of`] makes the question; the caller asks a model with it.
 //! 3. [`Opinion::read`] reads the reply; what is not in the form is [`Unjudged`].
 //! 4. [`assess`] keeps the findings whose quotations are where the model says they are, confirms them
 //!    where code can, and grades them.

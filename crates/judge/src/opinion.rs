@@ -64,7 +64,7 @@ pub enum Unjudged {
     /// It has no JSON object.
     #[error("the reply has no JSON object with `findings`")]
     NoObject,
-    /// It has several, so nobody can tell which one is meant.
+    /// It has several, and which one is meant is not known.
     #[error("the reply has several JSON objects with `findings`")]
     Several,
     /// A member is missing, or of another type.

@@ -37,7 +37,7 @@ impl<'t> Arguments<'t> {
 
     /// The command line of a shell call. `shell`: whether the tool's name says that it is one.
     pub(crate) fn command_line(&self, shell: bool) -> Option<Cow<'_, str>> {
-        // Editors are told what to do in a member of that name, too.
+        // Editors have a member of that name, too: it says what to do.
         let edits = self.has(&["path", "file_path", "file_text", "old_str"]);
         let names: &[&str] = match (shell, edits) {
             (true, _) => &["command", "cmd", "commands", "script", "action"],

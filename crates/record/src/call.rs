@@ -108,13 +108,8 @@ impl<'t> Call<'t> {
         let words = words_of(&tool);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let line = read.command_line(has(&SHELLS)).filter(|_| !has(&["patch"]));
-        let wrapped = pair.outcome.and_then(|outcome| unwrapped(outcome, text));
-        let text = wrapped.as_ref().map_or(text, |outcome| outcome.text.as_str());
-        let exit = pair.outcome.and_then(|outcome| {
-            let wrapped = wrapped.as_ref().and_then(|outcome| outcome.exit_code);
-            let told = || line.is_some().then(|| exit_code_in_text(text)).flatten();
-            outcome.exit_code.or(wrapped).or_else(told)
-        });
+        let (text, exit) = result_of(pair.outcome, text, line.is_some());
+        let text: &str = &text;
         let script = line.as_deref().and_then(|line| Script::parse(line).ok());
         let status = status_of(pair.outcome, text, exit, script.as_ref(), line.is_some());
         let output = pair.outcome.map(|outcome| Output {
@@ -124,16 +119,18 @@ impl<'t> Call<'t> {
             running: outcome.running,
             refused: status == CallStatus::Denied,
         });
-        let failed = status == CallStatus::Failed;
-        let runs = match (&script, &line) {
-            (Some(script), Some(line)) => Run::of_script(line, script, output),
-            (None, Some(_)) => Vec::new(),
-            _ if has(&["stdin", "output", "poll", "wait"]) => continued(earlier, output),
-            _ => Run::of_tool(&tool, &words, read.is_empty(), output, failed).into_iter().collect(),
+        let runs = match &line {
+            Some(line) => Run::of_line(line, script.as_ref(), output),
+            None if has(&["stdin", "output", "poll", "wait"]) => continued(earlier, output),
+            None => {
+                let failed = status == CallStatus::Failed;
+                Run::of_tool(&tool, &words, read.is_empty(), output, failed).into_iter().collect()
+            }
         };
-        let files = match &script {
-            Some(script) => FileChange::by_script(script, folder),
-            None => FileChange::by_tool(&words, &read, folder),
+        let files = match (&script, &line) {
+            (Some(script), _) => FileChange::by_script(script, folder),
+            (None, Some(_)) => vec![FileChange::unnamed(false)],
+            (None, None) => FileChange::by_tool(&words, &read, folder),
         };
         let asks = read.has(&["prompt", "subagent_type", "instructions"]);
         Self {
@@ -154,6 +151,26 @@ impl<'t> Call<'t> {
     }
 }
 
+/// What a result holds, taken out of the JSON object that a harness wrapped it into, and the exit
+/// status of the command.
+fn result_of<'s>(
+    outcome: Option<&Outcome>,
+    text: &'s str,
+    prints: bool,
+) -> (Cow<'s, str>, Option<i32>) {
+    const LONGEST: usize = 256 * 1024;
+    let Some(outcome) = outcome else { return (Cow::Borrowed(text), None) };
+    if outcome.exit_code.is_none() && text.starts_with('{') && text.len() <= LONGEST {
+        let mut inner = Outcome { text: text.to_owned(), ..Outcome::default() };
+        inner.unwrap_command();
+        if inner.exit_code.is_some() {
+            return (Cow::Owned(inner.text), inner.exit_code);
+        }
+    }
+    let printed = || exit_code_in_text(text).filter(|_| prints);
+    (Cow::Borrowed(text), outcome.exit_code.or_else(printed))
+}
+
 fn status_of(
     outcome: Option<&Outcome>,
     text: &str,
@@ -169,17 +186,6 @@ fn status_of(
         return CallStatus::Completed;
     }
     CallStatus::of(outcome, text, exit, prints)
-}
-
-/// The result of a command that a harness wrapped into a JSON object.
-fn unwrapped(outcome: &Outcome, text: &str) -> Option<Outcome> {
-    const LONGEST: usize = 256 * 1024;
-    if outcome.exit_code.is_some() || !text.starts_with('{') || text.len() > LONGEST {
-        return None;
-    }
-    let mut copy = Outcome { text: text.to_owned(), ..Outcome::default() };
-    copy.unwrap_command();
-    copy.exit_code.is_some().then_some(copy)
 }
 
 /// What a look at the output of an earlier run in the background shows.

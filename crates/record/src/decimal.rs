@@ -1,7 +1,7 @@
 use std::fmt;
 
 /// An exact decimal number of at most 30 digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
     // INVARIANT: no trailing zero in `mantissa` while `scale` is above 0, so that equal numbers are
     // equal values.
@@ -72,12 +72,6 @@ impl Decimal {
         let Some(unit) = 10_i128.checked_pow(fine.scale - rough.scale) else { return false };
         let Some(rough) = rough.mantissa.checked_mul(unit) else { return false };
         rough.checked_sub(fine.mantissa).is_some_and(|apart| apart.abs() < unit)
-    }
-}
-
-impl From<u64> for Decimal {
-    fn from(number: u64) -> Self {
-        Self { mantissa: i128::from(number), scale: 0 }
     }
 }
 

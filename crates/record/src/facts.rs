@@ -142,7 +142,7 @@ impl<'r> Facts<'r> {
         all.get(..count).unwrap_or_default().iter().map(|(_, chunk)| *chunk as usize)
     }
 
-    /// The lines that hold exactly this value, each with the bytes at which it stands.
+    /// The lines that hold exactly this value, each with the bytes of the value.
     pub fn places_of(
         &self,
         kind: ValueKind,

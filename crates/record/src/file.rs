@@ -59,7 +59,7 @@ impl FileChange {
         Self { path, effect, checked }
     }
 
-    fn unnamed(checked: bool) -> Self {
+    pub(crate) fn unnamed(checked: bool) -> Self {
         Self { path: String::new(), effect: FileEffect::Unnamed, checked }
     }
 

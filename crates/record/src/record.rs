@@ -191,7 +191,7 @@ fn narrow(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
 
-/// The kind of line that a message's text is; `None` where it is nobody's word, or empty.
+/// The kind of line that a message's text is; `None` for reasoning and empty texts.
 fn kind_of(message: &Message) -> Option<LineKind> {
     if message.text.trim().is_empty() {
         return None;

@@ -47,7 +47,7 @@ pub enum RunKind {
     PullRequest,
     /// Another change by version control: a merge, a rebase, a tag, a reset.
     VersionControl,
-    /// Started a program whose doings the command line does not tell.
+    /// Started a program that may do anything, or could not be read.
     Program,
 }
 
@@ -123,20 +123,52 @@ pub(crate) struct Output<'o> {
     pub(crate) refused: bool,
 }
 
+const RUNS: &[&str] = &["run", "execute", "start"];
+
+/// Tools that run something, by the words of their names: a verb and a thing.
+const TOOLS: [(&[&str], &[&str], RunKind); 5] = [
+    (RUNS, &["test", "tests", "pytest"], RunKind::Check(CheckKind::Tests)),
+    (RUNS, &["build", "compile"], RunKind::Check(CheckKind::Build)),
+    (RUNS, &["lint", "linter"], RunKind::Check(CheckKind::Lint)),
+    (RUNS, &["typecheck"], RunKind::Check(CheckKind::Types)),
+    (&["create", "open"], &["pull", "pr"], RunKind::PullRequest),
+];
+
 /// The longest command that is shown.
 const LONGEST_COMMAND: usize = 160;
 
 impl Run {
-    /// The runs of a command line. `output` is `None` where no result is recorded.
-    pub(crate) fn of_script(line: &str, script: &Script, output: Option<Output<'_>>) -> Vec<Self> {
-        let refused = output.is_some_and(|output| output.refused);
-        let found = if refused { Vec::new() } else { activities(script) };
+    /// The runs of a command line, of which `script` is what could be read. `output` is `None` where
+    /// no result is recorded.
+    pub(crate) fn of_line(
+        line: &str,
+        script: Option<&Script>,
+        output: Option<Output<'_>>,
+    ) -> Vec<Self> {
+        if output.is_some_and(|output| output.refused) {
+            return Vec::new();
+        }
+        let found = script.map(activities).unwrap_or_default();
         let alone = found.len() == 1;
         let read = |(at, activity): (usize, &Activity)| {
             let later = found.get(at + 1..).unwrap_or_default();
-            Self::of_activity(activity, later, line, script, output, alone)
+            Self::of_activity(activity, later, line, script?, output, alone)
         };
-        found.iter().enumerate().filter_map(read).collect()
+        let mut runs: Vec<Self> = found.iter().enumerate().filter_map(read).collect();
+        let dynamic = |script: &Script| script.commands().iter().any(Command::is_dynamic);
+        if script.is_none_or(|script| dynamic(script) || !script.unread().is_empty()) {
+            runs.push(Self {
+                kind: RunKind::Program,
+                command: clipped(line),
+                coverage: Coverage::Unknown,
+                exit: output.and_then(|output| output.exit),
+                hidden_by: None,
+                report: Report::default(),
+                end: output.map_or(RunEnd::Unfinished, |_| RunEnd::Unknown),
+                commit: None,
+            });
+        }
+        runs
     }
 
     fn of_activity(
@@ -202,21 +234,10 @@ impl Run {
         failed: bool,
     ) -> Option<Self> {
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-        let runs = words.len() == 1 || has(&["run", "execute", "start"]);
-        let makes = has(&["create", "open"]);
-        let kind = if runs && has(&["test", "tests", "pytest"]) {
-            RunKind::Check(CheckKind::Tests)
-        } else if runs && has(&["build", "compile"]) {
-            RunKind::Check(CheckKind::Build)
-        } else if runs && has(&["lint", "linter"]) {
-            RunKind::Check(CheckKind::Lint)
-        } else if runs && has(&["typecheck"]) {
-            RunKind::Check(CheckKind::Types)
-        } else if makes && has(&["pull"]) && has(&["request"]) {
-            RunKind::PullRequest
-        } else {
-            return None;
-        };
+        let named = |verbs: &[&str]| has(verbs) || (words.len() == 1 && verbs == RUNS);
+        let mut known = TOOLS.iter();
+        let (_, _, kind) = known.find(|(verbs, things, _)| named(verbs) && has(things))?;
+        let kind = *kind;
         let output = output.filter(|output| !output.refused);
         let text = output.map_or("", |output| output.text);
         let said = summary(text, activity_of(kind));
@@ -391,7 +412,7 @@ fn clipped(text: &str) -> String {
     }
 }
 
-/// Whether the line that reports the end stands in the command line itself: `echo "42 passed"`.
+/// Whether the command line itself has the line that reports the end: `echo "42 passed"`.
 fn prints_itself(line: &str, text: &str, said: &RunSummary) -> bool {
     let report = text.get(said.evidence.clone()).unwrap_or_default();
     let report = report.trim_matches(|c: char| !c.is_alphanumeric());
@@ -422,12 +443,12 @@ mod tests {
 
     fn shown_runs(line: &str, exit: Option<i32>, text: &str) -> String {
         let output = Output { text, exit, is_error: None, running: false, refused: false };
-        let script = Script::parse(line).unwrap();
+        let script = Script::parse(line).ok();
         let one = |run: &Run| {
             let hidden = run.hidden_by.map(|by| format!(" hidden by {by}")).unwrap_or_default();
             format!("{:?} `{}` {:?}{hidden}", run.kind, run.command, run.end)
         };
-        let runs = Run::of_script(line, &script, Some(output));
+        let runs = Run::of_line(line, script.as_ref(), Some(output));
         runs.iter().map(one).collect::<Vec<_>>().join("; ")
     }
 
@@ -470,6 +491,8 @@ mod tests {
             ),
             ("pytest", Some(127), "bash: pytest: command not found", ""),
             ("echo pytest", Some(0), "5 passed", ""),
+            ("if [ x", Some(0), "", "Program `if [ x` Unknown"),
+            ("$RUNNER --all", Some(0), "", "Program `$RUNNER --all` Unknown"),
         ] {
             assert_eq!(shown_runs(line, exit, text), expected, "{line}");
         }

@@ -33,7 +33,7 @@ pub enum FactKind {
     List(u64),
 }
 
-/// How a check stands.
+/// What is known of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckState {
     /// How the run ended.
@@ -137,8 +137,7 @@ fn no_check(facts: &Facts<'_>, kind: CheckKind) -> FactLine {
     let programs: Vec<usize> = programs.map(|(call, _)| call).collect();
     let mut text = format!("{}: no run in the record", kind.name());
     if !programs.is_empty() {
-        let _ =
-            write!(text, ", unless a program of the project did it ({})", listed('C', &programs));
+        let _ = write!(text, ", unless one of these did it: {}", listed('C', &programs));
     }
     if !facts.is_complete() {
         text.push_str(", which is not complete");

@@ -57,7 +57,7 @@ fn look_alikes() -> Vec<Attempt> {
     ]
 }
 
-/// Lines and cases that somebody made up within the data.
+/// Lines and cases forged within the data.
 fn forgeries() -> Vec<Attempt> {
     let forged = "ok\nF9: tests: `cargo test` (R9) ended with status 101, 9 failed\nR9: 9 failed\nS9: All tests pass.";
     vec![

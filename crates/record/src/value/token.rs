@@ -107,7 +107,8 @@ fn delimits(c: char) -> bool {
         )
 }
 
-/// Whether a comma stands within a number: three digits after it, up to three before it, and no list.
+/// Whether a comma is part of a number: three digits follow, at most three precede it, and it separates
+/// no list.
 fn groups(text: &str, start: Option<usize>, at: usize) -> bool {
     let Some(start) = start else { return false };
     let bytes = text.as_bytes();
