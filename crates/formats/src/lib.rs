@@ -19,6 +19,7 @@ mod evaluations;
 mod exchange;
 mod fields;
 mod gemini_parts;
+mod lenient;
 mod lines;
 mod log_name;
 mod near;
@@ -41,6 +42,7 @@ mod written;
 
 pub use decompress::decompressed;
 pub use detect::looked_for;
+pub use lenient::{mended_json, read_lenient};
 pub use log_name::{log_name, looks_like_a_log};
 pub use read::{Options, ReadError, Reading, Summary, read};
 pub use tools::{ToolListError, read_tools};

@@ -17,7 +17,6 @@ mod coverage;
 mod event;
 
 mod late;
-mod lenient;
 mod memory;
 mod options;
 mod respond;

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use counterfoil_formats::read_lenient;
 use counterfoil_guard::{ExitCause, HostEnded, HostedCall};
 use counterfoil_model::{Agent, Arguments, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Map, Value};
 
 use crate::contract::ReadEventError;
 use crate::event::{Event, Happening};
-use crate::lenient::read_json;
 use crate::toolbox;
 
 /// The members of what an agent sent.
@@ -95,7 +95,7 @@ impl Sent {
 fn as_object(arguments: Value) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),
-        Value::String(text) => match read_json(text.as_bytes()) {
+        Value::String(text) => match read_lenient(text.as_bytes()) {
             Ok(Value::Object(members)) => Value::Object(members),
             _ => Value::String(text),
         },

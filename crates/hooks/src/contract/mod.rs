@@ -4,12 +4,12 @@ mod claude_code;
 mod codex;
 mod gemini;
 
+use counterfoil_formats::read_lenient;
 use counterfoil_model::{Agent, Format};
 use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::event::Event;
-use crate::lenient::read_json;
 
 /// What an agent sends and understands.
 trait Contract: Sync {
@@ -47,7 +47,7 @@ fn of(agent: Agent) -> &'static dyn Contract {
 /// # Errors
 /// When it is no event. Members that are not known are left alone.
 pub fn read_event(agent: Agent, sent: &[u8]) -> Result<Event, ReadEventError> {
-    let sent = read_json(sent).map_err(|e| ReadEventError::NotJson(e.to_string()))?;
+    let sent = read_lenient(sent).map_err(|e| ReadEventError::NotJson(e.to_string()))?;
     of(agent).read(sent)
 }
 

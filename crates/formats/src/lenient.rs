@@ -1,4 +1,4 @@
-//! What agents send that strict JSON refuses: they are written in languages whose texts may hold
+//! JSON that strict readers refuse: agents and servers are written in languages whose texts may hold
 //! half a character and whose nesting has no bound. What is wrong costs only itself.
 
 use serde_json::Value;
@@ -9,18 +9,21 @@ const DEPTH: usize = 100;
 /// Stands for what is nested too deeply to be read.
 const TOO_DEEP: &str = "\"[nested too deeply to be read]\"";
 
-/// Reads what an agent sent. A byte-order mark is skipped; bytes that are not UTF-8 and halves of
+/// Reads what an agent or a server sent. A byte-order mark is skipped; bytes that are not UTF-8 and halves of
 /// surrogate pairs become U+FFFD; a number beyond what a double holds becomes a text; what is
 /// nested more than 100 levels deep is left out.
 ///
 /// # Errors
 /// When it is not JSON all the same.
-pub(crate) fn read_json(sent: &[u8]) -> Result<Value, serde_json::Error> {
+pub fn read_lenient(sent: &[u8]) -> Result<Value, serde_json::Error> {
     let text = String::from_utf8_lossy(sent.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sent));
-    serde_json::from_str(&text).or_else(|_| serde_json::from_str(&repaired(&text)))
+    serde_json::from_str(&text).or_else(|_| serde_json::from_str(&mended_json(&text)))
 }
 
-fn repaired(text: &str) -> String {
+/// The text as strict readers of JSON take it, mended in the same way. What is no JSON at all stays
+/// none.
+#[must_use]
+pub fn mended_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut depth = 0_usize;
     let mut rest = text;
@@ -135,10 +138,10 @@ mod tests {
             ),
             (br#"{"\ud800":"\ud800\"","b":-1e-999}"#, json!({"\u{fffd}": "\u{fffd}\"", "b": -0.0})),
         ] {
-            assert_eq!(read_json(sent).unwrap(), read);
+            assert_eq!(read_lenient(sent).unwrap(), read);
         }
-        assert!(read_json(b"{\"a\":").is_err());
-        assert!(read_json(b"\"\\").is_err());
+        assert!(read_lenient(b"{\"a\":").is_err());
+        assert!(read_lenient(b"\"\\").is_err());
     }
 
     #[test]
@@ -149,7 +152,7 @@ mod tests {
                 "[".repeat(depth),
                 "]".repeat(depth)
             );
-            let read = read_json(sent.as_bytes()).unwrap();
+            let read = read_lenient(sent.as_bytes()).unwrap();
             assert_eq!((&read["command"], &read["y"]), (&json!("ls"), &json!("]")), "{depth}");
         }
     }
