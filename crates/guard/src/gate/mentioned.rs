@@ -1,5 +1,6 @@
 //! The paths that a call names, as far as its text shows them: in arguments that are no contents, and
-//! in the words of a shell command. Links are for the executors.
+//! in the words of a shell command. Links in arguments are followed: no executor of ours opens what a
+//! server is given. Those in commands are for the executors.
 
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 use crate::admitted::Admitted;
 use crate::executor::ShellPolicyHandle;
+use crate::gate::path_forms::{Links, forms, in_named_folders, is_file_uri, without_proc};
 use crate::gate::pattern::one_form;
 
 /// One path that a call names.
@@ -105,10 +107,36 @@ pub(in crate::gate) fn in_arguments(
     for text in texts.into_iter().filter(|text| !is_reckoning(text)) {
         in_text(text, ground, &mut paths);
     }
+    let mut pairs = Vec::new();
+    in_named_folders(arguments, &mut Vec::new(), &mut pairs);
+    for (folder, text) in pairs {
+        let name = text.len() <= LONGEST_NAME && !text.contains('\n') && !text.is_empty();
+        if name && !text.starts_with(['/', '~']) && !is_url(text) && !is_file_uri(text) {
+            add(&format!("{folder}/{text}"), looks_like_a_path(text), ground, &mut paths);
+        }
+    }
+    follow(&mut paths, ground);
     for path in &mut paths {
         path.written = written;
     }
     paths
+}
+
+/// Adds where the paths lead whose links can be followed.
+fn follow(paths: &mut Vec<Named>, ground: &Ground<'_>) {
+    let mut links = Links::below(&ground.root);
+    let mut further = Vec::new();
+    for path in paths.iter().filter(|path| !path.open && path.absolute.starts_with('/')) {
+        if let Some(absolute) = links.followed(&path.absolute) {
+            ground.seen(&absolute, path.certain, false, &mut further);
+        }
+    }
+    paths.extend(further);
+}
+
+/// Whether a member of this name holds what is only spoken of.
+pub(in crate::gate) fn is_content(name: &str) -> bool {
+    CONTENTS.contains(&name.to_ascii_lowercase().as_str())
 }
 
 /// `3 * (350 + 20)`: no file is called so, and its `*` stands for none.
@@ -126,12 +154,12 @@ fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {
         }
         Value::String(text) => {
             // What is looked for is a name of files where nothing else is.
-            if !CONTENTS.contains(&name.to_ascii_lowercase().as_str()) {
+            if !is_content(name) {
                 texts.push(text);
             }
         }
         Value::Array(items) => items.iter().for_each(|item| each_text(item, name, texts)),
-        Value::Object(_) if CONTENTS.contains(&name.to_ascii_lowercase().as_str()) => {}
+        Value::Object(_) if is_content(name) => {}
         Value::Object(members) => {
             members.iter().for_each(|(name, value)| each_text(value, name, texts));
         }
@@ -235,7 +263,7 @@ fn located(word: &Word, from: Option<&str>, ground: &Ground<'_>, paths: &mut Vec
     let text = ["$PWD/", "${PWD}/"].iter().find_map(|pwd| text.strip_prefix(pwd)).unwrap_or(text);
     let before = paths.len();
     let mut seen = |piece: &str, certain: bool| {
-        let relative = !piece.starts_with(['/', '~', '$']) && !piece.starts_with("file://");
+        let relative = !piece.starts_with(['/', '~', '$']) && !is_file_uri(piece);
         match from.filter(|from| relative && !from.is_empty()) {
             Some(from) => add(&format!("{from}/{piece}"), certain, ground, paths),
             None => add(piece, certain, ground, paths),
@@ -288,6 +316,28 @@ impl<'g> Ground<'g> {
             home: home.filter(|home| home.starts_with('/')),
         }
     }
+
+    /// Adds a path, seen from here and from home, and where `/proc` leads.
+    fn seen(&self, path: &str, certain: bool, open: bool, paths: &mut Vec<Named>) {
+        let root = self.root.as_str();
+        let absolute =
+            if path.starts_with(['/', '~']) { tidy(path) } else { tidy(&format!("{root}/{path}")) };
+        let through = without_proc(&absolute, root).map(|path| tidy(&path));
+        for absolute in std::iter::once(absolute).chain(through) {
+            let inside = absolute.strip_prefix(root.trim_end_matches('/'));
+            let inside = inside.and_then(|rest| rest.strip_prefix('/')).map(str::to_owned);
+            // The same place as rules may name it: `~/.ssh/id`.
+            let at_home = self.home.and_then(|home| {
+                let rest = absolute.strip_prefix(home.trim_end_matches('/'))?;
+                rest.starts_with('/').then(|| format!("~{rest}"))
+            });
+            let one = Named { inside, absolute, certain, open, written: false };
+            if let Some(absolute) = at_home {
+                paths.push(Named { absolute, inside: None, ..one.clone() });
+            }
+            paths.push(one);
+        }
+    }
 }
 
 /// A text longer than this is content, not the name of a file. The paths in it still count.
@@ -310,43 +360,36 @@ fn in_text(text: &str, ground: &Ground<'_>, paths: &mut Vec<Named>) {
     }
 }
 
+/// Adds the path that a text spells, and others that it may mean.
 fn add(text: &str, certain: bool, ground: &Ground<'_>, paths: &mut Vec<Named>) {
-    let root = ground.root.as_str();
-    let open = text.contains(['$', '`', '*', '?']);
-    let mut push = |path: &str, open: bool| {
-        let absolute =
-            if path.starts_with(['/', '~']) { tidy(path) } else { tidy(&format!("{root}/{path}")) };
-        let below = root.trim_end_matches('/');
-        let inside = absolute.strip_prefix(below).and_then(|rest| rest.strip_prefix('/'));
-        let inside = inside.map(str::to_owned);
-        // The same place as rules may name it: `~/.ssh/id`.
-        let at_home = ground.home.and_then(|home| {
-            let rest = absolute.strip_prefix(home.trim_end_matches('/'))?;
-            rest.starts_with('/').then(|| format!("~{rest}"))
-        });
-        let one = Named { inside, absolute, certain, open, written: false };
-        if let Some(absolute) = at_home {
-            paths.push(Named { absolute, inside: None, ..one.clone() });
-        }
-        paths.push(one);
-    };
-    let text = text.strip_prefix("file://").unwrap_or(text).replace('\\', "/");
+    let (spelled, others) = forms(text);
+    add_one(&spelled, certain, ground, paths);
+    for other in others {
+        add_one(&other, false, ground, paths);
+    }
+}
+
+fn add_one(text: &str, certain: bool, ground: &Ground<'_>, paths: &mut Vec<Named>) {
+    let open = |text: &str| text.contains(['$', '`', '*', '?']);
+    let text = text.replace('\\', "/");
     let text = one_form(&text);
     let in_home = ["~", "$HOME", "${HOME}", "$HOME}"].into_iter().find_map(|name| {
         text.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))
     });
     match (in_home, ground.home) {
         (Some(rest), Some(home)) => {
-            push(&format!("{home}{rest}"), rest.contains(['$', '`', '*', '?']));
+            ground.seen(&format!("{home}{rest}"), certain, open(rest), paths);
         }
-        (Some(rest), None) => push(&format!("~{rest}"), open),
-        (None, _) => push(&text, open),
+        (Some(rest), None) => ground.seen(&format!("~{rest}"), certain, open(&text), paths),
+        (None, _) => ground.seen(&text, certain, open(&text), paths),
     }
 }
 
 fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| {
-        scheme != "file" && !scheme.is_empty() && scheme.bytes().all(|b| b.is_ascii_alphanumeric())
+        !scheme.eq_ignore_ascii_case("file")
+            && !scheme.is_empty()
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric())
     })
 }
 

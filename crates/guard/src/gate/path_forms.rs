@@ -1,0 +1,252 @@
+//! The files that a text may mean for whoever opens it: servers read URIs, end texts at a NUL, and
+//! follow what the kernel follows.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use super::mentioned::is_content;
+
+/// How often a URI may have been escaped.
+const ESCAPED: usize = 3;
+
+/// The most paths of one call whose links are followed, and of texts with a folder beside them.
+const MOST_LINKS: usize = 1024;
+const MOST_PAIRS: usize = 20_000;
+
+/// Members that name the folder in which the other members of their object are looked for.
+const FOLDERS: [&str; 24] = [
+    "base",
+    "basedir",
+    "basepath",
+    "cwd",
+    "dir",
+    "directory",
+    "folder",
+    "location",
+    "parent",
+    "parentdir",
+    "path",
+    "prefix",
+    "project",
+    "projectdir",
+    "projectpath",
+    "repo",
+    "repopath",
+    "repository",
+    "root",
+    "rootdir",
+    "rootpath",
+    "workdir",
+    "workingdir",
+    "workingdirectory",
+];
+
+/// What a text spells, and the other paths that it may mean: as a URI of a file, and before a NUL, a
+/// fragment or a query.
+pub(super) fn forms(text: &str) -> (String, Vec<String>) {
+    let mut forms = match of_file_uri(text) {
+        None => vec![text.to_owned()],
+        Some(rest) => {
+            let host_and_path = rest.strip_prefix("//");
+            let path = host_and_path.and_then(|rest| rest.get(rest.find('/')?..));
+            let path = path.or(host_and_path).unwrap_or(rest);
+            let mut forms = decoded(path);
+            // Some take the host for the first folder.
+            forms.extend(host_and_path.filter(|rest| *rest != path).map(|rest| format!("/{rest}")));
+            forms
+        }
+    };
+    for end in ['\0', '#', '?'] {
+        let cut = |form: &String| Some(form.split_once(end)?.0.to_owned());
+        let cut: Vec<String> = forms.iter().filter_map(cut).filter(|cut| !cut.is_empty()).collect();
+        forms.extend(cut);
+    }
+    let mut forms = forms.into_iter();
+    (forms.next().unwrap_or_default(), forms.collect())
+}
+
+/// A path of a URI without its escapes, and the steps to it.
+fn decoded(path: &str) -> Vec<String> {
+    let mut forms = vec![path.to_owned()];
+    for _ in 0..ESCAPED {
+        let last = forms.last().map_or("", String::as_str);
+        let next = percent_decode_str(last).decode_utf8_lossy().into_owned();
+        if next == last {
+            break;
+        }
+        forms.push(next);
+    }
+    forms.reverse();
+    forms
+}
+
+/// What follows the scheme: `file:/a`, `FILE:///a`, `file://localhost/a`.
+fn of_file_uri(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once(':')?;
+    scheme.trim_start().eq_ignore_ascii_case("file").then_some(rest)
+}
+
+/// Whether a text is a URI of a file.
+pub(super) fn is_file_uri(text: &str) -> bool {
+    of_file_uri(text).is_some()
+}
+
+/// A tidy path without the links of `/proc` to the root and to where a process is, both of which
+/// are ours: `/proc/self/root/etc` is `/etc`.
+pub(super) fn without_proc(path: &str, here: &str) -> Option<String> {
+    let rest = path.strip_prefix("/proc/")?;
+    for (link, target) in [("/root", ""), ("/cwd", here.trim_end_matches('/'))] {
+        let ends = |at: &usize| {
+            rest.get(at + link.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let at = rest.match_indices(link).map(|(at, _)| at).find(ends);
+        if let Some(rest) = at.and_then(|at| rest.get(at + link.len()..)) {
+            let path = format!("{target}{rest}");
+            return Some(without_proc(&path, here).unwrap_or(path));
+        }
+    }
+    None
+}
+
+/// Follows the links of paths that lie in one project.
+pub(super) struct Links {
+    root: PathBuf,
+    real_root: Option<PathBuf>,
+    /// Real forms of the folders that were looked at.
+    known: BTreeMap<PathBuf, Option<PathBuf>>,
+}
+
+impl Links {
+    pub(super) fn below(root: &str) -> Self {
+        let root = PathBuf::from(root);
+        let real_root = root.canonicalize().ok();
+        Self { root, real_root, known: BTreeMap::new() }
+    }
+
+    /// Where a tidy path leads, as far as there is something; `None` where it leads to itself, and
+    /// after too many. What lies in the project is given as in the project.
+    pub(super) fn followed(&mut self, path: &str) -> Option<String> {
+        if self.known.len() >= MOST_LINKS {
+            return None;
+        }
+        let path = Path::new(path);
+        let existing = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;
+        let look = || existing.canonicalize().ok();
+        let real = self.known.entry(existing.to_owned()).or_insert_with(look).as_ref()?;
+        let real = real.join(path.strip_prefix(existing).ok()?);
+        let inside = self.real_root.as_ref().and_then(|root| real.strip_prefix(root).ok());
+        let real = inside.map_or(real.clone(), |inside| self.root.join(inside));
+        let real = real.to_str()?;
+        let real = if real.len() > 1 { real.trim_end_matches('/') } else { real };
+        (Path::new(real) != path).then(|| real.to_owned())
+    }
+}
+
+/// Every text of arguments with each folder that a member beside or above it names.
+pub(super) fn in_named_folders<'v>(
+    value: &'v Value,
+    folders: &mut Vec<&'v str>,
+    pairs: &mut Vec<(&'v str, &'v str)>,
+) {
+    match value {
+        Value::String(text) => {
+            let others = folders.iter().filter(|folder| *folder != text);
+            let room = MOST_PAIRS.saturating_sub(pairs.len());
+            pairs.extend(others.map(|folder| (*folder, text.as_str())).take(room));
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|item| in_named_folders(item, folders, pairs));
+        }
+        Value::Object(members) => {
+            let before = folders.len();
+            for (name, value) in members {
+                let name: String = name.chars().filter(|c| !matches!(c, '_' | '-')).collect();
+                let names_one = FOLDERS.contains(&name.to_ascii_lowercase().as_str());
+                let folder = value.as_str().filter(|text| names_one && !text.is_empty());
+                folders.extend(folder.filter(|folder| !folders.contains(folder)));
+            }
+            let named = members.iter().filter(|(name, _)| !is_content(name));
+            named.for_each(|(_, value)| in_named_folders(value, folders, pairs));
+            folders.truncate(before);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_means_what_a_server_may_open() {
+        for (text, means) in [
+            ("file:///etc/passwd", "/etc/passwd"),
+            ("FILE:///etc/passwd", "/etc/passwd"),
+            ("file:/etc/passwd", "/etc/passwd"),
+            ("file://localhost/etc/passwd", "/etc/passwd"),
+            ("file://any.example/etc/passwd", "/etc/passwd"),
+            ("file:///w/%2eenv", "/w/.env"),
+            ("file:///w/%252eenv", "/w/.env"),
+            ("file:///w/.env#x", "/w/.env"),
+            ("file:///w/%2eenv%23x", "/w/.env"),
+            (".env\0.txt", ".env"),
+            (".env#x", ".env"),
+            (".env?x", ".env"),
+        ] {
+            let (spelled, others) = forms(text);
+            assert!(
+                spelled == means || others.iter().any(|form| form == means),
+                "{text}: {others:?}"
+            );
+        }
+        for text in ["src/main.rs", "a%2eb", "profile:/x", "https://x.example/a"] {
+            assert_eq!(forms(text), (text.to_owned(), Vec::new()));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_as_far_as_there_is_something() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        let (project, outside) = (real.join("project"), real.join("outside"));
+        std::fs::create_dir_all(project.join("sub")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        for (link, target) in [("link", "sub"), ("away", "../outside")] {
+            std::os::unix::fs::symlink(target, project.join(link)).unwrap();
+        }
+        std::os::unix::fs::symlink("project", real.join("named")).unwrap();
+        let root = real.join("named").to_str().unwrap().to_owned();
+        let away = outside.to_str().unwrap();
+        for (path, leads) in [
+            ("sub/new", None),
+            ("link", Some(format!("{root}/sub"))),
+            ("link/new/file", Some(format!("{root}/sub/new/file"))),
+            ("away", Some(away.to_owned())),
+            ("away/new", Some(format!("{away}/new"))),
+            ("nothing/there", None),
+        ] {
+            let found = Links::below(&root).followed(&format!("{root}/{path}"));
+            assert_eq!(found, leads, "{path}");
+        }
+    }
+
+    #[test]
+    fn proc_leads_back() {
+        for (path, leads) in [
+            ("/proc/self/root/etc/passwd", Some("/etc/passwd")),
+            ("/proc/1/root", Some("")),
+            ("/proc/thread-self/root/proc/self/root/etc", Some("/etc")),
+            ("/proc/self/task/7/cwd/.env", Some("/w/.env")),
+            ("/proc/self/cwd", Some("/w")),
+            ("/proc/self/rootkit", None),
+            ("/proc/cpuinfo", None),
+            ("/etc/passwd", None),
+        ] {
+            assert_eq!(without_proc(path, "/w").as_deref(), leads, "{path}");
+        }
+    }
+}
