@@ -29,7 +29,7 @@ pub(crate) enum Clients {
     /// One with a session over HTTP: it asks again for an answer that broke off.
     Session,
     /// All that have no session: each request stands alone, and a client that goes away gives it
-    /// up.
+    /// up. No message of one of them is about a request of another.
     Alone,
     /// One over streams, which does not know how the server is reached.
     Streams,
@@ -114,19 +114,22 @@ impl ClientConnection {
         let asked = Message::read(text).ok();
         let is_request = asked.as_ref().is_some_and(|m| m.method.is_some() && m.id.is_some());
         let is_answer = asked.as_ref().is_some_and(|m| m.method.is_none());
-        if let Some(cancelled) = asked.as_ref().and_then(Message::cancels) {
-            // Nobody waits there any more: its stream ends.
-            self.upstream.forget(cancelled);
-            self.held().remove(cancelled);
-        }
+        let cancelled = asked.as_ref().and_then(Message::cancels);
         let id = asked.and_then(|message| message.id).unwrap_or_default();
-        match gateway.from_client(text).await.into_iter().next() {
+        let step = gateway.from_client(text).await.into_iter().next();
+        // Without a session each request stands alone, and ids are not its client's own.
+        if let Some(cancelled) = cancelled.filter(|_| self.clients != Clients::Alone) {
+            // Nobody waits there any more: its stream ends.
+            self.held().remove(&cancelled);
+            if step.is_some() {
+                self.upstream.forget(&cancelled);
+            }
+        }
+        match step {
             None => ClientReply::Taken,
             Some(Step::Answer(answer)) if is_answer => self.told(answer).await,
-            Some(Step::Answer(answer)) => self.answer(id, answer),
-            Some(Step::Forward(line)) if is_request => {
-                self.ask(gateway, id.to_owned(), &line, headers).await
-            }
+            Some(Step::Answer(answer)) => self.answer(&id, answer),
+            Some(Step::Forward(line)) if is_request => self.ask(gateway, id, &line, headers).await,
             Some(Step::Forward(line)) => self.pass(gateway, &line, headers).await,
         }
     }
@@ -146,7 +149,7 @@ impl ClientConnection {
 
     /// The end of a call that a person did not agree to: it is said where the call was made.
     async fn told(&self, answer: String) -> ClientReply {
-        let id = Message::read(&answer).ok().and_then(|message| message.id.map(str::to_owned));
+        let id = Message::read(&answer).ok().and_then(|message| message.id);
         let held = id.and_then(|id| self.held().remove(&id));
         match held {
             Some(to) => {
@@ -179,6 +182,10 @@ impl ClientConnection {
                 let told = gateway.from_server(&text).await;
                 let why = format!("the MCP server answered something else ({})", reply.status);
                 match (told, gateway.lost(&id, false, &why).await) {
+                    // It answers something else, which a client over streams does not wait for.
+                    (_, Some(error)) if self.clients == Clients::Streams => {
+                        ClientReply::Message(error)
+                    }
                     (Some(text), _) | (None, Some(text)) => ClientReply::Answer(reply, text),
                     (None, None) => ClientReply::Taken,
                 }
@@ -219,7 +226,7 @@ impl ClientConnection {
         headers: &HeaderMap,
     ) -> ClientReply {
         let released = Message::read(line).ok().filter(|message| message.method.is_some());
-        let released = released.and_then(|message| message.id.map(str::to_owned));
+        let released = released.and_then(|message| message.id);
         let held = released.and_then(|id| Some((self.held().remove(&id)?, id)));
         let Some((to, id)) = held else {
             return match self.upstream.exchange(line, headers).await {
@@ -352,5 +359,6 @@ async fn lost(gateway: &Gateway, id: &str, why: &str) -> ClientReply {
 }
 
 fn is_answer_to(text: &str, id: &str) -> bool {
-    Message::read(text).is_ok_and(|message| message.method.is_none() && message.id == Some(id))
+    Message::read(text)
+        .is_ok_and(|message| message.method.is_none() && message.id.as_deref() == Some(id))
 }

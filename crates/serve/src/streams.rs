@@ -1,18 +1,17 @@
 //! A client over streams, in front of a server that is reached in another way.
 
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::HeaderMap;
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::connection::{ClientConnection, ClientReply, Clients};
-use crate::mcp::{Gateway, Line, Lines, Message, code, error, parts};
+use crate::mcp::{Gateway, Line, Lines, Message, code, error, parts, write_message};
 use crate::upstream::{Event, RequestHeaders, Server, UpstreamError};
 
 /// Messages that wait for a client that reads slowly.
@@ -39,7 +38,7 @@ pub async fn relay_to(
     let reading = read(Arc::clone(&client), input);
     let writing = async {
         while let Some(text) = told.recv().await {
-            if send(&mut output, &text).await.is_err() {
+            if write_message(&mut output, &text).await.is_err() {
                 return;
             }
         }
@@ -54,16 +53,11 @@ pub async fn relay_to(
     client.connection.end(&headers).await;
     // What was said meanwhile; whoever does not read any more is not told.
     while let Ok(text) = told.try_recv() {
-        if send(&mut output, &text).await.is_err() {
+        if write_message(&mut output, &text).await.is_err() {
             break;
         }
     }
     Ok(())
-}
-
-async fn send(output: &mut (impl AsyncWrite + Unpin), text: &str) -> io::Result<()> {
-    output.write_all(format!("{text}\n").as_bytes()).await?;
-    output.flush().await
 }
 
 struct Client {
@@ -84,8 +78,8 @@ async fn read(client: Arc<Client>, input: impl AsyncRead + Unpin) {
         };
         let text = match line {
             Ok(Some(Line::Text(text))) => text,
-            Ok(Some(Line::Unreadable(why))) => {
-                client.tell(error(None, code::PARSE_ERROR, why)).await;
+            Ok(Some(Line::Unreadable(why, found))) => {
+                client.tell(found.refusal(why)).await;
                 continue;
             }
             Ok(None) | Err(_) => break,

@@ -3,6 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use counterfoil_formats::read_lenient;
 use counterfoil_guard::BoxFuture;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -132,10 +133,11 @@ impl Downstream {
 
     /// Takes an answer of the client to what it was asked; whether it was.
     pub(super) fn answered(&self, message: &Message<'_>) -> bool {
-        let asked = message.id.and_then(|id| lock(&self.asked).remove(id));
+        let asked = message.id.as_ref().and_then(|id| lock(&self.asked).remove(id));
         let Some(asked) = asked else { return false };
-        if let Some(result) = message.members.get("result") {
-            let result = serde_json::from_str(result.get()).unwrap_or_default();
+        // What cannot be read is no answer.
+        let result = message.members.get("result").map(|raw| read_lenient(raw.get().as_bytes()));
+        if let Some(Ok(result)) = result {
             // Nobody waits any more where it took too long.
             asked.send(result).ok();
         }

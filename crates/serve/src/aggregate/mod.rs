@@ -211,11 +211,11 @@ impl Aggregate {
     pub(crate) fn exchange(self: &Arc<Self>, text: &str) -> Result<Reply, UpstreamError> {
         let unreadable = |error: serde_json::Error| UpstreamError::Unreadable(error.to_string());
         let message = Message::read(text).map_err(unreadable)?;
-        let (Some(method), Some(id)) = (message.method.clone(), message.id) else {
+        let (Some(method), Some(id)) = (message.method.clone(), message.id.clone()) else {
             if message.method.is_none() {
                 self.downstream.answered(&message);
             } else if let Some(id) = message.cancels() {
-                self.forget(id);
+                self.forget(&id);
             }
             return Ok(Reply::accepted());
         };
@@ -223,14 +223,13 @@ impl Aggregate {
         let (number, aggregate) = (self.downstream.number(), Arc::clone(self));
         self.downstream.open(number, to.clone());
         let asked = Asked {
-            id: id.to_owned(),
+            id: id.clone(),
             method,
             params: message.params().map_or("{}", RawValue::get).to_owned(),
             alone: message.is_alone(),
             to: to.clone(),
         };
         self.alone.fetch_or(asked.alone, Ordering::Relaxed);
-        let id = id.to_owned();
         // The task notes its end only when it is noted itself.
         let mut running = self.running();
         let task = tokio::spawn(async move {

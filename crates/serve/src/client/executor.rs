@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_formats::read_tools;
 use counterfoil_guard::{
@@ -136,7 +136,7 @@ impl McpExecutor {
 }
 
 fn offered(server: &str, listed: &[Value]) -> Result<BTreeMap<String, Offered>, McpExecutorError> {
-    let mut tools = BTreeMap::new();
+    let (mut tools, mut names) = (BTreeMap::new(), BTreeSet::new());
     for raw in listed {
         let wrong = |reason: String| McpExecutorError::Tools { server: server.to_owned(), reason };
         let read = read_tools(&Value::Array(vec![raw.clone()]));
@@ -150,6 +150,14 @@ fn offered(server: &str, listed: &[Value]) -> Result<BTreeMap<String, Offered>, 
             let origin = Origin::Mcp { server: server.to_owned() };
             let own = tool.name.clone();
             let tool = Tool { name: name.clone(), origin, ..tool };
+            if !names.insert(name.clone()) {
+                let named = &own;
+                tracing::warn!(
+                    "`{server}` has more than one tool of the name `{named}`: none is offered"
+                );
+                tools.remove(&name);
+                continue;
+            }
             tools.insert(name, Offered { name: own, tool, raw: raw.clone(), destroys });
         }
     }
@@ -160,7 +168,11 @@ fn offered(server: &str, listed: &[Value]) -> Result<BTreeMap<String, Offered>, 
 fn output(result: Value) -> ToolOutput {
     let blocks = result.get("content").and_then(Value::as_array);
     let texts: Vec<String> = blocks.into_iter().flatten().map(said).collect();
-    let failed = result.get("isError") == Some(&Value::Bool(true));
+    // Only what says plainly that it is no error is none.
+    let failed = match result.get("isError") {
+        None | Some(Value::Null | Value::Bool(false)) => !result.is_object(),
+        Some(_) => true,
+    };
     let structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
     let text = match (texts.is_empty(), &structured) {
         (true, Some(structured)) => structured.to_string(),

@@ -10,6 +10,8 @@ pub struct Offer {
     pub server: Option<(String, String)>,
     /// The revision of the protocol.
     pub revision: Option<String>,
+    /// What it tells the model about its use.
+    pub instructions: Option<String>,
     /// Its tools, as it lists them.
     pub tools: Vec<Value>,
 }
@@ -28,6 +30,7 @@ pub async fn inspect(server: &Server, options: &ClientOptions) -> Result<Offer, 
     });
     let text = |member: &str| said.and_then(|said| said.get(member)?.as_str().map(str::to_owned));
     let server = text("name").map(|name| (name, text("version").unwrap_or_default()));
+    let instructions = greeting.get("instructions").and_then(Value::as_str).map(str::to_owned);
     let revision = client.revision().map(str::to_owned);
-    Ok(Offer { server, revision, tools: tools? })
+    Ok(Offer { server, revision, instructions, tools: tools? })
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use counterfoil_formats::read_lenient;
 use counterfoil_guard::Progress;
 use hyper::HeaderMap;
 use serde_json::value::RawValue;
@@ -268,7 +269,8 @@ impl Client {
     /// Every tool, as the server lists them.
     pub(crate) async fn tools(&self) -> Result<Vec<Value>, ClientError> {
         let listed = self.listed("tools/list", "tools").await?;
-        let tools = listed.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>();
+        let tools = listed.iter().map(|text| read_lenient(text.as_bytes()));
+        let tools = tools.collect::<Result<_, _>>();
         Ok(tools.map_err(unreadable)?)
     }
 
@@ -288,9 +290,10 @@ impl Client {
             all.extend(listed.into_iter().map(|raw| raw.get().to_owned()));
             match page.get("nextCursor").map(RawValue::get).filter(|cursor| *cursor != "null") {
                 Some(cursor) => params = format!(r#"{{"cursor":{cursor}}}"#),
-                None => break,
+                None => return Ok(all),
             }
         }
+        tracing::warn!("`{method}` has more than {PAGES} pages: the rest is left out");
         Ok(all)
     }
 
@@ -369,7 +372,7 @@ impl Client {
     /// The result of a request.
     pub(crate) async fn request(&self, method: &str, params: Value) -> Result<Value, ClientError> {
         let result = self.request_raw(method, &params.to_string(), None, None).await?;
-        Ok(serde_json::from_str(result.get()).map_err(unreadable)?)
+        Ok(read_lenient(result.get().as_bytes()).map_err(unreadable)?)
     }
 
     /// The same with params and result as they are written. Notifications that come with the answer
@@ -415,7 +418,7 @@ impl Client {
             return Ok(result.to_owned());
         }
         let error = message.members.get("error").map_or("null", RawValue::get);
-        let mut error: Value = serde_json::from_str(error).map_err(unreadable)?;
+        let mut error: Value = read_lenient(error.as_bytes()).map_err(unreadable)?;
         Err(ClientError::Refused {
             method: method.to_owned(),
             code: error.get("code").and_then(Value::as_i64).unwrap_or_default(),
@@ -530,9 +533,8 @@ fn names(data: &Value, revision: &str) -> bool {
 }
 
 fn is_answer_to(text: &str, id: u64) -> bool {
-    let ours = |message: Message<'_>| {
-        message.method.is_none() && message.id == Some(id.to_string().as_str())
-    };
+    let ours =
+        |message: Message<'_>| message.method.is_none() && message.id == Some(id.to_string());
     Message::read(text).is_ok_and(ours)
 }
 
@@ -565,7 +567,7 @@ impl ServerListener {
     async fn heard(&self, text: &str, hears: Option<&mpsc::Sender<String>>) {
         let Ok(message) = Message::read(text) else { return };
         let Some(method) = &message.method else { return };
-        let Some(id) = message.id.map(str::to_owned) else {
+        let Some(id) = message.id.clone() else {
             if method == "notifications/tools/list_changed" {
                 self.changed.store(true, Ordering::Relaxed);
             }

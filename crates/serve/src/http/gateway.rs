@@ -18,7 +18,7 @@ use super::listen::{Listening, listen};
 use super::metrics::Metrics;
 use super::response::{Answer, answer, json, of};
 use crate::connection::{ClientConnection, ClientReply, Clients};
-use crate::mcp::{Gateway, GatewayError, Message, code, error};
+use crate::mcp::{Gateway, GatewayError, Message, TopLevel, code, error};
 use crate::upstream::{SESSION, Server, Upstream, differs};
 
 /// The path under which clients speak.
@@ -179,6 +179,10 @@ impl HttpGateway {
         let Server::Remote(remote) = &self.server else {
             return json(StatusCode::NOT_FOUND, wrong("there is nothing here"));
         };
+        if !is_plain(request.uri().path()) {
+            let what = "below `/.well-known/` a path has plain segments only";
+            return json(StatusCode::NOT_FOUND, wrong(what));
+        }
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         match remote.beside(path, request.headers()).await {
             Ok(reply) => of(ClientReply::Passed(reply)),
@@ -221,13 +225,16 @@ impl HttpGateway {
             Err(_) if text.trim_start().starts_with('[') => {
                 return bad(code::INVALID_REQUEST, "messages are sent one by one, not in batches");
             }
-            Err(error) => return bad(code::PARSE_ERROR, &error.to_string()),
+            Err(error) => {
+                let told = TopLevel::of(text.as_bytes()).refusal(&error.to_string());
+                return json(StatusCode::BAD_REQUEST, told);
+            }
         };
         let headers = self.onward(&head.headers);
         if let Some(id) = session_of(&head.headers) {
             let Some(client) = self.sessions().get(id).cloned() else { return no_session() };
             let told = client.take(text, &headers).await;
-            if let ClientReply::Passed(reply) = &told
+            if let ClientReply::Passed(reply) | ClientReply::Answer(reply, _) = &told
                 && reply.status == StatusCode::NOT_FOUND
             {
                 self.ended(id, &headers).await;
@@ -236,11 +243,11 @@ impl HttpGateway {
         }
         let alone = message.is_alone();
         if message.method.as_deref() == Some("initialize") && !alone {
-            return self.begin(message.id, text, &headers).await;
+            return self.begin(message.id.as_deref(), text, &headers).await;
         }
         let client = match self.alone() {
             Ok(client) => client,
-            Err(why) => return away(message.id, &why),
+            Err(why) => return away(message.id.as_deref(), &why),
         };
         // A server over HTTP sees the headers itself, and answers with a status.
         let by_status = !matches!(self.server, Server::Remote(_));
@@ -360,6 +367,15 @@ impl HttpGateway {
     }
 }
 
+/// Whether every server reads a path in the same way, and as one below where it begins: no segment
+/// is empty, `.` or `..`, or has escapes, parameters or backslashes.
+fn is_plain(path: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~');
+    let mut segments = path.trim_start_matches('/').split('/');
+    !path.starts_with("//")
+        && segments.all(|segment| !matches!(segment, "" | "." | "..") && segment.chars().all(plain))
+}
+
 /// What is wrong with a request without a session: its headers say what it is, too.
 fn wrong_alone(
     client: &ClientConnection,
@@ -367,7 +383,7 @@ fn wrong_alone(
     headers: &HeaderMap,
     alone: bool,
 ) -> Option<Answer> {
-    let id = message.id?;
+    let id = message.id.as_deref()?;
     let (code, what) = match alone {
         false => {
             let what = "a request has a session (`Mcp-Session-Id`, after `initialize`), or says in \

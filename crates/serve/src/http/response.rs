@@ -12,6 +12,7 @@ use hyper::{HeaderMap, Response, StatusCode};
 use tokio::time::timeout;
 
 use crate::connection::{ClientReply, ReplyEvents};
+use crate::mcp::on_one_line;
 use crate::upstream::{Content, Event};
 
 /// A stream on which nothing happens says so this often, or whatever is in between closes it.
@@ -26,7 +27,7 @@ pub(crate) fn answer(status: StatusCode, kind: &'static str, text: impl Into<Byt
 }
 
 pub(crate) fn json(status: StatusCode, text: String) -> Answer {
-    answer(status, "application/json", text)
+    answer(status, "application/json", on_one_line(&text).into_owned())
 }
 
 fn plain(status: StatusCode, bytes: Bytes) -> Answer {
@@ -43,7 +44,7 @@ pub(crate) fn of(told: ClientReply) -> Answer {
         ClientReply::Answer(head, text) => with(json(head.status, text), head.headers),
         ClientReply::Passed(reply) => {
             let bytes = match reply.content {
-                Content::Message(text) => Bytes::from(text),
+                Content::Message(text) => Bytes::from(on_one_line(&text).into_owned()),
                 Content::Other(bytes) => bytes,
                 Content::Flow(_) => Bytes::new(),
             };
@@ -61,13 +62,19 @@ fn with(mut answer: Answer, headers: HeaderMap) -> Answer {
     answer
 }
 
+/// An event as it goes over the wire: its message on one line of data.
+fn written(event: Event) -> String {
+    let data = on_one_line(&event.data).into_owned();
+    Event { data, ..event }.written()
+}
+
 fn events(told: ReplyEvents) -> Answer {
     let ReplyEvents { head, first, rest } = told;
     let pieces = stream::unfold((first, rest), |(first, mut rest)| async move {
         let text = match first {
-            Some(event) => event.written(),
+            Some(event) => written(event),
             None => match timeout(STILL_THERE, rest.recv()).await {
-                Ok(event) => event.as_ref().map(Event::written)?,
+                Ok(event) => event.map(written)?,
                 Err(_) => ":\n\n".to_owned(),
             },
         };

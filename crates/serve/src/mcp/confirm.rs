@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::gateway::{Call, Gateway, Step, Waiting, member, not_recorded};
 use super::members::Members;
-use super::message::{self, CAPABILITIES, Message, REVISION, code};
+use super::message::{self, CAPABILITIES, Message, REVISION, code, id_of};
 
 /// How the ids of our own questions begin.
 const QUESTION: &str = "counterfoil-";
@@ -152,8 +152,16 @@ impl Gateway {
 
     /// What becomes of an answer: to something that the server asked, or we.
     pub(super) async fn not_asked(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
-        let Some(id) = message.id else { return Some(forward) };
-        let held = self.shared().asked.remove(id);
+        let Some(id) = message.id.as_deref() else {
+            tracing::warn!("an answer of the client was dropped: it answers no request");
+            return None;
+        };
+        let held = {
+            let mut shared = self.shared();
+            // Without a session a question is answered by the call that is made again.
+            let ours = shared.asked.get(id).is_some_and(|held| held.wire == Wire::Session);
+            if ours { shared.asked.remove(id) } else { None }
+        };
         match held {
             Some(held) => {
                 let action = message.members.get("result").and_then(|raw| member(raw, "action"));
@@ -161,9 +169,17 @@ impl Gateway {
                 let (id, line) = (held.id.clone(), held.line.clone());
                 Some(self.decided(Wire::Session, (id, line), *held.call, agreed).await)
             }
-            // Too late: the call was cancelled meanwhile.
-            None if is_question(id) => None,
-            None => Some(forward),
+            None => {
+                let mut state = self.state();
+                let asked = state.questions.iter().position(|question| question == id);
+                let Some(at) = asked else {
+                    // Too late, where it is a question of ours: the call was cancelled meanwhile.
+                    tracing::warn!("an answer of the client was dropped: nobody asked {id}");
+                    return None;
+                };
+                state.questions.remove(at);
+                Some(forward)
+            }
         }
     }
 
@@ -175,10 +191,10 @@ impl Gateway {
         id: &str,
         params: &Members<'_>,
     ) -> Option<Step> {
-        let question = params.get("requestState").filter(|raw| is_question(raw.get()))?;
+        let question = id_of(params.get("requestState")?.get()).filter(|id| is_question(id))?;
         let refused =
             |what: &str| Some(Step::Answer(message::error(Some(id), code::INVALID_PARAMS, what)));
-        let Some(held) = self.shared().asked.remove(question.get()) else {
+        let Some(held) = self.shared().asked.remove(&question) else {
             return refused(
                 "no question about this call is open: it was answered already, or never asked",
             );
@@ -193,7 +209,8 @@ impl Gateway {
         let called = &held.call.hosted.call;
         let name: Option<String> =
             params.get("name").and_then(|raw| serde_json::from_str(raw.get()).ok());
-        if name.as_deref() != Some(&called.tool) || given != called.arguments.parse().ok() {
+        let same = given.is_some() && given == called.arguments.parse().ok();
+        if name.as_deref() != Some(&called.tool) || !same {
             let what = "this is not the call that the user was asked about";
             return match self.guard.not_made(&self.session, &called.id).await {
                 Ok(()) => refused(what),

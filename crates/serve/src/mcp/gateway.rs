@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{
@@ -12,24 +12,28 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::confirm::{Held, Wire, elicits};
+use super::framing::lined;
 use super::members::Members;
-use super::message::{self, Message, code, traced};
+use super::message::{self, Message, code, id_of, traced};
 use super::pins::Pins;
 use super::tools::{Offered, Watch};
+use super::unreadable::TopLevel;
 
 /// Stands between an MCP client and one server.
 ///
 /// A tool call is held against the schema that the server offered, judged by the guard's gates and
 /// recorded before it passes; its result is recorded before it comes back. Whatever else either
-/// side says passes as it was written.
+/// side says passes as it was written, on one line.
 pub struct Gateway {
     pub(super) guard: Guard,
     pub(super) session: Session,
     /// What the server is called in records.
-    server: Arc<str>,
-    watch: Option<Arc<Watch>>,
+    pub(super) server: Arc<str>,
+    pub(super) watch: Option<Arc<Watch>>,
     /// Secrets in results do not reach the client either.
     pub(super) redacts: bool,
+    /// Its client is one of many without a session.
+    alone: bool,
     shared: Arc<Mutex<Shared>>,
     state: Mutex<State>,
 }
@@ -51,7 +55,7 @@ pub enum Step {
 /// What all connections to one server know.
 #[derive(Default)]
 pub(super) struct Shared {
-    offered: Offered,
+    pub(super) offered: Offered,
     /// Calls that a person is asked about, by the id of our question.
     pub(super) asked: BTreeMap<String, Held>,
 }
@@ -59,8 +63,10 @@ pub(super) struct Shared {
 /// What belongs to one connection.
 #[derive(Default)]
 pub(super) struct State {
-    /// Requests that the server has not answered yet, by id as it was written.
+    /// Requests that the server has not answered yet, by the canonical text of their id.
     pub(super) waiting: BTreeMap<String, Waiting>,
+    /// Requests of the server that the client has not answered yet, by id, the oldest first.
+    pub(super) questions: VecDeque<String>,
     /// The client can put a question to a person.
     pub(super) elicits: bool,
 }
@@ -73,9 +79,31 @@ pub(super) enum Waiting {
     Person,
     /// A list of tools; whether it is its first page.
     Tools { first: bool },
+    /// What the server says of itself.
+    Greeting,
+    /// A list of something else that the server defines.
+    Definitions,
     /// Anything else.
     Other,
 }
+
+impl Waiting {
+    fn of(message: &Message<'_>, method: &str) -> Self {
+        match method {
+            "initialize" | "server/discover" => Self::Greeting,
+            "tools/list" => {
+                let cursor = message.params().and_then(|raw| member(raw, "cursor"));
+                Self::Tools { first: cursor.is_none_or(|cursor| cursor.is_null()) }
+            }
+            "prompts/list" | "resources/list" | "resources/templates/list" => Self::Definitions,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The most questions of a server that a client has not answered. With one more, the oldest can no
+/// longer be answered.
+const MOST_QUESTIONS: usize = 1024;
 
 /// A call that the server is executing.
 pub(super) struct Call {
@@ -105,6 +133,7 @@ impl Gateway {
             server: server.into(),
             watch: None,
             redacts: false,
+            alone: false,
             shared: Arc::default(),
             state: Mutex::default(),
         })
@@ -120,6 +149,7 @@ impl Gateway {
             server: Arc::clone(&self.server),
             watch: self.watch.clone(),
             redacts: self.redacts,
+            alone: true,
             shared: Arc::clone(&self.shared),
             state: Mutex::default(),
         }
@@ -169,22 +199,31 @@ impl Gateway {
         for one in parts {
             steps.extend(self.message(one).await);
         }
-        steps
+        let on_one_line = |step| match step {
+            Step::Forward(text) => Step::Forward(lined(text)),
+            Step::Answer(text) => Step::Answer(lined(text)),
+        };
+        steps.into_iter().map(on_one_line).collect()
     }
 
     async fn message(&self, text: &str) -> Option<Step> {
         let message = match Message::read(text) {
             Ok(message) => message,
             Err(error) => {
-                let told = message::error(None, code::PARSE_ERROR, &error.to_string());
+                let told = TopLevel::of(text.as_bytes()).refusal(&error.to_string());
                 return Some(Step::Answer(told));
             }
         };
         let forward = Step::Forward(text.trim().to_owned());
-        let (Some(method), id) = (message.method.as_deref(), message.id) else {
+        let (Some(method), id) = (message.method.as_deref(), message.id.as_deref()) else {
             return self.not_asked(&message, forward).await;
         };
+        let odd = message.odd_params();
         let Some(id) = id else {
+            if let Some(odd) = odd {
+                tracing::warn!("a notification of the client was dropped: {odd}");
+                return None;
+            }
             if method == "tools/call" {
                 tracing::warn!(
                     "a tool call without an id was dropped: nobody could be told its result"
@@ -196,6 +235,10 @@ impl Gateway {
             }
             return Some(forward);
         };
+        if let Some(odd) = odd {
+            let told = message::error(Some(id), code::INVALID_PARAMS, &format!("`params`: {odd}"));
+            return Some(Step::Answer(told));
+        }
         if self.state().waiting.contains_key(id) {
             let wrong = "a request with this id is still open";
             return Some(Step::Answer(message::error(Some(id), code::INVALID_REQUEST, wrong)));
@@ -203,33 +246,24 @@ impl Gateway {
         if method == "tools/call" {
             return Some(self.call(&message, text, id).await);
         }
-        let waiting = match method {
-            "initialize" => {
-                let able = message.params().and_then(|raw| member(raw, "capabilities"));
-                let elicits = able.as_ref().is_some_and(elicits);
-                self.state().elicits = elicits;
-                Waiting::Other
-            }
-            "tools/list" => {
-                let cursor = message.params().and_then(|raw| member(raw, "cursor"));
-                Waiting::Tools { first: cursor.is_none_or(|cursor| cursor.is_null()) }
-            }
-            _ => Waiting::Other,
-        };
-        self.state().waiting.insert(id.to_owned(), waiting);
+        if method == "initialize" {
+            let able = message.params().and_then(|raw| member(raw, "capabilities"));
+            self.state().elicits = able.as_ref().is_some_and(elicits);
+        }
+        self.state().waiting.insert(id.to_owned(), Waiting::of(&message, method));
         Some(forward)
     }
 
     /// What becomes of word that the client no longer waits. Its receipt is closed; what the server
     /// still answers is not wanted.
     async fn cancelled(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
-        let Some(id) = message.cancels() else { return Some(forward) };
+        let id = message.cancels()?;
         let (waiting, held) = {
             let mut shared = self.shared();
-            let question = shared.asked.iter().find(|(_, held)| held.is_of(id));
+            let question = shared.asked.iter().find(|(_, held)| held.is_of(&id));
             let question = question.map(|(question, _)| question.clone());
             let held = question.and_then(|question| shared.asked.remove(&question));
-            (self.state().waiting.remove(id), held)
+            (self.state().waiting.remove(&id), held)
         };
         let closed = match (held, waiting) {
             (Some(held), _) => {
@@ -240,6 +274,8 @@ impl Gateway {
                 let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, why);
                 self.close(&call, ended).await.map(|()| Some(forward))
             }
+            // The server may know another client's request under this id.
+            (None, None) if self.alone => Ok(None),
             (None, _) => Ok(Some(forward)),
         };
         closed.unwrap_or_else(|error| {
@@ -273,7 +309,10 @@ impl Gateway {
         };
         let trace = traced(members.get("_meta"));
         let around = Surroundings { trace, ..Surroundings::default() };
-        let known = self.shared().offered.known();
+        let (known, held) = {
+            let shared = self.shared();
+            (shared.offered.known(&call.tool), shared.offered.is_held(&call.tool))
+        };
         if known.is_none() && self.watch.as_ref().is_some_and(|watch| watch.hold) {
             let what =
                 "list the tools first: changed tools are held, and what changed is not known yet";
@@ -289,9 +328,7 @@ impl Gateway {
             };
             return self.judged(wire, (id, text.trim().to_owned()), hosted, before);
         };
-        let held = known.is_held(&call.tool);
-        let listed =
-            self.guard.before_listed(&self.session, call, &known.tools, &around, asking).await;
+        let listed = self.guard.before_listed(&self.session, call, &known, &around, asking).await;
         match listed {
             Err(error) => internal(id, &error),
             Ok(Listed::Judged(hosted, before)) => {
@@ -333,46 +370,73 @@ impl Gateway {
     /// What of a message of the server goes to the client.
     pub async fn from_server(&self, message: &str) -> Option<String> {
         let text = message.trim();
-        let message = match Message::read(text) {
-            Ok(message) => message,
+        let told = match Message::read(text) {
+            Ok(message) => self.said(&message, text).await,
             Err(error) => {
-                tracing::warn!("`{}` sent something that is not a message: {error}", self.server);
-                return None;
+                let why = error.to_string();
+                match TopLevel::of(text.as_bytes()).in_place_of_answer(&why) {
+                    Some(answer) => self.said(&Message::read(&answer).ok()?, &answer).await,
+                    None => {
+                        let server = &self.server;
+                        tracing::warn!("`{server}` sent something that is not a message: {why}");
+                        None
+                    }
+                }
             }
         };
-        let text = text.to_owned();
+        told.map(lined)
+    }
+
+    async fn said(&self, message: &Message<'_>, text: &str) -> Option<String> {
         if let Some(method) = &message.method {
             if method == "notifications/tools/list_changed" {
                 self.shared().offered.forget();
             }
-            return Some(text);
+            self.note_question(method, message)?;
+            return Some(self.without_secrets(message, text));
         }
-        let Some(id) = message.id else { return Some(text) };
+        // An error that belongs to no request.
+        let Some(id) = &message.id else { return Some(self.without_secrets(message, text)) };
         let waiting = self.state().waiting.remove(id);
         match waiting {
             None => {
                 tracing::warn!("`{}` answered a request that nobody waits for: {id}", self.server);
                 None
             }
-            Some(Waiting::Other) => Some(text),
             Some(Waiting::Person) => {
                 // The server never got it.
-                self.state().waiting.insert(id.to_owned(), Waiting::Person);
+                self.state().waiting.insert(id.clone(), Waiting::Person);
                 tracing::warn!("`{}` answered a call that it was not sent: {id}", self.server);
                 None
             }
-            Some(Waiting::Tools { first }) => {
-                let result = message.members.get("result");
-                let result = result.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-                if let Some(result) = result {
-                    let settings = self.guard.admission_settings();
-                    let watch = self.watch.as_deref();
-                    self.shared().offered.page(&result, first, &self.server, settings, watch);
-                }
-                Some(self.offered(&message).unwrap_or(text))
-            }
-            Some(Waiting::Call(call)) => Some(self.answered(&message, text, id, *call).await),
+            Some(Waiting::Other) => Some(self.without_secrets(message, text)),
+            Some(Waiting::Definitions) => Some(self.without_forged_ids(message, text)),
+            Some(Waiting::Greeting) => Some(self.greeted(message, text, id)),
+            Some(Waiting::Tools { first }) => Some(self.listed(message, text, id, first)),
+            Some(Waiting::Call(call)) => Some(self.answered(message, text, id, *call).await),
         }
+    }
+
+    /// Takes note of what the server asks, so that only answers to that reach it. `None` where it
+    /// asks under the id of a question of ours.
+    fn note_question(&self, method: &str, message: &Message<'_>) -> Option<()> {
+        let Some(id) = &message.id else {
+            if method == "notifications/cancelled" {
+                let cancelled = message.cancels();
+                self.state().questions.retain(|id| Some(id) != cancelled.as_ref());
+            }
+            return Some(());
+        };
+        if self.shared().asked.contains_key(id) {
+            tracing::warn!("`{}` asked something under the id of another question", self.server);
+            return None;
+        }
+        let mut state = self.state();
+        if state.questions.len() >= MOST_QUESTIONS {
+            state.questions.pop_front();
+        }
+        state.questions.push_back(id.clone());
+        Some(())
     }
 
     pub(super) async fn close(&self, call: &Call, ended: HostEnded) -> Result<(), CallError> {
@@ -408,16 +472,17 @@ impl Gateway {
             return None;
         }
         let name = message.params().and_then(|raw| member(raw, "name"))?;
-        let known = self.shared().offered.known()?;
-        known.tools.get(name.as_str()?)?.parameters.clone()
+        let known = self.shared().offered.known(name.as_str()?)?;
+        known.get(name.as_str()?)?.parameters.clone()
     }
 
     /// Ends one request that gets no answer any more, for this reason; gives what the client is to
     /// be told, where nobody answered it before.
     pub async fn lost(&self, id: &str, cancelled: bool, why: &str) -> Option<String> {
-        let waiting = self.state().waiting.remove(id)?;
+        let id = id_of(id)?;
+        let waiting = self.state().waiting.remove(&id)?;
         self.closed(waiting, cancelled, why).await;
-        Some(message::error(Some(id), code::SERVER_GONE, why))
+        Some(message::error(Some(&id), code::SERVER_GONE, why))
     }
 
     async fn closed(&self, waiting: Waiting, cancelled: bool, why: &str) {

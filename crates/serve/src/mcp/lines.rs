@@ -2,7 +2,9 @@ use std::io;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
-/// The longest message, in bytes. One that is longer is passed over, unread.
+use super::unreadable::TopLevel;
+
+/// The longest message, in bytes. Of one that is longer only its id is read.
 pub(crate) const LONGEST: usize = 64 * 1024 * 1024;
 
 /// Lines of a stream, each at most so long.
@@ -10,20 +12,25 @@ pub(crate) const LONGEST: usize = 64 * 1024 * 1024;
 pub(crate) struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
+    /// What is known of a line that is too long.
+    too_long: Option<TopLevel>,
 }
 
 /// What came.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Line {
     /// A text without its line break.
     Text(String),
-    /// One that was longer than a message may be, or no UTF-8; what is wrong with it.
-    Unreadable(&'static str),
+    /// One that was longer than a message may be, or no UTF-8: what is wrong with it, and what it
+    /// says of itself.
+    Unreadable(&'static str, TopLevel),
 }
+
+const TOO_LONG: &str = "the message is longer than 64 MiB";
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(crate) fn new(input: R) -> Self {
-        Self { input: BufReader::with_capacity(64 * 1024, input), line: Vec::new() }
+        Self { input: BufReader::with_capacity(64 * 1024, input), line: Vec::new(), too_long: None }
     }
 
     /// The next line that is not blank; `None` at the end. Giving it up loses nothing.
@@ -33,28 +40,36 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 let chunk = self.input.fill_buf().await?;
                 if chunk.is_empty() {
                     // What has no line break was cut off, and is no message.
-                    self.line.clear();
+                    (self.line, self.too_long) = (Vec::new(), None);
                     return Ok(None);
                 }
                 let found = chunk.iter().position(|byte| *byte == b'\n');
                 let part = chunk.get(..found.unwrap_or(chunk.len())).unwrap_or_default();
-                // Of what is too long, one byte more than may be is kept: enough to tell.
-                let room = (LONGEST + 1).saturating_sub(self.line.len());
-                self.line.extend_from_slice(part.get(..room.min(part.len())).unwrap_or_default());
+                match &mut self.too_long {
+                    Some(found) => found.read(part),
+                    None if self.line.len() + part.len() > LONGEST => {
+                        let mut found = TopLevel::of(&std::mem::take(&mut self.line));
+                        found.read(part);
+                        self.too_long = Some(found);
+                    }
+                    None => self.line.extend_from_slice(part),
+                }
                 (part.len() + usize::from(found.is_some()), found.is_some())
             };
             self.input.consume(used);
             if !ended {
                 continue;
             }
-            let line = std::mem::take(&mut self.line);
-            if line.len() > LONGEST {
-                return Ok(Some(Line::Unreadable("the message is longer than 64 MiB")));
+            if let Some(found) = self.too_long.take() {
+                return Ok(Some(Line::Unreadable(TOO_LONG, found)));
             }
-            match String::from_utf8(line) {
+            match String::from_utf8(std::mem::take(&mut self.line)) {
                 Ok(text) if text.trim().is_empty() => {}
                 Ok(text) => return Ok(Some(Line::Text(text))),
-                Err(_) => return Ok(Some(Line::Unreadable("the message is not UTF-8"))),
+                Err(error) => {
+                    let found = TopLevel::of(error.as_bytes());
+                    return Ok(Some(Line::Unreadable("the message is not UTF-8", found)));
+                }
             }
         }
     }
@@ -64,16 +79,42 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn lines_and_what_is_none() {
+    /// Each line in words: a text, or what is wrong and the error for whoever waits.
+    fn read(input: &[u8]) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let mut lines = Lines::new(&b"{}\r\n\n  \n\xff\n[1]\nhalf"[..]);
-            assert_eq!(lines.next().await.unwrap(), Some(Line::Text("{}\r".to_owned())));
-            let unreadable = Line::Unreadable("the message is not UTF-8");
-            assert_eq!(lines.next().await.unwrap(), Some(unreadable));
-            assert_eq!(lines.next().await.unwrap(), Some(Line::Text("[1]".to_owned())));
-            assert_eq!(lines.next().await.unwrap(), None);
-        });
+            let (mut lines, mut all) = (Lines::new(input), Vec::new());
+            while let Some(line) = lines.next().await.unwrap() {
+                all.push(match line {
+                    Line::Text(text) => text,
+                    Line::Unreadable(why, found) => {
+                        let answer = found.in_place_of_answer(why).unwrap_or_default();
+                        let id: serde_json::Value =
+                            serde_json::from_str(&answer).unwrap_or_default();
+                        format!("{why}, id {}", id["id"])
+                    }
+                });
+            }
+            all
+        })
+    }
+
+    #[test]
+    fn lines_and_what_is_none() {
+        let input = b"{}\r\n\n  \n{\"id\":7,\"result\":\"\xff\"}\n[1]\nhalf";
+        assert_eq!(read(input), ["{}\r", "the message is not UTF-8, id 7", "[1]"]);
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_long_the_id_is_known() {
+        let long = "x".repeat(LONGEST);
+        for (line, id) in [
+            (format!("{{\"id\":7,\"result\":\"{long}\"}}"), "7"),
+            (format!("{{\"result\":\"{long}\",\"id\":\"a\"}}"), "\"a\""),
+            (long.clone() + "y", "null"),
+        ] {
+            let told = format!("{TOO_LONG}, id {id}");
+            assert_eq!(read(format!("{line}\n[1]\n").as_bytes()), [told.as_str(), "[1]"]);
+        }
     }
 }

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use counterfoil_guard::TraceContext;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -9,28 +11,91 @@ use super::members::Members;
 pub(crate) struct Message<'m> {
     /// The members in their order.
     pub(crate) members: Members<'m>,
-    /// As it was written: `1` and `"1"` are two ids.
-    pub(crate) id: Option<&'m str>,
+    /// The canonical text of its value, by which ids are compared: see [`id_of`].
+    pub(crate) id: Option<String>,
     pub(crate) method: Option<String>,
+}
+
+/// The members of a message.
+const FRAME: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// Members of `params` that decide what a message does, by its method. What begins so is meant,
+/// where a method ends with `/`.
+const DECIDING: [(&str, &[&str]); 8] = [
+    ("tools/call", &["name", "arguments", "_meta", "requestState", "inputResponses", "task"]),
+    ("tools/list", &["cursor", "_meta"]),
+    ("prompts/get", &["name", "arguments", "_meta"]),
+    ("resources/", &["uri", "_meta"]),
+    ("completion/complete", &["ref", "argument", "_meta"]),
+    ("initialize", &["capabilities", "protocolVersion", "_meta"]),
+    ("notifications/cancelled", &["requestId", "_meta"]),
+    ("notifications/progress", &["progressToken", "_meta"]),
+];
+
+/// The greatest whole number that every reader keeps as it is.
+const GREATEST_ID: i64 = (1 << 53) - 1;
+
+/// An id by its value: its one canonical text as JSON, in which `"a"` and `"\u0061"` are the same.
+/// `None` where it is neither a text nor a plain whole number: `5.0` and `5e0` are `5` for some
+/// readers, and whole numbers beyond 2^53 are others for some.
+pub(crate) fn id_of(raw: &str) -> Option<String> {
+    if raw.starts_with('"') {
+        return Some(Value::from(serde_json::from_str::<String>(raw).ok()?).to_string());
+    }
+    let plain = raw.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') && raw != "-0";
+    let number: i64 = raw.parse().ok().filter(|_| plain)?;
+    (number.abs() <= GREATEST_ID).then(|| number.to_string())
+}
+
+fn wrong(what: impl fmt::Display) -> serde_json::Error {
+    serde::de::Error::custom(what)
 }
 
 impl<'m> Message<'m> {
     /// # Errors
-    /// What is wrong with the text.
+    /// What is wrong with the text: it is no JSON, or readers would take it for different messages.
     pub(crate) fn read(text: &'m str) -> Result<Self, serde_json::Error> {
         let members: Members<'m> = serde_json::from_str(text)?;
-        if members.get("method").is_some()
-            && let Some(both) = ["result", "error"].iter().find(|n| members.get(n).is_some())
-        {
-            // Each reader would take it for something else.
-            let what =
-                format!("it has `method` and `{both}`: it is neither a request nor an answer");
-            return Err(serde::de::Error::custom(what));
+        if let Some(odd) = members.lookalike(&FRAME) {
+            return Err(wrong(odd));
         }
-        let id = members.get("id").map(RawValue::get).filter(|id| *id != "null");
-        let method =
+        let said: Vec<&str> = ["method", "result", "error"]
+            .into_iter()
+            .filter(|n| members.get(n).is_some())
+            .collect();
+        match said.as_slice() {
+            [_] => {}
+            [] => return Err(wrong("it has none of `method`, `result` and `error`")),
+            // Each reader would take it for something else.
+            [one, other, ..] => {
+                return Err(wrong(format!("it has both `{one}` and `{other}`")));
+            }
+        }
+        let method: Option<String> =
             members.get("method").map(|raw| serde_json::from_str(raw.get())).transpose()?;
+        let id = match members.get("id").map(RawValue::get) {
+            None => None,
+            // Of an error that belongs to no request.
+            Some("null") if said == ["error"] => None,
+            Some(id) => {
+                let what = "the `id` is neither a text nor a plain whole number up to 2^53";
+                Some(id_of(id).ok_or_else(|| wrong(what))?)
+            }
+        };
         Ok(Self { members, id, method })
+    }
+
+    /// What is wrong with the members that decide what it does.
+    pub(crate) fn odd_params(&self) -> Option<String> {
+        let method = self.method.as_deref()?;
+        let same =
+            |known: &str| method == known || known.ends_with('/') && method.starts_with(known);
+        let (_, deciding) = DECIDING.iter().find(|(known, _)| same(known))?;
+        let params = self.params().map(RawValue::get).filter(|raw| raw.starts_with('{'))?;
+        match serde_json::from_str::<Members<'m>>(params) {
+            Ok(params) => params.lookalike(deciding),
+            Err(error) => Some(error.to_string()),
+        }
     }
 
     pub(crate) fn params(&self) -> Option<&'m RawValue> {
@@ -45,12 +110,12 @@ impl<'m> Message<'m> {
     }
 
     /// The id of the request that nobody waits for any more, where it says that.
-    pub(crate) fn cancels(&self) -> Option<&'m str> {
+    pub(crate) fn cancels(&self) -> Option<String> {
         if self.method.as_deref() != Some("notifications/cancelled") {
             return None;
         }
         let params: Members<'m> = serde_json::from_str(self.params()?.get()).ok()?;
-        params.get("requestId").map(RawValue::get)
+        id_of(params.get("requestId")?.get())
     }
 }
 

@@ -1,17 +1,20 @@
 //! The Model Context Protocol over standard input and output, one JSON-RPC message a line.
 
 mod confirm;
+mod framing;
 mod gateway;
 mod lines;
 mod looks;
 mod members;
 mod message;
 mod pins;
+mod redaction;
 mod relay;
 mod results;
 mod server;
 mod stdio;
 mod tools;
+mod unreadable;
 
 pub use gateway::{Gateway, GatewayError, Step};
 pub use looks::oddities;
@@ -22,9 +25,11 @@ pub(crate) use server::agreed;
 pub use server::serve;
 pub use stdio::{input, output};
 
+pub(crate) use framing::{on_one_line, write_message};
 pub(crate) use lines::{LONGEST, Line, Lines};
 pub(crate) use members::Members;
 pub(crate) use message::{
-    CAPABILITIES, Message, REVISION, TRACE, code, error, error_with, gone, parts, request,
+    CAPABILITIES, Message, REVISION, TRACE, code, error, error_with, gone, id_of, parts, request,
     request_raw, result, result_raw,
 };
+pub(crate) use unreadable::TopLevel;

@@ -40,6 +40,11 @@ pub enum ToolChange {
         /// Its name.
         tool: String,
     },
+    /// The server has more than one of this name: which of them was seen first cannot be known.
+    Twice {
+        /// Its name.
+        tool: String,
+    },
     /// Its definition is another one.
     Changed {
         /// Its name.
@@ -53,6 +58,7 @@ impl fmt::Display for ToolChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::New { tool } => write!(f, "`{tool}` is new since the server was first seen"),
+            Self::Twice { tool } => write!(f, "`{tool}` is the name of more than one tool"),
             Self::Changed { tool, members } => write!(
                 f,
                 "`{tool}` is not what it was when it was first seen: {}",
@@ -73,11 +79,16 @@ pub enum PinsError {
     Broken(#[from] serde_json::Error),
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pinned {
-    /// By tool, then by member: its digest.
-    tools: BTreeMap<String, BTreeMap<String, String>>,
+    /// By tool, then by member: its digest. `None` while no list was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tools: Option<BTreeMap<String, BTreeMap<String, String>>>,
+    /// The digest of the server's instructions, those of none being empty. `None` while it was not
+    /// greeted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
 }
 
 impl Pins {
@@ -93,15 +104,17 @@ impl Pins {
     /// # Errors
     /// When pins cannot be read or written.
     pub fn compare(&self, tools: &[Value]) -> Result<Vec<ToolChange>, PinsError> {
-        let Some(text) = self.store.read()? else {
+        let Some(pinned) = self.read()?.tools else {
             self.accept(tools)?;
             return Ok(Vec::new());
         };
-        let pinned: Pinned = serde_json::from_str(&text)?;
-        let mut changes = Vec::new();
+        let (mut changes, mut names) = (Vec::new(), BTreeSet::new());
         for tool in tools {
             let tool_name = name(tool);
-            match pinned.tools.get(&tool_name) {
+            if !names.insert(tool_name.clone()) {
+                changes.push(ToolChange::Twice { tool: tool_name.clone() });
+            }
+            match pinned.get(&tool_name) {
                 None => changes.push(ToolChange::New { tool: tool_name }),
                 Some(then) => {
                     let members = differing(then, &members(tool));
@@ -123,7 +136,9 @@ impl Pins {
         let changes = self.compare(tools)?;
         let told = changes.iter().map(|change| format!("tools of `{server}`: {change}")).collect();
         let names = changes.into_iter().map(|change| match change {
-            ToolChange::New { tool } | ToolChange::Changed { tool, .. } => tool,
+            ToolChange::New { tool }
+            | ToolChange::Twice { tool }
+            | ToolChange::Changed { tool, .. } => tool,
         });
         Ok((told, names.collect()))
     }
@@ -134,7 +149,50 @@ impl Pins {
     /// When pins cannot be written.
     pub fn accept(&self, tools: &[Value]) -> Result<(), PinsError> {
         let tools = tools.iter().map(|tool| (name(tool), members(tool))).collect();
-        Ok(self.store.write(&serde_json::to_string_pretty(&Pinned { tools })?)?)
+        self.write(|pinned| pinned.tools = Some(tools))
+    }
+
+    /// Whether the server's instructions are other ones than those that were seen first; the first
+    /// are pinned.
+    ///
+    /// # Errors
+    /// When pins cannot be read or written.
+    pub fn instructions_changed(&self, now: Option<&str>) -> Result<bool, PinsError> {
+        match self.read()?.instructions {
+            Some(then) => Ok(then != of_instructions(now)),
+            None => self.accept_instructions(now).map(|()| false),
+        }
+    }
+
+    /// Pins these instructions, whatever was pinned before.
+    ///
+    /// # Errors
+    /// When pins cannot be written.
+    pub fn accept_instructions(&self, now: Option<&str>) -> Result<(), PinsError> {
+        self.write(|pinned| pinned.instructions = Some(of_instructions(now)))
+    }
+
+    /// Whether a list was seen before.
+    pub(crate) fn have_tools(&self) -> Result<bool, PinsError> {
+        Ok(self.read()?.tools.is_some())
+    }
+
+    fn read(&self) -> Result<Pinned, PinsError> {
+        match self.store.read()? {
+            Some(text) => Ok(serde_json::from_str(&text)?),
+            None => Ok(Pinned::default()),
+        }
+    }
+
+    /// Pins that cannot be read are replaced: whoever writes has looked at what is there now.
+    fn write(&self, change: impl FnOnce(&mut Pinned)) -> Result<(), PinsError> {
+        let mut pinned = match self.read() {
+            Ok(pinned) => pinned,
+            Err(PinsError::Broken(_)) => Pinned::default(),
+            Err(error) => return Err(error),
+        };
+        change(&mut pinned);
+        Ok(self.store.write(&serde_json::to_string_pretty(&pinned)?)?)
     }
 }
 
@@ -142,6 +200,11 @@ impl fmt::Debug for Pins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pins").finish_non_exhaustive()
     }
+}
+
+fn of_instructions(text: Option<&str>) -> String {
+    let text = text.filter(|text| !text.is_empty());
+    text.map(|text| Digest::of_bytes(text.as_bytes()).to_string()).unwrap_or_default()
 }
 
 fn name(tool: &Value) -> String {

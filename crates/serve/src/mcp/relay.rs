@@ -7,9 +7,10 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::framing::write_message;
 use super::gateway::{Gateway, Step};
 use super::lines::{Line, Lines};
-use super::message::{self, code};
+use super::message;
 
 /// How long a server may take to end once its client is gone.
 const GRACE: Duration = Duration::from_secs(5);
@@ -91,7 +92,7 @@ pub async fn relay(
         let mut output = output.lock().await;
         for answer in answers {
             // Whoever does not read any more is not told.
-            if send(&mut *output, &answer).await.is_err() {
+            if write_message(&mut *output, &answer).await.is_err() {
                 break;
             }
         }
@@ -117,14 +118,14 @@ async fn of_client<W: AsyncWrite + Unpin>(
     while let Ok(Some(line)) = lines.next().await {
         let steps = match line {
             Line::Text(text) => gateway.from_client(&text).await,
-            Line::Unreadable(why) => {
-                vec![Step::Answer(message::error(None, code::PARSE_ERROR, why))]
-            }
+            Line::Unreadable(why, found) => vec![Step::Answer(found.refusal(why))],
         };
         for step in steps {
             let (sent, to) = match step {
-                Step::Forward(text) => (send(&mut to_server, &text).await, Gone::Server),
-                Step::Answer(text) => (send(&mut *output.lock().await, &text).await, Gone::Client),
+                Step::Forward(text) => (write_message(&mut to_server, &text).await, Gone::Server),
+                Step::Answer(text) => {
+                    (write_message(&mut *output.lock().await, &text).await, Gone::Client)
+                }
             };
             if sent.is_err() {
                 return to;
@@ -144,31 +145,27 @@ async fn from_server<W: AsyncWrite + Unpin>(
 ) -> Gone {
     let mut lines = Lines::new(of_server);
     while let Ok(Some(line)) = lines.next().await {
-        match line {
-            Line::Text(text) => {
-                let Ok(parts) = message::parts(&text) else {
-                    tracing::warn!("a batch of the server is left out: it is not JSON");
+        let text = match line {
+            Line::Text(text) => text,
+            Line::Unreadable(why, found) => match found.in_place_of_answer(why) {
+                Some(answer) => answer,
+                None => {
+                    tracing::warn!("a message of the server is left out: {why}");
                     continue;
-                };
-                for part in parts {
-                    if let Some(text) = gateway.from_server(part).await
-                        && send(&mut *output.lock().await, &text).await.is_err()
-                    {
-                        return Gone::Client;
-                    }
                 }
+            },
+        };
+        let Ok(parts) = message::parts(&text) else {
+            tracing::warn!("a batch of the server is left out: it is not JSON");
+            continue;
+        };
+        for part in parts {
+            if let Some(text) = gateway.from_server(part).await
+                && write_message(&mut *output.lock().await, &text).await.is_err()
+            {
+                return Gone::Client;
             }
-            Line::Unreadable(why) => tracing::warn!("a message of the server is left out: {why}"),
         }
     }
     Gone::Server
-}
-
-async fn send(to: &mut (impl AsyncWrite + Unpin), text: &str) -> io::Result<()> {
-    // One write a message, so that it is never seen in half.
-    let mut line = String::with_capacity(text.len() + 1);
-    line.push_str(text);
-    line.push('\n');
-    to.write_all(line.as_bytes()).await?;
-    to.flush().await
 }

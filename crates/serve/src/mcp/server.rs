@@ -7,14 +7,16 @@ use counterfoil_model::{Arguments, Presentation, Status, Tool, ToolCall};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::broadcast::Receiver;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
+use super::framing::write_message;
 use super::lines::{Line, Lines};
 use super::members::Members;
-use super::message::{self, EXECUTION_ID, Message, code, traced};
+use super::message::{self, EXECUTION_ID, Message, code, id_of, traced};
+use super::unreadable::TopLevel;
 
 /// Revisions of the protocol that this server speaks, the latest first.
 const REVISIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -44,20 +46,18 @@ pub async fn serve(
             line = lines.next() => match line? {
                 None => break,
                 Some(Line::Text(text)) => answer(guard, session, &text, &mut running),
-                Some(Line::Unreadable(why)) => {
-                    Some(message::error(None, code::PARSE_ERROR, why))
-                }
+                Some(Line::Unreadable(why, found)) => Some(found.refusal(why)),
             },
             said = running.says(session, &mut events), if running.are_some() => said,
         };
         if let Some(answer) = answer {
-            send(&mut output, &answer).await?;
+            write_message(&mut output, &answer).await?;
         }
     }
     let rest = async {
         while running.are_some() {
             if let Some(answer) = running.says(session, &mut events).await {
-                send(&mut output, &answer).await?;
+                write_message(&mut output, &answer).await?;
             }
         }
         Ok(())
@@ -66,16 +66,11 @@ pub async fn serve(
     timeout(GRACE, rest).await.unwrap_or(Ok(()))
 }
 
-async fn send(output: &mut (impl AsyncWrite + Unpin), answer: &str) -> io::Result<()> {
-    output.write_all(format!("{answer}\n").as_bytes()).await?;
-    output.flush().await
-}
-
 /// Calls that are under way.
 #[derive(Default)]
 struct Running {
     calls: JoinSet<(String, String)>,
-    /// By id, as it was written.
+    /// By id.
     by_id: BTreeMap<String, AbortHandle>,
     /// The tokens by which clients want to hear how far a call is, by the call's id.
     tokens: BTreeMap<String, String>,
@@ -139,8 +134,8 @@ impl Running {
 
     fn give_up(&mut self, params: Option<&RawValue>) {
         let id = params.and_then(|raw| serde_json::from_str::<Members<'_>>(raw.get()).ok());
-        let id = id.and_then(|members| members.get("requestId"));
-        if let Some(call) = id.and_then(|id| self.by_id.remove(id.get())) {
+        let id = id.and_then(|members| id_of(members.get("requestId")?.get()));
+        if let Some(call) = id.and_then(|id| self.by_id.remove(&id)) {
             call.abort();
         }
     }
@@ -150,15 +145,18 @@ impl Running {
 fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -> Option<String> {
     let message = match Message::read(text) {
         Ok(message) => message,
-        Err(error) => return Some(message::error(None, code::PARSE_ERROR, &error.to_string())),
+        Err(error) => return Some(TopLevel::of(text.as_bytes()).refusal(&error.to_string())),
     };
     let (method, params) = (message.method.as_deref()?, message.params());
-    let Some(id) = message.id else {
+    let Some(id) = message.id.as_deref() else {
         if method == "notifications/cancelled" {
             running.give_up(params);
         }
         return None;
     };
+    if let Some(odd) = message.odd_params() {
+        return Some(message::error(Some(id), code::INVALID_PARAMS, &format!("`params`: {odd}")));
+    }
     if running.by_id.contains_key(id) {
         let wrong = "a request with this id is still open";
         return Some(message::error(Some(id), code::INVALID_REQUEST, wrong));

@@ -201,20 +201,23 @@ impl Upstream {
         text: &str,
         headers: &HeaderMap,
     ) -> Result<Reply, UpstreamError> {
-        let reply = self.exchange(text, headers).await?;
-        Ok(self.whole(reply, headers))
+        let reply = match self {
+            Self::Remote(remote) => remote.post_whole(text, headers).await?,
+            Self::Process(_) | Self::Aggregate(_) => self.exchange(text, headers).await?,
+        };
+        Ok(self.whole(reply, headers, false))
     }
 
     /// What the server says without being asked, in the same way.
     pub(crate) async fn listen_whole(&self, headers: &HeaderMap) -> Result<Reply, UpstreamError> {
         let reply = self.listen(headers).await?;
-        Ok(self.whole(reply, headers))
+        Ok(self.whole(reply, headers, true))
     }
 
-    fn whole(&self, mut reply: Reply, headers: &HeaderMap) -> Reply {
+    fn whole(&self, mut reply: Reply, headers: &HeaderMap, listens: bool) -> Reply {
         if let (Self::Remote(session), Content::Flow(Flow::Body(body))) = (self, &mut reply.content)
         {
-            body.goes_on(Arc::clone(session), headers.clone());
+            body.goes_on(Arc::clone(session), headers.clone(), listens);
         }
         reply
     }

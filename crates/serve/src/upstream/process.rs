@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use counterfoil_guard::HeldServer;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncRead, AsyncWriteExt as _};
+use tokio::io::AsyncRead;
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tokio::time::timeout;
 
 use super::{Flow, Reply, UpstreamError};
-use crate::mcp::{Line, Lines, Members, Message, parts};
+use crate::mcp::{Line, Lines, Members, Message, TopLevel, id_of, parts, write_message};
 
 /// Messages that wait in one queue.
 const QUEUE: usize = 64;
@@ -54,7 +54,7 @@ struct Routes {
 #[derive(Debug)]
 struct Route {
     to: mpsc::Sender<String>,
-    /// The client's id of it.
+    /// The client's id of it, by which nobody else can name it.
     id: String,
     /// The client's token, and the server's, where progress is wanted.
     progress: Option<(String, String)>,
@@ -93,7 +93,7 @@ impl Process {
     pub(crate) async fn exchange(&self, text: &str) -> Result<Reply, UpstreamError> {
         let unreadable = |error: serde_json::Error| UpstreamError::Unreadable(error.to_string());
         let message = Message::read(text).map_err(unreadable)?;
-        let (Some(_), Some(id)) = (&message.method, message.id) else {
+        let (Some(_), Some(id)) = (&message.method, message.id.as_deref()) else {
             self.send(text).await?;
             return Ok(Reply::accepted());
         };
@@ -147,10 +147,7 @@ impl Process {
     async fn send(&self, text: &str) -> Result<(), UpstreamError> {
         let mut input = self.input.lock().await;
         let input = input.as_mut().ok_or(UpstreamError::Ended)?;
-        let line = format!("{}\n", text.trim());
-        let sent = input.write_all(line.as_bytes()).await;
-        sent.map_err(|_| UpstreamError::Ended)?;
-        input.flush().await.map_err(|_| UpstreamError::Ended)
+        write_message(input, text).await.map_err(|_| UpstreamError::Ended)
     }
 
     pub(crate) async fn close(&self) {
@@ -173,10 +170,13 @@ async fn read(output: impl AsyncRead + Unpin, routes: Arc<Mutex<Routes>>) {
     while let Ok(Some(line)) = lines.next().await {
         let text = match line {
             Line::Text(text) => text,
-            Line::Unreadable(why) => {
-                tracing::warn!("a message of the server is left out: {why}");
-                continue;
-            }
+            Line::Unreadable(why, found) => match found.in_place_of_answer(why) {
+                Some(answer) => answer,
+                None => {
+                    tracing::warn!("a message of the server is left out: {why}");
+                    continue;
+                }
+            },
         };
         let Ok(parts) = parts(&text) else {
             tracing::warn!("a batch of the server is left out: it is not JSON");
@@ -236,15 +236,21 @@ impl Routes {
 
     /// To whom a message of the server goes, and as what.
     fn bound(&mut self, text: &str) -> Option<Bound> {
-        let message = match Message::read(text) {
-            Ok(message) => message,
+        let answer;
+        let (message, text) = match Message::read(text) {
+            Ok(message) => (message, text),
             Err(error) => {
-                tracing::warn!("the server sent something that is not a message: {error}");
-                return None;
+                let why = error.to_string();
+                let Some(error) = TopLevel::of(text.as_bytes()).in_place_of_answer(&why) else {
+                    tracing::warn!("the server sent something that is not a message: {why}");
+                    return None;
+                };
+                answer = error;
+                (Message::read(&answer).ok()?, answer.as_str())
             }
         };
         if message.method.is_none() {
-            let id = message.id?;
+            let id = message.id.as_deref()?;
             let Some(route) = self.by_id.remove(id) else {
                 tracing::warn!("the server answered a request that nobody waits for: {id}");
                 return None;
@@ -280,8 +286,11 @@ impl Routes {
         const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
         if let Some(token) = params.get("progressToken").map(RawValue::get) {
             let mut routes = self.by_id.values();
-            let same =
-                |route: &&Route| route.progress.as_ref().is_some_and(|(_, own)| own == token);
+            let known = id_of(token);
+            let same = |route: &&Route| {
+                let own = route.progress.as_ref().map(|(_, own)| own.as_str());
+                own.is_some_and(|own| own == token || known.is_some() && id_of(own) == known)
+            };
             let route = routes.find(same)?;
             let text = match (&route.progress, self.shared) {
                 (Some((theirs, _)), true) => {
@@ -292,7 +301,7 @@ impl Routes {
             return Some(Bound { to: route.to.clone(), text });
         }
         let meta = object(params.get("_meta")?)?;
-        let route = self.by_id.get(meta.get(SUBSCRIPTION)?.get())?;
+        let route = self.by_id.get(&id_of(meta.get(SUBSCRIPTION)?.get())?)?;
         let text = match self.shared {
             true => {
                 let params = params.with("_meta", &meta.with(SUBSCRIPTION, &route.id));

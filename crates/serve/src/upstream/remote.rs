@@ -6,13 +6,15 @@ use counterfoil_providers::{Connector, Events, causes};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Method, Request, Response, Uri};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
+use serde_json::Value;
+use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio::time::timeout;
 
 use super::{Content, Event, Flow, Reply, UpstreamError};
-use crate::mcp::LONGEST;
+use crate::mcp::{LONGEST, Message, on_one_line};
 
 /// The header that names a session.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -66,6 +68,11 @@ pub(crate) struct RemoteSession {
     id: Mutex<Option<HeaderValue>>,
     /// Its clients have no session.
     shared: bool,
+    /// With what the session began.
+    greeting: Mutex<Option<(String, HeaderMap)>>,
+    /// Only one begins it anew.
+    renewing: AsyncMutex<()>,
+    renewed: watch::Sender<()>,
 }
 
 /// An answer that comes piece by piece.
@@ -79,6 +86,7 @@ pub(crate) struct Body {
 struct Again {
     session: Arc<RemoteSession>,
     headers: HeaderMap,
+    listens: bool,
     /// Behind which event.
     last: Option<String>,
     /// After how long.
@@ -118,10 +126,18 @@ impl Remote {
     }
 
     pub(crate) fn session(&self, shared: bool) -> RemoteSession {
-        RemoteSession { remote: self.clone(), id: Mutex::default(), shared }
+        RemoteSession {
+            remote: self.clone(),
+            id: Mutex::default(),
+            shared,
+            greeting: Mutex::default(),
+            renewing: AsyncMutex::default(),
+            renewed: watch::Sender::new(()),
+        }
     }
 
-    /// Responder something else of the server's host: where it says how a client is authorized.
+    /// Something else of the server's host: where it says how a client is authorized. Whoever asks
+    /// for that is not known, so our own headers do not go there.
     pub(crate) async fn beside(
         &self,
         path: &str,
@@ -130,25 +146,36 @@ impl Remote {
         let mut parts = self.0.url.clone().into_parts();
         parts.path_and_query = path.parse().ok();
         let url = Uri::from_parts(parts).map_err(|e| UpstreamError::NotReached(e.to_string()))?;
-        let response = self.ask(Method::GET, url, None, passing(headers)).await?;
+        let response = self.send(Method::GET, url, None, passing(headers)).await?;
         read(response).await
     }
 
+    /// With our own headers.
     async fn ask(
+        &self,
+        method: Method,
+        text: Option<&str>,
+        mut headers: HeaderMap,
+    ) -> Result<Response<Incoming>, UpstreamError> {
+        for (name, value) in &self.0.headers {
+            headers.insert(name.clone(), value.clone());
+        }
+        self.send(method, self.0.url.clone(), text, headers).await
+    }
+
+    async fn send(
         &self,
         method: Method,
         url: Uri,
         text: Option<&str>,
         headers: HeaderMap,
     ) -> Result<Response<Incoming>, UpstreamError> {
-        let body = Full::new(Bytes::from(text.unwrap_or_default().to_owned()));
+        let body = on_one_line(text.unwrap_or_default()).into_owned();
+        let body = Full::new(Bytes::from(body));
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = url;
         *request.headers_mut() = headers;
-        for (name, value) in &self.0.headers {
-            request.headers_mut().insert(name.clone(), value.clone());
-        }
         let not_reached = |why: String| UpstreamError::NotReached(why);
         let asked = timeout(self.0.limit, self.0.client.request(request)).await;
         let asked = asked.map_err(|_| {
@@ -189,6 +216,10 @@ impl RemoteSession {
         self.id.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn greeting(&self) -> MutexGuard<'_, Option<(String, HeaderMap)>> {
+        self.greeting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The session as the server names it, where it has one.
     pub(crate) fn named(&self) -> Option<HeaderValue> {
         self.id().clone()
@@ -212,8 +243,7 @@ impl RemoteSession {
         if text.is_some() {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        let url = self.remote.0.url.clone();
-        let response = self.remote.ask(method, url, text, headers).await?;
+        let response = self.remote.ask(method, text, headers).await?;
         if let Some(id) = response.headers().get(SESSION).filter(|_| !self.shared) {
             *self.id() = Some(id.clone());
         }
@@ -225,7 +255,60 @@ impl RemoteSession {
         text: &str,
         headers: &HeaderMap,
     ) -> Result<Reply, UpstreamError> {
+        let begins = |message: Message<'_>| message.method.as_deref() == Some("initialize");
+        if text.contains("initialize") && Message::read(text).is_ok_and(begins) {
+            *self.greeting() = Some((text.to_owned(), headers.clone()));
+        }
         self.ask(Method::POST, Some(text), headers).await
+    }
+
+    /// The same for a client that does not know of the session. A server that does not know it any
+    /// more has not executed anything: the session is begun anew, and the message sent again.
+    pub(crate) async fn post_whole(
+        &self,
+        text: &str,
+        headers: &HeaderMap,
+    ) -> Result<Reply, UpstreamError> {
+        let before = self.named().filter(|_| !self.shared);
+        let reply = self.post(text, headers).await?;
+        match before.filter(|_| reply.status == StatusCode::NOT_FOUND) {
+            Some(before) if self.renew(&before).await? => self.post(text, headers).await,
+            _ => Ok(reply),
+        }
+    }
+
+    /// Begins a session in place of one that the server no longer knows; whether there is one now.
+    async fn renew(&self, before: &HeaderValue) -> Result<bool, UpstreamError> {
+        let _one = self.renewing.lock().await;
+        if self.named().as_ref() != Some(before) {
+            // Another request was here first.
+            return Ok(true);
+        }
+        let Some((text, headers)) = self.greeting().clone() else { return Ok(false) };
+        let own = Message::read(&text).ok().and_then(|message| message.id).unwrap_or_default();
+        *self.id() = None;
+        let began = match self.ask(Method::POST, Some(&text), &headers).await {
+            Ok(reply) => match timeout(self.remote.0.limit, greeted(reply, &own)).await {
+                Ok(greeted) => greeted,
+                Err(_) => Ok(None),
+            },
+            Err(error) => Err(error),
+        };
+        let revision = match began {
+            Ok(Some(revision)) if self.named().is_some() => revision,
+            began => {
+                // The next request tries it again.
+                *self.id() = Some(before.clone());
+                return began.map(|_| false);
+            }
+        };
+        let mut headers = headers;
+        headers.insert(HeaderName::from_static("mcp-protocol-version"), revision);
+        let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        self.ask(Method::POST, Some(ready), &headers).await?;
+        tracing::warn!("the MCP server did not know its session any more: a new one began");
+        self.renewed.send_replace(());
+        Ok(true)
     }
 
     pub(crate) async fn get(&self, headers: &HeaderMap) -> Result<Reply, UpstreamError> {
@@ -234,6 +317,31 @@ impl RemoteSession {
 
     pub(crate) async fn delete(&self, headers: &HeaderMap) -> Result<Reply, UpstreamError> {
         self.ask(Method::DELETE, None, headers).await
+    }
+}
+
+/// The revision in the answer to the greeting of this id; `None` where it is no result.
+async fn greeted(reply: Reply, id: &str) -> Result<Option<HeaderValue>, UpstreamError> {
+    let revision = |text: &str| {
+        let message =
+            Message::read(text).ok().filter(|message| message.id.as_deref() == Some(id))?;
+        let result: Value = serde_json::from_str(message.members.get("result")?.get()).ok()?;
+        result.get("protocolVersion")?.as_str()?.parse().ok()
+    };
+    if !reply.status.is_success() {
+        return Ok(None);
+    }
+    match reply.content {
+        Content::Message(text) => Ok(revision(&text)),
+        Content::Other(_) => Ok(None),
+        Content::Flow(mut flow) => {
+            while let Some(event) = flow.next().await {
+                if let Some(revision) = revision(&event?.data) {
+                    return Ok(Some(revision));
+                }
+            }
+            Ok(None)
+        }
     }
 }
 
@@ -276,10 +384,16 @@ async fn whole(mut body: Incoming) -> Result<Vec<u8>, UpstreamError> {
 }
 
 impl Body {
-    /// From now on it is asked for again where it breaks off.
-    pub(super) fn goes_on(&mut self, session: Arc<RemoteSession>, headers: HeaderMap) {
+    /// From now on it is asked for again where it breaks off. `listens`: it answers no request, and
+    /// a new session has another one.
+    pub(super) fn goes_on(
+        &mut self,
+        session: Arc<RemoteSession>,
+        headers: HeaderMap,
+        listens: bool,
+    ) {
         let after = Duration::from_secs(1);
-        self.again = Some(Again { session, headers, last: None, after, tries: 0 });
+        self.again = Some(Again { session, headers, listens, last: None, after, tries: 0 });
     }
 
     pub(super) async fn next(&mut self) -> Option<Result<Event, UpstreamError>> {
@@ -328,26 +442,34 @@ impl Again {
 
     /// The rest, where it can be asked for.
     async fn ask(&mut self) -> Option<Incoming> {
-        while self.tries < TRIES {
-            self.tries += 1;
-            tokio::time::sleep(self.after).await;
-            let mut headers = self.session.with_session(&self.headers);
-            headers.insert(LAST, self.last.as_ref()?.parse().ok()?);
-            let url = self.session.remote.0.url.clone();
-            match self.session.remote.ask(Method::GET, url, None, headers).await {
-                Ok(response) if response.status().is_success() => {
-                    return Some(response.into_body());
+        loop {
+            let mut renewed = self.session.renewed.subscribe();
+            while self.tries < TRIES {
+                self.tries += 1;
+                tokio::time::sleep(self.after).await;
+                let mut headers = self.session.with_session(&self.headers);
+                match &self.last {
+                    Some(last) => drop(headers.insert(LAST, last.parse().ok()?)),
+                    None if self.listens => {}
+                    None => return None,
                 }
-                Ok(response) => {
-                    tracing::warn!(
-                        "an answer broke off and is not given again: {}",
-                        response.status()
-                    );
-                    return None;
+                match self.session.remote.ask(Method::GET, None, headers).await {
+                    Ok(response) if response.status().is_success() => {
+                        return Some(response.into_body());
+                    }
+                    Ok(response) => {
+                        let status = response.status();
+                        tracing::warn!("an answer broke off and is not given again: {status}");
+                        break;
+                    }
+                    Err(error) => tracing::warn!("an answer broke off: {error}"),
                 }
-                Err(error) => tracing::warn!("an answer broke off: {error}"),
             }
+            if !self.listens {
+                return None;
+            }
+            renewed.changed().await.ok()?;
+            (self.last, self.tries) = (None, 0);
         }
-        None
     }
 }

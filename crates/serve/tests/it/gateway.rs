@@ -37,6 +37,8 @@ pub(crate) fn receipts(gateway: &Gateway) -> Vec<(String, Status)> {
 #[test]
 fn what_nobody_decides_upon_passes_as_it_was_written() {
     let gateway = gateway(GuardSettings::default());
+    let asked = r#"{"jsonrpc":"2.0","id":99,"method":"roots/list"}"#;
+    assert_eq!(wait(gateway.from_server(asked)).as_deref(), Some(asked));
     for line in [
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"n":1.50,"big":12345678901234567890}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,

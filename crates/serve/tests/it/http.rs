@@ -45,18 +45,18 @@ done
 "#;
 
 /// A gateway over HTTP.
-struct Desk {
-    address: SocketAddr,
+pub(crate) struct Desk {
+    pub(crate) address: SocketAddr,
     client: Client<HttpConnector, Full<Bytes>>,
     ledger: Ledger,
     folder: tempfile::TempDir,
 }
 
 /// What came back.
-struct Answer {
-    status: u16,
-    session: Option<String>,
-    messages: Vec<Value>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) session: Option<String>,
+    pub(crate) messages: Vec<Value>,
 }
 
 impl Desk {
@@ -71,7 +71,7 @@ impl Desk {
         Self::before(server, settings, access, folder).await
     }
 
-    async fn before(
+    pub(crate) async fn before(
         server: Server,
         settings: GuardSettings,
         access: Access,
@@ -91,7 +91,7 @@ impl Desk {
         Self { address, client, ledger, folder }
     }
 
-    async fn ask(
+    pub(crate) async fn ask(
         &self,
         method: Method,
         path: &str,
@@ -107,7 +107,7 @@ impl Desk {
         self.client.request(request.body(body).unwrap()).await.unwrap()
     }
 
-    async fn post(&self, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(crate) async fn post(&self, headers: &[(&str, &str)], body: &str) -> Answer {
         read(self.ask(Method::POST, "/mcp", headers, body).await).await
     }
 
@@ -124,7 +124,7 @@ impl Desk {
     }
 
     /// Waits until the ledger has a closed receipt, and gives the last.
-    async fn receipt(&self) -> Receipt {
+    pub(crate) async fn receipt(&self) -> Receipt {
         for _ in 0..200 {
             let ids = self.ledger.recent(None, 100).unwrap();
             let receipts = ids.iter().map(|id| self.ledger.receipt(id).unwrap().unwrap());
@@ -168,7 +168,7 @@ fn alone(id: &str, word: &str) -> String {
     call(id, word).replace(r#""_meta":{"#, &format!(r#""_meta":{{{meta},"#))
 }
 
-const ALONE: [(&str, &str); 3] =
+pub(crate) const ALONE: [(&str, &str); 3] =
     [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "say")];
 
 #[test]
@@ -262,6 +262,30 @@ fn a_client_that_goes_away_gives_its_call_up() {
             sleep(Duration::from_millis(20)).await;
         }
         panic!("{heard}");
+    });
+}
+
+#[test]
+fn nobody_cancels_the_call_of_another_client() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
+        let (slow, cancels) = (alone("\"a\"", "slow"), async {
+            sleep(Duration::from_millis(50)).await;
+            // Its number for the server, and its client's own id.
+            for id in ["1", "2", "3", "\"a\""] {
+                let cancel = alone(id, "x")
+                    .replace("tools/call", "notifications/cancelled")
+                    .replace(&format!(r#""id":{id},"#), "")
+                    .replace(r#""params":{"#, &format!(r#""params":{{"requestId":{id},"#));
+                assert_eq!(desk.post(&[], &cancel).await.status, 202);
+            }
+        });
+        let (told, ()) = tokio::join!(desk.post(&ALONE, &slow), cancels);
+        let last = told.messages.last().unwrap();
+        assert_eq!(last["result"]["content"][0]["text"], "slow", "{last}");
+        assert_eq!(desk.receipt().await.status, Status::Completed);
+        let heard = std::fs::read_to_string(desk.folder.path().join("heard")).unwrap();
+        assert!(!heard.contains("cancelled"), "{heard}");
     });
 }
 
@@ -422,6 +446,35 @@ fn a_server_over_http_is_the_same_behind_the_gateway() {
         let told = desk.post(&ALONE, &alone("5", "die")).await;
         assert_eq!(told.messages[0]["error"]["code"], -32000);
         assert_eq!(desk.receipt().await.status, Status::Failed);
+    });
+}
+
+#[test]
+fn below_well_known_only_plain_paths_are_asked_for_and_without_our_headers() {
+    test(async {
+        let (url, heard) = crate::session_anew::answering(|_| (200, "", "{}".to_owned())).await;
+        let remote = Remote::new(&url, [("x-own", "secret")], Duration::from_secs(10)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let settings = GuardSettings::default();
+        let desk = Desk::before(Server::Remote(remote), settings, Access::default(), folder).await;
+        for (path, status) in [
+            ("/.well-known/oauth-protected-resource", 200),
+            ("/.well-known/oauth-authorization-server/tenant-1?a=b", 200),
+            ("/.well-known/../admin", 404),
+            ("/.well-known/a/./b", 404),
+            ("/.well-known/%2e%2e/admin", 404),
+            ("/.well-known/%252e%252e/admin", 404),
+            ("/.well-known/..;/admin", 404),
+            ("/.well-known//evil.example/", 404),
+            ("/.well-known/a%5c..%5cadmin", 404),
+        ] {
+            let told =
+                desk.ask(Method::GET, path, &[("authorization", "Bearer its-own")], "").await;
+            assert_eq!(told.status(), status, "{path}");
+        }
+        let heard = heard.lock().unwrap().join("\n");
+        assert_eq!(heard.matches("GET ").count(), 2, "{heard}");
+        assert!(!heard.contains("secret") && heard.contains("its-own"), "{heard}");
     });
 }
 

@@ -16,9 +16,18 @@ mod executor;
 mod gateway;
 #[cfg(unix)]
 mod http;
+mod ids;
+#[cfg(unix)]
+mod paths;
 mod pins;
 mod proxy;
+mod redaction;
+mod results;
 mod server;
+#[cfg(unix)]
+mod session_anew;
+#[cfg(unix)]
+mod smuggling;
 #[cfg(feature = "otel")]
 mod spans;
 mod stateless;

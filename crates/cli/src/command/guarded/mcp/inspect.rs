@@ -112,16 +112,36 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     })?;
     let pins = in_file(place(&global.state()?.create()?, reach));
     let changes = match arguments.accept {
-        true => pins.accept(&offer.tools).map(|()| Vec::new())?,
-        false => pins.compare(&offer.tools)?,
+        true => accepted(&pins, &offer)?,
+        false => changed(&pins, &offer)?,
     };
-    let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
-    let odd = offer.tools.iter().any(|tool| !oddities(tool).is_empty());
+    let odd = offer.tools.iter().any(|tool| !oddities(tool).is_empty())
+        || !odd_instructions(&offer).is_empty();
     match arguments.format {
         Format::Json => json_of(&name, &offer, &changes)?,
         Format::Text => text_of(&name, &offer, &changes, arguments.accept)?,
     }
     Ok(if odd || !changes.is_empty() { Exit::Findings } else { Exit::Clean })
+}
+
+/// Nothing has changed any more.
+fn accepted(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
+    pins.accept(&offer.tools)?;
+    pins.accept_instructions(offer.instructions.as_deref())?;
+    Ok(Vec::new())
+}
+
+fn changed(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
+    let changes = pins.compare(&offer.tools)?;
+    let mut changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    if pins.instructions_changed(offer.instructions.as_deref())? {
+        changes.push("the instructions are not what they were when it was first seen".to_owned());
+    }
+    Ok(changes)
+}
+
+fn odd_instructions(offer: &Offer) -> Vec<String> {
+    oddities(&json!({ "instructions": offer.instructions }))
 }
 
 fn json_of(name: &str, offer: &Offer, changes: &[String]) -> anyhow::Result<()> {
@@ -130,6 +150,9 @@ fn json_of(name: &str, offer: &Offer, changes: &[String]) -> anyhow::Result<()> 
         "name": name,
         "server": offer.server.as_ref().map(|(name, version)| json!({ "name": name, "version": version })),
         "revision": offer.revision,
+        "instructions": offer.instructions.as_ref().map(|text| {
+            json!({ "text": text, "odd": odd_instructions(offer) })
+        }),
         "tools": tools.collect::<Vec<_>>(),
         "changes": changes,
     });
@@ -154,6 +177,9 @@ fn text_of(name: &str, offer: &Offer, changes: &[String], accepted: bool) -> any
         for odd in oddities(tool) {
             writeln!(out, "  {:width$}  warning: {}", "", clean(&odd))?;
         }
+    }
+    for odd in odd_instructions(offer) {
+        writeln!(out, "  instructions: warning: {}", clean(&odd))?;
     }
     for change in changes {
         writeln!(out, "changed: {}", clean(change))?;

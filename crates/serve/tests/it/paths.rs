@@ -1,0 +1,71 @@
+//! A rule about paths holds for every way in which a server may be given one.
+
+use std::path::Path;
+
+use counterfoil_guard::{Guard, GuardOptions, SessionStart};
+use counterfoil_serve::{Gateway, Step};
+use serde_json::json;
+
+use crate::wait;
+
+fn gateway(workspace: &Path) -> Gateway {
+    let policy = r#"{"tools":{"policy":{"enabled":true,"default_effect":"allow","rules":[
+        {"tool":"*","effect":"deny","paths":["**/.env","/etc/**"]}]}}}"#;
+    let options: GuardOptions = serde_json::from_str(policy).unwrap();
+    let guard = Guard::builder().settings(options.resolve().unwrap());
+    let guard = guard.workspace(workspace).build().unwrap();
+    Gateway::new(guard, SessionStart::default(), "files").unwrap()
+}
+
+#[test]
+fn however_a_file_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = folder.path().canonicalize().unwrap();
+    std::fs::create_dir(workspace.join("sub")).unwrap();
+    std::fs::write(workspace.join(".env"), "S=1").unwrap();
+    std::os::unix::fs::symlink(".env", workspace.join("link")).unwrap();
+    std::os::unix::fs::symlink("/etc", workspace.join("sub/away")).unwrap();
+    let here = workspace.to_str().unwrap();
+    let denied = [
+        json!({ "path": "FILE:///etc/passwd" }),
+        json!({ "path": "File:/etc/passwd" }),
+        json!({ "path": "file://localhost/etc/passwd" }),
+        json!({ "path": "file://etc/passwd" }),
+        json!({ "uri": format!("file://{here}/%2eenv") }),
+        json!({ "uri": format!("file://{here}/%252Eenv") }),
+        json!({ "uri": format!("file://{here}/sub/%2e%2e/.env?x#y") }),
+        json!({ "uris": [{ "uri": "file:///e%74c/passwd" }] }),
+        json!({ "path": "/proc/self/root/etc/passwd" }),
+        json!({ "path": "/proc/1/root/proc/self/root/etc/passwd" }),
+        json!({ "path": "/proc/self/cwd/.env" }),
+        json!({ "path": "link" }),
+        json!({ "path": "sub/away/passwd" }),
+        json!({ "path": "sub/away/new/file" }),
+        json!({ "cwd": "/etc", "file": "passwd" }),
+        json!({ "working_directory": "/etc", "files": [{ "name": "passwd" }] }),
+        json!({ "file": "passwd", "Root": "/etc" }),
+        json!({ "cwd": "sub", "path": "../link" }),
+        json!({ "cwd": "sub/away", "name": "passwd" }),
+        json!({ "path": ".env\u{0}.txt" }),
+        json!({ "path": ".env#x" }),
+        json!({ "path": ".env?x" }),
+    ];
+    let allowed = [
+        json!({ "path": "src/main.rs" }),
+        json!({ "path": "sub/new" }),
+        json!({ "uri": format!("file://{here}/src/%6dain.rs") }),
+        json!({ "cwd": "sub", "file": "passwd" }),
+        json!({ "cwd": "sub", "file": "/usr/share/passwd" }),
+        json!({ "path": "/proc/cpuinfo" }),
+        json!({ "path": "notes#env" }),
+        json!({ "content": "see /etc/passwd", "path": "notes" }),
+    ];
+    for (arguments, runs) in
+        denied.into_iter().map(|one| (one, false)).chain(allowed.into_iter().map(|one| (one, true)))
+    {
+        let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": { "name": "fetch_it", "arguments": arguments } });
+        let steps = wait(gateway(&workspace).from_client(&call.to_string()));
+        assert_eq!(matches!(*steps, [Step::Forward(_)]), runs, "{arguments}");
+    }
+}
