@@ -81,12 +81,20 @@ struct Choice {
 struct Said {
     content: Option<Content>,
     refusal: Option<String>,
+    audio: Option<Audio>,
     /// The names that servers give to thoughts; some give both.
     reasoning: Option<String>,
     reasoning_content: Option<String>,
     tool_calls: Option<Vec<CallPart>>,
     /// The one call of an older form, without an id.
     function_call: Option<FunctionPart>,
+}
+
+/// What is spoken.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Audio {
+    transcript: Option<String>,
 }
 
 /// Words are a text; some servers give a list of parts.
@@ -201,7 +209,8 @@ impl Completion {
         if let Some(thought) = thoughts.filter(|text| !text.is_empty()) {
             on(Piece::Thought(thought));
         }
-        for text in [said.content.map(Content::text), said.refusal].into_iter().flatten() {
+        let spoken = said.audio.and_then(|audio| audio.transcript);
+        for text in [said.content.map(Content::text), said.refusal, spoken].into_iter().flatten() {
             if !text.is_empty() {
                 self.text.push_str(&text);
                 on(Piece::Text(text));
