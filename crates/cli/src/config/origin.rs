@@ -225,6 +225,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("proxy.max_held_bytes", May::NotSay),
     ("proxy.max_sessions", May::NotSay),
     ("proxy.idle_secs", May::NotSay),
+    ("proxy.paths", May::NotSay),
     ("proxy.requests_per_minute", May::Shrink(None)),
     ("proxy.hosts", May::NotSay),
     ("proxy.origins", May::NotSay),

@@ -99,21 +99,26 @@ async fn one(
 /// Tools that models know, and that have no schema.
 const OF_MODELS: [&str; 4] = ["local_shell", "shell", "computer", "apply_patch"];
 
-/// A call of a shell as gates read one: with its command as one text.
+/// A call of a shell as gates read one: with its command as one text. As it is where gates read it
+/// so, or refuse it themselves.
 fn as_command(call: &ToolCall) -> ToolCall {
-    let arguments = call.arguments.parse().unwrap_or_default();
+    // What cannot be read the guard denies.
+    let Ok(arguments) = call.arguments.parse() else { return call.clone() };
     let words = ["command", "commands"].iter().find_map(|name| arguments.get(*name));
-    let words: Vec<&str> = match words {
-        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
-        _ => return call.clone(),
-    };
+    let Some(Value::Array(words)) = words else { return call.clone() };
+    // A word may be a number: a shell reads its text.
+    let words: Vec<String> = words.iter().map(word).collect();
     // `bash -lc COMMAND` is that command; a list of commands is one after the other.
     let command = match words.as_slice() {
-        [_, flag, command] if flag.starts_with('-') && flag.ends_with('c') => (*command).to_owned(),
+        [_, flag, command] if flag.starts_with('-') && flag.ends_with('c') => command.clone(),
         words if arguments.get("commands").is_some() => words.join("\n"),
         words => words.join(" "),
     };
     ToolCall::new(&call.id, &call.tool, json!({ "command": command }).to_string())
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn denied(judged: &Judged) -> Option<(String, bool)> {

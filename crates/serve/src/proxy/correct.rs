@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::exchange::{Conclusion, Exchange};
 use super::forward::whole;
 use super::frames::Frames;
+use super::shape::{self, Shape};
 
 /// The longest answer that is read, in bytes.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -140,10 +141,12 @@ impl Exchange {
         self.reply(response).await
     }
 
+    /// The better answer; none where it cannot be read, or be read in different ways.
     async fn reply(&self, response: Response<Incoming>) -> Option<(Reply, Option<Bytes>)> {
         let streams = is_stream(&response);
         let mut body = response.into_body();
         let (mut frames, mut assembly) = (Frames::default(), Assembly::new(self.wire().kind()));
+        let mut shape = Shape::new(self.wire());
         let mut bytes = Vec::new();
         while let Some(frame) = timeout(self.settings.silence, body.frame()).await.ok()? {
             let Ok(data) = frame.ok()?.into_data() else { continue };
@@ -155,15 +158,27 @@ impl Exchange {
                 continue;
             }
             for frame in frames.push(&data) {
+                if frame.too_long {
+                    return None;
+                }
+                if !frame.data.is_empty() && frame.data.trim() != "[DONE]" {
+                    let event = shape::parse(&frame.data).ok()?;
+                    shape.event(&frame.name, &event, &self.asked).ok()?;
+                }
                 if !frame.data.is_empty() {
                     assembly.take(&frame.data, &mut |_| {}).ok()?;
                 }
             }
         }
         if streams {
-            return Some((assembly.finish().ok()?, None));
+            let reply = assembly.finish().ok()?;
+            shape.is_judged(&reply.text, &reply.calls).ok()?;
+            return Some((reply, None));
         }
-        let reply = read_whole(self.wire().kind(), std::str::from_utf8(&bytes).ok()?).ok()?;
+        let text = std::str::from_utf8(&bytes).ok()?;
+        let reply = read_whole(self.wire().kind(), text).ok()?;
+        // It goes on as it came.
+        self.doubt(text, &reply).ok()?;
         Some((reply, Some(Bytes::from(bytes))))
     }
 }

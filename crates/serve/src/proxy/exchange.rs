@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::account::{self, Found};
 use super::calls::{self, CallsJudged};
 use super::correct::{AskedAgain, Corrected};
 use super::judge::NotJudged;
@@ -74,6 +73,8 @@ pub(super) struct Conclusion {
     pub(super) calls: CallsJudged,
     /// Why something of it was not judged.
     pub(super) unjudged: Option<String>,
+    /// Why its clients may read another answer than the one that was judged.
+    pub(super) doubt: Option<String>,
     /// The judgement that came too late: it is written down all the same.
     pub(super) late: Option<JoinHandle<Self>>,
 }
@@ -88,7 +89,8 @@ impl Conclusion {
 
     /// What is said of an answer with which nothing is done.
     pub(super) fn passed(&self) -> &'static str {
-        if self.unjudged.is_some() { "not judged" } else { "passed" }
+        let judged = self.unjudged.is_none() && self.doubt.is_none();
+        if judged { "passed" } else { "not judged" }
     }
 
     /// What is bad enough for something to be done.
@@ -208,28 +210,6 @@ impl Exchange {
         Self { proxy, settings, asked, key, owner, to, headers, began, tools, preparing, _open }
     }
 
-    /// Which of the calls that a client may find in an answer is none of its calls.
-    pub(super) fn uncounted(&self, found: &[Found], reply: &Reply) -> Option<String> {
-        let known = calls_of(self.wire(), reply);
-        let odd = found.iter().find(|found| !known.iter().any(|call| found.is(call)))?;
-        Some(format!("a call of `{}` stands at a place where nobody looks for it", odd.name))
-    }
-
-    /// What of an answer in one piece was not judged.
-    pub(super) fn unaccounted(&self, answer: &Value, reply: &Reply) -> Option<String> {
-        if account::unjudged_words(answer, &reply.text).is_some() {
-            return Some("words stand at a place where nobody looks for them".to_owned());
-        }
-        let choices = answer.get("choices").and_then(Value::as_array);
-        let other = |choice: &Value| choice.get("index").is_some_and(|at| at.as_u64() != Some(0));
-        if choices.is_some_and(|all| all.len() > 1 || all.iter().any(other)) {
-            return Some("it has several choices".to_owned());
-        }
-        let mut found = Vec::new();
-        account::calls(answer, &mut found);
-        self.uncounted(&found, reply)
-    }
-
     /// What the request shows.
     pub(super) async fn prepared(&self) -> Result<Arc<Prepared>, String> {
         self.preparing.clone().await
@@ -338,12 +318,14 @@ impl Exchange {
         if let Some(late) = conclusion.late.take()
             && let Ok(judged) = late.await
         {
-            conclusion = Conclusion { unjudged: conclusion.unjudged, ..judged };
+            let Conclusion { unjudged, doubt, .. } = conclusion;
+            conclusion = Conclusion { unjudged, doubt, ..judged };
         }
         let Became { what, status, withheld, judged, said, better, response, .. } = became;
         let Became { corrections, usage, .. } = became;
         let usage = self.counted(usage, &judged);
-        let mut notes: Vec<String> = conclusion.unjudged.iter().map(not_judged).collect();
+        let mut notes: Vec<String> =
+            conclusion.unjudged.iter().chain(&conclusion.doubt).map(not_judged).collect();
         notes.extend(conclusion.calls.notes.iter().cloned());
         let (prepared, mut tampered) = (self.prepared().await, 0);
         if let Ok(prepared) = &prepared {
@@ -412,8 +394,7 @@ impl Exchange {
     }
 
     fn key(&self) -> Option<&VirtualKey> {
-        let name = self.key.as_deref()?;
-        self.settings.keys.iter().find(|key| key.name == name)
+        self.settings.key(self.key.as_deref()?)
     }
 
     /// Writes the judgement into the ledger, behind what the request told; what failed.

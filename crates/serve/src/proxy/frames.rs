@@ -7,7 +7,11 @@ use hyper::body::Bytes;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) raw: Bytes,
+    /// What kind of event it is; empty where it does not say so.
+    pub(super) name: String,
     pub(super) data: String,
+    /// It is longer than an event may be, and was not read.
+    pub(super) too_long: bool,
 }
 
 /// Cuts what comes into events. All bytes of all frames and of the rest are the bytes that came.
@@ -28,9 +32,11 @@ impl Frames {
             let raw = Bytes::from(std::mem::replace(&mut self.buffer, rest));
             self.looked = 0;
             let mut events = Events::default();
-            let whole = events.push(&raw).is_ok();
-            let data = events.next().filter(|_| whole).map(|event| event.data).unwrap_or_default();
-            frames.push(Frame { raw, data });
+            let too_long = events.push(&raw).is_err();
+            let event = events.next().filter(|_| !too_long);
+            // One without data is a comment.
+            let data = event.map(|event| event.data).unwrap_or_default();
+            frames.push(Frame { name: name_in(&raw), raw, data, too_long });
         }
         frames
     }
@@ -69,6 +75,35 @@ impl Frames {
     }
 }
 
+/// The name of an event: the last one counts.
+fn name_in(raw: &[u8]) -> String {
+    let lines = raw.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let name = lines.filter_map(|line| line.strip_prefix(b"event:")).next_back();
+    let name = name.map(|name| name.strip_prefix(b" ").unwrap_or(name));
+    String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
+}
+
+/// Bytes at which some readers end a line, and others do not.
+const ENDS_FOR_SOME: [&[u8]; 8] =
+    [b"\x0b", b"\x0c", b"\x1c", b"\x1d", b"\x1e", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9"];
+
+/// Whether every line is one that every reader reads alike: of a field of server-sent events, or a
+/// comment.
+pub(super) fn is_plain(raw: &[u8]) -> bool {
+    let known: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+    let mut lines = raw.split(|byte| matches!(byte, b'\n' | b'\r'));
+    // In data such bytes stand within a text of JSON, and are part of it.
+    let odd = |line: &[u8]| {
+        !line.starts_with(b"data:")
+            && ENDS_FOR_SOME.iter().any(|end| memchr::memmem::find(line, end).is_some())
+    };
+    let is_text = std::str::from_utf8(raw).is_ok();
+    is_text
+        && lines.all(|line| {
+            line.is_empty() || known.iter().any(|field| line.starts_with(field)) && !odd(line)
+        })
+}
+
 fn memchr(bytes: &[u8]) -> Option<usize> {
     bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'))
 }
@@ -101,5 +136,23 @@ mod tests {
         }
         let single: Vec<&[u8]> = STREAM.as_bytes().chunks(1).collect();
         assert_eq!(read(&single), expected);
+    }
+
+    #[test]
+    fn lines_that_readers_read_in_different_ways_are_not_plain() {
+        for (raw, plain) in [
+            ("event: x\r\ndata: {}\r\n\r\n", true),
+            (": still there\n\n", true),
+            ("\u{feff}data: {}\n\n", false),
+            (" data: {}\n\n", false),
+            ("DATA: {}\n\n", false),
+            ("data:\r {}\n\n", false),
+            (": ok\u{b}data: {}\n\n", false),
+            ("event: x\u{2028}data: {}\n\n", false),
+            ("data: {\"a\":\"\u{2028}\"}\n\n", true),
+        ] {
+            assert_eq!(is_plain(raw.as_bytes()), plain, "{raw:?}");
+        }
+        assert!(!is_plain(b"data: {\"a\":\"\xff\"}\n\n"));
     }
 }

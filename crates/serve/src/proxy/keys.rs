@@ -9,6 +9,7 @@ use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 
 use super::options::{KeyProvider, VirtualKeyOptions};
+use super::route::PathRule;
 
 /// Where Anthropic's clients have their key.
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -27,6 +28,8 @@ pub(super) struct VirtualKey {
     pub(super) provider: KeyProvider,
     requests_per_minute: Option<u32>,
     tokens_per_day: Option<u64>,
+    /// What it reaches beside answers and models.
+    pub(super) paths: Vec<PathRule>,
     /// The same for every configuration that has the key.
     used: Arc<Mutex<Used>>,
 }
@@ -61,7 +64,12 @@ impl KeyError {
 }
 
 impl VirtualKey {
-    pub(super) fn new(options: &VirtualKeyOptions, own: &Key, provider: Key) -> Self {
+    pub(super) fn new(
+        options: &VirtualKeyOptions,
+        own: &Key,
+        provider: Key,
+        paths: Vec<PathRule>,
+    ) -> Self {
         Self {
             name: options.name.clone(),
             digest: Digest::of_bytes(own.expose().as_bytes()),
@@ -69,6 +77,7 @@ impl VirtualKey {
             provider: options.provider,
             requests_per_minute: options.requests_per_minute,
             tokens_per_day: options.tokens_per_day,
+            paths,
             used: Arc::new(Mutex::new(Used {
                 minute: Instant::now(),
                 requests: 0,
@@ -135,6 +144,24 @@ impl VirtualKey {
         }
     }
 
+    /// Whether what it uses is limited.
+    pub(super) fn has_budget(&self) -> bool {
+        self.tokens_per_day.is_some()
+    }
+
+    /// Takes the provider's key out of what a server says.
+    pub(super) fn redact(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let key = self.provider_key.expose().as_bytes();
+        let mut rest = bytes;
+        let mut out = Vec::new();
+        while let Some(at) = memchr::memmem::find(rest, key) {
+            out.extend_from_slice(rest.get(..at)?);
+            out.extend_from_slice(b"[key]");
+            rest = rest.get(at + key.len()..)?;
+        }
+        (rest.len() < bytes.len()).then(|| [&out, rest].concat())
+    }
+
     /// Puts the provider's key in the place of ours.
     pub(super) fn replace_in(&self, headers: &mut HeaderMap) {
         headers.remove(&X_API_KEY);
@@ -171,7 +198,7 @@ mod tests {
             ..VirtualKeyOptions::default()
         };
         let key = |text| Key::new(text).unwrap();
-        vec![VirtualKey::new(&options, &key("cf-own"), key("sk-real"))]
+        vec![VirtualKey::new(&options, &key("cf-own"), key("sk-real"), Vec::new())]
     }
 
     fn headers(name: &'static str, value: &str) -> HeaderMap {

@@ -1,28 +1,35 @@
 //! Between an agent and its model: tool calls are judged before the agent sees them, results that it
 //! reports become evidence, and what the model says in the end is held against them.
 //!
-//! `server.rs` lets requests in, `exchange.rs` is one request and its answer, which comes event by
-//! event (`relay/`) or in one piece (`piece.rs`); `ruling.rs` decides what becomes of either, and
-//! `wire/` knows the wires. What is right or wrong the guard and its rules decide.
+//! `server.rs` lets requests in, by the paths of `route.rs`; `exchange.rs` is one request, and
+//! `answer.rs` its answer, which comes event by event (`relay/`) or in one piece (`piece.rs`).
+//! `shape/` reads it as clients do and says what they may read in different ways; `ruling.rs` decides
+//! what becomes of it, and `wire/` knows the wires. What is right or wrong the guard and its rules
+//! decide.
 
-mod account;
+mod answer;
 mod calls;
+mod comments;
 mod correct;
 mod exchange;
+mod failure;
 mod forward;
 mod frames;
 mod judge;
 mod keys;
+mod meter;
 mod notes;
 mod options;
 mod piece;
 mod record;
 mod relay;
 mod request;
+mod route;
 mod ruling;
 mod seen;
 mod server;
 mod sessions;
+mod shape;
 mod shown;
 mod tools;
 mod wire;

@@ -50,6 +50,16 @@ pub(super) fn unjudged(why: &str) -> String {
     format!("[Counterfoil held back this answer, because it could not be judged: {why}]")
 }
 
+/// What stands beneath an answer that clients may read in another way than it was judged.
+pub(super) fn not_checked(why: &str) -> String {
+    format!("\n\n---\nCounterfoil: this answer was not checked: {why}\n")
+}
+
+/// The same for programs, within a stream.
+pub(super) fn comment(told: &Value) -> String {
+    format!(": counterfoil {}\n\n", one_line(told))
+}
+
 /// The same for programs.
 pub(super) fn machine(
     findings: &[Finding],

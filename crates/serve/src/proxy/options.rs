@@ -4,10 +4,12 @@ use std::time::Duration;
 use counterfoil_model::{Digest, Severity};
 use counterfoil_providers::Key;
 use hyper::Uri;
+use hyper::body::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::keys::VirtualKey;
+use super::route::PathRule;
 use crate::http::Access;
 
 /// `[proxy]`: what `counterfoil proxy` does between an agent and its model.
@@ -47,6 +49,10 @@ pub struct ProxyOptions {
     pub max_sessions: usize,
     /// After how many seconds without a request a session is forgotten.
     pub idle_secs: u64,
+    /// What passes in `correct` and `block` although nobody judges it, beside what is known to hold no
+    /// answer: `GET /v1/batches/*`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
     /// How many requests one address may make in a minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
@@ -89,6 +95,7 @@ impl Default for ProxyOptions {
             max_held_bytes: 8 * 1024 * 1024,
             max_sessions: 1024,
             idle_secs: 6 * 3600,
+            paths: Vec::new(),
             requests_per_minute: None,
             hosts: Vec::new(),
             origins: Vec::new(),
@@ -119,6 +126,10 @@ pub struct VirtualKeyOptions {
     /// How many tokens, read and written, it may use in a day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_per_day: Option<u64>,
+    /// What it reaches beside answers, models and counting tokens: `POST /v1/embeddings`. `*` is one
+    /// part of a path, `**` all that follow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
 }
 
 /// Whose key a key is.
@@ -207,6 +218,7 @@ pub struct ProxySettings {
     pub(super) idle: Duration,
     pub(super) access: Access,
     pub(super) keys: Vec<VirtualKey>,
+    pub(super) paths: Vec<PathRule>,
     /// What operators on other machines have to know.
     pub(super) operators: Option<Digest>,
 }
@@ -240,6 +252,14 @@ pub enum ProxyOptionsError {
     /// A variable that holds nothing.
     #[error("`{0}` holds no key, and [[proxy.keys]] says it does")]
     NoKey(String),
+    /// A path that is none.
+    #[error("`{0}` names no path: write a method and a path, as in \"GET /v1/files/*\"")]
+    Path(String),
+    /// A key with a budget that nobody can keep.
+    #[error(
+        "the key `{0}` has `tokens_per_day`, and `{1}` is answered later: what that costs is not counted"
+    )]
+    NotCounted(String, String),
     /// Half of what encryption needs.
     #[error("proxy.tls_cert and proxy.tls_key go together")]
     Tls,
@@ -249,6 +269,18 @@ impl ProxySettings {
     /// Whether what nobody can judge does not pass.
     pub(super) fn withholds(&self) -> bool {
         self.mode.holds() && self.on_timeout == OnTimeout::Hold
+    }
+
+    /// The key of ours that is called so.
+    pub(super) fn key(&self, name: &str) -> Option<&VirtualKey> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// What a server says, without keys of providers.
+    pub(super) fn without_keys(&self, bytes: &Bytes) -> Bytes {
+        self.keys
+            .iter()
+            .fold(bytes.clone(), |bytes, key| key.redact(&bytes).map_or(bytes, Bytes::from))
     }
 }
 
@@ -277,7 +309,14 @@ impl ProxyOptions {
             if keys.iter().any(|key: &VirtualKey| key.name == *name) {
                 return Err(ProxyOptionsError::TwoOfOneName(name.clone()));
             }
-            keys.push(VirtualKey::new(options, &key(key_env)?, key(provider_key_env)?));
+            let paths = rules(&options.paths)?;
+            if let Some(at) = paths.iter().position(PathRule::is_batch)
+                && options.tokens_per_day.is_some()
+            {
+                let path = options.paths.get(at).cloned().unwrap_or_default();
+                return Err(ProxyOptionsError::NotCounted(name.clone(), path));
+            }
+            keys.push(VirtualKey::new(options, &key(key_env)?, key(provider_key_env)?, paths));
         }
         let token = self.token_env.as_deref().map(key).transpose()?;
         let on_timeout = match self.mode {
@@ -310,6 +349,7 @@ impl ProxyOptions {
                 requests_per_minute: self.requests_per_minute,
             },
             keys,
+            paths: rules(&self.paths)?,
             operators: token.map(|token| Digest::of_bytes(token.expose().as_bytes())),
         })
     }
@@ -327,6 +367,12 @@ impl ProxyOptions {
             _ => Err(wrong()),
         }
     }
+}
+
+fn rules(paths: &[String]) -> Result<Vec<PathRule>, ProxyOptionsError> {
+    let read =
+        |path: &String| PathRule::read(path).ok_or_else(|| ProxyOptionsError::Path(path.clone()));
+    paths.iter().map(read).collect()
 }
 
 fn is_loopback(host: &str) -> bool {

@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use super::correct::Corrected;
 use super::exchange::{Became, Conclusion, Exchange};
-use super::notes;
 use super::options::ProxyMode;
 use super::ruling::{Ruling, Words, first_bad};
+use super::shape::{self, Shape, Unreadable};
 use super::wire::Wire;
+use super::{failure, notes};
 
 /// The header in which programs read what was found.
 const FOUND: HeaderName = HeaderName::from_static("counterfoil-findings");
@@ -41,7 +42,7 @@ pub(super) async fn answer(
 ) -> Result<Piece, Withheld> {
     let settings = &exchange.settings;
     let as_it_came = |headers| Piece { body: body.clone(), headers };
-    let (reply, parsed) = match read(exchange, &body) {
+    let (reply, parsed, doubt) = match read(exchange, &body).await {
         Ok(read) => read,
         Err(why) => {
             let conclusion = Conclusion { unjudged: Some(why.clone()), ..Conclusion::default() };
@@ -52,7 +53,12 @@ pub(super) async fn answer(
                 conclusion,
                 Became { status, what, withheld, ..Became::default() },
             );
-            return if withheld { Err(Withheld(why)) } else { Ok(as_it_came(HeaderMap::new())) };
+            let unread = || found(&notes::machine(&[], &[], Some(&why)));
+            return match (withheld, settings.mode) {
+                (true, _) => Err(Withheld(why)),
+                (false, ProxyMode::Observe) => Ok(as_it_came(HeaderMap::new())),
+                (false, _) => Ok(as_it_came(unread())),
+            };
         }
     };
     let response = id_of(&parsed);
@@ -62,6 +68,7 @@ pub(super) async fn answer(
         return Ok(as_it_came(HeaderMap::new()));
     }
     let conclusion = exchange.conclude(&reply, "", exchange.limit()).await;
+    let conclusion = Conclusion { doubt, ..conclusion };
     let piece = match conclusion.ruling(settings) {
         Ruling::Pass => {
             became.what = conclusion.passed();
@@ -85,14 +92,36 @@ pub(super) async fn answer(
     piece
 }
 
-/// The answer, and the JSON that it is; why it cannot be judged.
-fn read(exchange: &Exchange, body: &[u8]) -> Result<(Reply, Value), String> {
-    let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
-    let reply = read_whole(exchange.wire().kind(), text).map_err(|error| error.to_string())?;
-    let parsed: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    match exchange.unaccounted(&parsed, &reply) {
-        Some(why) if exchange.settings.withholds() => Err(why),
-        _ => Ok((reply, parsed)),
+/// The answer, the JSON that it is, and why its clients may read another one; why it cannot be
+/// judged.
+async fn read(exchange: &Exchange, body: &[u8]) -> Result<(Reply, Value, Option<String>), String> {
+    let text = std::str::from_utf8(body).map_err(|_| "it is not written in UTF-8".to_owned())?;
+    let reply = match read_whole(exchange.wire().kind(), text) {
+        Ok(reply) => reply,
+        Err(error) => return Err(failure::told(exchange, &error).await),
+    };
+    if exchange.mode() == ProxyMode::Observe {
+        let parsed = serde_json::from_str(text).map_err(|_| "it is no JSON".to_owned())?;
+        return Ok((reply, parsed, None));
+    }
+    let doubt = exchange.doubt(text, &reply);
+    match doubt {
+        Err(why) if exchange.settings.withholds() => Err(why.to_string()),
+        Err(why) => {
+            let parsed = serde_json::from_str(text).map_err(|_| why.to_string())?;
+            Ok((reply, parsed, Some(why.to_string())))
+        }
+        Ok(parsed) => Ok((reply, parsed, None)),
+    }
+}
+
+impl Exchange {
+    /// The JSON of an answer in one piece, which clients read as it was judged.
+    pub(super) fn doubt(&self, text: &str, reply: &Reply) -> Result<Value, Unreadable> {
+        let parsed = shape::parse(text)?;
+        let shape = Shape::whole(self.wire(), &parsed, &self.asked)?;
+        shape.is_judged(&reply.text, &reply.calls)?;
+        Ok(parsed)
     }
 }
 
@@ -115,18 +144,28 @@ async fn wrong(
     became: &mut Became,
 ) -> Piece {
     let wire = exchange.wire();
-    if exchange.mode().holds() {
+    if exchange.mode().holds() && conclusion.is_wrong(&exchange.settings) {
         match exchange.corrected(reply, conclusion, "").await {
             Ok(corrected) => {
                 became.corrected(&corrected);
                 became.said.text.clone_from(&corrected.reply.text);
-                return better(exchange, conclusion, corrected, became);
+                if let Some(body) = corrected.body.clone() {
+                    return better(exchange, conclusion, (corrected, body), became);
+                }
+                // It came event by event, and is written anew.
+                wire.replace(&mut answer, &corrected.reply.text);
+                wire.with_calls(&mut answer, &corrected.conclusion.calls.passed);
+                let headers = corrections(exchange, conclusion, &corrected);
+                return Piece { body: Bytes::from(answer.to_string()), headers };
             }
             Err(asked) => became.asked_again(asked),
         }
     }
     let instead = conclusion.instead(&exchange.settings, exchange.asked.structured);
     became.written(&instead);
+    if !conclusion.is_wrong(&exchange.settings) {
+        became.what = conclusion.passed();
+    }
     let headers = found(&instead.told);
     match &instead.words {
         Words::Beneath(words) if words.is_empty() && instead.same_calls => {
@@ -157,12 +196,11 @@ async fn wrong(
 fn better(
     exchange: &Exchange,
     conclusion: &Conclusion,
-    corrected: Corrected,
+    (corrected, body): (Corrected, Bytes),
     became: &mut Became,
 ) -> Piece {
-    let mut headers = found(&conclusion.instead(&exchange.settings, true).told);
-    headers.insert(CORRECTIONS, HeaderValue::from(corrected.asked.times));
-    let body = corrected.body.unwrap_or_default();
+    let headers = corrections(exchange, conclusion, &corrected);
+    // It was read as JSON before.
     let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
     // It has a name of its own.
     became.response = id_of(&parsed);
@@ -170,6 +208,13 @@ fn better(
         false => Piece { body, headers },
         true => stripped(exchange.wire(), parsed, &corrected.conclusion, headers),
     }
+}
+
+/// What was wrong before, and how often the model was asked again.
+fn corrections(exchange: &Exchange, conclusion: &Conclusion, corrected: &Corrected) -> HeaderMap {
+    let mut headers = found(&conclusion.instead(&exchange.settings, true).told);
+    headers.insert(CORRECTIONS, HeaderValue::from(corrected.asked.times));
+    headers
 }
 
 /// The server's name of an answer.
@@ -189,7 +234,7 @@ fn notes_of(conclusion: &Conclusion) -> Value {
 }
 
 /// What was found, as a header.
-fn found(told: &Value) -> HeaderMap {
+pub(super) fn found(told: &Value) -> HeaderMap {
     let mut headers = HeaderMap::new();
     // A header may not be long.
     let mut line = notes::one_line(told);

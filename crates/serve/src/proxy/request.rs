@@ -1,9 +1,13 @@
 //! What is to be known of a request before it goes on.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use hyper::HeaderMap;
 use hyper::body::Bytes;
+use hyper::header;
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -17,6 +21,24 @@ const IN_METADATA: [&str; 4] = ["session_id", "sessionId", "conversation_id", "t
 
 /// The longest name of a session, in bytes.
 const LONGEST_NAME: usize = 200;
+
+/// Some clients begin a text with it.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Kinds of tools that a client runs, by how they begin; whatever else a request lists the server
+/// runs.
+const OF_CLIENT: [&str; 10] = [
+    "function",
+    "custom",
+    "local_shell",
+    "shell",
+    "computer",
+    "apply_patch",
+    "bash_",
+    "text_editor_",
+    "memory_",
+    "namespace",
+];
 
 /// A request that asks a model for an answer.
 #[derive(Debug, Clone)]
@@ -41,12 +63,48 @@ pub(super) struct Asked {
     pub(super) previous: Option<String>,
     /// The tools, as they are written.
     pub(super) tools: Option<Bytes>,
+    /// It names servers of tools, or a prompt that may do so.
+    has_servers: bool,
+}
+
+/// The members of a request, each of which stands there once.
+struct Members<'b>(BTreeMap<String, &'b RawValue>);
+
+impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        struct Once;
+        impl<'de> Visitor<'de> for Once {
+            type Value = BTreeMap<String, &'de RawValue>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = BTreeMap::new();
+                while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
+                    if members.insert(name, value).is_some() {
+                        return Err(de::Error::custom("a member stands there twice"));
+                    }
+                }
+                Ok(members)
+            }
+        }
+        reader.deserialize_map(Once).map(Self)
+    }
 }
 
 impl Asked {
     /// Reads it; `None` where it is no request of its wire.
     pub(super) fn read(wire: Wire, headers: &HeaderMap, body: Bytes) -> Option<Self> {
-        let members: BTreeMap<&str, &RawValue> = serde_json::from_slice(&body).ok()?;
+        if !is_utf8(headers) {
+            return None;
+        }
+        let body = match body.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) => body.slice_ref(rest),
+            None => body,
+        };
+        let Members(members) = serde_json::from_slice(&body).ok()?;
         let value =
             |name: &str| -> Option<Value> { serde_json::from_str(members.get(name)?.get()).ok() };
         let text = |name: &str| value(name)?.as_str().map(str::to_owned);
@@ -68,6 +126,11 @@ impl Asked {
             structured: is_structured(wire, &value),
             background: value("background") == Some(Value::Bool(true)),
             user: user(&value),
+            has_servers: ["mcp_servers", "prompt"].iter().any(|name| {
+                value(name).is_some_and(|value| {
+                    !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
+                })
+            }),
             choices: value("n").and_then(|n| n.as_u64()).unwrap_or(1),
             session,
             previous,
@@ -84,10 +147,30 @@ impl Asked {
         Some(Bytes::from([before, tools, after].concat()))
     }
 
+    /// Whether the server runs tools itself for this request.
+    pub(super) fn server_runs_tools(&self) -> bool {
+        let entries: Option<Vec<Value>> =
+            self.tools.as_ref().and_then(|tools| serde_json::from_slice(tools).ok());
+        let kinds = entries.iter().flatten().filter_map(|tool| tool.get("type")?.as_str());
+        let mut own = kinds.filter(|kind| !OF_CLIENT.iter().any(|begin| kind.starts_with(begin)));
+        own.next().is_some() || self.has_servers
+    }
+
     /// The request as members, to ask it again in other words.
     pub(super) fn members(&self) -> Option<Map<String, Value>> {
         serde_json::from_slice(&self.body).ok()
     }
+}
+
+/// Whether a body is a text in UTF-8, by what is said of it.
+pub(super) fn is_utf8(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).map(|kind| kind.to_str().unwrap_or("charset="));
+    let kind = kind.unwrap_or_default().to_ascii_lowercase();
+    let charset = kind.split_once("charset=").map(|(_, charset)| charset);
+    charset.is_none_or(|charset| {
+        let charset = charset.split(';').next().unwrap_or_default();
+        ["utf-8", "utf8", "us-ascii"].contains(&charset.trim().trim_matches('"'))
+    })
 }
 
 fn in_headers(headers: &HeaderMap) -> Option<String> {

@@ -16,7 +16,7 @@ pub(super) enum Ruling {
     Pass,
     /// Nobody could judge it, so it does not pass.
     Withhold(String),
-    /// Something is wrong with it.
+    /// Something is wrong with it, or its clients may read it in another way than it was judged.
     Wrong,
 }
 
@@ -50,11 +50,14 @@ impl Conclusion {
     pub(super) fn ruling(&self, settings: &ProxySettings) -> Ruling {
         match &self.unjudged {
             Some(why) if settings.withholds() => Ruling::Withhold(why.clone()),
-            _ if self.bad(settings.least).is_empty() && self.calls.refused.is_empty() => {
-                Ruling::Pass
-            }
-            _ => Ruling::Wrong,
+            _ if self.is_wrong(settings) || self.doubt.is_some() => Ruling::Wrong,
+            _ => Ruling::Pass,
         }
+    }
+
+    /// Whether the model may put something right.
+    pub(super) fn is_wrong(&self, settings: &ProxySettings) -> bool {
+        !self.bad(settings.least).is_empty() || !self.calls.refused.is_empty()
     }
 
     /// What stands in the place of an answer that nobody put right. One that has to have a form has
@@ -62,9 +65,14 @@ impl Conclusion {
     pub(super) fn instead(&self, settings: &ProxySettings, structured: bool) -> Instead {
         let bad = self.bad(settings.least);
         let refused = &self.calls.refused;
-        let blocks = settings.mode == ProxyMode::Block;
+        let blocks = settings.mode == ProxyMode::Block && self.is_wrong(settings);
         let words = match (blocks, structured) {
-            (false, false) => Words::Beneath(notes::footnotes(&bad, refused)),
+            (false, false) => {
+                let wrong = self.is_wrong(settings);
+                let mut words = if wrong { notes::footnotes(&bad, refused) } else { String::new() };
+                self.doubt.iter().for_each(|why| words.push_str(&notes::not_checked(why)));
+                Words::Beneath(words)
+            }
             (true, true) if !bad.is_empty() => Words::Refused(notes::notice(&bad)),
             (_, true) => Words::Beneath(String::new()),
             (true, false) => {
@@ -81,7 +89,8 @@ impl Conclusion {
         let passing = refused.iter().filter(|refused| !stays(refused.denied));
         calls.extend(passing.map(|refused| refused.call.clone()));
         let all = self.calls.passed.len() + refused.len();
-        let mut told = notes::machine(&self.findings, refused, self.unjudged.as_deref());
+        let unjudged = self.unjudged.as_deref().or(self.doubt.as_deref());
+        let mut told = notes::machine(&self.findings, refused, unjudged);
         if blocks {
             notes::without_claims(&mut told);
         }

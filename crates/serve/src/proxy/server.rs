@@ -10,13 +10,12 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, stream};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited, StreamBody};
 use hyper::body::{Body as _, Bytes, Frame, Incoming};
-use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -28,16 +27,16 @@ use counterfoil_guard::Clock as _;
 use counterfoil_model::Digest;
 
 use super::Proxy;
-use super::correct::is_stream;
+use super::answer::{Out, answered, collected, failed, from_server, respond, text};
 use super::exchange::{Became, Conclusion, Exchange};
 use super::forward::{Body, BoxError, address, onward, onward_readable, passing, whole};
 use super::keys::{VirtualKey, given};
+use super::meter::Meter;
 use super::options::{KeyProvider, ProxyMode, ProxySettings};
-use super::piece::{self, Piece, Withheld};
-use super::relay::Relay;
+use super::piece;
 use super::request::Asked;
-use super::tools;
 use super::wire::Wire;
+use super::{failure, notes, route, tools};
 use crate::http::{Listening, listen};
 
 /// How long open requests have to end when the process is stopped.
@@ -52,25 +51,20 @@ const BODY: Duration = Duration::from_secs(60);
 /// How often sessions that nobody uses are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
 
-/// So many pieces of an answer may wait for a slow client; then its server waits, too.
-const WAITING: usize = 16;
-
-/// The longest answer in one piece that is judged, in bytes.
-const LONGEST: usize = 64 * 1024 * 1024;
-
 /// A longer request is read on another thread.
 const AT_ONCE: usize = 256 * 1024;
 
 /// Where operators ask.
 const OWN: &str = "/counterfoil/";
 
-/// What is different about the tools.
-const TOOLS: HeaderName = HeaderName::from_static("counterfoil-tools");
-
-/// What programs read of us.
-const OURS: [&str; 3] = ["counterfoil-findings", "counterfoil-corrections", "counterfoil-tools"];
-
-type Out = Response<Body>;
+/// Headers with which some servers are asked for another method or path.
+const OVERRIDES: [&str; 5] = [
+    "x-http-method-override",
+    "x-http-method",
+    "x-method-override",
+    "x-original-url",
+    "x-rewrite-url",
+];
 
 /// The proxy cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -162,7 +156,7 @@ impl Proxy {
         let (head, body) = request.into_parts();
         let way = match Way::of(&settings, wire, &head, key) {
             Ok(way) => way,
-            Err((status, why)) => return failed(wire, status, why),
+            Err((status, why)) => return failed(wire, status, &why),
         };
         match wire {
             Some(wire) => self.ask(wire, way, &head.headers, body).await,
@@ -172,14 +166,34 @@ impl Proxy {
 
     /// Passes on what is not judged.
     async fn pass(&self, way: Way, method: Method, body: Body) -> Out {
-        let Way { settings, to, headers, .. } = way;
-        match self.servers.ask(&to, method, headers, body, settings.silence).await {
-            Ok(response) => {
-                let (head, body) = response.into_parts();
-                answered(head.status, onward(&head.headers), passing(body))
+        let Way { settings, to, headers, key, .. } = way;
+        // Whoever has a key of ours pays for what a model does.
+        let metered = key.as_deref().filter(|_| method == Method::POST);
+        let (meter, body) = match metered {
+            Some(key) => {
+                let (meter, body) = Meter::of(&settings, key, body);
+                (Some(meter), body)
             }
-            Err(error) => failed(None, StatusCode::BAD_GATEWAY, &error.to_string()),
+            None => (None, body),
+        };
+        let response = match self.servers.ask(&to, method, headers, body, settings.silence).await {
+            Ok(response) => response,
+            Err(error) => return failed(None, StatusCode::BAD_GATEWAY, &error.to_string()),
+        };
+        let (head, body) = response.into_parts();
+        let headers = from_server(&head.headers, &settings);
+        if !head.status.is_success() && key.is_some() {
+            return match collected(body, settings.silence, failure::LONGEST).await {
+                Ok(body) => answered(head.status, headers, whole(settings.without_keys(&body))),
+                Err(why) => failed(None, StatusCode::BAD_GATEWAY, &why),
+            };
         }
+        let body = passing(body);
+        let body = match meter {
+            Some(meter) => meter.along(body),
+            None => body,
+        };
+        answered(head.status, headers, body)
     }
 
     /// Asks a model.
@@ -204,18 +218,32 @@ impl Proxy {
                 let why = "an answer that comes later cannot be judged: ask without `background`";
                 failed(Some(wire), StatusCode::BAD_REQUEST, why)
             }
-            Some(asked) => self.exchange(way, asked, body, compressed).await,
-            None if way.settings.withholds() => {
-                let why = "the request cannot be read, so its answer could not be judged";
+            Some(asked) if asked.background && way.has_budget() => {
+                let why = "what an answer costs that comes later is not counted, and this key has a \
+                           budget: ask without `background`";
                 failed(Some(wire), StatusCode::BAD_REQUEST, why)
             }
-            None => {
-                // Its server says what is wrong with it.
-                let wire = wire.name();
-                tracing::warn!("a request on the wire `{wire}` cannot be read, and passes");
-                self.pass(way, Method::POST, whole(body)).await
+            Some(asked) => self.exchange(way, asked, body, compressed).await,
+            None if way.settings.mode.holds() => {
+                let why = "the request cannot be read, so its answer could not be judged: send an \
+                           object of JSON in UTF-8, each member once, plain or packed with gzip or \
+                           Zstandard";
+                failed(Some(wire), StatusCode::BAD_REQUEST, why)
             }
+            None => self.pass_unread(wire, way, body).await,
         }
+    }
+
+    /// Passes on a request that cannot be read: its server says what is wrong with it.
+    async fn pass_unread(&self, wire: Wire, way: Way, body: Bytes) -> Out {
+        let (wire, mode) = (wire.name(), way.settings.mode);
+        tracing::warn!("a request on the wire `{wire}` cannot be read, and passes");
+        let mut answer = self.pass(way, Method::POST, whole(body)).await;
+        if mode != ProxyMode::Observe {
+            let why = "its request cannot be read";
+            answer.headers_mut().extend(piece::found(&notes::machine(&[], &[], Some(why))));
+        }
+        answer
     }
 
     async fn exchange(
@@ -226,8 +254,9 @@ impl Proxy {
         compressed: bool,
     ) -> Out {
         let Way { settings, to, mut headers, key, client } = way;
-        if compressed && settings.mode != ProxyMode::Observe {
-            // Whoever asks again asks in plain JSON.
+        let rewritten = compressed || asked.body.len() != body.len();
+        if rewritten && settings.mode != ProxyMode::Observe {
+            // What was read goes on, in plain JSON.
             headers.remove(header::CONTENT_ENCODING);
             body = asked.body.clone();
         }
@@ -348,29 +377,28 @@ impl Way {
         wire: Option<Wire>,
         head: &Parts,
         key: Option<&VirtualKey>,
-    ) -> Result<Self, (StatusCode, &'static str)> {
+    ) -> Result<Self, (StatusCode, String)> {
         let of_anthropic = wire == Some(Wire::Messages)
             || head.headers.contains_key("anthropic-version")
             || head.headers.contains_key("x-api-key") && wire.is_none();
         let provider = if of_anthropic { KeyProvider::Anthropic } else { KeyProvider::Openai };
         if key.is_some_and(|key| key.provider != provider) {
-            return Err((StatusCode::FORBIDDEN, "this key is one of another provider"));
+            return Err((StatusCode::FORBIDDEN, "this key is one of another provider".to_owned()));
         }
-        if settings.withholds()
-            && head.method == Method::GET
-            && Wire::is_kept_answer(head.uri.path())
-        {
-            let why = "an answer that was kept is not judged again: ask for it without `store`";
-            return Err((StatusCode::FORBIDDEN, why));
-        }
+        route::check(settings, key, wire, (&head.method, head.uri.path()))?;
         let server = if of_anthropic { &settings.anthropic } else { &settings.openai };
-        let to = address(server, &head.uri)
-            .ok_or((StatusCode::BAD_REQUEST, "there is no such address on its server"))?;
+        let to = address(server, &head.uri).ok_or((
+            StatusCode::BAD_REQUEST,
+            "there is no such address on its server".to_owned(),
+        ))?;
         let mut headers = match wire {
             Some(_) => onward_readable(&head.headers),
             None => onward(&head.headers),
         };
         headers.remove("x-counterfoil-session");
+        if key.is_some() || settings.mode.holds() {
+            OVERRIDES.iter().for_each(|name| drop(headers.remove(*name)));
+        }
         let client = match (key, given(&head.headers)) {
             (Some(key), _) => key.name.clone(),
             (None, Some(own)) => Digest::of_bytes(own.as_bytes()).to_string(),
@@ -381,6 +409,13 @@ impl Way {
         }
         let key = key.map(|key| key.name.clone());
         Ok(Self { settings: Arc::clone(settings), to, headers, key, client })
+    }
+}
+
+impl Way {
+    fn has_budget(&self) -> bool {
+        let key = self.key.as_deref().and_then(|name| self.settings.key(name));
+        key.is_some_and(VirtualKey::has_budget)
     }
 }
 
@@ -401,7 +436,7 @@ impl Exchange {
     }
 
     /// There is no answer that could be judged.
-    fn no_answer(self: &Arc<Self>, status: StatusCode, why: &str) {
+    pub(super) fn no_answer(self: &Arc<Self>, status: StatusCode, why: &str) {
         let (exchange, status) = (Arc::clone(self), status.as_u16());
         let conclusion = Conclusion { unjudged: Some(why.to_owned()), ..Conclusion::default() };
         let became = Became { what: "no answer", status, ..Became::default() };
@@ -433,25 +468,6 @@ async fn received(body: Incoming, limit: usize) -> Result<Bytes, (StatusCode, St
     }
 }
 
-/// An answer to its end; between two pieces of it its server may be silent for so long.
-async fn collected(mut body: Incoming, silence: Duration) -> Result<Bytes, String> {
-    let mut bytes = Vec::new();
-    loop {
-        let frame = match timeout(silence, body.frame()).await {
-            Err(_) => return Err(format!("its server said nothing for {} s", silence.as_secs())),
-            Ok(None) => return Ok(Bytes::from(bytes)),
-            Ok(Some(Err(error))) => return Err(format!("its answer broke off: {error}")),
-            Ok(Some(Ok(frame))) => frame,
-        };
-        if let Ok(data) = frame.into_data() {
-            bytes.extend_from_slice(&data);
-        }
-        if bytes.len() > LONGEST {
-            return Err("its answer is longer than 64 MiB".to_owned());
-        }
-    }
-}
-
 /// Reads what nobody wants, for as long as that is bearable.
 async fn discard(body: Incoming) {
     const MOST: usize = 256 * 1024 * 1024;
@@ -467,98 +483,4 @@ fn unpacked(body: &[u8], limit: usize) -> Option<Bytes> {
     let reader = counterfoil_formats::decompressed(body).ok()?;
     reader.take(limit as u64 + 1).read_to_end(&mut plain).ok()?;
     (plain.len() <= limit).then(|| Bytes::from(plain))
-}
-
-/// Asks the server; its answer, for the client.
-async fn respond(exchange: &Arc<Exchange>, body: Bytes) -> Out {
-    let wire = Some(exchange.wire());
-    let asked = exchange.proxy.servers.ask(
-        &exchange.to,
-        Method::POST,
-        exchange.headers.clone(),
-        whole(body),
-        exchange.settings.silence,
-    );
-    let response = match asked.await {
-        Ok(response) => response,
-        Err(error) => {
-            exchange.no_answer(StatusCode::BAD_GATEWAY, &error.to_string());
-            return failed(wire, StatusCode::BAD_GATEWAY, &error.to_string());
-        }
-    };
-    passed_on(exchange, response).await
-}
-
-/// The answer of a server, for the client.
-async fn passed_on(exchange: &Arc<Exchange>, response: Response<Incoming>) -> Out {
-    let wire = Some(exchange.wire());
-    let streams = is_stream(&response);
-    let (head, body) = response.into_parts();
-    let mut headers = onward(&head.headers);
-    // Only we say what we found.
-    OURS.iter().for_each(|name| drop(headers.remove(*name)));
-    if let Some(told) = exchange.tools.as_ref().and_then(|told| HeaderValue::from_str(told).ok()) {
-        headers.insert(TOOLS, told);
-    }
-    let encoding = head.headers.get(header::CONTENT_ENCODING);
-    let encoded = encoding.is_some_and(|encoding| encoding != "identity");
-    if !head.status.is_success() {
-        exchange.no_answer(head.status, "its server refuses it");
-        return answered(head.status, headers, passing(body));
-    }
-    if encoded {
-        let why = "its answer is compressed, and nobody asked for that";
-        exchange.no_answer(head.status, why);
-        return match exchange.settings.withholds() {
-            true => failed(wire, StatusCode::BAD_GATEWAY, &super::notes::unjudged(why)),
-            false => answered(head.status, headers, passing(body)),
-        };
-    }
-    let status = head.status.as_u16();
-    if streams {
-        let (sender, receiver) = mpsc::channel(WAITING);
-        exchange.proxy.spawn(Relay::new(Arc::clone(exchange), sender).run(status, body));
-        let pieces = stream::unfold(receiver, |mut receiver| async move {
-            let piece = receiver.recv().await?;
-            Some((piece.map(Frame::data), receiver))
-        });
-        return answered(head.status, headers, StreamBody::new(pieces).boxed_unsync());
-    }
-    let body = match collected(body, exchange.settings.silence).await {
-        Ok(body) => body,
-        Err(why) => {
-            exchange.no_answer(StatusCode::BAD_GATEWAY, &why);
-            return failed(wire, StatusCode::BAD_GATEWAY, &why);
-        }
-    };
-    match piece::answer(exchange, status, body).await {
-        Ok(Piece { body, headers: more }) => {
-            headers.extend(more);
-            answered(head.status, headers, whole(body))
-        }
-        Err(Withheld(why)) => {
-            let why = super::notes::unjudged(&why);
-            failed(wire, StatusCode::BAD_GATEWAY, &why)
-        }
-    }
-}
-
-fn answered(status: StatusCode, headers: HeaderMap, body: Body) -> Out {
-    let mut answer = Response::new(body);
-    *answer.status_mut() = status;
-    *answer.headers_mut() = headers;
-    answer
-}
-
-fn text(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Out {
-    let kind = HeaderValue::from_static(kind);
-    answered(status, HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]), whole(text.into()))
-}
-
-fn failed(wire: Option<Wire>, status: StatusCode, why: &str) -> Out {
-    let mut answer = text(status, "application/json", Wire::error(wire, status.as_u16(), why));
-    if status == StatusCode::TOO_MANY_REQUESTS {
-        answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
-    }
-    answer
 }

@@ -14,13 +14,15 @@ use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
-use super::account::{self, Found};
+use super::comments::CommentFilter;
 use super::exchange::{Became, Conclusion, Exchange, Said};
+use super::failure;
 use super::forward::BoxError;
-use super::frames::{Frame, Frames};
+use super::frames::{Frame, Frames, is_plain};
 use super::judge::{last_end, paragraph_start};
 use super::notes;
 use super::options::ProxyMode;
+use super::shape::{self, Flow, Shape, Unreadable};
 use super::wire::{Wire, Writer};
 
 /// The client's end of an answer.
@@ -41,7 +43,11 @@ struct Held {
 pub(super) struct Relay {
     exchange: Arc<Exchange>,
     out: Out,
+    comments: CommentFilter,
     frames: Frames,
+    /// The answer as its clients read it, and why they may do so in different ways.
+    shape: Shape,
+    doubt: Option<Unreadable>,
     /// `None` once something came that cannot be read.
     assembly: Option<Assembly>,
     writer: Box<dyn Writer>,
@@ -55,14 +61,14 @@ pub(super) struct Relay {
     /// From here on everything waits for the end.
     closing: bool,
     unread: Option<String>,
+    /// Its client knows that it was not read.
+    noted: bool,
     /// What comes goes on as bytes.
     raw: bool,
     /// It said that it ends.
     ended: bool,
     /// The event with which its server gave up.
-    failed: Option<Bytes>,
-    /// Calls that stand anywhere in it.
-    calls: Vec<Found>,
+    failed: Option<Frame>,
     /// How it ended, where that came together with bytes.
     last: Option<Came>,
     /// What we wrote in the place of what came.
@@ -79,6 +85,8 @@ const MOST_AT_ONCE: usize = 16;
 /// So much of what stands in front of new words is judged with them, in bytes; in the end all is.
 const BEFORE: usize = 2000;
 
+const TOO_LONG: &str = "an event is longer than 64 MiB";
+
 /// The client is gone.
 struct Gone;
 
@@ -87,7 +95,10 @@ impl Relay {
         let wire = exchange.wire();
         Self {
             out,
+            comments: CommentFilter::default(),
             frames: Frames::default(),
+            shape: Shape::new(wire),
+            doubt: None,
             assembly: Some(Assembly::new(wire.kind())),
             writer: wire.writer(),
             queue: VecDeque::new(),
@@ -98,10 +109,10 @@ impl Relay {
             // Of several choices none is judged.
             closing: exchange.asked.choices > 1 && exchange.settings.withholds(),
             unread: None,
+            noted: false,
             raw: false,
             ended: false,
             failed: None,
-            calls: Vec::new(),
             last: None,
             own: String::new(),
             response: None,
@@ -190,6 +201,7 @@ impl Relay {
     }
 
     async fn take(&mut self, bytes: Bytes) -> Result<(), Gone> {
+        let bytes = self.comments.pass(bytes);
         if self.observes() {
             self.send(bytes.clone()).await?;
         }
@@ -201,28 +213,31 @@ impl Relay {
         if !self.frames.is_too_long() {
             return Ok(());
         }
-        self.cannot_read("an event is longer than 64 MiB".to_owned());
+        self.cannot_read(TOO_LONG.to_owned());
         let rest = std::mem::take(&mut self.frames).rest();
         // From here on nobody looks for events.
         self.raw = !self.withholds();
-        if self.raw { self.give_all(rest).await } else { Ok(()) }
+        if !self.raw {
+            return Ok(());
+        }
+        self.note().await?;
+        self.give_all(rest).await
     }
 
     /// Reads one event, and puts it behind those that wait.
     fn event(&mut self, frame: Frame) {
         let is_end = frame.data.trim() == "[DONE]";
+        if frame.too_long {
+            self.cannot_read(TOO_LONG.to_owned());
+        }
         if self.withholds() {
-            self.doubt(&frame, is_end);
+            self.suspect(&frame, is_end);
         }
         let said = self.assemble(&frame, is_end);
         if self.observes() && self.response.is_some() {
             return;
         }
-        let parsed = serde_json::from_str::<Value>(&frame.data);
-        if parsed.is_err() && !frame.data.is_empty() && !is_end && self.unread.is_none() {
-            self.cannot_read("an event cannot be read".to_owned());
-        }
-        let event = parsed.unwrap_or_default();
+        let (event, flow) = self.read(&frame, is_end);
         self.ended |= is_end || event.get("type").is_some_and(|kind| kind == "message_stop");
         if self.response.is_none() {
             let id = ["/id", "/message/id", "/response/id"].iter().find_map(|at| event.pointer(at));
@@ -232,15 +247,45 @@ impl Relay {
             return;
         }
         self.writer.learn(&event);
-        self.wait(frame.raw, event, !said.is_empty());
+        self.wait(frame.raw, event, (!said.is_empty(), flow));
     }
 
-    /// Doubts an event that readers may read in different ways.
-    fn doubt(&mut self, frame: &Frame, is_end: bool) {
+    /// The JSON of an event, and whether it may go on before the end. What clients read in different
+    /// ways is not read at all where the mode withholds it; elsewhere it is doubted.
+    fn read(&mut self, frame: &Frame, is_end: bool) -> (Value, Flow) {
+        if frame.data.is_empty() || is_end {
+            return (Value::Null, Flow::Flows);
+        }
+        let lax = || serde_json::from_str::<Value>(&frame.data).ok();
+        if self.observes() || self.unread.is_some() {
+            // Only its name is looked for.
+            return (lax().unwrap_or_default(), Flow::Flows);
+        }
+        let strict = shape::parse(&frame.data);
+        let read = strict
+            .as_ref()
+            .map_err(|why| *why)
+            .and_then(|event| self.shape.event(&frame.name, event, &self.exchange.asked));
+        let flow = read.unwrap_or_else(|why| {
+            if self.withholds() {
+                self.cannot_read(why.to_string());
+            }
+            self.doubt.get_or_insert(why);
+            Flow::Flows
+        });
+        let event = strict.ok().or_else(lax);
+        if event.is_none() {
+            self.cannot_read("an event cannot be read".to_owned());
+        }
+        (event.unwrap_or_default(), flow)
+    }
+
+    /// Doubts an event whose lines readers may read in different ways.
+    fn suspect(&mut self, frame: &Frame, is_end: bool) {
         if self.unread.is_some() {
             return;
         }
-        if !account::is_plain(&frame.raw) {
+        if !is_plain(&frame.raw) {
             self.cannot_read("it has lines that not every reader reads alike".to_owned());
         }
         // Some servers say twice that they end, or that they are still there.
@@ -264,10 +309,11 @@ impl Relay {
         match taken {
             // Its server gives up, in words that its client knows.
             Err(error @ WireError::Told(_)) => {
-                self.cannot_read(error.to_string());
-                self.failed = Some(frame.raw.clone());
+                self.noted = true;
+                self.cannot_read(failure::plain(&error).to_owned());
+                self.failed = Some(frame.clone());
             }
-            Err(error) => self.cannot_read(error.to_string()),
+            Err(error) => self.cannot_read(failure::plain(&error).to_owned()),
             Ok(()) => {}
         }
         self.text.push_str(&said);
@@ -275,17 +321,12 @@ impl Relay {
     }
 
     /// Puts an event behind those that wait.
-    fn wait(&mut self, raw: Bytes, event: Value, speaks: bool) {
+    fn wait(&mut self, raw: Bytes, event: Value, (speaks, flow): (bool, Flow)) {
         let holds = self.exchange.mode().holds();
-        if holds && self.unread.is_none() && self.writer.differs(&event, &self.text) {
-            self.cannot_read("its words are not those that came piece by piece".to_owned());
-        }
         let last = self.writer.closes(&event)
             || self.writer.is_call(&event) && (holds || self.exchange.tools.is_some())
-            || holds && self.exchange.asked.structured && speaks;
-        if self.withholds() {
-            self.account(&event);
-        }
+            || holds && self.exchange.asked.structured && speaks
+            || holds && flow == Flow::Waits;
         // What it takes beside its bytes.
         self.held += raw.len() + size_of::<Held>();
         self.queue.push_back(Held { raw, event, end: self.text.len(), speaks, last });
@@ -293,24 +334,6 @@ impl Relay {
         self.closing |= last && self.unread.is_none();
         if self.held > self.exchange.settings.max_held_bytes {
             self.cannot_read("more of it would be held back than may be".to_owned());
-        }
-    }
-
-    /// Looks for words and calls at places where nobody judges them.
-    fn account(&mut self, event: &Value) {
-        let text = std::mem::take(&mut self.text);
-        let words = account::unjudged_words(event, &text).is_some();
-        self.text = text;
-        if words && self.unread.is_none() {
-            self.cannot_read("words stand at a place where nobody looks for them".to_owned());
-        }
-        account::calls(event, &mut self.calls);
-        if let Some(choices) = event.get("choices").and_then(Value::as_array) {
-            let other =
-                |choice: &Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) > 0;
-            if self.unread.is_none() && choices.iter().any(other) {
-                self.cannot_read("it has several choices".to_owned());
-            }
         }
     }
 
@@ -355,8 +378,21 @@ impl Relay {
         }
     }
 
+    /// Says to programs that the answer is not read, once.
+    async fn note(&mut self) -> Result<(), Gone> {
+        let Some(why) = self.unread.clone().filter(|_| !self.observes() && !self.withholds())
+        else {
+            return Ok(());
+        };
+        if std::mem::replace(&mut self.noted, true) {
+            return Ok(());
+        }
+        self.write(notes::comment(&notes::machine(&[], &[], Some(&why)))).await
+    }
+
     /// Passes on what may go on, in its order.
     async fn release(&mut self) -> Result<(), Gone> {
+        self.note().await?;
         while let Some(front) = self.queue.front() {
             let unclear = front.speaks && front.end > self.cleared;
             if unclear || (front.last && self.closing) {
@@ -407,7 +443,7 @@ impl Relay {
         let why = broken.as_ref().map(ToString::to_string);
         let reply = match self.assembly.take().map(Assembly::finish) {
             Some(Ok(reply)) if why.is_none() => Ok(reply),
-            Some(Err(error)) if why.is_none() => Err(error.to_string()),
+            Some(Err(error)) if why.is_none() => Err(failure::plain(&error).to_owned()),
             _ => Err(why.or_else(|| self.unread.clone()).unwrap_or_default()),
         };
         let mut became = Became { status, ..Became::default() };
@@ -427,7 +463,7 @@ impl Relay {
         exchange.done(conclusion, became).await;
     }
 
-    /// What of the answer was not judged, or is not what was.
+    /// Why clients may read another answer than the one that is judged.
     fn unaccounted(&self, reply: &Reply) -> Option<String> {
         if reply.text != self.text {
             return Some(
@@ -435,7 +471,13 @@ impl Relay {
                     .to_owned(),
             );
         }
-        self.exchange.uncounted(&self.calls, reply)
+        if let Some(doubt) = self.doubt {
+            return Some(doubt.to_string());
+        }
+        if self.observes() {
+            return None;
+        }
+        self.shape.is_judged(&reply.text, &reply.calls).err().map(|why| why.to_string())
     }
 
     /// Everything has gone on already.
@@ -459,7 +501,10 @@ impl Relay {
         became.withheld = self.withholds();
         let given = match became.withheld {
             true => self.hold_unread(&why).await,
-            false => self.give_all(rest).await,
+            false => match self.note_at_end(&why, &rest).await {
+                Ok(()) => self.give_all(rest).await,
+                gone => gone,
+            },
         };
         became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
         if let (Ok(()), Some(error)) = (given, broken) {
@@ -490,15 +535,25 @@ impl Relay {
         }
     }
 
+    /// Says to programs that the answer is not read, where nothing of it said so.
+    async fn note_at_end(&mut self, why: &str, rest: &[u8]) -> Result<(), Gone> {
+        self.unread.get_or_insert_with(|| why.to_owned());
+        match rest.is_empty() {
+            true => self.note().await,
+            // Within an event nothing can be said.
+            false => Ok(()),
+        }
+    }
+
     async fn hold_unread(&mut self, why: &str) -> Result<(), Gone> {
         // What could be judged has gone on already.
         self.queue.clear();
-        match self.failed.take() {
-            Some(raw) => self.send(raw).await,
-            None => {
-                let event = self.exchange.wire().error_event(&notes::unjudged(why));
-                self.write(event).await
-            }
-        }
+        let wire = self.exchange.wire();
+        let failed = match self.failed.take() {
+            Some(frame) => failure::event(&self.exchange, &frame).await,
+            None => None,
+        };
+        let event = failed.unwrap_or_else(|| Bytes::from(wire.error_event(&notes::unjudged(why))));
+        self.send(event).await
     }
 }

@@ -27,6 +27,7 @@ impl Relay {
             let unjudged = Some("its client left".to_owned());
             return Conclusion { unjudged, ..Conclusion::default() };
         };
+        let conclusion = Conclusion { doubt: self.unaccounted(&reply), ..conclusion };
         // That its client leaves now changes nothing any more.
         match conclusion.ruling(&exchange.settings) {
             Ruling::Pass => {
@@ -63,7 +64,7 @@ impl Relay {
     async fn wrong(&mut self, reply: &Reply, conclusion: &Conclusion, became: &mut Became) {
         let exchange = Arc::clone(&self.exchange);
         let structured = exchange.asked.structured;
-        if exchange.mode().holds() {
+        if exchange.mode().holds() && conclusion.is_wrong(&exchange.settings) {
             let bad = first_bad(&self.text, &conclusion.bad(exchange.settings.least));
             let cut = if structured { 0 } else { bad.max(self.released) };
             became.said.text = self.text.get(..cut).unwrap_or_default().to_owned();
@@ -87,6 +88,9 @@ impl Relay {
         }
         let instead = conclusion.instead(&exchange.settings, structured);
         became.written(&instead);
+        if !conclusion.is_wrong(&exchange.settings) {
+            became.what = conclusion.passed();
+        }
         if matches!(instead.words, Words::Beneath(_)) {
             became.said.text.clone_from(&self.text);
         }
@@ -100,7 +104,7 @@ impl Relay {
         conclusion: &Conclusion,
         instead: Instead,
     ) -> Result<(), Gone> {
-        self.write(format!(": counterfoil {}\n\n", notes::one_line(&instead.told))).await?;
+        self.write(notes::comment(&instead.told)).await?;
         match instead.words {
             Words::Beneath(words) if words.is_empty() && instead.same_calls => {
                 return self.pass(reply, conclusion).await;

@@ -143,10 +143,14 @@ pub(super) fn replace(answer: &mut Value, words: &str) {
     if let Some(choice) = judged(answer) {
         // What comes in pieces has no place in one.
         choice.remove("delta");
+        choice.remove("text");
         choice.entry("message").or_insert_with(|| json!({ "role": "assistant" }));
     }
     if let Some(message) = message(answer) {
         message.insert("content".to_owned(), json!(words));
+        // What was said in another way does not pass either.
+        message.remove("audio");
+        message.remove("refusal");
     }
 }
 
@@ -169,5 +173,6 @@ pub(super) fn refuse(answer: &mut Value, why: &str) {
         message.insert("content".to_owned(), Value::Null);
         message.insert("refusal".to_owned(), json!(why));
         message.remove("parsed");
+        message.remove("audio");
     }
 }

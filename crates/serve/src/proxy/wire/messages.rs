@@ -4,7 +4,7 @@ use counterfoil_model::ToolCall;
 use counterfoil_providers::Stop;
 use serde_json::{Map, Value, json};
 
-use super::{Writer, event, index_of, input_of, kind_of, text_of};
+use super::{Writer, event, index_of, kind_of, text_of};
 
 /// A stream of blocks, of which the client got some.
 #[derive(Debug, Default)]
@@ -19,8 +19,6 @@ pub(super) struct Blocks {
     usage: Map<String, Value>,
     /// Why the server ended, as it says it.
     ending: Option<Value>,
-    /// The blocks of words that came.
-    words: Vec<usize>,
     refused: bool,
 }
 
@@ -62,12 +60,6 @@ impl Writer for Blocks {
     fn learn(&mut self, event: &Value) {
         match kind_of(event) {
             "message_start" => self.start = Some(event.clone()),
-            "content_block_start" => {
-                let index = index_of(event, "index").unwrap_or_default();
-                self.words.retain(|known| *known != index);
-                let words = event.get("content_block").is_some_and(|b| kind_of(b) == "text");
-                self.words.extend(words.then_some(index));
-            }
             "message_delta" => {
                 let usage = event.get("usage").and_then(Value::as_object);
                 self.ending = event.get("delta").cloned();
@@ -93,13 +85,6 @@ impl Writer for Blocks {
 
     fn closes(&self, event: &Value) -> bool {
         matches!(kind_of(event), "message_delta" | "message_stop")
-    }
-
-    fn differs(&self, event: &Value, _: &str) -> bool {
-        let begun = event.pointer("/message/content").and_then(Value::as_array);
-        let delta = event.get("delta").is_some_and(|delta| kind_of(delta) == "text_delta");
-        let known = || index_of(event, "index").is_some_and(|at| self.words.contains(&at));
-        begun.is_some_and(|content| !content.is_empty()) || delta && !known()
     }
 
     fn is_call(&self, event: &Value) -> bool {
@@ -190,9 +175,13 @@ pub(super) fn replace(answer: &mut Value, text: &str) {
 
 pub(super) fn with_calls(answer: &mut Value, calls: &[ToolCall]) {
     let Some(content) = content(answer) else { return };
-    content.retain(|block| kind_of(block) != "tool_use");
-    content.extend(calls.iter().map(|call| {
-        json!({ "type": "tool_use", "id": call.id, "name": call.tool, "input": input_of(call) })
+    let own: Vec<Value> = content.extract_if(.., |block| kind_of(block) == "tool_use").collect();
+    content.extend(calls.iter().filter_map(|call| {
+        // What cannot be read as an object stays as it came.
+        let Some(input) = call.arguments.parse().ok().filter(Value::is_object) else {
+            return own.iter().find(|block| text_of(block, "id") == call.id).cloned();
+        };
+        Some(json!({ "type": "tool_use", "id": call.id, "name": call.tool, "input": input }))
     }));
     if calls.is_empty()
         && let Some(members) = answer.as_object_mut()

@@ -12,6 +12,8 @@ use serde_json::{Map, Value, json};
 
 use super::request::Asked;
 
+pub(in crate::proxy) use responses::CALLS;
+
 /// A wire that answers are judged on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -38,11 +40,6 @@ pub(in crate::proxy) trait Writer: Send + Sync {
 
     /// Whether a call of the client begins with an event, or goes on.
     fn is_call(&self, event: &Value) -> bool;
-
-    /// Whether an event says again what was said piece by piece, and in other words.
-    fn differs(&self, _event: &Value, _said: &str) -> bool {
-        false
-    }
 
     /// More words.
     fn text(&mut self, text: &str) -> String;
@@ -92,13 +89,6 @@ impl Wire {
         let body = String::from_utf8_lossy(&asked.body);
         [stem, named].iter().any(|word| !word.is_empty() && body.contains(&format!("\"{word}")))
             || !kind.contains("_call") && !kind.contains("_tool")
-    }
-
-    /// Whether a path is that of an answer that a server keeps.
-    pub(in crate::proxy) fn is_kept_answer(path: &str) -> bool {
-        let path = percent_decode_str(path).decode_utf8_lossy();
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-        matches!(parts.as_slice(), [.., "responses", _] | [.., "chat", "completions", _])
     }
 
     /// The name used in records.
@@ -264,9 +254,4 @@ fn text_of<'v>(value: &'v Value, name: &str) -> &'v str {
 
 fn index_of(value: &Value, name: &str) -> Option<usize> {
     value.get(name).and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok())
-}
-
-/// The arguments of a call as an object.
-fn input_of(call: &ToolCall) -> Value {
-    call.arguments.parse().ok().filter(Value::is_object).unwrap_or_else(|| json!({}))
 }

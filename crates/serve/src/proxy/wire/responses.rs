@@ -9,25 +9,13 @@ use serde_json::{Map, Value, json};
 use super::{Writer, event, index_of, kind_of, text_of};
 
 /// Calls that the client makes.
-pub(super) const CALLS: [&str; 6] = [
+pub(in crate::proxy) const CALLS: [&str; 6] = [
     "function_call",
     "custom_tool_call",
     "local_shell_call",
     "shell_call",
     "apply_patch_call",
     "computer_call",
-];
-
-/// What comes piece by piece and is judged, or is not the agent's word.
-const DELTAS: [&str; 8] = [
-    "output_text",
-    "refusal",
-    "reasoning",
-    "function_call_arguments",
-    "custom_tool_call_input",
-    "mcp_call",
-    "code_interpreter_call_code",
-    "shell_call",
 ];
 
 /// A stream of items, of which the client got some.
@@ -203,32 +191,6 @@ impl Writer for Items {
         event.get("item").is_some_and(|item| CALLS.contains(&kind_of(item)))
     }
 
-    fn differs(&self, event: &Value, said: &str) -> bool {
-        let item = event.get("item").filter(|item| kind_of(item) == "message");
-        let ends = |text: String| !said.ends_with(text.as_str());
-        match kind_of(event) {
-            "response.output_text.done" => ends(text_of(event, "text").to_owned()),
-            "response.content_part.done" => {
-                let part = event.get("part");
-                let words = part.filter(|p| ["output_text", "refusal"].contains(&kind_of(p)));
-                words.is_some_and(|part| ends(said_in(part)))
-            }
-            // Words by another name.
-            kind if kind.ends_with(".delta") => {
-                event.get("delta").is_some_and(Value::is_string)
-                    && !DELTAS.iter().any(|known| kind.contains(known))
-            }
-            "response.output_item.done" => item.is_some_and(|item| ends(words_of(item))),
-            "response.completed" | "response.incomplete" => {
-                let output = event.pointer("/response/output").and_then(Value::as_array);
-                let messages = output.into_iter().flatten().filter(|i| kind_of(i) == "message");
-                let whole: String = messages.map(words_of).collect();
-                !whole.is_empty() && whole != said
-            }
-            _ => false,
-        }
-    }
-
     fn text(&mut self, text: &str) -> String {
         let mut out = String::new();
         let Some(mut place) = self.part(&mut out) else { return out };
@@ -312,17 +274,6 @@ impl Writer for Items {
         out.push_str(&self.event(kind, json!({ "response": response })));
         out
     }
-}
-
-/// The words of a part, or those with which it refuses.
-fn said_in(part: &Value) -> String {
-    let text = part.get("text").or_else(|| part.get("refusal"));
-    text.and_then(Value::as_str).unwrap_or_default().to_owned()
-}
-
-fn words_of(message: &Value) -> String {
-    let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
-    parts.map(said_in).collect()
 }
 
 fn one(call: &ToolCall) -> Value {

@@ -16,6 +16,10 @@ fn data(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
 
+fn named(value: &Value) -> String {
+    format!("event: {}\n{}", value["type"].as_str().unwrap(), data(value))
+}
+
 fn chunk(choice: &Value) -> String {
     data(
         &json!({ "id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [choice] }),
@@ -241,10 +245,9 @@ fn honest_servers_may_say_more() {
             (On::Chat, ": OPENROUTER PROCESSING now and then\n\n".to_owned()),
             (
                 On::Messages,
-                data(&json!({ "type": "content_block_stop", "index": 0 }))
-                    + &data(&json!({ "type": "content_block_start", "index": 1, "content_block":
-                        { "type": "thinking", "thinking": "what did I do with order 7" } }))
-                    + &data(&json!({ "type": "content_block_stop", "index": 1 })),
+                named(&json!({ "type": "content_block_start", "index": 1, "content_block":
+                    { "type": "thinking", "thinking": "what did I do with order 7" } }))
+                    + &named(&json!({ "type": "content_block_stop", "index": 1 })),
             ),
             (
                 On::Responses,

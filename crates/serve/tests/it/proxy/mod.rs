@@ -5,7 +5,9 @@ mod desk;
 mod faults;
 mod hostile;
 mod operators;
+mod paths;
 mod said;
+mod shapes;
 mod verdicts;
 
 use counterfoil_serve::ProxyMode;

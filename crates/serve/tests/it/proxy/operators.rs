@@ -275,7 +275,7 @@ fn everything_else_passes_as_it_is() {
             ("/v1/models", ""),
             ("/v1/messages/count_tokens?beta=true", "{\"messages\": [ ]}"),
             ("/v1/embeddings", "{\"input\": \"I have cancelled order 7.\"}"),
-            ("/v1/chat/completions/abc", "not json"),
+            ("/v1/files/f1", ""),
         ] {
             desk.next(Scripted::status(200, "{\"I have cancelled order 7\": 1.50}"));
             let told = told(desk.send(path, &[("x-mine", "1")], body).await).await;

@@ -32,7 +32,7 @@ fn honest(on: On) -> Vec<String> {
     let plain = on.stream(&HONEST);
     streams.push(plain.replace("\n\n", "\n\n: still there\n\n"));
     streams.push(plain.replace('\n', "\r\n"));
-    streams.push(plain.replacen("data: ", "event: odd\ndata: {\"type\":\"odd\"}\n\ndata: ", 1));
+    streams.push(format!("event: odd\ndata: {{\"type\":\"odd\"}}\n\n{plain}"));
     streams.push(plain.replace("data: {", "data:{"));
     streams
 }

@@ -1,0 +1,248 @@
+//! What stands in an answer at a place that its wire does not have. A few letters are a name or a
+//! state; more of them may be words that some client shows, and nobody judged them. Letters are
+//! counted over the whole answer, as words may come in pieces.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Members, Read, Unreadable};
+
+/// So many letters say nothing yet.
+const MOST: usize = 15;
+
+/// What one letter counts of a language that writes words in few letters and without blanks.
+const DENSE: usize = 4;
+
+/// A text with so many digits is an id.
+const DIGITS_OF_ID: usize = 4;
+
+/// Members that hold what is not the agent's word: the request again, names, states, sources,
+/// thoughts.
+const BESIDE: &[&str] = &[
+    // What it is, and of which request.
+    "id",
+    "object",
+    "model",
+    "type",
+    "role",
+    "status",
+    "phase",
+    "provider",
+    "created",
+    "created_at",
+    "instructions",
+    "tools",
+    "tool_choice",
+    "metadata",
+    "prompt",
+    "user",
+    "format",
+    "truncation",
+    "service_tier",
+    "system_fingerprint",
+    "safety_identifier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "background",
+    "conversation",
+    "verbosity",
+    "effort",
+    "access_programs",
+    "image",
+    "input_transformations",
+    "prompt_cache_diagnostics",
+    "prompt_cache_options",
+    "diagnostics",
+    "tool_usage",
+    "billing",
+    "content_filters",
+    "toolset_name",
+    "namespace",
+    "created_by",
+    // How it ended, and what it cost.
+    "finish_reason",
+    "native_finish_reason",
+    "stop_reason",
+    "stop_sequence",
+    "stop_details",
+    "incomplete_details",
+    "error",
+    "usage",
+    "timings",
+    "time_info",
+    "x_groq",
+    "stats",
+    "container",
+    "context_management",
+    "amazon-bedrock-invocationMetrics",
+    "amazon-bedrock-trace",
+    // What a filter says.
+    "content_filter_results",
+    "content_filter_result",
+    "content_filter_offsets",
+    "prompt_filter_results",
+    "prompt_annotations",
+    "moderation",
+    "safety_ratings",
+    // Thoughts.
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+    "reasoning_text",
+    "reasoning_opaque",
+    "thinking",
+    "thinking_blocks",
+    "thought",
+    "signature",
+    "encrypted_content",
+    "summary",
+    "extra_content",
+    "thought_signature",
+    "provider_specific_fields",
+    // Sources, and what the server did for them.
+    "annotations",
+    "annotation",
+    "context",
+    "executed_tools",
+    "related_questions",
+    "citations",
+    "search_results",
+    "images",
+    "caller",
+    // Tokens, one by one, and filling.
+    "logprobs",
+    "prompt_logprobs",
+    "token_ids",
+    "prompt_token_ids",
+    "obfuscation",
+    "kv_transfer_params",
+];
+
+/// Members of which the value is a name, a time or a state, whatever stands before these letters.
+const ENDINGS: [&str; 6] = ["_id", "_at", "_reason", "_tier", "_fingerprint", "_hash"];
+
+/// Kinds of objects that are calls.
+const CALLS: [&str; 9] = [
+    "function_call",
+    "custom_tool_call",
+    "tool_use",
+    "tool_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "computer_call",
+    "input_json_delta",
+];
+
+/// Letters so far.
+#[derive(Debug, Default)]
+pub(super) struct Loose {
+    letters: usize,
+    /// What each member said last: what repeats itself is no stream of words.
+    last: BTreeMap<String, String>,
+}
+
+impl Loose {
+    /// Counts all members but the known ones; whether there was a letter.
+    pub(super) fn rest(&mut self, members: &Members, known: &[&str]) -> Read<bool> {
+        let mut some = false;
+        for (name, value) in members {
+            if known.contains(&name.as_str()) {
+                continue;
+            }
+            if known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                return Err(Unreadable::Member);
+            }
+            some |= self.count(name, value)?;
+        }
+        Ok(some)
+    }
+
+    /// Counts what a member says; whether there was a letter.
+    pub(super) fn count(&mut self, name: &str, value: &Value) -> Read<bool> {
+        if BESIDE.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end)) {
+            return Ok(false);
+        }
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(false),
+            Value::String(text) => self.letters(name, text),
+            Value::Array(list) => {
+                let mut some = false;
+                for value in list {
+                    some |= self.count(name, value)?;
+                }
+                Ok(some)
+            }
+            Value::Object(members) => {
+                if CALLS.contains(&super::text(members, "type")) {
+                    return Err(Unreadable::LooseCall);
+                }
+                let mut some = false;
+                for (inner, value) in members {
+                    some |= self.count(inner, value)?;
+                }
+                Ok(some)
+            }
+        }
+    }
+
+    fn letters(&mut self, name: &str, text: &str) -> Read<bool> {
+        let count = weight(text);
+        if count == 0 || self.last.get(name).is_some_and(|last| last == text) {
+            return Ok(false);
+        }
+        self.last.insert(name.to_owned(), text.to_owned());
+        self.letters += count;
+        if self.letters > MOST { Err(Unreadable::LooseWords) } else { Ok(true) }
+    }
+}
+
+fn weight(text: &str) -> usize {
+    let is_id = !text.contains(char::is_whitespace)
+        && text.bytes().filter(u8::is_ascii_digit).count() >= DIGITS_OF_ID;
+    if is_id {
+        return 0;
+    }
+    let of = |letter: char| match letter.is_alphabetic() {
+        false => 0,
+        true if letter.is_lowercase() || letter.is_uppercase() => 1,
+        true => DENSE,
+    };
+    text.chars().map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn words_are_counted_over_the_whole_answer() {
+        let lie = "I have cancelled order 7.";
+        for (pieces, odd) in [
+            (vec![json!({ "completion": lie })], true),
+            (lie.split_inclusive(' ').map(|word| json!({ "completion": word })).collect(), true),
+            (lie.chars().map(|letter| json!({ "completion": letter.to_string() })).collect(), true),
+            (vec![json!({ "completion": "我已经取消了订单7。" })], true),
+            ("我已经取消了订单7。".chars().map(|c| json!({ "x": c.to_string() })).collect(), true),
+            (vec![json!({ "x": [{ "type": "text", "text": lie }] })], true),
+            (vec![json!({ "x": { "type": "function_call", "name": "f" } })], true),
+            (vec![json!({ "region": "us-east" }); 1000], false),
+            (vec![json!({ "reasoning_details": [{ "text": lie }], "model": "a b c" })], false),
+            (vec![json!({ "request": "req_01jbd6g2qdfw2adyrt2az8hz4w" })], false),
+        ] {
+            let mut loose = Loose::default();
+            let read = pieces.iter().map(|p| loose.rest(p.as_object().unwrap(), &[]));
+            assert_eq!(read.collect::<Result<Vec<_>, _>>().is_err(), odd, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn known_members_have_one_letter_case() {
+        let members = json!({ "Content": "x", "content": "y" });
+        let read = Loose::default().rest(members.as_object().unwrap(), &["content"]);
+        assert_eq!(read, Err(Unreadable::Member));
+    }
+}
