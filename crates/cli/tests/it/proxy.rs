@@ -70,9 +70,11 @@ const ASKED: &str = "{\"model\":\"m-1\",\"messages\":[{\"role\":\"user\",\"conte
 
 #[test]
 fn a_lie_is_annotated_and_operators_see_it() {
-    let desk = Desk::with(&[]);
+    // A busy machine judges slowly.
+    let desk = Desk::with(&[("c.toml", "[proxy]\nverify_ms = 10_000\n")]);
     let port = model("I have cancelled order 7.");
-    let running = start(&desk, &["--upstream", &format!("http://127.0.0.1:{port}")]);
+    let upstream = format!("http://127.0.0.1:{port}");
+    let running = start(&desk, &["--config", "c.toml", "--upstream", &upstream]);
     let answer = complete(&running, ASKED);
     assert!(answer.contains("Counterfoil: the record of this session does not show"), "{answer}");
     assert!(answer.to_ascii_lowercase().contains("counterfoil-findings: "), "{answer}");
