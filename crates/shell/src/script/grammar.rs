@@ -76,6 +76,8 @@ impl Cursor<'_> {
 
     fn pipeline(&mut self) -> Parsed<Pipeline> {
         let mut negated = false;
+        self.skip_blanks();
+        let start = self.at;
         loop {
             if self.takes_keyword("!") {
                 negated = !negated;
@@ -85,6 +87,11 @@ impl Cursor<'_> {
             } else {
                 break;
             }
+        }
+        self.skip_blanks();
+        // `!` and `time` may stand alone.
+        if self.at > start && matches!(self.peek(), None | Some(b'\n' | b';' | b')')) {
+            return Ok(Pipeline { negated, stages: Vec::new() });
         }
         let mut stages = vec![self.command()?];
         loop {
@@ -114,7 +121,7 @@ impl Cursor<'_> {
                 Some("function") => parser.function(),
                 Some("coproc") => parser.coprocess(),
                 // After `|` it is a program.
-                None | Some("time" | "in") => parser.simple_command(),
+                None | Some("time") => parser.simple_command(),
                 Some(_) => Err(parser.unexpected()),
             }
         })

@@ -25,11 +25,11 @@ pub enum NotAnalysable {
 }
 
 /// The longest text that is read, in bytes.
-pub(super) const LENGTH: usize = 256 * 1024;
+const LENGTH: usize = 256 * 1024;
 /// Constructs inside one another: groups, expansions and scripts in words.
-pub(super) const NESTING: usize = 64;
+pub(super) const NESTING: usize = 48;
 /// Bytes that may be read in vain, because `((` was not arithmetic after all.
-pub(super) const RETRIED: usize = 4 * LENGTH;
+pub(super) const RETRIED: usize = LENGTH;
 /// Scripts that wrappers run, inside one another.
 pub(super) const LEVELS: usize = 16;
 /// Commands of one script.

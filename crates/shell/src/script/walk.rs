@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use super::command::{Command, Destination, Position, Word};
 use super::limits::{COMMANDS, LEVELS, NotAnalysable};
 use super::simple::{Parts, always, always_of, ends_here, ends_with_last_status, surely_fails};
@@ -67,17 +69,17 @@ impl Walk {
         shell: &mut Shell,
     ) -> Done {
         let count = list.rest.len();
-        let rest = |from: usize| list.rest.get(from..).unwrap_or_default();
+        let last_fallback = list
+            .rest
+            .iter()
+            .rposition(|(connector, next)| *connector == Connector::Or && !surely_fails(next));
         let pipelines = std::iter::once((false, &list.first))
             .chain(list.rest.iter().map(|(connector, next)| (*connector == Connector::Or, next)));
         let mut before = None;
         for (i, (or, pipeline)) in pipelines.enumerate() {
             let reached = i == 0 || before != Some(or);
             before = if reached { always(pipeline) } else { before };
-            let falls_back = rest(i)
-                .iter()
-                .any(|(connector, next)| *connector == Connector::Or && !surely_fails(next));
-            let alone = if falls_back {
+            let alone = if last_fallback.is_some_and(|at| at >= i) {
                 Status::Masked(Masking::Fallback)
             } else if or {
                 Status::Conditional
@@ -335,10 +337,16 @@ impl Walk {
     }
 
     fn mark_unused_functions(&mut self) {
+        let mut first_and_last: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for (i, command) in self.script.commands.iter().enumerate() {
+            if let Some(name) = command.name.as_ref().and_then(Word::literal) {
+                first_and_last.entry(name.to_owned()).or_insert((i, i)).1 = i;
+            }
+        }
         for Function { name, body } in &self.script.functions {
-            let used = self.script.commands.iter().enumerate().any(|(i, command)| {
-                !body.contains(&i) && command.name.as_ref().and_then(Word::literal) == Some(name)
-            });
+            let used = first_and_last
+                .get(name)
+                .is_some_and(|(first, last)| *first < body.start || *last >= body.end);
             if !used {
                 let body = self.script.commands.iter_mut().take(body.end).skip(body.start);
                 body.for_each(|command| command.inside = Position::UnusedFunction);

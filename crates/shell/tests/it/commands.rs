@@ -202,6 +202,158 @@ fn wrappers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Where a mistake about where a part ends would hide a command, or invent one.
+#[test]
+fn parts_end_where_bash_ends_them() {
+    let mut wrong: Vec<String> = Vec::new();
+    for (script, expected) in [
+        // A blank after the delimiter: the document goes on.
+        (
+            "cat <<E\nE \ncat <<X\nE\nhidden\nX",
+            &["cat!Sequence", "hidden!Sequence", "X"] as &[&str],
+        ),
+        ("cat <<E\nE \nE\na", &["cat!Sequence", "a"]),
+        ("cat <<E\nx\\\nE\nE\na", &["cat!Sequence", "a"]),
+        ("cat <<'E'\nx\\\nE\na", &["cat!Sequence", "a"]),
+        ("cat <<-E\n\tx\n\tE\na", &["cat!Sequence", "a"]),
+        ("cat <<A <<'B'\n$(a)\nA\n$(b)\nB\nc", &["cat!Sequence", "a!Substitution", "c"]),
+        ("cat <<E && a\n$(b)\nE", &["cat", "b!Substitution", "a"]),
+        ("cat <<E \\\n | a\nx\nE", &["cat!Pipe", "a"]),
+        ("for ((;;)); do cat <<E\n$(a)\nE\ndone", &["cat!Loop", "a!Loop"]),
+        ("[[ a ]] <<E\n$(a)\nE", &["-!Sequence", "a!Sequence", "[["]),
+        ("(cat <<E)\nx\nE\na", &["cat!Sequence", "a"]),
+        // Bash reads the document from another place than one expects, or gives a warning.
+        ("echo $(cat <<E\nx\nE)", &[]),
+        ("echo $(cat <<E)\nx\nE\na", &[]),
+        ("cat <<E $(a\n)\nx\nE", &[]),
+        ("cat <<E \"x\ny\"\nE", &[]),
+        ("cat <<E # x \\\ny\nE", &[]),
+        ("cat <<$x\n$x", &[]),
+        ("cat <<E\nx", &[]),
+        // Cut by the end of a line.
+        ("su\\\ndo a", &["sudo", "a"]),
+        ("a &\\\n& b", &["a", "b"]),
+        ("echo $\\\n(a)", &["echo", "a!Substitution"]),
+        ("i\\\nf a; then b; fi", &[]),
+        ("x\\\n=1 a", &[]),
+        ("a 2\\\n> f", &[]),
+        // Quotes in expansions.
+        ("echo ${x:-'$(a)'}", &["echo"]),
+        ("echo \"${x:-'$(a)'}\"", &["echo", "a!Substitution"]),
+        ("echo \"${x//$'\\n'/$(a)}\"", &["echo", "a!Substitution"]),
+        ("echo ${x:-\"}\"}; a", &["echo!Sequence", "a"]),
+        ("echo \"`a \\\"b; c\\\"`\"", &["echo", "a!Substitution"]),
+        ("echo `a \\\"b; c\\\"`", &["echo", "a!Substitution", "c\"!Substitution"]),
+        ("echo $(( ')' + $(a) ))", &["echo", "a!Substitution"]),
+        ("echo $[ $(a) ]", &["echo", "a!Substitution"]),
+        ("x[$(a)]=1", &["-", "a"]),
+        ("x[i + 1]=1", &["-"]),
+        ("x[i; a]=1", &[]),
+        ("((a; b))", &[]),
+        ("${ a; }", &[]),
+        // What only looks like a construct, and what only looks harmless.
+        ("echo if then } fi", &["echo"]),
+        ("!(a)", &["a!Negated"]),
+        ("! ! a", &["a"]),
+        ("a | time b", &["a!Pipe", "time", "b"]),
+        ("x=1 if", &["if"]),
+        ("echo @(a|b) !(c)", &["echo"]),
+        ("echo a#b; a # b; c", &["echo!Sequence", "a"]),
+        ("x<(a)", &["<dynamic>", "a!Substitution"]),
+        ("x=<(a)", &["-", "a!Substitution"]),
+        ("select x in 1; do a; done", &["-", "a!Loop"]),
+        ("coproc x { a; }", &["a!Background"]),
+        ("echo > f&1 <g", &["echo!Background", "1"]),
+        ("a |& b", &["a!Pipe", "b"]),
+    ] {
+        if expected.is_empty() {
+            assert!(Script::parse(script).is_err(), "{script}");
+        } else {
+            wrong.extend(check(script, expected));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What Bash refuses is refused.
+#[test]
+fn what_bash_refuses() {
+    for script in [
+        "f() a",
+        "f()",
+        "f() { }",
+        "f (x) { a; }",
+        "coproc",
+        "coproc coproc a",
+        "coproc x= { a; }",
+        "for x in a | b; do c; done",
+        "for x in a do b; done",
+        "for ((;)); do a; done",
+        "case x in a; b) c;; esac",
+        "case x in a b) c;; esac",
+        "case x in |a) b;; esac",
+        "if a; then fi",
+        "if; then a; fi",
+        "while a; do done",
+        "{ }",
+        "( )",
+        "(a) b",
+        "{ a; } b",
+        "a }; }",
+        "}",
+        "then",
+        "in",
+        "]]",
+        "a;;",
+        "a & & b",
+        "; a",
+        "| a",
+        "a | ! b",
+        "a >",
+        "a <<<",
+        "echo (a)",
+        "echo a=(b)",
+        "x=(a; b)",
+        "[[ a b ]]",
+        "[[ -f ]]",
+        "[[ ]]",
+        "[[ a ]] b",
+        "[[ a\n&& b ]]",
+        "((a) ",
+        "echo $((1)",
+        "echo ${x",
+        "echo `a",
+        "echo <(a",
+        "echo @(a",
+        "a \\",
+        "echo \"${x:-it's}\"",
+    ] {
+        assert!(Script::parse(script).is_err(), "{script}");
+    }
+}
+
+#[test]
+fn streams_of_redirects() {
+    use counterfoil_shell::Stream;
+    for (script, stream) in [
+        ("a > f", Stream::Fd(1)),
+        ("a 2> f", Stream::Fd(2)),
+        ("a 2 > f", Stream::Fd(1)),
+        ("a 10>f", Stream::Fd(10)),
+        ("a {x}> f", Stream::Fd(10)),
+        ("a {1}> f", Stream::Fd(1)),
+        ("a < f", Stream::Fd(0)),
+        ("a &> f", Stream::OutputAndError),
+        ("a >& f", Stream::OutputAndError),
+        ("a >| f", Stream::Fd(1)),
+        ("a <> f", Stream::Fd(0)),
+        ("a 3<> f", Stream::Fd(3)),
+    ] {
+        let read = Script::parse(script).unwrap();
+        assert_eq!(read.commands()[0].redirects[0].stream, stream, "{script}");
+    }
+}
+
 #[test]
 fn where_the_output_goes() {
     use Destination::{Captured, Discarded, File, Filtered, Shown};

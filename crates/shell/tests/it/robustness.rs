@@ -4,11 +4,14 @@ use counterfoil_shell::{
     ActivityKind, NotAnalysable, Script, activities, commit_of, exit_code_in_text, summary,
 };
 
-/// Parses on a small stack, as a worker thread may have, and not for long.
+/// Half of what a worker thread usually has.
+const STACK: usize = 1024 * 1024;
+
+/// Parses on a small stack, and not for long.
 fn read(script: String) -> Result<Script, NotAnalysable> {
     let start = Instant::now();
     let result = std::thread::Builder::new()
-        .stack_size(2 * 1024 * 1024)
+        .stack_size(STACK)
         .spawn(move || Script::parse(&script))
         .unwrap()
         .join()
@@ -32,6 +35,11 @@ fn deep_nesting_is_refused() {
         ("case a in b) ", ";; esac"),
         ("f() { ", "; }"),
         ("coproc ", ""),
+        ("coproc X { ", "; }"),
+        ("((a+$((", ") ) ) )"),
+        ("\"${a:-'", "'}\""),
+        ("x=(", ")"),
+        ("a[", "]=1"),
         ("echo `", "`"),
         ("[[ ( ", " ) ]]"),
         ("a[${b:-", "}]=1"),
@@ -41,13 +49,13 @@ fn deep_nesting_is_refused() {
         ("<(", ")"),
         ("@(", ")"),
     ] {
-        for depth in [24, 200, 1000, 20_000] {
+        for depth in [24, 40, 47, 48, 49, 200, 1000, 20_000] {
             let _ = read(open.repeat(depth) + "x" + &close.repeat(depth));
             let _ = read(open.repeat(depth));
         }
         let deep = read(open.repeat(20_000) + "x" + &close.repeat(20_000));
-        // Arithmetic and patterns are words for the tokenizer, which does not recurse there.
-        if !matches!(open, "(" | "@(" | "\"$(" | "echo `" | "a[$((" | "a[${b:-" | "[[ ( ") {
+        // Brackets in arithmetic and in patterns are counted, and backquotes end one another.
+        if !matches!(open, "(" | "@(" | "a[" | "echo `") {
             assert!(deep.is_err(), "{open}");
         }
     }
@@ -184,6 +192,35 @@ fn mutations_never_panic() {
             assert!(output.get(found.evidence.clone()).is_some(), "{output:?}");
         }
         let _ = (exit_code_in_text(&output), commit_of(&output));
+    }
+}
+
+/// Long and flat, unlike deep, is read in time that grows with the length.
+#[test]
+fn flat_texts_are_read_quickly() {
+    for part in [
+        "a && ",
+        "a | ",
+        "a; ",
+        "a\n",
+        "f() { a; }\n",
+        "a || ",
+        "x=(a) ",
+        "a[1] ",
+        "[",
+        "${a}",
+        "$(a)",
+        "`a`",
+        "((a) ); ",
+        "cat <<E <<E\nE\nE\n",
+        "<<E ",
+        "'a'",
+        "# a\n",
+        "a \\\n",
+        "eval ",
+        "{a}>b ",
+    ] {
+        let _ = read(part.repeat(260_000 / part.len()));
     }
 }
 

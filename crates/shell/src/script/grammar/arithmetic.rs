@@ -6,29 +6,55 @@ use super::words::{Draft, Quotes};
 use crate::script::limits::NotAnalysable;
 
 impl Cursor<'_> {
-    /// Takes `((…))`, unless the parentheses do not close as a pair: `((a) | (b))` runs commands.
-    pub(super) fn arithmetic_pair(&mut self, draft: &mut Draft) -> Parsed<bool> {
-        let (start, here, text) = (self.at, self.here.clone(), draft.text.len());
-        let (scripts, processes) = (draft.found.scripts.len(), draft.found.processes.len());
-        let level = self.level;
-        self.expect("((")?;
-        match self.arithmetic(draft, b'(', b')') {
-            Ok(()) if self.takes(")") => return Ok(true),
-            Err(NotAnalysable::TooDeep) => return Err(NotAnalysable::TooDeep),
-            Ok(()) | Err(_) => {}
+    /// Takes `((…))`, unless it turns out to be commands in parentheses.
+    pub(super) fn arithmetic(&mut self, draft: &mut Draft) -> Parsed<bool> {
+        match self.arithmetic_parts(draft)? {
+            None => Ok(false),
+            Some(1) => Ok(true),
+            // Bash takes it for arithmetic that fails, other shells for commands.
+            Some(_) => Err(NotAnalysable::Uncertain { what: "`;` in arithmetic" }),
         }
-        draft.text.truncate(text);
-        draft.found.scripts.truncate(scripts);
-        draft.found.processes.truncate(processes);
-        self.here = here;
-        self.level = level;
-        self.retry_from(start)?;
-        Ok(false)
     }
 
-    /// Reads up to what closes the arithmetic that began before.
-    pub(super) fn arithmetic(&mut self, draft: &mut Draft, open: u8, close: u8) -> Parsed<()> {
-        let mut inner = 0_usize;
+    /// Takes `((…))`, unless the parentheses do not close as a pair: `((a) | (b))` runs commands.
+    /// Answers how many parts `;` makes of it.
+    pub(super) fn arithmetic_parts(&mut self, draft: &mut Draft) -> Parsed<Option<usize>> {
+        let (start, here, level) = (self.at, self.here.clone(), self.level);
+        let mark = draft.mark();
+        self.expect("((")?;
+        match self.up_to(draft, *b"()", b"") {
+            Ok(parts) if self.takes(")") => return Ok(Some(parts)),
+            Err(NotAnalysable::TooDeep) => return Err(NotAnalysable::TooDeep),
+            Ok(_) | Err(_) => {}
+        }
+        draft.back_to(mark);
+        (self.here, self.level) = (here, level);
+        self.retry_from(start)?;
+        Ok(None)
+    }
+
+    /// The arithmetic of `$[…]`, after `[`.
+    pub(super) fn old_arithmetic(&mut self, draft: &mut Draft) -> Parsed<()> {
+        self.at += 1;
+        self.nested(|parser| parser.up_to(draft, *b"[]", b"")).map(drop)
+    }
+
+    /// `[…]` after the name of an array.
+    pub(super) fn subscript(&mut self, draft: &mut Draft) -> Parsed<()> {
+        self.at += 1;
+        // Only Bash reads past these to the bracket.
+        self.nested(|parser| parser.up_to(draft, *b"[]", b";&|\n")).map(drop)
+    }
+
+    /// Reads up to what closes the arithmetic that began before. Answers how many parts `;` makes
+    /// of it.
+    fn up_to(
+        &mut self,
+        draft: &mut Draft,
+        [open, close]: [u8; 2],
+        refused: &[u8],
+    ) -> Parsed<usize> {
+        let (mut inner, mut parts) = (0_usize, 1);
         loop {
             match self.peek() {
                 None => {
@@ -36,9 +62,17 @@ impl Cursor<'_> {
                 }
                 Some(b) if b == close && inner == 0 => {
                     self.at += 1;
-                    return Ok(());
+                    return Ok(parts);
+                }
+                // In brackets it would be a process.
+                Some(b'<' | b'>') if close == b']' && self.peek_second() == Some(b'(') => {
+                    return Err(NotAnalysable::Uncertain { what: "a process in a subscript" });
+                }
+                Some(b) if refused.contains(&b) => {
+                    return Err(NotAnalysable::Uncertain { what: "an odd subscript" });
                 }
                 Some(b) => {
+                    parts += usize::from(b == b';');
                     inner += usize::from(b == open);
                     inner -= usize::from(b == close);
                     self.part(b, draft, Quotes::Double)?;

@@ -53,7 +53,7 @@ impl Cursor<'_> {
     /// `(…)` or `((…))`.
     fn parentheses(&mut self) -> Parsed<Compound> {
         let mut draft = Draft::default();
-        if self.byte(self.at + 1) == Some(b'(') && self.arithmetic_pair(&mut draft)? {
+        if self.sees("((") && self.arithmetic(&mut draft)? {
             return Ok(Compound::Arithmetic(draft.found));
         }
         self.expect("(")?;
@@ -80,19 +80,15 @@ impl Cursor<'_> {
         self.skip_blanks();
         if self.peek() == Some(b'(') {
             let mut header = Draft::default();
-            if !self.arithmetic_pair(&mut header)? {
+            if self.arithmetic_parts(&mut header)? != Some(3) {
                 return Err(self.unexpected());
             }
             self.skip_blanks();
             self.takes_semicolon();
             return Ok(Compound::ArithmeticFor { header: header.found, body: self.loop_body()? });
         }
-        let start = self.at;
         let name = self.word(Mode::Plain)?.filter(|draft| is_name(&draft.text) && !draft.quoted);
-        if name.is_none() || !is_name(self.slice(start, self.at)?) {
-            return Err(self.unexpected());
-        }
-        let name = self.slice(start, self.at)?.to_owned();
+        let name = name.ok_or_else(|| self.unexpected())?.text;
         let mut values = Parts::default();
         let mut add = |value| {
             let name = name.clone();

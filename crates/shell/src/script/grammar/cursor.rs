@@ -18,9 +18,9 @@ pub(super) struct Cursor<'a> {
 }
 
 /// What the grammar takes for more than a word where a command may begin.
-const KEYWORDS: [&str; 21] = [
-    "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function",
-    "if", "in", "select", "then", "time", "until", "while", "{", "}",
+pub(super) const KEYWORDS: [&str; 22] = [
+    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
 ];
 
 impl<'a> Cursor<'a> {

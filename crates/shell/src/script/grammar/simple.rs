@@ -1,7 +1,7 @@
 //! Simple commands, functions and coprocesses.
 
 use super::Parsed;
-use super::cursor::{Cursor, ends_word};
+use super::cursor::{Cursor, KEYWORDS, ends_word};
 use super::words::{Draft, Mode, is_name};
 use crate::script::command::{Assignment, Word, WordKind};
 use crate::script::limits::NotAnalysable;
@@ -28,7 +28,7 @@ impl Cursor<'_> {
                 parts.args.push(draft.finish(&mut parts.found));
                 continue;
             }
-            self.check_joined_name(start)?;
+            self.check_joined_name(start, &draft)?;
             let quoted = draft.quoted;
             let name = draft.finish(&mut parts.found);
             self.skip_blanks();
@@ -47,11 +47,14 @@ impl Cursor<'_> {
         if parts.is_empty() { Err(self.unexpected()) } else { Ok(Node::Simple(parts)) }
     }
 
-    /// A keyword, an assignment or a function's name may be cut by the end of a line; none of them
-    /// is recognised then.
-    fn check_joined_name(&self, start: usize) -> Parsed<()> {
-        if self.slice(start, self.at)?.trim_end_matches("\\\n").contains("\\\n") {
-            return Err(NotAnalysable::Uncertain { what: "a command's name on two lines" });
+    /// A keyword or the name of an assignment may be cut by the end of a line, where neither is
+    /// recognised.
+    fn check_joined_name(&self, start: usize, draft: &Draft) -> Parsed<()> {
+        let joined = self.slice(start, self.at)?.trim_end_matches("\\\n").contains("\\\n");
+        let name = draft.text.split(['=', '+', '[']).next().unwrap_or_default();
+        let assigns = is_name(name) && name.len() < draft.text.len();
+        if joined && (assigns || KEYWORDS.contains(&draft.text.as_str())) {
+            return Err(NotAnalysable::Uncertain { what: "a keyword or a name on two lines" });
         }
         Ok(())
     }
@@ -79,8 +82,8 @@ impl Cursor<'_> {
         }
         let mut subscript = Draft::default();
         if self.byte(end) == Some(b'[') {
-            self.at = end + 1;
-            self.nested(|parser| parser.arithmetic(&mut subscript, b'[', b']'))?;
+            self.at = end;
+            self.subscript(&mut subscript)?;
             end = self.at;
         }
         let name = self.slice(start, end)?;
@@ -138,8 +141,7 @@ impl Cursor<'_> {
         let start = self.at;
         if self.peek() == Some(b'[') {
             let mut key = Draft::default();
-            self.at += 1;
-            self.nested(|parser| parser.arithmetic(&mut key, b'[', b']'))?;
+            self.subscript(&mut key)?;
             if self.takes("=") || self.takes("+=") {
                 key.finish(found);
                 return Ok(self.word_here(Mode::Plain)?.unwrap_or_default().finish(found));
@@ -193,7 +195,11 @@ impl Cursor<'_> {
         self.expect_keyword("coproc")?;
         let start = self.at;
         if !self.begins_compound() {
-            let named = self.word(Mode::Plain)?.is_some() && self.begins_compound();
+            let name = self.word(Mode::Plain)?;
+            let named = name.is_some() && self.begins_compound();
+            if named && !name.is_some_and(|name| is_name(&name.text)) {
+                return Err(self.unexpected());
+            }
             if !named {
                 self.retry_from(start)?;
             }

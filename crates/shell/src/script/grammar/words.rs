@@ -49,6 +49,18 @@ impl Draft {
         Word { text: self.text, kind }
     }
 
+    /// What was read so far, for [`Draft::back_to`].
+    pub(super) fn mark(&self) -> [usize; 3] {
+        [self.text.len(), self.found.scripts.len(), self.found.processes.len()]
+    }
+
+    /// Forgets what was read since `mark`.
+    pub(super) fn back_to(&mut self, [text, scripts, processes]: [usize; 3]) {
+        self.text.truncate(text);
+        self.found.scripts.truncate(scripts);
+        self.found.processes.truncate(processes);
+    }
+
     /// Replaces what was read since `mark` by the expansion as it is written.
     fn expanded(&mut self, mark: usize, raw: &str) {
         self.dynamic = true;
@@ -120,7 +132,7 @@ impl Cursor<'_> {
     /// One character, or what begins with it: a quote or an expansion.
     pub(super) fn part(&mut self, b: u8, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
         match b {
-            b'\\' => self.escape(draft),
+            b'\\' => self.escape(draft)?,
             b'\'' => self.single_quoted(draft, quotes)?,
             b'"' => self.double_quoted(draft)?,
             b'$' => self.dollar(draft, quotes)?,
@@ -136,22 +148,24 @@ impl Cursor<'_> {
     }
 
     /// Takes a backslash and what it protects, outside quotes.
-    fn escape(&mut self, draft: &mut Draft) {
+    fn escape(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.quoted = true;
         self.at += 1;
-        match self.take_char() {
-            Some(c) => draft.text.push(c),
-            None => draft.text.push('\\'),
-        }
+        let protected = self.take_char();
+        draft
+            .text
+            .push(protected.ok_or(NotAnalysable::Uncertain { what: "a backslash at the end" })?);
+        Ok(())
     }
 
     /// Takes a backslash in double quotes, where it protects only some characters.
-    fn escape_in_quotes(&mut self, draft: &mut Draft, protects: &[u8]) {
+    fn escape_in_quotes(&mut self, draft: &mut Draft, protects: &[u8]) -> Parsed<()> {
         if self.byte(self.at + 1).is_some_and(|b| protects.contains(&b)) {
-            self.escape(draft);
+            self.escape(draft)?;
         } else {
             self.plain(draft);
         }
+        Ok(())
     }
 
     fn single_quoted(&mut self, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
@@ -176,7 +190,7 @@ impl Cursor<'_> {
                     self.at += 1;
                     return Ok(());
                 }
-                Some(b'\\') => self.escape_in_quotes(draft, b"$`\"\\"),
+                Some(b'\\') => self.escape_in_quotes(draft, b"$`\"\\")?,
                 Some(b'$') => self.dollar(draft, Quotes::Double)?,
                 Some(b'`') => self.backquotes(draft, b"$`\\\"")?,
                 Some(_) => self.plain(draft),
@@ -188,7 +202,7 @@ impl Cursor<'_> {
     pub(super) fn expansions(&mut self, draft: &mut Draft) -> Parsed<()> {
         while let Some(b) = self.peek() {
             match b {
-                b'\\' => self.escape_in_quotes(draft, b"$`\\"),
+                b'\\' => self.escape_in_quotes(draft, b"$`\\")?,
                 b'$' => self.dollar(draft, Quotes::Double)?,
                 b'`' => self.backquotes(draft, b"$`\\")?,
                 _ => self.plain(draft),
@@ -223,13 +237,21 @@ impl Cursor<'_> {
         }
     }
 
+    /// `$'…'` in an expansion in double quotes: it hides a closing brace, but not an expansion.
+    fn ansi_in_quotes(&mut self, draft: &mut Draft) -> Parsed<()> {
+        let start = self.at + 1;
+        self.ansi_quoted(&mut Draft::default())?;
+        let inner = self.slice(start, self.at - 1)?;
+        self.within(inner, |parser| parser.expansions(draft))
+    }
+
     /// Anything that begins with `$`.
     fn dollar(&mut self, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
         let (start, mark) = (self.at, draft.text.len());
         self.at += 1;
         match self.peek() {
             Some(b'(') => self.nested(|parser| {
-                if parser.sees("((") && parser.arithmetic_pair(draft)? {
+                if parser.sees("((") && parser.arithmetic(draft)? {
                     return Ok(());
                 }
                 let script = parser.in_parentheses()?;
@@ -237,10 +259,7 @@ impl Cursor<'_> {
                 Ok(())
             })?,
             Some(b'{') => self.nested(|parser| parser.braces(draft, quotes))?,
-            Some(b'[') => {
-                self.at += 1;
-                self.nested(|parser| parser.arithmetic(draft, b'[', b']'))?;
-            }
+            Some(b'[') => self.old_arithmetic(draft)?,
             Some(b'\'') if quotes == Quotes::None => return self.ansi_quoted(draft),
             Some(b'"') if quotes == Quotes::None => return self.double_quoted(draft),
             Some(b) if b == b'_' || b.is_ascii_alphanumeric() => {
@@ -303,7 +322,9 @@ impl Cursor<'_> {
                     return Ok(());
                 }
                 Some(b'$') if quotes == Quotes::Double && self.peek_second() == Some(b'\'') => {
-                    return Err(NotAnalysable::Uncertain { what: "`$'` in a quoted expansion" });
+                    self.at += 1;
+                    self.peek();
+                    self.ansi_in_quotes(draft)?;
                 }
                 Some(b'<' | b'>') if quotes == Quotes::None && self.peek_second() == Some(b'(') => {
                     return Err(NotAnalysable::Uncertain { what: "a process in an expansion" });
