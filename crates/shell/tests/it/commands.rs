@@ -216,7 +216,7 @@ fn parts_end_where_bash_ends_them() {
         ("cat <<E\nx\\\nE\nE\na", &["cat!Sequence", "a"]),
         ("cat <<'E'\nx\\\nE\na", &["cat!Sequence", "a"]),
         ("cat <<-E\n\tx\n\tE\na", &["cat!Sequence", "a"]),
-        ("cat <<A <<'B'\n$(a)\nA\n$(b)\nB\nc", &["cat!Sequence", "a!Substitution", "c"]),
+        ("cat <<A <<'B'\n$(a)\nA\n$(b)\nB\nc", &["cat!Sequence", "a!Sequence", "c"]),
         ("cat <<E && a\n$(b)\nE", &["cat", "b!Substitution", "a"]),
         ("cat <<E \\\n | a\nx\nE", &["cat!Pipe", "a"]),
         ("for ((;;)); do cat <<E\n$(a)\nE\ndone", &["cat!Loop", "a!Loop"]),
