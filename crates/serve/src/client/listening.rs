@@ -1,14 +1,19 @@
 //! What a server says by itself, on either wire.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-use serde_json::json;
-use tokio::sync::oneshot;
+use counterfoil_formats::read_lenient;
+use hyper::HeaderMap;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::{Client, READY};
-use crate::mcp::{Message, request_raw};
-use crate::upstream::{Content, Reply, UpstreamError};
+use super::followed::Followed;
+use super::{Client, Questions, READY, Responder, lock};
+use crate::mcp::{Message, code, error, request_raw, result};
+use crate::upstream::{Content, Reply, Upstream, UpstreamError};
 
 impl Client {
     /// Hears what the server says by itself, where it does: from now on, so that nothing that a
@@ -88,5 +93,64 @@ impl Client {
             _ => return false,
         }
         true
+    }
+}
+
+/// Whoever hears what a server says by itself.
+pub(super) struct ServerListener {
+    pub(super) upstream: Arc<Upstream>,
+    pub(super) questions: Questions,
+    pub(super) asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Responder>>>>,
+    pub(super) followed: Followed,
+    pub(super) changed: Arc<AtomicBool>,
+    pub(super) headers: HeaderMap,
+}
+
+impl ServerListener {
+    /// Who makes the only call that is under way: what belongs to no call belongs to it. One that
+    /// waits for an answer is not.
+    fn only(&self) -> Option<Arc<dyn Responder>> {
+        let asks = lock(&self.asks);
+        let mut running = asks.values().filter(|asks| !asks.is_waiting());
+        let only = running.next().cloned();
+        only.filter(|_| running.next().is_none())
+    }
+
+    /// Takes note of what a server says by itself, passes notifications on, and answers what it
+    /// asks.
+    pub(super) async fn heard(&self, text: &str, hears: Option<&mpsc::Sender<String>>) {
+        let Ok(message) = Message::read(text) else { return };
+        let Some(method) = &message.method else { return };
+        let Some(id) = message.id.clone() else {
+            if method == "notifications/tools/list_changed" {
+                self.changed.store(true, Ordering::Relaxed);
+            }
+            if method == "notifications/progress" {
+                self.followed.told(message.params());
+            }
+            if let Some(hears) = hears {
+                // Whoever is gone does not hear it.
+                hears.send(text.to_owned()).await.ok();
+            }
+            return;
+        };
+        let params = message.params().and_then(|raw| read_lenient(raw.get().as_bytes()).ok());
+        let upstream = Arc::clone(&self.upstream);
+        let mut questions = self.questions.clone();
+        if let (Questions::Declared, Some(only)) = (&questions, self.only()) {
+            questions = Questions::Client(only);
+        }
+        let (headers, method) = (self.headers.clone(), method.clone());
+        // A person may take long: the server goes on meanwhile.
+        tokio::spawn(async move {
+            let answer = match questions.answer(&method, params.unwrap_or(Value::Null)).await {
+                Some(given) => result(&id, &given),
+                None => {
+                    let what = format!("this client does not answer `{method}`");
+                    error(Some(&id), code::METHOD_NOT_FOUND, &what)
+                }
+            };
+            upstream.exchange(&answer, &headers).await.map(drop)
+        });
     }
 }

@@ -21,12 +21,13 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use crate::mcp::{CAPABILITIES, Members, Message, REVISION, code, error, request_raw, result};
+use crate::mcp::{CAPABILITIES, Members, Message, REVISION, error, request_raw};
 use crate::upstream::{Content, Reply, RequestHeaders, Server, Upstream, UpstreamError};
 
 pub use executor::{McpExecutor, McpExecutorError};
 use followed::Followed;
 pub use inspect::{Offer, inspect};
+use listening::ServerListener;
 pub use questions::Elicits;
 pub(crate) use questions::{Questions, Responder};
 pub(crate) use reconnecting::{AwayError, Reconnecting};
@@ -540,63 +541,4 @@ fn is_answer_to(text: &str, id: u64) -> bool {
 
 fn unreadable(error: serde_json::Error) -> UpstreamError {
     UpstreamError::Unreadable(error.to_string())
-}
-
-/// Whoever hears what a server says by itself.
-struct ServerListener {
-    upstream: Arc<Upstream>,
-    questions: Questions,
-    asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Responder>>>>,
-    followed: Followed,
-    changed: Arc<AtomicBool>,
-    headers: HeaderMap,
-}
-
-impl ServerListener {
-    /// Who makes the only call that is under way: what belongs to no call belongs to it. One that
-    /// waits for an answer is not.
-    fn only(&self) -> Option<Arc<dyn Responder>> {
-        let asks = lock(&self.asks);
-        let mut running = asks.values().filter(|asks| !asks.is_waiting());
-        let only = running.next().cloned();
-        only.filter(|_| running.next().is_none())
-    }
-
-    /// Takes note of what a server says by itself, passes notifications on, and answers what it
-    /// asks.
-    async fn heard(&self, text: &str, hears: Option<&mpsc::Sender<String>>) {
-        let Ok(message) = Message::read(text) else { return };
-        let Some(method) = &message.method else { return };
-        let Some(id) = message.id.clone() else {
-            if method == "notifications/tools/list_changed" {
-                self.changed.store(true, Ordering::Relaxed);
-            }
-            if method == "notifications/progress" {
-                self.followed.told(message.params());
-            }
-            if let Some(hears) = hears {
-                // Whoever is gone does not hear it.
-                hears.send(text.to_owned()).await.ok();
-            }
-            return;
-        };
-        let params = message.params().and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let upstream = Arc::clone(&self.upstream);
-        let mut questions = self.questions.clone();
-        if let (Questions::Declared, Some(only)) = (&questions, self.only()) {
-            questions = Questions::Client(only);
-        }
-        let (headers, method) = (self.headers.clone(), method.clone());
-        // A person may take long: the server goes on meanwhile.
-        tokio::spawn(async move {
-            let answer = match questions.answer(&method, params.unwrap_or(Value::Null)).await {
-                Some(given) => result(&id, &given),
-                None => {
-                    let what = format!("this client does not answer `{method}`");
-                    error(Some(&id), code::METHOD_NOT_FOUND, &what)
-                }
-            };
-            upstream.exchange(&answer, &headers).await.map(drop)
-        });
-    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use counterfoil_guard::CallEvent;
 use http_body_util::{BodyExt as _, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::net::TcpListener;
@@ -200,22 +200,30 @@ impl HttpGateway {
         headers
     }
 
-    async fn post(&self, request: Request<Incoming>) -> Answer {
-        let (head, body) = request.into_parts();
+    /// The message of a client, where it comes in time and is not too long.
+    async fn whole(&self, body: Incoming) -> Result<Bytes, Answer> {
         let reading = Limited::new(body, self.limits.max_body_bytes).collect();
-        let body = match timeout(BODY, reading).await {
+        match timeout(BODY, reading).await {
             Err(_) => {
                 let what = format!("the message was not there within {} s", BODY.as_secs());
-                return json(StatusCode::REQUEST_TIMEOUT, wrong(&what));
+                Err(json(StatusCode::REQUEST_TIMEOUT, wrong(&what)))
             }
-            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Ok(body)) => Ok(body.to_bytes()),
             Ok(Err(error)) => {
                 let what = format!(
                     "the message cannot be read, or is longer than {} bytes: {error}",
                     self.limits.max_body_bytes
                 );
-                return json(StatusCode::PAYLOAD_TOO_LARGE, wrong(&what));
+                Err(json(StatusCode::PAYLOAD_TOO_LARGE, wrong(&what)))
             }
+        }
+    }
+
+    async fn post(&self, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        let body = match self.whole(body).await {
+            Ok(body) => body,
+            Err(told) => return told,
         };
         let Ok(text) = std::str::from_utf8(&body) else {
             return bad(code::PARSE_ERROR, "the message is not UTF-8");

@@ -78,9 +78,10 @@ fn runs(gateway: &counterfoil_serve::Gateway, tool: &str) -> bool {
     ran
 }
 
-#[test]
-fn no_list_hides_a_change() {
-    for (pages, left, runs_read, runs_write) in [
+/// The pages of a list (`more`: it goes on after them), the names that the client gets, and whether
+/// `read` and `write` run.
+fn lists() -> Vec<(Vec<String>, Vec<&'static str>, bool, bool)> {
+    vec![
         (vec![format!("[{GOOD},{OTHER}]")], vec!["read", "write"], true, true),
         (vec![format!("[{BAD},{OTHER}]")], vec!["write"], false, true),
         // Two tools of one name: which of them runs nobody knows.
@@ -122,7 +123,12 @@ fn no_list_hides_a_change() {
             true,
             true,
         ),
-    ] {
+    ]
+}
+
+#[test]
+fn no_list_hides_a_change() {
+    for (pages, left, runs_read, runs_write) in lists() {
         let store = Memory::default();
         page(&watching(&store), None, &format!(r#"{{"tools":[{GOOD},{OTHER}]}}"#));
         let gateway = watching(&store);
