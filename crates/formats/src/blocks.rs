@@ -3,8 +3,9 @@ use std::borrow::Cow;
 use counterfoil_model::{Arguments, Outcome, ToolCall};
 use serde_json::value::RawValue;
 
+use crate::ending;
 use crate::fields::{self, Element, Fields};
-use crate::session::Session;
+use crate::session::{self, Session};
 
 /// The content of a message, taken apart.
 #[derive(Debug, Default)]
@@ -108,14 +109,20 @@ impl Blocks {
         line: usize,
         session: &mut Session,
     ) -> Outcome {
-        let text = fields.take("content").map(|raw| result_text(raw, session));
-        Outcome {
-            call_id: fields.string("tool_use_id").unwrap_or_default().into_owned(),
-            text: text.unwrap_or_default(),
-            is_error: fields.boolean("is_error"),
-            line,
-            ..Outcome::default()
+        let id = ["tool_use_id", "toolUseID", "toolUseId", "tool_call_id"]
+            .iter()
+            .find_map(|name| fields.string(name));
+        let call_id = id.unwrap_or_default().into_owned();
+        let mut outcome = Outcome { call_id, line, ..Outcome::default() };
+        if let Some(raw) = fields.take("content") {
+            read_content(raw, &mut outcome, session);
         }
+        if let Some(raw) = fields.take("run") {
+            read_run(raw, &mut outcome, session);
+        }
+        ending::read_ending(fields, &mut outcome, session);
+        ending::read_rest(fields, &mut outcome, session);
+        outcome
     }
 
     fn add_text(&mut self, text: Cow<'_, str>) {
@@ -146,6 +153,22 @@ fn kind_of_untyped(fields: &Fields<'_>) -> &'static str {
     kinds.into_iter().find(|kind| fields.has(kind)).unwrap_or("without type")
 }
 
+/// A result of Amp: `run` holds a status, and what the tool gave back or what went wrong.
+fn read_run(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
+    let Some(mut run) = Fields::of(raw).filter(|run| run.has("status")) else {
+        return ending::unread(outcome, "run", session);
+    };
+    if let Some(raw) = run.take("result") {
+        read_content(raw, outcome, session);
+    }
+    if let Some(reason) = run.string("reason") {
+        join(&mut outcome.text, &reason);
+    }
+    ending::read_ending(&mut run, outcome, session);
+    run.pass_over(&["progress", "trackFiles", "~debug"]);
+    session.leave(&run);
+}
+
 /// A result of Bedrock's Converse: texts and JSON in `content`.
 fn read_untyped_result(result: &mut Fields<'_>, line: usize, session: &mut Session) -> Outcome {
     let mut text = String::new();
@@ -157,13 +180,11 @@ fn read_untyped_result(result: &mut Fields<'_>, line: usize, session: &mut Sessi
             (None, None) => session.skip("part of a result that is neither text nor JSON"),
         }
     }
-    Outcome {
-        call_id: result.string("toolUseId").unwrap_or_default().into_owned(),
-        text,
-        is_error: result.string("status").map(|status| status == "error"),
-        line,
-        ..Outcome::default()
-    }
+    let call_id = result.string("toolUseId").unwrap_or_default().into_owned();
+    let mut outcome = Outcome { call_id, text, line, ..Outcome::default() };
+    ending::read_ending(result, &mut outcome, session);
+    ending::read_rest(result, &mut outcome, session);
+    outcome
 }
 
 /// A text member is a string, or an object that holds it as `value`.
@@ -171,16 +192,33 @@ fn text_member(raw: &RawValue) -> Option<Cow<'_, str>> {
     fields::string(raw).or_else(|| Fields::of(raw)?.string("value"))
 }
 
+/// The content of a result. Where it holds no text, and a part that is not understood, what came
+/// back is unknown.
+pub(crate) fn read_content(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
+    let (text, understood) = content_of(raw, session);
+    if text.is_empty() && !understood {
+        ending::unread(outcome, "content", session);
+    }
+    join(&mut outcome.text, &text);
+}
+
 /// The text of a result: a string, a list of blocks whose texts are joined by a line break, or any
 /// other JSON as it stands.
 pub(crate) fn result_text(raw: &RawValue, session: &mut Session) -> String {
+    content_of(raw, session).0
+}
+
+/// The text of a result, and whether all of its parts are understood.
+fn content_of(raw: &RawValue, session: &mut Session) -> (String, bool) {
     if let Some(text) = fields::string(raw) {
-        return text.into_owned();
+        return (text.into_owned(), true);
     }
     let Some(list) = fields::array(raw) else {
-        return if raw.get() == "null" { String::new() } else { raw.get().to_owned() };
+        let text = if raw.get() == "null" { String::new() } else { raw.get().to_owned() };
+        return (text, true);
     };
     let mut text = String::new();
+    let mut understood = true;
     for part in list {
         if let Some(part) = fields::string(part) {
             join(&mut text, &part);
@@ -191,12 +229,15 @@ pub(crate) fn result_text(raw: &RawValue, session: &mut Session) -> String {
         let found = fields.as_mut().and_then(|fields| fields.take("text")).and_then(text_member);
         match (found, kind) {
             (Some(found), _) => join(&mut text, &found),
-            (None, Some(kind)) => session.skip_named("content block", &kind),
+            (None, Some(kind)) => {
+                understood &= session::holds_no_call(&kind);
+                session.skip_named("content block", &kind);
+            }
             // A list that is no list of blocks is the result itself.
-            (None, None) => return raw.get().to_owned(),
+            (None, None) => return (raw.get().to_owned(), true),
         }
     }
-    text
+    (text, understood)
 }
 
 /// Adds a part on its own line.

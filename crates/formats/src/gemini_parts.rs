@@ -6,6 +6,7 @@ use counterfoil_model::{Message, Outcome, Role, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::ending;
 use crate::fields::{self, Fields};
 use crate::parts::Parts;
 use crate::session::Session;
@@ -35,8 +36,9 @@ pub(crate) fn read_parts(raw: &RawValue, bare: Message, session: &mut Session) {
             either(&mut fields, ["functionResponse", "function_response"])
         {
             let call_id = answer.string("id").unwrap_or_default().into_owned();
-            let text = answer_text(&mut answer, out.session);
-            out.outcome(Outcome { call_id, text, line, ..Outcome::default() });
+            let mut outcome = Outcome { call_id, line, ..Outcome::default() };
+            read_answer(&mut answer, &mut outcome, out.session);
+            out.outcome(outcome);
         }
         for known in ["thoughtSignature", "thought_signature"] {
             fields.take(known);
@@ -54,16 +56,27 @@ fn either<'a>(fields: &mut Fields<'a>, names: [&str; 2]) -> Option<Fields<'a>> {
 pub(crate) fn response_text(raw: &RawValue, session: &mut Session) -> String {
     let Some(mut part) = Fields::of(raw) else { return blocks::result_text(raw, session) };
     if let Some(mut response) = part.object("functionResponse") {
-        return answer_text(&mut response, session);
+        let mut outcome = Outcome::default();
+        read_answer(&mut response, &mut outcome, session);
+        return outcome.text;
     }
     part.string("text").map_or_else(|| raw.get().to_owned(), Cow::into_owned)
 }
 
-fn answer_text(answer: &mut Fields<'_>, session: &mut Session) -> String {
-    let Some(inner) = answer.take("response") else { return String::new() };
-    let Some(mut members) = Fields::of(inner) else { return blocks::result_text(inner, session) };
-    let text = members.take("output").or_else(|| members.take("error"));
-    text.map_or_else(|| inner.get().to_owned(), |raw| blocks::result_text(raw, session))
+/// What a function gave back: `output` or `error` in `response`, or the object as it stands.
+pub(crate) fn read_answer(answer: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
+    let Some(inner) = answer.take("response") else {
+        return ending::unread(outcome, "response", session);
+    };
+    let Some(mut members) = Fields::of(inner) else {
+        return blocks::read_content(inner, outcome, session);
+    };
+    match members.take("output") {
+        Some(raw) => blocks::read_content(raw, outcome, session),
+        None if members.has("error") => {}
+        None => inner.get().clone_into(&mut outcome.text),
+    }
+    ending::read_members(&["error"], &mut members, outcome, session);
 }
 
 /// The role of a message of the API.

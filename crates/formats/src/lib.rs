@@ -15,6 +15,7 @@ mod blocks;
 mod decompress;
 mod detect;
 mod documents;
+mod ending;
 mod evaluations;
 mod exchange;
 mod fields;

@@ -4,6 +4,7 @@ use counterfoil_model::{Arguments, Message, MessageKind, Outcome, Role, ToolCall
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::ending;
 use crate::fields::{self, Fields};
 use crate::outcome_text;
 use crate::session::Session;
@@ -50,9 +51,13 @@ pub(crate) fn read_item(
             if let Some(raw) = fields.take("output") {
                 read_output(raw, &mut outcome, session);
             }
-            if let Some(status) = fields.string("status") {
-                outcome.is_error = outcome.is_error.or((status == "failed").then_some(true));
+            match fields.string("status").as_deref() {
+                // The item is complete, whatever the call came to.
+                Some("completed") | None => {}
+                word => ending::read_word(word, &mut outcome, session),
             }
+            ending::read_ending(fields, &mut outcome, session);
+            ending::read_rest(fields, &mut outcome, session);
             message.outcomes.push(outcome);
         }
         _ => return false,
@@ -120,17 +125,15 @@ fn vendor_call(kind: &str, fields: &mut Fields<'_>, message: &mut Message, sessi
     let mut outcome = Outcome { call_id: id, line, ..Outcome::default() };
     let output = ["output", "results", "outputs", "result"].iter().find_map(|n| fields.take(n));
     if let Some(raw) = output {
-        outcome.text = blocks::result_text(raw, session);
+        blocks::read_content(raw, &mut outcome, session);
     }
     if let Some(raw) = fields.take("error") {
         outcome.is_error = Some(true);
         blocks::join(&mut outcome.text, &blocks::result_text(raw, session));
     }
     match fields.string("status").as_deref() {
-        Some("completed") => outcome.is_error = outcome.is_error.or(Some(false)),
-        Some("failed" | "incomplete") => outcome.is_error = Some(true),
-        Some("in_progress" | "searching" | "interpreting") => outcome.running = true,
-        _ => {}
+        Some("searching" | "interpreting" | "generating") => outcome.running = true,
+        word => ending::read_word(word, &mut outcome, session),
     }
     message.outcomes.push(outcome);
 }
@@ -148,17 +151,17 @@ fn free_text(text: &str) -> Arguments {
 /// with `output` and `metadata`.
 pub(crate) fn read_output(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
     if let Some(mut fields) = Fields::of(raw) {
-        outcome.is_error = fields.boolean("success").map(|success| !success);
         if let Some(inner) = fields.take("content").or_else(|| fields.take("output")) {
-            outcome.text = blocks::result_text(inner, session);
-            read_metadata(&mut fields, outcome);
+            blocks::read_content(inner, outcome, session);
+            read_metadata(&mut fields, outcome, session);
         } else {
             raw.get().clone_into(&mut outcome.text);
         }
-    } else {
-        outcome.text = blocks::result_text(raw, session);
+        ending::read_members(&["success"], &mut fields, outcome, session);
+    } else if !read_streams(raw, outcome, session) {
+        blocks::read_content(raw, outcome, session);
         if outcome.text.starts_with("{\"output\"") {
-            read_wrapped(outcome);
+            read_wrapped(outcome, session);
         }
     }
     outcome.exit_code = outcome
@@ -171,18 +174,45 @@ pub(crate) fn read_output(raw: &RawValue, outcome: &mut Outcome, session: &mut S
 }
 
 /// `{"output": "…", "metadata": {"exit_code": 1}}` as text.
-fn read_wrapped(outcome: &mut Outcome) {
+fn read_wrapped(outcome: &mut Outcome, session: &mut Session) {
     let text = std::mem::take(&mut outcome.text);
     let inner = Fields::parse(&text).ok().and_then(|mut fields| {
         let inner = fields.string("output")?.into_owned();
-        read_metadata(&mut fields, outcome);
+        read_metadata(&mut fields, outcome, session);
         Some(inner)
     });
     outcome.text = inner.unwrap_or(text);
 }
 
-fn read_metadata(fields: &mut Fields<'_>, outcome: &mut Outcome) {
+fn read_metadata(fields: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
     if let Some(mut metadata) = fields.object("metadata") {
-        outcome.exit_code = metadata.number("exit_code");
+        ending::read_members(&["exit_code"], &mut metadata, outcome, session);
     }
+}
+
+/// What the shell tool gives back: a list of `{stdout, stderr, outcome: {type, exit_code}}`.
+/// `false`: it is something else.
+fn read_streams(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) -> bool {
+    let list: Option<Vec<Fields<'_>>> =
+        fields::array(raw).and_then(|list| list.into_iter().map(Fields::of).collect());
+    let shell = |run: &Fields<'_>| run.has("stdout") && run.has("outcome");
+    let Some(runs) = list.filter(|list| !list.is_empty() && list.iter().all(shell)) else {
+        return false;
+    };
+    for mut run in runs {
+        for stream in ["stdout", "stderr"].into_iter().filter_map(|name| run.string(name)) {
+            blocks::join(&mut outcome.text, &stream);
+        }
+        let failed = outcome.exit_code.filter(|code| *code != 0);
+        let Some(mut end) = run.object("outcome") else {
+            ending::unread(outcome, "outcome", session);
+            continue;
+        };
+        match end.string("type").as_deref() {
+            Some("exit") => ending::read_members(&["exit_code"], &mut end, outcome, session),
+            word => ending::read_word(word.or(Some("(none)")), outcome, session),
+        }
+        outcome.exit_code = failed.or(outcome.exit_code);
+    }
+    true
 }

@@ -19,7 +19,7 @@ pub(crate) struct Session {
 }
 
 /// Kinds of parts that hold no call and no result.
-const WITHOUT_CALLS: [&str; 16] = [
+const WITHOUT_CALLS: [&str; 21] = [
     "image",
     "image_url",
     "input_image",
@@ -36,7 +36,17 @@ const WITHOUT_CALLS: [&str; 16] = [
     "step-start",
     "container_upload",
     "encrypted_content",
+    "resource",
+    "resource_link",
+    "search_result",
+    "web_search_result",
+    "tool_reference",
 ];
+
+/// Whether a part of this kind is known to hold no call and no result.
+pub(crate) fn holds_no_call(kind: &str) -> bool {
+    WITHOUT_CALLS.contains(&kind)
+}
 
 /// Members that name the model, in whatever form.
 const MODEL_MEMBERS: [&str; 7] =
@@ -114,7 +124,7 @@ impl Session {
     /// call, calls or results may be missing from here on.
     pub(crate) fn skip_part(&mut self, what: &str, name: &str) {
         self.skip_named(what, name);
-        if !WITHOUT_CALLS.contains(&name) {
+        if !holds_no_call(name) {
             self.gap(Gap::UnreadParts);
         }
     }

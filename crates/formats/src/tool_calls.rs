@@ -13,7 +13,7 @@ pub(crate) fn read_tool_calls(
     session: &mut Session,
 ) -> Vec<ToolCall> {
     let mut calls = Vec::new();
-    for raw in ["tool_calls", "invalid_tool_calls"]
+    for raw in ["tool_calls", "toolCalls", "invalid_tool_calls"]
         .into_iter()
         .filter_map(|name| fields.array(name))
         .flatten()

@@ -82,6 +82,9 @@ fn result(outcome: &Outcome, object: &mut Map<String, Value>) {
         object.insert("exit_code".to_owned(), json!(code));
     }
     object.insert("is_refused".to_owned(), json!(outcome.refused));
+    if outcome.unread {
+        object.insert("is_unread".to_owned(), json!(true));
+    }
     if outcome.running {
         object.insert("still_running".to_owned(), json!(true));
     }

@@ -145,6 +145,7 @@ impl SessionPast {
             let succeeded = outcome.is_error != Some(true)
                 && !outcome.refused
                 && !outcome.running
+                && !outcome.unread
                 && outcome.exit_code.is_none_or(|code| code == 0);
             if let Some(tool) = open.remove(outcome.call_id.as_str()).filter(|_| succeeded) {
                 self.completed.insert(tool.to_owned());

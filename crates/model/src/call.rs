@@ -77,6 +77,8 @@ pub struct Outcome {
     pub running: bool,
     /// The user or a policy refused the call: it never ran.
     pub refused: bool,
+    /// What tells how the call ended was not understood: whether it succeeded is unknown.
+    pub unread: bool,
     /// The log shortened the text.
     pub truncated: bool,
     /// How many tool calls the sub-agent behind this result made, where recorded.

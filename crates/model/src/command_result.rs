@@ -1,6 +1,11 @@
 //! Results of commands that a harness wrapped into a JSON object.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Visitor};
+use serde_json::value::RawValue;
 
 use crate::call::Outcome;
 
@@ -13,7 +18,9 @@ const PRINTED: [&str; 4] = ["output", "aggregated_output", "stdout", "stderr"];
 impl Outcome {
     /// Takes a command's result out of the object that it was wrapped into, as in
     /// `{"exit_code":1,"output":"…"}`: its exit code, and what it printed as the text. Any other
-    /// result stays as it is, and so does one whose exit code is known already.
+    /// result stays as it is, and so does one whose exit code is known already. A member that
+    /// strict JSON refuses (half a surrogate pair, `1e400`, any nesting) hides none of the others,
+    /// and an exit code that is no number leaves it unknown how the call ended.
     pub fn unwrap_command(&mut self) {
         let text = self.text.trim();
         if self.exit_code.is_some() || !text.starts_with('{') || !text.ends_with('}') {
@@ -23,33 +30,112 @@ impl Outcome {
         if !marks.iter().any(|mark| text.contains(mark)) {
             return;
         }
-        let Ok(Value::Object(members)) = serde_json::from_str(text) else { return };
-        let Some(code) = exit_code(&members) else { return };
-        self.exit_code = Some(code);
-        let printed: Vec<&str> = PRINTED
-            .iter()
-            .filter_map(|name| members.get(*name)?.as_str())
-            .filter(|printed| !printed.is_empty())
-            .collect();
-        if PRINTED.iter().any(|name| members.contains_key(*name)) {
-            self.text = printed.join("\n");
+        let Ok(members) = serde_json::from_str::<Members<'_>>(text) else { return };
+        match exit_code(&members) {
+            Code::None => return,
+            Code::Unread => {
+                self.unread = true;
+                return;
+            }
+            Code::Of(code) => self.exit_code = Some(code),
+        }
+        let printed: Vec<&RawValue> =
+            PRINTED.iter().filter_map(|name| members.get(*name).copied()).collect();
+        if !printed.is_empty() {
+            let printed = printed.into_iter().map(shown).filter(|text| !text.is_empty());
+            self.text = printed.collect::<Vec<_>>().join("\n");
         }
     }
 }
 
-fn exit_code(members: &Map<String, Value>) -> Option<i32> {
-    let number = |value: &Value| i32::try_from(value.as_i64()?).ok();
-    let direct = CODES.iter().find_map(|name| members.get(*name).and_then(number));
-    let beside = || {
-        let inner = members.get("metadata")?.as_object()?;
-        CODES.iter().find_map(|name| inner.get(*name).and_then(number))
-    };
+/// The members of an object, their values unread.
+type Members<'t> = BTreeMap<Cow<'t, str>, &'t RawValue>;
+
+/// The exit code of a command, as a member has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Code {
+    None,
+    Of(i32),
+    /// There is a member for it, and it holds no exit code.
+    Unread,
+}
+
+fn exit_code(members: &Members<'_>) -> Code {
+    let direct = code_in(members);
+    if direct != Code::None {
+        return direct;
+    }
+    let inner = members.get("metadata").map(|raw| serde_json::from_str::<Members<'_>>(raw.get()));
+    let beside = inner.and_then(Result::ok).map_or(Code::None, |inner| code_in(&inner));
+    if beside != Code::None {
+        return beside;
+    }
     // `code` alone may be anything; beside the streams of a process it is the exit code.
-    let code = || {
-        let streams = members.contains_key("stdout") || members.contains_key("stderr");
-        members.get("code").filter(|_| streams).and_then(number)
-    };
-    direct.or_else(beside).or_else(code)
+    let streams = members.contains_key("stdout") || members.contains_key("stderr");
+    match members.get("code").filter(|_| streams).map(|raw| code_of(raw.get())) {
+        Some(Code::Of(code)) => Code::Of(code),
+        _ => Code::None,
+    }
+}
+
+fn code_in(members: &Members<'_>) -> Code {
+    let codes = CODES.iter().filter_map(|name| members.get(*name));
+    codes.map(|raw| code_of(raw.get())).find(|code| *code != Code::None).unwrap_or(Code::None)
+}
+
+/// An exit code as it is written: `1`, `1.0`, `"1"`; Windows has some above what an `i32` holds.
+fn code_of(written: &str) -> Code {
+    if written == "null" {
+        return Code::None;
+    }
+    match exit_code_of(written) {
+        Some(code) => Code::Of(code),
+        None => Code::Unread,
+    }
+}
+
+/// The exit code that a JSON value is, as a number or as text.
+///
+/// Windows writes codes as unsigned numbers: `3221225477` is `-1073741819`.
+#[must_use]
+pub fn exit_code_of(written: &str) -> Option<i32> {
+    let digits = written.trim_matches('"').trim();
+    let digits = digits.strip_suffix(".0").unwrap_or(digits);
+    digits.parse::<i32>().ok().or_else(|| digits.parse::<u32>().ok().map(u32::cast_signed))
+}
+
+/// What a stream holds: its text, or the value as it stands.
+fn shown(raw: &RawValue) -> String {
+    match raw.get() {
+        "null" => String::new(),
+        written if written.starts_with('"') => text_of(written),
+        written => written.to_owned(),
+    }
+}
+
+/// The text of a JSON string; half a surrogate pair is replaced.
+fn text_of(written: &str) -> String {
+    serde_json::from_str::<Lossy>(written).map_or_else(|_| written.to_owned(), |text| text.0)
+}
+
+struct Lossy(String);
+
+impl<'de> Deserialize<'de> for Lossy {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = Lossy;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
+                Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
+            }
+        }
+        reader.deserialize_bytes(Bytes)
+    }
 }
 
 #[cfg(test)]
@@ -67,7 +153,14 @@ mod tests {
             (r#"{"exit_code":0}"#, Some(0), r#"{"exit_code":0}"#),
             (r#"{"exit_code":0,"output":""}"#, Some(0), ""),
             (r#"{"code":404,"output":"x"}"#, None, r#"{"code":404,"output":"x"}"#),
-            (r#"{"exit_code":"none"}"#, None, r#"{"exit_code":"none"}"#),
+            (r#"{"exit_code":"1","output":"no"}"#, Some(1), "no"),
+            (r#"{"exit_code":3221225477,"output":""}"#, Some(-1_073_741_819), ""),
+            (r#"{"exit_code":null,"output":"x"}"#, None, r#"{"exit_code":null,"output":"x"}"#),
+            (
+                r#"{"exit_code":1,"output":"cut \ud83d","n":1e400}"#,
+                Some(1),
+                "cut \u{fffd}\u{fffd}\u{fffd}",
+            ),
             (r#"{"exit_code":0"#, None, r#"{"exit_code":0"#),
             ("exit_code 0", None, "exit_code 0"),
         ] {
@@ -75,5 +168,23 @@ mod tests {
             outcome.unwrap_command();
             assert_eq!((outcome.exit_code, outcome.text.as_str()), (code, printed), "{text}");
         }
+    }
+
+    #[test]
+    fn an_exit_code_that_is_none_leaves_the_end_unknown() {
+        for text in [r#"{"exit_code":"none"}"#, r#"{"exit_code":1e400,"output":"x"}"#] {
+            let mut outcome = Outcome { text: text.to_owned(), ..Outcome::default() };
+            outcome.unwrap_command();
+            assert_eq!((outcome.exit_code, outcome.unread), (None, true), "{text}");
+            assert_eq!(outcome.text, text);
+        }
+        let deep = format!(
+            r#"{{"exit_code":2,"output":"x","more":{}{}}}"#,
+            "[".repeat(300),
+            "]".repeat(300)
+        );
+        let mut outcome = Outcome { text: deep, ..Outcome::default() };
+        outcome.unwrap_command();
+        assert_eq!((outcome.exit_code, outcome.text.as_str()), (Some(2), "x"));
     }
 }

@@ -30,6 +30,7 @@ pub use canonical::{Digest, canonical_bytes, canonical_bytes_of};
 pub use claim::{
     ActReading, Claim, ClaimKind, ClauseReading, Judgement, NamedReading, Object, ObjectKind,
 };
+pub use command_result::exit_code_of;
 pub use execution_id::{ExecutionId, execution_ids};
 pub use failure::ToolErrorCategory;
 pub use family::Family;

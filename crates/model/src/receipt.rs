@@ -37,12 +37,13 @@ impl Status {
             "success" | "succeeded" | "successful" | "completed" | "complete" | "ok" | "done"
             | "passed" => Self::Completed,
             "failed" | "failure" | "fail" | "error" | "errored" | "partial" | "missing"
-            | "skipped" => Self::Failed,
-            "open" | "pending" | "running" | "in_progress" | "started" => Self::Open,
-            "denied" | "blocked" | "rejected" => Self::Denied,
+            | "skipped" | "incomplete" => Self::Failed,
+            "open" | "pending" | "running" | "in_progress" | "started" | "queued" | "scheduled"
+            | "executing" | "blocked_on_user" => Self::Open,
+            "denied" | "blocked" | "rejected" | "declined" | "rejected_by_user" => Self::Denied,
             "refused" | "invalid" => Self::Refused,
-            "cancelled" | "canceled" | "aborted" => Self::Cancelled,
-            "timeout" | "timed_out" => Self::Timeout,
+            "cancelled" | "canceled" | "aborted" | "interrupted" => Self::Cancelled,
+            "timeout" | "timed_out" | "timedout" => Self::Timeout,
             "rolled_back" | "rollback" => Self::RolledBack,
             _ => return None,
         })

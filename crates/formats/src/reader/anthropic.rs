@@ -115,7 +115,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         // An absent mark means success in this form.
         let is_error = outcome.is_error.unwrap_or(false);
         outcome.is_error = Some(is_error);
-        outcome.refused = is_error && outcome_text::says_refused(&outcome.text);
+        outcome.refused |= is_error && outcome_text::says_refused(&outcome.text);
     }
     if role == Role::User && !outcomes.is_empty() && !has_text {
         role = Role::Tool;

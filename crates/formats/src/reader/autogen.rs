@@ -4,6 +4,7 @@ use counterfoil_model::{Format, Message, MessageKind, Outcome, Role, ToolCall};
 
 use crate::blocks;
 use crate::documents::Messages;
+use crate::ending;
 use crate::fields::{self, Fields};
 use crate::parts::Parts;
 use crate::session::Session;
@@ -54,7 +55,10 @@ impl Messages for Autogen {
                         Some(mut item) if kind == "ToolCallRequestEvent" => {
                             out.call(call(&mut item));
                         }
-                        Some(mut item) => out.outcome(outcome(&mut item)),
+                        Some(mut item) => {
+                            let outcome = outcome(&mut item, out.session);
+                            out.outcome(outcome);
+                        }
                         None => out.session.problem(line, "a tool call is not an object"),
                     }
                 }
@@ -109,13 +113,15 @@ fn call(fields: &mut Fields<'_>) -> ToolCall {
     }
 }
 
-fn outcome(fields: &mut Fields<'_>) -> Outcome {
-    Outcome {
-        call_id: fields.string("call_id").unwrap_or_default().into_owned(),
-        text: fields.string("content").unwrap_or_default().into_owned(),
-        is_error: fields.boolean("is_error"),
-        ..Outcome::default()
+fn outcome(fields: &mut Fields<'_>, session: &mut Session) -> Outcome {
+    let call_id = fields.string("call_id").unwrap_or_default().into_owned();
+    let mut outcome = Outcome { call_id, ..Outcome::default() };
+    if let Some(raw) = fields.take("content") {
+        blocks::read_content(raw, &mut outcome, session);
     }
+    ending::read_ending(fields, &mut outcome, session);
+    ending::read_rest(fields, &mut outcome, session);
+    outcome
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use counterfoil_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
+use counterfoil_model::{
+    Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall, exit_code_of,
+};
 
 use crate::blocks;
+use crate::ending;
 use crate::fields::Fields;
 use crate::outcome_text;
 use crate::read::{ReadError, Reading};
@@ -77,7 +80,7 @@ struct Log {
     /// what its parent had seen so far.
     own_from: u64,
     /// How commands ended, by call id.
-    ends: HashMap<String, i32>,
+    ends: HashMap<String, Option<i32>>,
 }
 
 impl Log {
@@ -192,9 +195,9 @@ impl Log {
     fn event(&mut self, payload: &mut Fields<'_>, line: usize, time: Option<i64>) {
         let kind = payload.string("type").unwrap_or(Cow::Borrowed("(none)"));
         if kind == "exec_command_end"
-            && let (Some(id), Some(code)) = (payload.string("call_id"), payload.number("exit_code"))
+            && let (Some(id), Some(raw)) = (payload.string("call_id"), payload.take("exit_code"))
         {
-            self.ends.insert(id.into_owned(), code);
+            self.ends.insert(id.into_owned(), exit_code_of(raw.get()));
         }
         if kind == "context_compacted" {
             self.session.gap(Gap::Compacted);
@@ -202,7 +205,7 @@ impl Log {
         let Some(events) = &mut self.events else {
             return self.session.skip_named("repeated by event_msg", &kind);
         };
-        match shown(&kind, payload, line) {
+        match shown(&kind, payload, line, &mut self.session) {
             Some(message) => events.push(Message { time, agent: self.agent.clone(), ..message }),
             None => self.session.skip_named("event", &kind),
         }
@@ -219,7 +222,8 @@ impl Log {
         let outcomes = self.session.transcript.messages.iter_mut().flat_map(|m| &mut m.outcomes);
         for outcome in outcomes.filter(|o| o.exit_code.is_none()) {
             if let Some(code) = self.ends.get(&outcome.call_id) {
-                outcome.exit_code = Some(*code);
+                outcome.exit_code = *code;
+                outcome.unread |= code.is_none();
                 outcome.running = false;
             }
         }
@@ -228,7 +232,12 @@ impl Log {
 }
 
 /// The message that an event shows on the screen.
-fn shown(kind: &str, payload: &mut Fields<'_>, line: usize) -> Option<Message> {
+fn shown(
+    kind: &str,
+    payload: &mut Fields<'_>,
+    line: usize,
+    session: &mut Session,
+) -> Option<Message> {
     let mut message = Message { line, ..Message::text(Role::Assistant, "") };
     match kind {
         "user_message" => {
@@ -269,14 +278,10 @@ fn shown(kind: &str, payload: &mut Fields<'_>, line: usize) -> Option<Message> {
                 .map(|raw| crate::fields::string(raw).unwrap_or(Cow::Borrowed(raw.get())))
                 .unwrap_or_default()
                 .into_owned();
-            message.outcomes.push(Outcome {
-                call_id: payload.string("call_id")?.into_owned(),
-                text,
-                is_error: payload.boolean("success").map(|success| !success),
-                exit_code: payload.number("exit_code"),
-                line,
-                ..Outcome::default()
-            });
+            let call_id = payload.string("call_id")?.into_owned();
+            let mut outcome = Outcome { call_id, text, line, ..Outcome::default() };
+            ending::read_members(&["success", "exit_code"], payload, &mut outcome, session);
+            message.outcomes.push(outcome);
         }
         _ => return None,
     }

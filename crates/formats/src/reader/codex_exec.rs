@@ -4,6 +4,7 @@ use counterfoil_model::{Arguments, Format, Gap, Message, Outcome, Role, ToolCall
 
 use crate::blocks;
 use crate::documents::Messages;
+use crate::ending;
 use crate::fields::Fields;
 use crate::parts::Parts;
 use crate::session::Session;
@@ -59,17 +60,8 @@ fn read_item(item: &mut Fields<'_>, line: usize, session: &mut Session) {
     let id = item.string("id").unwrap_or_default().into_owned();
     let kind = item.string("type").unwrap_or(Cow::Borrowed("without type"));
     let status = item.string("status");
-    let mut outcome = Outcome {
-        call_id: id.clone(),
-        is_error: match status.as_deref() {
-            Some("completed") => Some(false),
-            Some("failed") => Some(true),
-            _ => None,
-        },
-        refused: status.as_deref() == Some("declined"),
-        line,
-        ..Outcome::default()
-    };
+    let mut outcome = Outcome { call_id: id.clone(), line, ..Outcome::default() };
+    ending::read_word(status.as_deref(), &mut outcome, session);
     let mut out = Parts::new(Message { line, ..Message::text(Role::Assistant, "") }, session);
     match kind.as_ref() {
         "agent_message" => out.text(&item.string("text").unwrap_or_default()),
@@ -106,7 +98,7 @@ fn read_call(
     Some(match kind {
         "command_execution" => {
             outcome.text = item.string("aggregated_output").unwrap_or_default().into_owned();
-            outcome.exit_code = item.number("exit_code");
+            ending::read_members(&["exit_code"], item, outcome, session);
             ("shell".to_owned(), with("command", &item.string("command").unwrap_or_default()))
         }
         "file_change" => {
@@ -116,10 +108,13 @@ fn read_call(
         "mcp_tool_call" => {
             let server = item.string("server").unwrap_or_default();
             let tool = item.string("tool").unwrap_or_default();
-            let answer = item.object("result").and_then(|mut result| result.take("content"));
-            let fault = item.take("error");
-            let told = answer.or(fault).map(|raw| blocks::result_text(raw, session));
-            outcome.text = told.unwrap_or_default();
+            if let Some(mut result) = item.object("result") {
+                if let Some(raw) = result.take("content") {
+                    blocks::read_content(raw, outcome, session);
+                }
+                ending::read_members(&["isError", "is_error"], &mut result, outcome, session);
+            }
+            ending::read_members(&["error"], item, outcome, session);
             (format!("mcp__{server}__{tool}"), blocks::arguments(item.take_any("arguments")))
         }
         "web_search" => {

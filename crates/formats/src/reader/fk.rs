@@ -3,6 +3,7 @@ use serde_json::value::RawValue;
 
 use crate::blocks;
 use crate::documents::{Shape, Values, read_values};
+use crate::ending;
 use crate::fields::{self, Fields};
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
@@ -109,15 +110,13 @@ fn invocation(
     let arguments = ["arguments", "args", "input", "params"].iter().find_map(|n| fields.take(n));
     let mut outcome = Outcome::default();
     if let Some(raw) = ["result", "output"].iter().find_map(|n| fields.take(n)) {
-        outcome.text = blocks::result_text(raw, session);
+        blocks::read_content(raw, &mut outcome, session);
     }
-    outcome.is_error = fields
-        .string("status")
-        .and_then(|word| Status::from_dialect(&word))
-        .map(|status| !status.succeeded());
+    ending::read_members(&["status", "error", "is_error"], &mut fields, &mut outcome, session);
     if let Some(time) = fields.take("timestamp").and_then(time::millis) {
         asked.time = asked.time.or(Some(time));
     }
+    ending::read_rest(&fields, &mut outcome, session);
     session.leave(&fields);
     pair(id, &tool, arguments, outcome, line, asked, answered);
 }

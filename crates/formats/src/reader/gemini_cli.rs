@@ -5,8 +5,9 @@ use serde_json::value::RawValue;
 
 use crate::blocks;
 use crate::documents::{Shape, Values, read_values};
+use crate::ending;
 use crate::fields::{self, Fields};
-use crate::gemini_parts::{self, response_text};
+use crate::gemini_parts::{self, read_answer, response_text};
 use crate::outcome_text;
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
@@ -202,8 +203,9 @@ fn read_content(
         };
         let call_id = response.string("id").unwrap_or_default().into_owned();
         if !session.told.contains_key(&call_id) {
-            let (text, line) = (response_text(part, session), message.line);
-            outcomes.push(Outcome { call_id, text, line, ..Outcome::default() });
+            let mut outcome = Outcome { call_id, line: message.line, ..Outcome::default() };
+            read_answer(&mut response, &mut outcome, session);
+            outcomes.push(outcome);
         }
     }
 }
@@ -273,7 +275,8 @@ fn read_call(
         }
         // No status and no result: nothing came back.
         None if outcome.text.is_empty() => return,
-        _ => {}
+        None => {}
+        Some(_) => ending::unread(&mut outcome, "status", session),
     }
     outcomes.push(outcome);
 }

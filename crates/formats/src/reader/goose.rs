@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::blocks;
 use crate::documents::Messages;
+use crate::ending;
 use crate::fields::Fields;
 use crate::parts::Parts;
 use crate::session::Session;
@@ -78,9 +79,12 @@ fn read_block(raw: &RawValue, out: &mut Parts<'_>) {
         }
         "toolResponse" => {
             let call_id = block.string("id").unwrap_or_default().into_owned();
-            let (text, is_error) =
-                block.object("toolResult").map(|result| told(result, out)).unwrap_or_default();
-            out.outcome(Outcome { call_id, text, is_error, ..Outcome::default() });
+            let mut outcome = Outcome { call_id, ..Outcome::default() };
+            match block.object("toolResult") {
+                Some(result) => read_result(result, &mut outcome, out.session),
+                None => ending::unread(&mut outcome, "toolResult", out.session),
+            }
+            out.outcome(outcome);
         }
         "toolConfirmationRequest" | "contextLengthExceeded" | "summarizationRequested" => {
             return out.session.skip_named("content block", &kind);
@@ -91,20 +95,25 @@ fn read_block(raw: &RawValue, out: &mut Parts<'_>) {
     out.session.leave(&block);
 }
 
-/// The text of a result and whether it is an error: `value` is the list of contents, or what an
-/// MCP server answered.
-fn told(mut result: Fields<'_>, out: &mut Parts<'_>) -> (String, Option<bool>) {
-    if result.string("status").as_deref() == Some("error") {
-        return (result.string("error").unwrap_or_default().into_owned(), Some(true));
+/// What came back: `value` is the list of contents, or what an MCP server answered.
+fn read_result(mut result: Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
+    match result.string("status").as_deref() {
+        // That the server answered says nothing of the command that it ran.
+        Some("success") | None => {}
+        word => ending::read_word(word, outcome, session),
     }
-    // That the server answered says nothing of the command that it ran.
-    let Some(value) = result.take("value") else { return (String::new(), None) };
-    match Fields::of(value) {
-        Some(mut answer) if answer.has("content") => {
-            let content = answer.take("content");
-            let text = content.map(|raw| blocks::result_text(raw, out.session));
-            (text.unwrap_or_default(), answer.boolean("isError").filter(|failed| *failed))
+    ending::read_members(&["error"], &mut result, outcome, session);
+    match result.take("value").map(|value| (value, Fields::of(value))) {
+        Some((_, Some(mut answer))) if answer.has("content") => {
+            if let Some(raw) = answer.take("content") {
+                blocks::read_content(raw, outcome, session);
+            }
+            let failed = outcome.is_error;
+            ending::read_members(&["isError"], &mut answer, outcome, session);
+            outcome.is_error = outcome.is_error.filter(|is_error| *is_error).or(failed);
         }
-        _ => (blocks::result_text(value, out.session), None),
+        Some((value, _)) => blocks::read_content(value, outcome, session),
+        None if outcome.is_error == Some(true) || outcome.refused => {}
+        None => ending::unread(outcome, "value", session),
     }
 }

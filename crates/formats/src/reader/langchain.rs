@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 
 use crate::blocks;
 use crate::documents::{Shape, Values, read_values};
+use crate::ending;
 use crate::fields::{self, Fields};
-use crate::outcome_text;
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
 use crate::session::Session;
@@ -162,16 +162,13 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     let mut extra = message.object("additional_kwargs");
     let content = message.take("content");
     if role == Role::Tool {
-        let text = content.map(|raw| blocks::result_text(raw, session)).unwrap_or_default();
-        let is_error = message.string("status").map(|status| status == "error");
-        let outcome = Outcome {
-            call_id: message.string("tool_call_id").unwrap_or_default().into_owned(),
-            refused: is_error == Some(true) && outcome_text::says_refused(&text),
-            text,
-            is_error,
-            line,
-            ..Outcome::default()
-        };
+        let call_id = message.string("tool_call_id").unwrap_or_default().into_owned();
+        let mut outcome = Outcome { call_id, line, ..Outcome::default() };
+        if let Some(raw) = content {
+            blocks::read_content(raw, &mut outcome, session);
+        }
+        ending::read_ending(&mut message, &mut outcome, session);
+        ending::read_rest(&message, &mut outcome, session);
         session.leave(&message);
         return session.push(Message { line, outcomes: vec![outcome], ..Message::text(role, "") });
     }

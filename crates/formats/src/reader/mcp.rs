@@ -4,6 +4,7 @@ use counterfoil_model::{Format, Message, Origin, Outcome, Role, Tool, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::ending;
 use crate::fields::{self, Fields};
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
@@ -193,6 +194,7 @@ impl Log {
     ) {
         let mut outcome =
             Outcome { call_id: id.to_owned(), line: message.line, ..Outcome::default() };
+        // An answer that has both failed, whatever the result says.
         if let Some(raw) = error {
             outcome.is_error = Some(true);
             let told = Fields::of(raw).and_then(|mut error| error.string("message"));
@@ -201,19 +203,32 @@ impl Log {
             if result.string("resultType").as_deref() == Some("input_required") {
                 return self.session.skip("result that asks for input");
             }
-            outcome.is_error = Some(result.boolean("isError").unwrap_or(false));
-            if let Some(raw) = result.take("content") {
-                outcome.text = blocks::result_text(raw, &mut self.session);
-            }
-            if let Some(raw) = result.take("structuredContent").filter(|_| outcome.text.is_empty())
-            {
-                raw.get().clone_into(&mut outcome.text);
-            }
-            self.session.leave(&result);
+            self.read_result(&mut result, &mut outcome);
+        } else {
+            ending::unread(&mut outcome, "result", &mut self.session);
         }
         message.role = Role::Tool;
         message.outcomes.push(outcome);
         self.session.push(message);
+    }
+
+    /// What a tool gave back. Without content nobody knows how it ended, and an absent mark means
+    /// success.
+    fn read_result(&mut self, result: &mut Fields<'_>, outcome: &mut Outcome) {
+        let told = ["content", "structuredContent"].iter().any(|name| result.has(name));
+        if let Some(raw) = result.take("content") {
+            blocks::read_content(raw, outcome, &mut self.session);
+        }
+        if let Some(raw) = result.take("structuredContent").filter(|_| outcome.text.is_empty()) {
+            raw.get().clone_into(&mut outcome.text);
+            outcome.unread = false;
+        }
+        ending::read_members(&["isError", "error"], result, outcome, &mut self.session);
+        outcome.is_error = outcome.is_error.or(Some(false));
+        if !told && outcome.is_error == Some(false) {
+            ending::unread(outcome, "content", &mut self.session);
+        }
+        self.session.leave(result);
     }
 
     /// Later pages add to earlier ones; a tool that is listed again replaces the earlier.

@@ -3,6 +3,7 @@ use serde_json::value::RawValue;
 
 use crate::blocks;
 use crate::documents::{Shape, Values, read_values};
+use crate::ending;
 use crate::fields::Fields;
 use crate::outcome_text;
 use crate::read::{ReadError, Reading};
@@ -109,11 +110,12 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
             let id = fields.string("tool_call_id").map(std::borrow::Cow::into_owned);
             let id = id.unwrap_or_else(|| session.latest_call());
             message.role = Role::Tool;
-            message.outcomes.push(outcome(id, text, extra.as_mut(), line));
+            message.outcomes.push(outcome(id, text, extra.as_mut(), line, session));
         }
         "user" if text.starts_with("<returncode>") || extra_has_code(extra.as_ref()) => {
             message.role = Role::Tool;
-            message.outcomes.push(outcome(session.latest_call(), text, extra.as_mut(), line));
+            let id = session.latest_call();
+            message.outcomes.push(outcome(id, text, extra.as_mut(), line, session));
         }
         "user" => {
             message.role = Role::User;
@@ -136,16 +138,22 @@ fn extra_has_code(extra: Option<&Fields<'_>>) -> bool {
     extra.is_some_and(|extra| extra.has("returncode"))
 }
 
-fn outcome(call_id: String, text: String, extra: Option<&mut Fields<'_>>, line: usize) -> Outcome {
-    let recorded = extra.and_then(|extra| extra.number("returncode"));
-    Outcome {
-        exit_code: recorded.or_else(|| outcome_text::number_in_head(&text, "<returncode>")),
-        truncated: text.contains("<output_head>") || text.contains("<elided_chars>"),
-        call_id,
-        text,
-        line,
-        ..Outcome::default()
+fn outcome(
+    call_id: String,
+    text: String,
+    extra: Option<&mut Fields<'_>>,
+    line: usize,
+    session: &mut Session,
+) -> Outcome {
+    let truncated = text.contains("<output_head>") || text.contains("<elided_chars>");
+    let mut outcome = Outcome { truncated, call_id, text, line, ..Outcome::default() };
+    if let Some(extra) = extra {
+        ending::read_members(&["returncode"], extra, &mut outcome, session);
     }
+    if outcome.exit_code.is_none() {
+        outcome.exit_code = outcome_text::number_in_head(&outcome.text, "<returncode>");
+    }
+    outcome
 }
 
 /// The command in the only fenced block for the shell; with several the agent refuses to run any.

@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 
 use crate::blocks::{self, Blocks};
 use crate::documents::{Shape, Values, read_values};
+use crate::ending;
 use crate::fields::Fields;
-use crate::outcome_text;
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
 use crate::receipts::read_receipts;
@@ -116,9 +116,11 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
             return session.push(placeholder(line));
         }
     };
+    let mut content = None;
     let blocks = match fields.take("content") {
         Some(raw) if role == Role::Tool => {
-            Blocks { text: blocks::result_text(raw, session), ..Blocks::default() }
+            content = Some(raw);
+            Blocks::default()
         }
         Some(raw) => blocks::read_blocks(raw, line, session),
         None => Blocks::default(),
@@ -145,7 +147,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         MessageKind::Ordinary
     };
     if role == Role::Tool {
-        message.outcomes.push(outcome(std::mem::take(&mut message.text), &mut fields, line));
+        message.outcomes.push(outcome(content, &mut fields, line, session));
     }
     session.leave(&fields);
     session.push(message);
@@ -156,23 +158,28 @@ fn placeholder(line: usize) -> Message {
 }
 
 /// The result in a tool message, with the members that only our own form has.
-fn outcome(text: String, fields: &mut Fields<'_>, line: usize) -> Outcome {
-    let call_id = fields.string("tool_call_id").unwrap_or_default().into_owned();
-    fields.take("name");
-    // The words for an exit code that is no failure; the code itself says it.
-    fields.take("return_code_interpretation");
-    let is_error = fields.boolean("is_error");
-    let refused = fields.boolean("is_refused");
-    let refused = refused.unwrap_or(is_error == Some(true) && outcome_text::says_refused(&text));
-    Outcome {
-        call_id,
-        text,
-        is_error,
-        exit_code: fields.number("exit_code"),
-        running: fields.boolean("still_running").unwrap_or(false),
-        refused,
-        truncated: fields.boolean("is_truncated").unwrap_or(false),
-        subagent_calls: fields.number("subagent_tool_uses"),
-        line,
+fn outcome(
+    content: Option<&RawValue>,
+    fields: &mut Fields<'_>,
+    line: usize,
+    session: &mut Session,
+) -> Outcome {
+    let id = fields.string("tool_call_id").or_else(|| fields.string("toolCallId"));
+    let call_id = id.unwrap_or_default().into_owned();
+    let mut outcome = Outcome { call_id, line, ..Outcome::default() };
+    if let Some(raw) = content {
+        blocks::read_content(raw, &mut outcome, session);
     }
+    // The words for an exit code that is no failure; the code itself says it.
+    fields.pass_over(&["name", "return_code_interpretation"]);
+    outcome.unread |= fields.boolean("is_unread").unwrap_or(false);
+    ending::read_ending(fields, &mut outcome, session);
+    if let Some(refused) = fields.boolean("is_refused") {
+        outcome.refused = refused;
+    }
+    outcome.running |= fields.boolean("still_running").unwrap_or(false);
+    outcome.truncated = fields.boolean("is_truncated").unwrap_or(false);
+    outcome.subagent_calls = fields.number("subagent_tool_uses");
+    ending::read_rest(fields, &mut outcome, session);
+    outcome
 }

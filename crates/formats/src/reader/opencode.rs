@@ -1,10 +1,11 @@
 use std::borrow::Cow;
 
-use counterfoil_model::{Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
+use counterfoil_model::{Format, Gap, Message, MessageKind, Outcome, Role, ToolCall, exit_code_of};
 use serde_json::value::RawValue;
 
 use crate::blocks;
 use crate::documents::Messages;
+use crate::ending;
 use crate::fields::Fields;
 use crate::outcome_text;
 use crate::parts::Parts;
@@ -102,7 +103,12 @@ fn read_call(id: String, tool: String, mut state: Fields<'_>, out: &mut Parts<'_
     let metadata = state.object("metadata");
     let text = if status == "error" { fault } else { output }.unwrap_or_default().into_owned();
     let mut outcome = Outcome { call_id: id, text, ..Outcome::default() };
-    outcome.exit_code = metadata.and_then(|mut metadata| metadata.number("exit"));
+    if let Some(raw) = metadata.and_then(|mut metadata| metadata.take("exit")) {
+        outcome.exit_code = exit_code_of(raw.get());
+        if outcome.exit_code.is_none() {
+            ending::unread(&mut outcome, "exit", out.session);
+        }
+    }
     match status.as_ref() {
         "completed" => outcome.is_error = Some(false),
         "error" if outcome_text::says_refused(&outcome.text) => outcome.refused = true,

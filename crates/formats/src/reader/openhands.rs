@@ -3,6 +3,7 @@ use serde_json::value::RawValue;
 
 use crate::blocks;
 use crate::documents::{Shape, Values, read_values};
+use crate::ending;
 use crate::fields::{self, Fields};
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
@@ -150,12 +151,14 @@ fn read_kind(kind: &str, fields: &mut Fields<'_>, mut message: Message, session:
             if let Some(inner) = &mut inner {
                 let raw = ["content", "output", "text"].iter().find_map(|name| inner.take(name));
                 outcome.text = text(raw, session);
-                outcome.is_error = inner.boolean("is_error");
-                let code = inner
-                    .number("exit_code")
-                    .or_else(|| inner.object("metadata")?.number("exit_code"));
-                outcome.running = code == Some(-1);
-                outcome.exit_code = code.filter(|&code| code != -1);
+                let metadata = inner.object("metadata");
+                ending::read_members(&["is_error", "exit_code"], inner, &mut outcome, session);
+                if let Some(mut metadata) = metadata.filter(|_| outcome.exit_code.is_none()) {
+                    ending::read_members(&["exit_code"], &mut metadata, &mut outcome, session);
+                }
+                outcome.running = outcome.exit_code == Some(STILL_RUNS);
+                outcome.exit_code = outcome.exit_code.filter(|&code| code != STILL_RUNS);
+                ending::read_rest(inner, &mut outcome, session);
             } else {
                 outcome.text = text(fields.take("error"), session);
             }
@@ -311,20 +314,10 @@ fn read_observation(
             (None, None) => String::new(),
         },
         text,
-        is_error: fields.boolean("success").map(|success| !success),
         line: message.line,
         ..Outcome::default()
     };
-    let extras = fields.object("extras");
-    let code = exit_code(extras, fields);
-    match code {
-        // What the shell tool says when the command has not ended.
-        Some(-1) => {
-            outcome.running = true;
-            outcome.is_error = None;
-        }
-        code => outcome.exit_code = code,
-    }
+    read_end(fields, &mut outcome, session);
     match observation {
         "error" => outcome.is_error = Some(true),
         "user_rejected" => outcome.refused = true,
@@ -335,10 +328,27 @@ fn read_observation(
     session.push(message);
 }
 
-fn exit_code(extras: Option<Fields<'_>>, fields: &mut Fields<'_>) -> Option<i32> {
-    let nested = extras.and_then(|mut extras| {
-        let metadata = extras.object("metadata").and_then(|mut m| m.number("exit_code"));
-        metadata.or_else(|| extras.number("exit_code")).or_else(|| extras.number("returncode"))
-    });
-    nested.or_else(|| fields.number("exit_code"))
+/// The exit code of the shell tool of a command that has not ended.
+const STILL_RUNS: i32 = -1;
+
+/// How it ended: `success`, and an exit code in one of several places.
+fn read_end(fields: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
+    const CODES: [&str; 2] = ["exit_code", "returncode"];
+    ending::read_members(&["success"], fields, outcome, session);
+    if let Some(mut extras) = fields.object("extras") {
+        if let Some(mut metadata) = extras.object("metadata") {
+            ending::read_members(&CODES, &mut metadata, outcome, session);
+        }
+        if outcome.exit_code.is_none() {
+            ending::read_members(&CODES, &mut extras, outcome, session);
+        }
+    }
+    if outcome.exit_code.is_none() {
+        ending::read_members(&CODES, fields, outcome, session);
+    }
+    if outcome.exit_code == Some(STILL_RUNS) {
+        outcome.exit_code = None;
+        outcome.running = true;
+        outcome.is_error = None;
+    }
 }

@@ -4,6 +4,7 @@ use counterfoil_model::{Arguments, Format, Message, MessageKind, Outcome, Role, 
 use serde_json::Value;
 
 use crate::blocks::join;
+use crate::ending;
 use crate::otlp::{self, Event, Span};
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
@@ -314,8 +315,16 @@ impl Replay {
             }),
             Some("tool_call_response") => {
                 let response = part.get("response").or_else(|| part.get("result"));
-                let text = response.map(shown).unwrap_or_default();
-                self.answer(text_of(part, "id").unwrap_or_default(), text, message);
+                let text = response.map(shown);
+                let unread = text.is_none();
+                self.answer(
+                    text_of(part, "id").unwrap_or_default(),
+                    text.unwrap_or_default(),
+                    message,
+                );
+                if let Some(outcome) = message.outcomes.last_mut().filter(|_| unread) {
+                    ending::unread(outcome, "response", &mut self.session);
+                }
             }
             Some(kind) => self.session.skip_part("message part", kind),
         }

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::blocks;
 use crate::documents::Messages;
+use crate::ending;
 use crate::fields::{self, Fields};
 use crate::parts::Parts;
 use crate::session::Session;
@@ -77,11 +78,8 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
         }
         "tool-return" | "builtin-tool-return" => {
             let mut outcome = outcome(&mut part, out);
-            match part.string("outcome").as_deref() {
-                Some("failed") => outcome.is_error = Some(true),
-                Some("denied") => outcome.refused = true,
-                _ => {}
-            }
+            ending::read_ending(&mut part, &mut outcome, out.session);
+            ending::read_rest(&part, &mut outcome, out.session);
             out.outcome(outcome);
         }
         // What is told back when arguments or an answer did not pass a check.
@@ -100,12 +98,12 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
 }
 
 fn outcome(part: &mut Fields<'_>, out: &mut Parts<'_>) -> Outcome {
-    let text = part.take("content").map(|raw| blocks::result_text(raw, out.session));
-    Outcome {
-        call_id: part.string("tool_call_id").unwrap_or_default().into_owned(),
-        text: text.unwrap_or_default(),
-        ..Outcome::default()
+    let call_id = part.string("tool_call_id").unwrap_or_default().into_owned();
+    let mut outcome = Outcome { call_id, ..Outcome::default() };
+    if let Some(raw) = part.take("content") {
+        blocks::read_content(raw, &mut outcome, out.session);
     }
+    outcome
 }
 
 /// Text, or a list of texts and media.

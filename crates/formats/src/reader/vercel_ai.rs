@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::blocks;
 use crate::documents::Messages;
+use crate::ending;
 use crate::fields::{self, Fields};
 use crate::parts::Parts;
 use crate::session::Session;
@@ -134,9 +135,10 @@ fn result(fields: &mut Fields<'_>, failed: bool, out: &mut Parts<'_>) {
     fields.take("toolName");
     let mut outcome = Outcome {
         call_id: fields.string("toolCallId").unwrap_or_default().into_owned(),
-        is_error: fields.boolean("isError").or(failed.then_some(true)),
+        is_error: failed.then_some(true),
         ..Outcome::default()
     };
+    ending::read_members(&["isError"], fields, &mut outcome, out.session);
     let output = fields.take("output");
     let kinds = ["text", "json", "error-text", "error-json", "content", "execution-denied"];
     let typed = output.and_then(Fields::of).and_then(|mut output| {
@@ -155,7 +157,10 @@ fn result(fields: &mut Fields<'_>, failed: bool, out: &mut Parts<'_>) {
             output.or_else(|| ["result", "error"].into_iter().find_map(|name| fields.take(name)))
         }
     };
-    outcome.text = value.map(|raw| blocks::result_text(raw, out.session)).unwrap_or_default();
+    match value {
+        Some(raw) => blocks::read_content(raw, &mut outcome, out.session),
+        None => ending::read_rest(fields, &mut outcome, out.session),
+    }
     out.outcome(outcome);
 }
 
@@ -188,7 +193,10 @@ fn whole_call(tool: Option<&str>, fields: &mut Fields<'_>, out: &mut Parts<'_>) 
             return out.session.skip_part("state of a call", state);
         }
     };
-    outcome.text = value.map(|raw| blocks::result_text(raw, out.session)).unwrap_or_default();
+    match value {
+        Some(raw) => blocks::read_content(raw, &mut outcome, out.session),
+        None => ending::read_rest(fields, &mut outcome, out.session),
+    }
     out.call(call);
     out.outcome(outcome);
 }

@@ -453,7 +453,7 @@ fn pydantic_ai() {
          "of": 1
         }
     4 :44 Tool ""
-        result `c1` "T-1"
+        result `c1` "T-1" error false
         result `c2` "of has to be a text" error true
     5 :67 Assistant "T-1 is open."
     6 :76 User/Injected "Answer in JSON."
@@ -492,7 +492,7 @@ fn google_adk() {
             "id": 7
            }
     3 :55 Tool ""
-        result `f1` "no order 7"
+        result `f1` "no order 7" error true
     4 :82 Assistant "There is no order 7."
     skipped 1 event without content
     skipped 1 partial event

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod ends;
+#[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod mutation;

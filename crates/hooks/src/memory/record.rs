@@ -73,7 +73,7 @@ impl Bytes {
             self.text(&outcome.call_id);
             self.text(&outcome.text);
             let is_error = outcome.is_error.map(|is_error| u8::from(is_error) + 1);
-            let flags = [outcome.running, outcome.refused, outcome.truncated];
+            let flags = [outcome.running, outcome.refused, outcome.truncated, outcome.unread];
             let flags = flags.iter().rev().fold(0, |all, flag| all << 1 | u8::from(*flag));
             self.number(u64::from(is_error.unwrap_or(0) | flags << 2));
             self.maybe(outcome.exit_code.map(i64::from));
@@ -165,6 +165,7 @@ impl<'b> Cursor<'b> {
                 running: bits & 4 != 0,
                 refused: bits & 8 != 0,
                 truncated: bits & 16 != 0,
+                unread: bits & 32 != 0,
                 exit_code: self.maybe()?.and_then(|code| i32::try_from(code).ok()),
                 subagent_calls: self.maybe()?.and_then(|calls| u64::try_from(calls).ok()),
                 line: self.size()?,
@@ -186,11 +187,11 @@ mod tests {
             ".{0,20}",
             any::<Option<bool>>(),
             any::<Option<i32>>(),
-            any::<[bool; 3]>(),
+            any::<[bool; 4]>(),
             proptest::option::of(0..u64::from(u32::MAX)),
         );
         let outcome = outcome.prop_map(|(call_id, text, is_error, exit_code, flags, calls)| {
-            let [running, refused, truncated] = flags;
+            let [running, refused, truncated, unread] = flags;
             Outcome {
                 call_id,
                 text,
@@ -198,6 +199,7 @@ mod tests {
                 exit_code,
                 running,
                 refused,
+                unread,
                 truncated,
                 subagent_calls: calls,
                 line: 7,

@@ -125,7 +125,7 @@ fn of_other_tool(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option
 
 /// A success in the receipt, and a failure where the result stands.
 fn other_end(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
-    let outcome = execution.outcome.filter(|outcome| !outcome.running)?;
+    let outcome = execution.outcome.filter(|outcome| !outcome.running && !outcome.unread)?;
     let ended = execution.status();
     let failed = !ended.succeeded() || failure_in(&outcome.text).is_some();
     let marked = outcome.is_error == Some(false) || outcome.exit_code == Some(0);
@@ -180,7 +180,7 @@ fn texts_differ(stated: &str, given: &str) -> bool {
 /// Another result than the agent was given.
 fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
     let stated = receipt.result.as_ref().filter(|value| !value.is_null())?;
-    let outcome = execution.outcome.filter(|o| !o.truncated && !o.running)?;
+    let outcome = execution.outcome.filter(|o| !o.truncated && !o.running && !o.unread)?;
     if let Some(printed) = printed_by_command(stated) {
         return texts_differ(&printed, &outcome.text).then(|| {
             let message = format!("receipt `{}` holds another result than the call", receipt.id);

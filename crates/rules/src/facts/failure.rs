@@ -1,9 +1,8 @@
 //! Failures that results tell in their own words, whatever their marks say.
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::Value;
+use std::borrow::Cow;
 
+use super::held::{each_value, is_empty};
 use crate::values::end_of_string;
 
 /// A result longer than this is content, not a status message.
@@ -71,7 +70,7 @@ pub(crate) fn failure_in(text: &str) -> Option<Failure> {
         if !may_fail(text.as_bytes()) {
             return None;
         }
-        return serde_json::from_str::<Payload>(text).ok()?.failure();
+        return Payload::of(text).failure();
     }
     if opens_with(text, &REFUSALS) {
         return Some(Failure::Refused);
@@ -175,6 +174,7 @@ const BAD: [&str; 8] =
     ["error", "failed", "failure", "fail", "denied", "rejected", "refused", "declined"];
 
 /// A JSON result, of which only the members are read that may report a failure.
+#[derive(Default)]
 struct Payload {
     fails: bool,
     /// The word of a state that is a failure.
@@ -184,6 +184,26 @@ struct Payload {
 }
 
 impl Payload {
+    /// Reads the members as far as they can be read. One that reports an error, and breaks off, still
+    /// does.
+    fn of(text: &str) -> Self {
+        let mut payload = Self::default();
+        each_value(text, |key, value| {
+            if !KEYS.contains(&key) {
+                payload.more |= !WHY.contains(&key);
+                return true;
+            }
+            let word = value.and_then(text_of).filter(|_| STATES.contains(&key));
+            match word.map(|word| word.to_ascii_lowercase()) {
+                Some(word) if BAD.contains(&word.as_str()) => payload.state = Some(word),
+                Some(_) => {}
+                None => payload.fails |= reports(key, value),
+            }
+            true
+        });
+        payload
+    }
+
     fn failure(self) -> Option<Failure> {
         match self {
             Self { fails: true, .. } => Some(Failure::Failed),
@@ -196,42 +216,6 @@ impl Payload {
 /// Members that say why.
 const WHY: [&str; 8] =
     ["reason", "detail", "details", "description", "hint", "help", "type", "request_id"];
-
-impl<'de> Deserialize<'de> for Payload {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        reader.deserialize_map(Members)
-    }
-}
-
-struct Members;
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Payload;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Payload, A::Error> {
-        let mut payload = Payload { fails: false, state: None, more: false };
-        while let Some(key) = map.next_key::<String>()? {
-            let key = key.to_ascii_lowercase();
-            if !KEYS.contains(&key.as_str()) {
-                payload.more |= !WHY.contains(&key.as_str());
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            }
-            let value: Value = map.next_value()?;
-            let word = value.as_str().filter(|_| STATES.contains(&key.as_str()));
-            match word.map(str::to_ascii_lowercase) {
-                Some(word) if BAD.contains(&word.as_str()) => payload.state = Some(word),
-                Some(_) => {}
-                None => payload.fails |= reports(&key, &value),
-            }
-        }
-        Ok(payload)
-    }
-}
 
 /// Members whose word is a state.
 const STATES: [&str; 4] = ["status", "result", "outcome", "state"];
@@ -259,22 +243,35 @@ const KEYS: [&str; 19] = [
     "code",
 ];
 
-/// Whether a member reports a failure.
-fn reports(key: &str, value: &Value) -> bool {
+/// Members that hold an error, where there is one.
+const ERRORS: [&str; 5] = ["error", "errors", "exception", "error_message", "errormessage"];
+
+/// Whether a member reports a failure, by its value as it is written; `None`: the text breaks off.
+fn reports(key: &str, value: Option<&str>) -> bool {
+    let Some(value) = value else { return ERRORS.contains(&key) };
     match key {
-        "error" | "errors" | "exception" | "error_message" | "errormessage" => match value {
-            Value::Null | Value::Bool(false) => false,
-            Value::String(text) => !text.is_empty() && text != "none",
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(map) => !map.is_empty(),
-            Value::Number(n) => n.as_f64() != Some(0.0),
-            Value::Bool(true) => true,
+        _ if ERRORS.contains(&key) => match value {
+            "null" | "false" => false,
+            list if is_empty(list, '[', ']') || is_empty(list, '{', '}') => false,
+            other => match text_of(other) {
+                Some(text) => !text.is_empty() && text != "none",
+                None => other.parse::<f64>() != Ok(0.0),
+            },
         },
-        "message" => value.as_str().is_some_and(is_http_error),
-        "success" | "ok" | "succeeded" => value == &Value::Bool(false),
-        "iserror" | "is_error" => value == &Value::Bool(true),
-        _ => value.as_u64().is_some_and(|code| (400..600).contains(&code)),
+        "message" => text_of(value).is_some_and(|message| is_http_error(&message)),
+        "success" | "ok" | "succeeded" => value == "false",
+        "iserror" | "is_error" => value == "true",
+        _ => value.parse().is_ok_and(|code: u64| (400..600).contains(&code)),
     }
+}
+
+/// The text of a JSON string; one that cannot be decoded stays as it is written.
+fn text_of(value: &str) -> Option<Cow<'_, str>> {
+    let written = value.strip_prefix('"')?.strip_suffix('"')?;
+    if !written.contains('\\') {
+        return Some(Cow::Borrowed(written));
+    }
+    Some(serde_json::from_str(value).map_or(Cow::Borrowed(written), Cow::Owned))
 }
 
 /// Whether a message is nothing but the name of an HTTP error.

@@ -1,13 +1,22 @@
 //! The members of a JSON object, read one by one without building their values.
+//!
+//! What strict JSON refuses within a value (half a surrogate pair, `1e400`, any nesting) hides no other
+//! member.
 
 use std::fmt;
 
-use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 /// Gives each member of a JSON object, by its name in lower case, as long as more is asked for;
 /// whether all of it was read so.
-pub(super) fn each_member(text: &str, look: impl FnMut(&str, Held) -> bool) -> bool {
+pub(super) fn each_member(text: &str, mut look: impl FnMut(&str, Held) -> bool) -> bool {
+    each_value(text, |name, value| look(name, value.map_or(Held::Other, Held::of)))
+}
+
+/// The same with each value as it is written; `None` for one that the text breaks off in.
+pub(super) fn each_value(text: &str, look: impl FnMut(&str, Option<&str>) -> bool) -> bool {
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.deserialize_map(Members(look)).is_ok() && reader.end().is_ok()
 }
@@ -15,7 +24,7 @@ pub(super) fn each_member(text: &str, look: impl FnMut(&str, Held) -> bool) -> b
 /// The members of an object, each shown to a function that says whether more is asked for.
 struct Members<L>(L);
 
-impl<'de, L: FnMut(&str, Held) -> bool> Visitor<'de> for Members<L> {
+impl<'de, L: FnMut(&str, Option<&str>) -> bool> Visitor<'de> for Members<L> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,13 +32,38 @@ impl<'de, L: FnMut(&str, Held) -> bool> Visitor<'de> for Members<L> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(name) = map.next_key::<String>()? {
-            let held = map.next_value()?;
-            if !(self.0)(&name.to_ascii_lowercase(), held) {
-                return Err(A::Error::custom("no more is asked for"));
+        while let Some(Name(name)) = map.next_key()? {
+            match map.next_value::<&RawValue>() {
+                Ok(value) if (self.0)(&name, Some(value.get())) => {}
+                Ok(_) => return Err(A::Error::custom("no more is asked for")),
+                Err(error) => {
+                    (self.0)(&name, None);
+                    return Err(error);
+                }
             }
         }
         Ok(())
+    }
+}
+
+/// A name in lower case; half a surrogate pair is replaced.
+struct Name(String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = Name;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Name, E> {
+                Ok(Name(String::from_utf8_lossy(bytes).to_ascii_lowercase()))
+            }
+        }
+        reader.deserialize_bytes(Bytes)
     }
 }
 
@@ -44,56 +78,20 @@ pub(super) enum Held {
     Other,
 }
 
-impl<'de> Deserialize<'de> for Held {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        reader.deserialize_any(Value)
+impl Held {
+    fn of(written: &str) -> Self {
+        match written {
+            "null" => Self::Null,
+            "true" => Self::Flag(true),
+            "false" => Self::Flag(false),
+            list if is_empty(list, '[', ']') => Self::Nothing,
+            other => other.parse().map_or(Self::Other, Self::Number),
+        }
     }
 }
 
-/// A value, of which only what [`Held`] tells is kept.
-struct Value;
-
-impl<'de> Visitor<'de> for Value {
-    type Value = Held;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Held, E> {
-        Ok(Held::Flag(flag))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Held, E> {
-        Ok(Held::Number(number as f64))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Held, E> {
-        Ok(Held::Number(number as f64))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Held, E> {
-        Ok(Held::Number(number))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Held, E> {
-        Ok(Held::Other)
-    }
-
-    fn visit_unit<E>(self) -> Result<Held, E> {
-        Ok(Held::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Held, A::Error> {
-        let mut held = Held::Nothing;
-        while items.next_element::<IgnoredAny>()?.is_some() {
-            held = Held::Other;
-        }
-        Ok(held)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Held, A::Error> {
-        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Held::Other)
-    }
+/// Whether a list or an object holds nothing.
+pub(super) fn is_empty(written: &str, opens: char, closes: char) -> bool {
+    let inner = written.strip_prefix(opens).and_then(|rest| rest.strip_suffix(closes));
+    inner.is_some_and(|inner| inner.trim().is_empty())
 }

@@ -46,6 +46,8 @@ impl<'t> Execution<'t> {
             Some(o) if o.is_error == Some(true) || o.exit_code.is_some_and(|code| code != 0) => {
                 Status::Failed
             }
+            // Nobody knows how it ended.
+            Some(o) if o.unread => Status::Open,
             Some(_) => Status::Completed,
         }
     }

@@ -267,6 +267,7 @@ impl<'t> Run<'t> {
             Some(OutputVerdict::Failed) => return RunEnd::Failed,
             _ if self.kind != ActivityKind::Test && passed_on() => return RunEnd::Passed,
             _ if outcome.running => return RunEnd::Running,
+            _ if outcome.unread => return RunEnd::Unknown,
             _ if said.collected_none => return RunEnd::Empty,
             // Tests that were all left out are no tests that passed.
             Some(OutputVerdict::Passed)

@@ -20,7 +20,7 @@ pub enum Upshot {
     NothingDone,
     /// It looked, and there was nothing.
     NothingFound,
-    /// No result is recorded, or it still runs.
+    /// No result is recorded, it still runs, or what tells its end was not understood.
     Unknown,
 }
 
@@ -56,6 +56,12 @@ impl Upshot {
         }
         match Self::by_marks(outcome) {
             Self::Done => {}
+            // What its words tell of a failure counts; that they tell of none says nothing.
+            Self::Unknown if outcome.unread && asked.command.is_none() => {
+                let told = Self::by_words(asked, &outcome.text);
+                let failed = matches!(told, Self::Failed | Self::Refused);
+                return if failed { told } else { Self::Unknown };
+            }
             marked => return marked,
         }
         match asked.command {
@@ -77,6 +83,8 @@ impl Upshot {
         } else if outcome.is_error == Some(true) || outcome.exit_code.is_some_and(|code| code != 0)
         {
             Self::Failed
+        } else if outcome.unread {
+            Self::Unknown
         } else {
             Self::Done
         }

@@ -56,6 +56,7 @@ fn outcome(result: &str) -> Outcome {
         is_error: error.or_else(|| marks.contains("(ok)").then_some(false)),
         exit_code: exit.map(|(code, _)| code.parse().unwrap()),
         refused: marks.contains("(refused)"),
+        unread: marks.contains("(unread)"),
         ..Outcome::default()
     };
     outcome.unwrap_command();

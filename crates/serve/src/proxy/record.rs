@@ -88,6 +88,8 @@ async fn ended(
         Outcome { is_error: Some(true), .. } => {
             (Status::Failed, Some(ToolErrorCategory::PermanentFailure))
         }
+        // Nobody knows how it ended: no receipt says that it succeeded.
+        Outcome { unread: true, .. } => (Status::Open, None),
         _ => (Status::Completed, None),
     };
     let ended = HostEnded {
