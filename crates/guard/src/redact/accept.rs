@@ -5,6 +5,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
+use super::names::{NO_SECRET_KEYS, Suffix, suffix};
 use super::pattern::{Hit, MARKER, is_edge};
 use super::worth::of_login;
 
@@ -66,9 +67,11 @@ pub(super) fn setting(hit: &Hit<'_>) -> Option<usize> {
     let name = hit.before.len()
         - hit.before.trim_end_matches(|c: char| c.is_ascii_uppercase() || c == '_').len();
     let name = hit.before.get(hit.before.len() - name..).unwrap_or_default();
-    let public = ["CACHE", "PUBLIC", "PRIMARY", "PARTITION", "SORT", "FOREIGN", "ROUTING", "GROUP"];
+    let behind = hit.lead.split('=').next().unwrap_or_default().get(4..).unwrap_or_default();
     let fits = if hit.lead.starts_with('_') {
-        name.len() >= 2 && !public.iter().any(|word| name.ends_with(word))
+        name.len() >= 2
+            && !NO_SECRET_KEYS.iter().any(|word| name.to_ascii_lowercase().ends_with(word))
+            && suffix(behind) != Suffix::About
     } else {
         true
     };
@@ -113,15 +116,19 @@ pub(super) fn in_address(hit: &Hit<'_>) -> Option<usize> {
     if is_template(secret) || is_repeated(secret) || hit.lead.ends_with(MARKER) {
         return None;
     }
+    // The last `@` before a path ends what says who: `user:p@ss@host`.
+    let authority = hit.rest.find(|c: char| c.is_whitespace() || "/?#\"'<>".contains(c));
+    let authority = hit.rest.get(..authority.unwrap_or(hit.rest.len())).unwrap_or_default();
+    let length = authority.rfind('@').map_or(secret.len(), |last| last.max(secret.len()));
     // `p@ss/word@host`: what stands behind the first `@` is no host.
-    let behind = hit.rest.get(secret.len() + 1..).unwrap_or_default();
+    let behind = hit.rest.get(length + 1..).unwrap_or_default();
     let end = behind.find(|c: char| c == '@' || c.is_whitespace() || "\"'<>".contains(c));
     let more = end.filter(|end| behind.get(*end..).is_some_and(|rest| rest.starts_with('@')));
     let piece = more.and_then(|end| behind.get(..end)).filter(|piece| piece.len() < 256);
     let no_host = |piece: &&str| {
         piece.split_once('/').is_some_and(|(host, _)| !host.contains(['.', ':', '-']))
     };
-    Some(secret.len() + piece.filter(no_host).map_or(0, |piece| piece.len() + 1))
+    Some(length + piece.filter(no_host).map_or(0, |piece| piece.len() + 1))
 }
 
 /// A key from its first line to its last; where the last is missing, to the end of the key.
@@ -163,11 +170,22 @@ pub(super) fn assigned(hit: &Hit<'_>) -> Option<usize> {
     } else {
         hit.secret.trim_end_matches([',', ')', ']', '}', '.', ':', '|'])
     };
-    let gap = hit.lead.trim_start_matches(|c: char| c.is_alphabetic() || "_-".contains(c));
+    let gap = hit.lead.trim_start_matches(|c: char| c.is_alphanumeric() || "_-".contains(c));
+    let name = hit.lead.get(..hit.lead.len() - gap.len()).unwrap_or_default();
+    let suffix = suffix(behind_the_word(name));
+    if suffix == Suffix::About {
+        return None;
+    }
+    if gap.ends_with('{') {
+        return in_braces(hit).then_some(hit.secret.len());
+    }
     let told = is_told(gap);
     let flag = !told && !gap.contains('\t') && gap.trim_matches(['"', '\'']).trim().is_empty();
     let fits = if flag {
-        is_flag(hit.before) || of_login(hit.before)
+        is_flag(hit.before)
+            || of_login(hit.before)
+            || is_setting_of_npm(hit.before)
+            || is_one_word(hit.before) && is_key(secret, false) && secret.len() >= LONG
     } else if told {
         quoted || is_mixed(secret)
     } else if gap == ">" {
@@ -189,12 +207,71 @@ pub(super) fn assigned(hit: &Hit<'_>) -> Option<usize> {
     let accepted = fits
         && !is_template(secret)
         && !is_repeated(secret)
-        && if password {
+        && if suffix == Suffix::Other {
+            is_key(secret, false)
+        } else if password {
             is_password(hit, secret, quoted)
         } else {
             !is_cursor(hit.before) && is_key(secret, quoted)
         };
     accepted.then_some(secret.len())
+}
+
+/// So long is what stands behind a name with nothing but a blank between.
+const LONG: usize = 20;
+
+/// The words for a secret, the longest first, as the table has them.
+const WORDS: [&str; 13] = [
+    "password",
+    "passphrase",
+    "passwort",
+    "kennwort",
+    "contrasena",
+    "wachtwoord",
+    "passwd",
+    "senha",
+    "pwd",
+    "pass",
+    "credential",
+    "secret",
+    "token",
+];
+
+/// What stands in a name behind the word that says that it is a secret.
+fn behind_the_word(name: &str) -> &str {
+    let rest = WORDS.iter().find(|word| starts_with_ignoring_case(name, word));
+    let rest = rest.and_then(|word| name.get(word.len()..));
+    // `secret_key`, `api-key`, `signing_key`.
+    let rest = rest.unwrap_or_else(|| {
+        let lower = name.to_ascii_lowercase();
+        lower.find("key").and_then(|at| name.get(at + 3..)).unwrap_or_default()
+    });
+    let key = rest.trim_start_matches(['_', '-']);
+    let own = ["key", "token"].iter().find(|own| starts_with_ignoring_case(key, own));
+    own.and_then(|own| key.get(own.len()..)).unwrap_or(rest)
+}
+
+/// `pwd={a;b}` of a connection string: braces hold what would end the value.
+fn in_braces(hit: &Hit<'_>) -> bool {
+    let secret = hit.secret;
+    let near =
+        hit.before.get(hit.before.floor_char_boundary(hit.before.len().saturating_sub(200))..);
+    let behind = hit.rest.get(secret.len()..).unwrap_or_default();
+    let settings = near.is_some_and(|near| near.contains(';')) || behind.starts_with("};");
+    // `{password}` is a place for one.
+    let place = secret.chars().all(|c| c.is_ascii_alphabetic() || "_.:!".contains(c));
+    settings && !place && secret.len() >= 4 && !is_repeated(secret)
+}
+
+/// `npm config set //registry/:_authToken value`.
+fn is_setting_of_npm(before: &str) -> bool {
+    let name = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
+    name.ends_with("/:_")
+}
+
+/// `authToken`, `access_token`: a name of several words, which nobody writes in a sentence.
+fn is_one_word(before: &str) -> bool {
+    before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && !is_cursor(before)
 }
 
 /// Words for a password in other languages, as far as ASCII writes them.

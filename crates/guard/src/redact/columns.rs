@@ -1,6 +1,7 @@
 //! Tables in text: a column whose heading names a secret.
 
 use super::accept::{is_key, is_template};
+use super::names::without_narrowing;
 
 /// Rows that are read below a heading.
 const ROWS: usize = 100_000;
@@ -63,6 +64,7 @@ fn names_secret(heading: &str) -> Option<bool> {
     const PASSWORDS: [&str; 7] =
         ["password", "passwd", "passphrase", "passwort", "kennwort", "contraseña", "pwd"];
     const KEYS: [&str; 6] = ["secret", "secretkey", "apikey", "token", "accesskey", "privatekey"];
+    let heading = without_narrowing(heading);
     let letters: String =
         heading.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     if PASSWORDS.iter().any(|word| letters.ends_with(word)) {

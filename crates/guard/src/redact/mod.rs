@@ -8,9 +8,11 @@ mod accept;
 mod columns;
 mod disguise;
 mod home;
+mod names;
 mod pattern;
 mod table;
 mod value;
+mod vendors;
 mod worth;
 
 use std::borrow::Cow;

@@ -3,11 +3,12 @@ use super::accept::{
     of_command, random, setting, signature,
 };
 use super::pattern::{Left, Pattern, SecretCategory};
-use super::worth::{anything, assigns, has_value, hexadecimal};
+use super::vendors;
+use super::worth::{anything, assigns, has_value, hexadecimal, token};
 
 /// Every kind of secret. The particular stand before the general: where two find the same bytes,
 /// the first names them.
-pub(super) const PATTERNS: [Pattern; 25] = [
+pub(super) const PATTERNS: [Pattern; 26] = [
     Pattern {
         name: "aws-access-key-id",
         category: SecretCategory::ApiKey,
@@ -93,6 +94,15 @@ pub(super) const PATTERNS: [Pattern; 25] = [
         worth: anything,
         left: Left::Edge,
         check: random,
+    },
+    Pattern {
+        name: "vendor-token",
+        category: SecretCategory::ApiKey,
+        keywords: &vendors::PREFIXES,
+        regex: r"^[A-Za-z0-9_./+=-]{16,}",
+        worth: token,
+        left: Left::Edge,
+        check: vendors::token,
     },
     Pattern {
         name: "telephony-key",
@@ -300,8 +310,8 @@ pub(super) const PATTERNS: [Pattern; 25] = [
     Pattern {
         name: "key-setting",
         category: SecretCategory::Password,
-        keywords: &["_key=", "?key=", "&key="],
-        regex: r#"(?i)^[_?&]key=["']?([A-Za-z0-9_+/.~-]{16,})"#,
+        keywords: &["_key=", "_key_", "?key=", "&key="],
+        regex: r#"(?i)^[_?&]key(?:_[A-Z0-9]{1,16}){0,3}=["']?([A-Za-z0-9_+/.~-]{16,})"#,
         worth: anything,
         left: Left::Anything,
         check: setting,
@@ -346,7 +356,7 @@ pub(super) const PATTERNS: [Pattern; 25] = [
             "密码",
             "密碼",
         ],
-        regex: r#"(?i)^(?:password|passwd|passphrase|passwort|kennwort|contrase(?:ñ|n)a|mot\x20de\x20passe|senha|wachtwoord|пароль|パスワード|비밀번호|密码|密碼|pass|pwd|secret(?:[_-]?(?:key|token))?|(?:api|access|auth|private|signing|encryption)[_-]?key|credential|token)(?:(?:\\{0,3}["'])?\]?\s{0,8}(?::=|=>|[:=]|：)\s{0,8}(?:[|>][+-]?\s{1,8})?|["']\s{1,4}value\s?=\s?|\s{0,8}\|\s{0,8}|\t{1,4}|(?:\x20(?:is|was|ist|est|es)|'s)\x20{1,4}|>|\x20{1,4})(?:[bru]{0,2}"((?:[^"\\\r\n]|\\.)+)|\\{1,3}"((?:[^"\\\r\n]|\\[^"\\])+)|[bru]{0,2}'((?:[^'\\\r\n]|\\.)+)|([^\s"'`&;\\<>=|](?:[^\s"'`&;\\<>])*))"#,
+        regex: r#"(?i)^(?:password|passwd|passphrase|passwort|kennwort|contrase(?:ñ|n)a|mot\x20de\x20passe|senha|wachtwoord|пароль|パスワード|비밀번호|密码|密碼|pass|pwd|secret(?:[_-]?(?:key|token))?|(?:api|access|auth|private|signing|encryption)[_-]?key|credential|token)(?:[0-9]{1,3}|(?-i:[A-Z][a-z0-9]{1,12})|[_-][a-z0-9]{1,16}){0,3}(?:(?:\\{0,3}["'])?\]?\s{0,8}(?::=|=>|[:=]|：)\s{0,8}(?:[|>][+-]?\s{1,8})?|["']\s{1,4}value\s?=\s?|\s{0,8}\|\s{0,8}|\t{1,4}|(?:\x20(?:is|was|ist|est|es)|'s)\x20{1,4}|>|\x20{1,4})(?:\{((?:[^{}"'\r\n]|\}\})+)\}|[bru]{0,2}"((?:[^"\\\r\n]|\\.)+)|\\{1,3}"((?:[^"\\\r\n]|\\[^"\\])+)|[bru]{0,2}'((?:[^'\\\r\n]|\\.)+)|([^\s"'`&;\\<>=|](?:[^\s"'`&;\\<>])*))"#,
         worth: assigns,
         left: Left::Anything,
         check: assigned,

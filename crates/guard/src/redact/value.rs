@@ -2,6 +2,7 @@ use serde_json::{Map, Value};
 
 use super::Redactor;
 use super::accept::{is_cursor, is_key};
+use super::names::{NO_SECRET_KEYS, Suffix, suffix, without_narrowing};
 use super::pattern::{MARKER, SecretCategory};
 
 /// What a member's name says about its value.
@@ -100,6 +101,8 @@ fn of_name(name: &str) -> Named {
         "passwort",
         "kennwort",
     ];
+    let whole = name;
+    let name = without_narrowing(name);
     let letters: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     if SECRET.iter().any(|word| letters.ends_with(word)) {
@@ -108,8 +111,15 @@ fn of_name(name: &str) -> Named {
     if name.rsplit(['_', '-']).next().is_some_and(|last| last.eq_ignore_ascii_case("pass")) {
         return Named::Maybe;
     }
+    // `APP_KEY_LIVE`; `sort_key` and `public_key` are no secrets.
+    if let Some(before) = letters.strip_suffix("key").filter(|_| whole.len() > name.len()) {
+        let none = NO_SECRET_KEYS.iter().any(|word| before.ends_with(word));
+        return if none { Named::Ordinary } else { Named::Maybe };
+    }
+    let other = SECRET.iter().any(|word| letters.contains(word)) && suffix(name) == Suffix::Other;
     match letters.strip_suffix("token") {
         Some(before) if !is_cursor(before) => Named::Maybe,
+        _ if other => Named::Maybe,
         _ => Named::Ordinary,
     }
 }

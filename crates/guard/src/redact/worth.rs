@@ -11,7 +11,18 @@ pub(super) fn assigns(before: &str, behind: &[u8]) -> bool {
     match behind {
         [b':' | b'=', ..] => !is_name(behind),
         [
-            b'_' | b'-' | b'k' | b'K' | b't' | b'T' | b'>' | b'"' | b'\'' | b'\\' | b']' | b'|',
+            b'_'
+            | b'-'
+            | b'k'
+            | b't'
+            | b'>'
+            | b'"'
+            | b'\''
+            | b'\\'
+            | b']'
+            | b'|'
+            | b'0'..=b'9'
+            | b'A'..=b'Z',
             ..,
         ] => true,
         [b'\t', value, ..] => !is_blank(*value),
@@ -64,6 +75,12 @@ fn is_name(behind: &[u8]) -> bool {
             _ => return false,
         }
     }
+}
+
+/// Behind the beginning of a vendor's token: more of it.
+pub(super) fn token(_: &str, behind: &[u8]) -> bool {
+    let of_token = |b: &u8| b.is_ascii_alphanumeric() || b"_./+=-".contains(b);
+    behind.get(..12).is_some_and(|first| first.iter().all(of_token))
 }
 
 /// Behind the letters of a key whose rest is hexadecimal.

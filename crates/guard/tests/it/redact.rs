@@ -102,6 +102,22 @@ fn secrets() -> Vec<(&'static str, &'static str, String, &'static str)> {
         ("vendor-key", "SENDGRID is ", key("SG.", 22, ALNUM) + "." + &drawn(43, ALNUM), "\n"),
         ("vendor-key", "vault login ", key("hvs.", 90, ALNUM), ""),
         ("vendor-key", "echo ", key("dop_v1_", 64, HEX), ""),
+        ("vendor-token", "ready, using ", key("cfut_", 45, ALNUM), " for this run"),
+        ("vendor-token", "printf '", key("sb_secret_", 31, ALNUM), "' | vercel env add KEY"),
+        ("vendor-token", "token ", key("syt_YWRh_", 20, ALNUM) + "_1x2Y3z", "\n"),
+        ("vendor-token", "LlamaParse(", key("llx-", 48, ALNUM), ")"),
+        ("password-assignment", "KIS_APP_SECRET_LIVE=", drawn(60, BASE64), "\nX=1"),
+        ("password-assignment", "GH_TOKEN_CI=", drawn(40, ALNUM), ""),
+        ("password-assignment", "PASSWORD2=", "letmeinplease".into(), "\n"),
+        ("password-assignment", "dbPasswordProd: \"", "correct-horse".into(), "\""),
+        ("password-assignment", "billing_secret_frankfurt = ", drawn(32, ALNUM), "\n"),
+        ("password-assignment", "npm config set //r.example/:_authToken ", drawn(32, ALNUM), ""),
+        ("password-assignment", "accountSid AC1 authToken ", drawn(32, HEX), ""),
+        ("password-assignment", "Driver={ODBC 18};pwd={", "Som;mer7!".into(), "};uid=sa;"),
+        ("key-setting", "KIS_APP_KEY_LIVE=", drawn(36, ALNUM), "\n"),
+        ("url-password", "https://ada:", "p@ss@w0rd".into(), "@example.org/x"),
+        ("database-url", "mysql://root:", "q@gaOz@Z1".into(), "@localhost/db"),
+        ("database-url", "redis://:", "6LEr@d4zew".into(), "@cache.internal:6379/0"),
         ("telephony-key", "sid ", key("SK", 32, HEX), "."),
         ("bot-token", "bot812345678:", key("AA", 33, ALNUM), "/getMe"),
         ("cookie", "Cookie: ", key("session=", 40, HEX), "; theme=dark"),
@@ -194,6 +210,18 @@ fn ordinary() -> Vec<(&'static str, String)> {
         plain("password-assignment", "password_file: /run/secrets/db1, api_key_id: key12345678"),
         plain("password-assignment", "--password-stdin, --token-file /tmp/x1, a token abc12345"),
         plain("vendor-key", "key-value, SG.x, dapi, pul-request, tskey-name"),
+        plain("vendor-token", "cfut_ begins them; re_export_of_names, pa-ssenger, fw_update_17_03"),
+        plain(
+            "password-assignment",
+            "password_file_prod=/etc/x1, TOKEN_TTL_2=86400s0000000000000000",
+        ),
+        plain("password-assignment", "passwordHash: string, secretName2: db-1, tokenTypes: 12"),
+        plain(
+            "password-assignment",
+            "f\"Server=x;Pwd={password};\", pwd={0}; the token was 12 long",
+        ),
+        plain("key-setting", "SORT_KEY_ID=a1b2c3d4e5f6a7b8c9, PUBLIC_KEY_LIVE=a1b2c3d4e5f6a7b8c9"),
+        plain("database-url", "postgres://db.example/shop?application_name=svc@prod"),
         plain("telephony-key", "SKIPPED, SK12, TASK0123456789abcdef0123456789abcdef"),
         plain("bot-token", "12:AAA, note 123456:AA"),
         plain("cookie", "Cookie: consent=yes; lang=en, cookies: 12, cookie = jar.get(name)"),
@@ -371,6 +399,25 @@ fn a_home_folder_becomes_a_tilde() {
     }
     let nothing = Redactor::standard().hiding_home(Path::new("/"));
     assert_eq!(nothing.redact("/a/b"), "/a/b");
+}
+
+/// Lines that lie beside the repository: the secret goes, and what is none stays.
+#[test]
+fn lines_beside_the_repository() {
+    let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/third/redact.jsonl");
+    let Ok(rows) = std::fs::read_to_string(place) else { return };
+    let redactor = Redactor::standard();
+    let mut wrong = Vec::new();
+    for row in rows.lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let redacted = redactor.redact(row["line"].as_str().unwrap());
+        let leaks = row["secret"].as_str().is_some_and(|secret| redacted.contains(secret));
+        let lost = row["keep"].as_str().is_some_and(|keep| !redacted.contains(keep));
+        if leaks || lost {
+            wrong.push(format!("{}: {redacted}", row["id"]));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 /// Pieces that patterns are made of, in any order.
