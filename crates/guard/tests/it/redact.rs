@@ -403,6 +403,7 @@ fn a_home_folder_becomes_a_tilde() {
 
 /// Lines that lie beside the repository: the secret goes, and what is none stays.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "rows that are not in the repository")]
 fn lines_beside_the_repository() {
     let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/third/redact.jsonl");
     let Ok(rows) = std::fs::read_to_string(place) else { return };

@@ -3,8 +3,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::issue::below;
-
 /// Keywords whose members are schemas under free names.
 pub(super) const NAMED: [&str; 5] =
     ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
@@ -76,9 +74,11 @@ pub(super) fn translated(source: &Value) -> Value {
     schema
 }
 
-/// Takes out the keyword that stands at this place, or that which holds it. Gives its place.
+/// Takes out the keyword that stands at this place, or that which holds it, and whatever would refuse
+/// values for want of it. Gives its place.
 pub(super) fn without(schema: &mut Value, place: &str) -> Option<String> {
-    let mut place = place.to_owned();
+    let mut place = turned_round(place).to_owned();
+    closed_above(schema, &place);
     loop {
         let (parent, last) = place.rsplit_once('/')?;
         let last = last.replace("~1", "/").replace("~0", "~");
@@ -94,36 +94,33 @@ pub(super) fn without(schema: &mut Value, place: &str) -> Option<String> {
     }
 }
 
-/// Takes out every reference that leads nowhere within the document. Gives their places.
-pub(super) fn without_dangling(schema: &mut Value) -> Vec<String> {
-    let root = schema.clone();
-    let mut places = Vec::new();
-    dangling(&root, &root, "", 0, &mut places);
-    places.retain(|place| without(schema, place).is_some());
-    places
+/// The place of the outermost keyword above a place that turns into a refusal what is always true:
+/// `not` and `if`, and `oneOf`, of which but one may fit. The place itself where there is none.
+fn turned_round(place: &str) -> &str {
+    const TURNS: [&str; 3] = ["not", "if", "oneOf"];
+    let (mut at, mut named) = (0, false);
+    for step in place.split('/').skip(1) {
+        at += 1 + step.len();
+        if !named && TURNS.contains(&step) {
+            return place.get(..at).unwrap_or(place);
+        }
+        named = !named && NAMED.contains(&step);
+    }
+    place
 }
 
-fn dangling(root: &Value, schema: &Value, place: &str, depth: usize, found: &mut Vec<String>) {
-    if depth > DEEPEST {
-        return;
-    }
-    match schema {
-        Value::Object(members) => {
-            for (name, value) in members {
-                let place = below(place, name);
-                let target = value.as_str().and_then(|reference| reference.strip_prefix('#'));
-                match target.filter(|pointer| name == "$ref" && pointer.starts_with('/')) {
-                    Some(pointer) if root.pointer(&decoded(pointer)).is_none() => found.push(place),
-                    _ => dangling(root, value, &place, depth + 1, found),
+/// Takes out what refuses every member or item that no schema speaks of, above a place where one is
+/// taken out.
+fn closed_above(schema: &mut Value, place: &str) {
+    let ends: Vec<usize> = place.match_indices('/').map(|(at, _)| at).collect();
+    for above in ends.into_iter().filter_map(|end| place.get(..end)) {
+        if let Some(Value::Object(members)) = schema.pointer_mut(above) {
+            for keyword in ["unevaluatedProperties", "unevaluatedItems"] {
+                if members.get(keyword) == Some(&Value::Bool(false)) {
+                    members.remove(keyword);
                 }
             }
         }
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                dangling(root, item, &below(place, &at.to_string()), depth + 1, found);
-            }
-        }
-        _ => {}
     }
 }
 
@@ -276,7 +273,7 @@ fn pattern(schema: &mut Map<String, Value>) {
 /// written another way.
 fn rename_definitions(schema: &mut Value) {
     let spells = |name: &str| {
-        name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | '%'))
+        name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
     };
     let mut renamed: Vec<(String, String)> = Vec::new();
     for keyword in ["$defs", "definitions"] {
@@ -309,7 +306,10 @@ fn references(value: &mut Value, depth: usize, renamed: &[(String, String)]) {
                 match value {
                     Value::String(reference) if key == "$ref" => {
                         let named = |(old, _): &&(String, String)| {
-                            old == reference || *old == decoded(reference)
+                            let decoded = decoded(reference);
+                            old == reference
+                                || *old == decoded
+                                || *old == decoded.replace("~1", "/").replace("~0", "~")
                         };
                         if let Some((_, new)) = renamed.iter().find(named) {
                             reference.clone_from(new);

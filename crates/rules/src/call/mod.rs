@@ -14,6 +14,7 @@ mod needle;
 mod options;
 mod placeholder;
 mod recorded;
+mod reference;
 mod rejections;
 mod repair;
 mod report;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::dialect;
 use super::fan::fans_out;
 use super::issue::{below, shown};
+use super::reference::{checks_nothing, without_dangling};
 
 /// More violations than this of one value tell nobody anything new.
 const MOST_VIOLATIONS: usize = 50;
@@ -46,6 +47,13 @@ impl Remotes {
     #[must_use]
     pub fn of(documents: BTreeMap<String, Value>) -> Self {
         Self(Arc::new(documents))
+    }
+}
+
+impl Remotes {
+    /// Whether there is a document of this URI.
+    pub(super) fn has(&self, uri: &str) -> bool {
+        self.0.contains_key(uri)
     }
 }
 
@@ -129,16 +137,21 @@ impl Schema {
             return Err(first);
         }
         let mut schema = dialect::translated(source);
-        let mut left: Vec<SchemaError> = dialect::without_dangling(&mut schema)
+        let mut left: Vec<SchemaError> = without_dangling(&mut schema, remotes)
             .into_iter()
             .map(|place| SchemaError { place, reason: "the reference leads nowhere".to_owned() })
             .collect();
+        if !left.is_empty() && checks_nothing(&schema) {
+            return Err(first);
+        }
         while left.len() < MOST_LEFT {
             let error = match Self::compile(&schema, remotes) {
                 Ok(schema) => return Ok((schema, left)),
                 Err(error) => error,
             };
-            let Some(place) = dialect::without(&mut schema, &error.place) else { break };
+            let place = dialect::without(&mut schema, &error.place)
+                .or_else(|| without_unusable(&mut schema, remotes));
+            let Some(place) = place else { break };
             left.push(SchemaError { place, reason: error.reason });
         }
         Err(first)
@@ -315,6 +328,22 @@ impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Schema").field("source", &self.source).finish_non_exhaustive()
     }
+}
+
+/// Takes out the first property without which the schema compiles: for errors that name no place.
+fn without_unusable(schema: &mut Value, remotes: &Remotes) -> Option<String> {
+    let mut bare = schema.clone();
+    let properties = match bare.get_mut("properties")? {
+        Value::Object(properties) => std::mem::take(properties),
+        _ => return None,
+    };
+    Schema::compile(&bare, remotes).ok()?;
+    let unusable = properties.into_iter().find_map(|(name, property)| {
+        let mut alone = bare.clone();
+        alone.get_mut("properties")?.as_object_mut()?.insert(name.clone(), property);
+        Schema::compile(&alone, remotes).is_err().then_some(name)
+    })?;
+    dialect::without(schema, &below("/properties", &unusable))
 }
 
 fn lists_enum_values(error: &ValidationError<'_>) -> bool {

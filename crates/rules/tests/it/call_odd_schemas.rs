@@ -38,6 +38,48 @@ fn object(member: Value) -> Value {
 type Case = (Value, Value, Value, Option<&'static str>);
 
 fn cases() -> Vec<Case> {
+    let mut all = odd_references();
+    all.extend(odd_words());
+    all
+}
+
+/// References that lead nowhere: only what they would check is left unchecked.
+fn odd_references() -> Vec<Case> {
+    let fits = || json!({ "a": 1, "n": 1 });
+    let not = || json!({ "a": 1, "n": "x" });
+    let of = |member: Value, place| (object(member), fits(), not(), Some(place));
+    let nowhere = || json!({ "$ref": "#/$defs/none" });
+    vec![
+        of(json!({ "$ref": "#a%zz" }), "/properties/a/$ref"),
+        of(json!({ "$ref": "#nobody" }), "/properties/a/$ref"),
+        of(json!({ "$ref": "https://nowhere.example/x.json#/y" }), "/properties/a/$ref"),
+        of(json!({ "$ref": 5 }), "/properties/a/$ref"),
+        of(json!({ "$dynamicRef": "#nobody" }), "/properties/a/$dynamicRef"),
+        of(json!({ "not": nowhere() }), "/properties/a/not"),
+        of(json!({ "oneOf": [nowhere(), { "type": "integer" }] }), "/properties/a/oneOf"),
+        of(json!({ "if": nowhere(), "then": { "type": "string" } }), "/properties/a/if"),
+        (
+            json!({
+                "type": "object", "properties": { "n": { "type": "integer" } },
+                "allOf": [nowhere()], "unevaluatedProperties": false,
+            }),
+            json!({ "n": 1, "b": 2 }),
+            not(),
+            Some("/allOf/0/$ref"),
+        ),
+        (
+            json!({
+                "type": "object", "properties": { "a": { "$ref": "#/$defs/Page/Of~X" } },
+                "$defs": { "Page/Of~X": { "type": "string" } },
+            }),
+            json!({ "a": "x" }),
+            json!({ "a": 1 }),
+            None,
+        ),
+    ]
+}
+
+fn odd_words() -> Vec<Case> {
     vec![
         (
             object(json!({ "type": "integer", "minimum": 0, "exclusiveMinimum": true })),
@@ -182,4 +224,26 @@ fn what_the_schema_names_is_no_placeholder() {
         let report = admission(&schema, false).0.admit_parts("act", &arguments, None);
         assert_eq!(report.issues.len(), issues, "{host}: {report}");
     }
+}
+
+/// Rows that lie beside the repository: what real servers declare, with what is right for a call.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "rows that are not in the repository")]
+fn rows_beside_the_repository_are_decided_as_they_say() {
+    let place = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/third/validate.jsonl");
+    let Ok(rows) = std::fs::read_to_string(place) else { return };
+    let mut wrong = Vec::new();
+    for row in rows.lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let (admission, odd) = admission(&row["tools"][0]["inputSchema"], false);
+        let arguments = match &row["call"]["arguments"] {
+            Value::Null => Arguments::raw(""),
+            given => Arguments::from(given),
+        };
+        let told = told(&admission.admit_parts("act", &arguments, None));
+        if (told == "valid") != (row["expect"] == "accept") {
+            wrong.push(format!("{} is {told} {odd:?}", row["id"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,0 +1,133 @@
+//! References of a schema that lead nowhere.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::dialect::{decoded, without};
+use super::issue::below;
+use super::schema::Remotes;
+
+/// How deep schemas are looked at.
+const DEEPEST: usize = 64;
+/// Keywords that hold a reference.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+/// Keywords whose values are no schemas.
+const VALUES: [&str; 5] = ["const", "enum", "default", "example", "examples"];
+
+/// Takes out every reference that leads nowhere. Gives their places.
+pub(super) fn without_dangling(schema: &mut Value, remotes: &Remotes) -> Vec<String> {
+    let document = schema.clone();
+    let mut names = HashSet::new();
+    collect(&document, 0, &mut names);
+    let mut walk = Walk { names, remotes, found: Vec::new() };
+    walk.schema(&document, &document, "", 0);
+    walk.found.iter().filter_map(|place| without(schema, place)).collect()
+}
+
+/// Whether a schema says nothing of a value but its type: then nothing of it is checked.
+pub(super) fn checks_nothing(schema: &Value) -> bool {
+    const SAY_NOTHING: [&str; 9] = [
+        "$schema",
+        "$id",
+        "id",
+        "$defs",
+        "definitions",
+        "$comment",
+        "title",
+        "description",
+        "type",
+    ];
+    let names = schema.as_object().into_iter().flat_map(|members| members.keys());
+    names.into_iter().all(|name| SAY_NOTHING.contains(&name.as_str()))
+}
+
+/// The anchors (`#name`) and ids of a document.
+fn collect(value: &Value, depth: usize, names: &mut HashSet<String>) {
+    if depth > DEEPEST {
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            for key in ["$anchor", "$dynamicAnchor"] {
+                names.extend(members.get(key).and_then(Value::as_str).map(|n| format!("#{n}")));
+            }
+            for key in ["$id", "id"] {
+                names.extend(members.get(key).and_then(Value::as_str).map(str::to_owned));
+            }
+            members.values().for_each(|member| collect(member, depth + 1, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, depth + 1, names)),
+        _ => {}
+    }
+}
+
+struct Walk<'r> {
+    names: HashSet<String>,
+    remotes: &'r Remotes,
+    found: Vec<String>,
+}
+
+impl Walk<'_> {
+    /// `root` is what a pointer of this schema begins at.
+    fn schema(&mut self, root: &Value, schema: &Value, place: &str, depth: usize) {
+        if depth > DEEPEST {
+            return;
+        }
+        match schema {
+            Value::Object(members) => {
+                let own = members.get("$id").and_then(Value::as_str);
+                let root = if own.is_some_and(|id| !id.starts_with('#')) { schema } else { root };
+                for (name, value) in members {
+                    let place = below(place, name);
+                    // `properties` may have a member of that name.
+                    if REFERENCES.contains(&name.as_str()) && !value.is_object() {
+                        let leads = value.as_str().is_some_and(|to| self.leads(root, to));
+                        if !leads && !value.is_boolean() {
+                            self.found.push(place);
+                        }
+                    } else if !VALUES.contains(&name.as_str()) {
+                        self.schema(root, value, &place, depth + 1);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.schema(root, item, &below(place, &at.to_string()), depth + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a reference leads somewhere.
+    fn leads(&self, root: &Value, reference: &str) -> bool {
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        if !is_escaped(fragment) {
+            return false;
+        }
+        if !document.is_empty() {
+            return self.remotes.has(document)
+                || document.contains("json-schema.org/")
+                || self.names.iter().any(|id| {
+                    let id = id.trim_end_matches('#');
+                    !id.is_empty() && (document.ends_with(id) || id.ends_with(document))
+                });
+        }
+        match fragment {
+            "" => true,
+            pointer if pointer.starts_with('/') => root.pointer(&decoded(pointer)).is_some(),
+            anchor => {
+                self.names.contains(&format!("#{anchor}"))
+                    || self.names.contains(&format!("#{}", decoded(anchor)))
+            }
+        }
+    }
+}
+
+/// Whether every `%` begins an escape.
+fn is_escaped(fragment: &str) -> bool {
+    fragment.split('%').skip(1).all(|rest| {
+        rest.as_bytes().get(..2).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+    })
+}
