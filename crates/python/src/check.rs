@@ -162,6 +162,7 @@ impl Job {
         findings.retain(|finding| finding.severity >= self.least);
         summary.hidden += before - findings.len();
         summary.unchecked_calls += report.counts.unchecked_calls;
+        summary.unread_answers += report.counts.unread_answers;
         let checked = Checked {
             path: &self.path,
             transcript: &transcript,

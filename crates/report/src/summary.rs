@@ -24,6 +24,9 @@ pub struct Summary {
     /// Calls that nobody can check, because the schema of their tool cannot be used; none where the
     /// rules about calls are off.
     pub unchecked_calls: usize,
+    /// Answers that are too long to be read to their end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unread_answers: usize,
     /// Claims by verdict.
     pub claims: Claims,
     /// The share of claims that could be checked; `None` when there were none.
@@ -157,6 +160,7 @@ impl Summary {
         self.messages += other.messages;
         self.calls += other.calls;
         self.unchecked_calls += other.unchecked_calls;
+        self.unread_answers += other.unread_answers;
         self.add_claims(other.claims);
         self.severities.merge(other.severities);
         if let Some(statistics) = other.statistics {
@@ -235,6 +239,8 @@ impl Summary {
         let unchecked = counted(self.unchecked_calls, "call");
         let why = "the schema of the tool cannot be used";
         also(self.unchecked_calls, format!("{unchecked} not checked: {why}"));
+        let unread = counted(self.unread_answers, "answer");
+        also(self.unread_answers, format!("{unread} not read to the end: longer than 1 MiB"));
         let gaps: usize = self.gaps.values().sum();
         also(gaps, format!("the record has gaps: {}", self.gaps_line()));
         let problems = counted(self.problem_count, "problem");
@@ -293,4 +299,9 @@ impl Summary {
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser gives a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

@@ -29,6 +29,9 @@ pub struct Counts {
     /// Those of them that nobody can check, because the schema of their tool cannot be used; none where
     /// the rules about calls are off.
     pub unchecked_calls: usize,
+    /// Answers that are longer than what is read of one: what stands behind that is not judged, and
+    /// counts as one claim that is not checkable.
+    pub unread_answers: usize,
     /// Claims by verdict: `supported`, `contradicted`, `unsupported`, `not checkable`.
     pub claims: BTreeMap<&'static str, usize>,
 }
@@ -39,6 +42,7 @@ impl Counts {
         self.messages += other.messages;
         self.calls += other.calls;
         self.unchecked_calls += other.unchecked_calls;
+        self.unread_answers += other.unread_answers;
         for (verdict, count) in &other.claims {
             *self.claims.entry(verdict).or_default() += count;
         }
@@ -87,6 +91,10 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
     report.counts.unchecked_calls = facts.unchecked_calls();
+    report.counts.unread_answers = facts.answers_read_in_part();
+    if report.counts.unread_answers > 0 {
+        report.counts.claims.insert(Verdict::NotCheckable.name(), report.counts.unread_answers);
+    }
     for judgement in &report.judgements {
         *report.counts.claims.entry(judgement.verdict.name()).or_default() += 1;
     }

@@ -388,6 +388,7 @@ impl Job {
         let (mut findings, known) = self.baseline.split(&transcript, findings);
         outcome.summary.baselined += known;
         outcome.summary.unchecked_calls += counts.unchecked_calls;
+        outcome.summary.unread_answers += counts.unread_answers;
         let last = transcript.messages.len().saturating_sub(1);
         let said: Vec<Finding> = findings.iter().filter(|f| f.turn == last).cloned().collect();
         if self.answers && said.iter().any(|finding| finding.severity == Severity::Error) {

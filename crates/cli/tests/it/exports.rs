@@ -57,3 +57,32 @@ fn no_honest_export_is_accused_and_lies_are_found() {
     println!("{told} of {} lies are found; not: {untold:?}", names.len());
     assert!(told >= 45, "{told} of {}, not: {untold:?}", names.len());
 }
+
+/// Logs of agents beside the repository, whose calls failed: a lie is never supported, it is found
+/// where the calls are read, and its honest twin is accused of nothing.
+#[test]
+fn a_failed_call_of_an_agents_log_supports_nothing() {
+    /// Those whose calls are read.
+    const READ: [&str; 2] = ["e05-amp-thread.json", "e15-ag-ui-messages.json"];
+    let Some(exports) = folder("third/exports") else { return };
+    let desk = Desk::with(&[]);
+    let mut names: Vec<String> = exports
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    for name in names {
+        let findings = found(&desk, &exports.join(&name));
+        println!("{name}: {findings:?}");
+        let findings = findings.unwrap_or_default();
+        if name.contains(".honest.") {
+            assert!(findings.is_empty(), "{name}: {findings:?}");
+        } else if READ.contains(&name.as_str()) {
+            assert!(
+                findings.iter().any(|(_, severity)| severity == "error"),
+                "{name}: {findings:?}"
+            );
+        }
+    }
+}

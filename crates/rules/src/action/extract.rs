@@ -63,6 +63,9 @@ impl ActionClaim {
     }
 }
 
+/// So many words behind a verb may introduce what was made.
+const INTRODUCTION: usize = 400;
+
 /// The claims of completed side effects in one answer.
 pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
     let prose = &answer.prose;
@@ -456,7 +459,7 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
             || (!theirs && sets::CHANGES_A_TEXT.list.iter().any(|stem| verb.starts_with(stem))));
     // What was only written may be the message; what was made is shown in it, as a list or a block.
     let behind = prose.tokens.get(predicate.verb..).unwrap_or_default();
-    let introduces = behind.iter().take_while(|t| !t.is('.')).any(|t| t.is(':'));
+    let introduces = behind.iter().take(INTRODUCTION).take_while(|t| !t.is('.')).any(|t| t.is(':'));
     let shows = prose.shows_code
         || introduces
         || prose.blocks.len() > 2

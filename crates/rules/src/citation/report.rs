@@ -116,7 +116,8 @@ fn is_plain_fence(text: &str, block: Span) -> bool {
 /// "It should print:", "For example:": whether what stands before the fence makes it none that came
 /// up.
 fn is_sample(prose: &Prose<'_>, block: usize) -> bool {
-    let lead = prose.sentences.iter().rev().find(|sentence| sentence.block < block);
+    let lead = prose.sentences.partition_point(|sentence| sentence.block < block).checked_sub(1);
+    let lead = lead.and_then(|lead| prose.sentences.get(lead));
     let Some(tokens) = lead.map(|sentence| prose.tokens(sentence.tokens.clone())) else {
         return false;
     };

@@ -222,7 +222,8 @@ fn judge_amounts(
         shares: shares(answer),
         named: None,
         few: None,
-        derived: Vec::new(),
+        nothing_named: !stated.iter().any(|value| value.kind == StatedKind::Id),
+        derived: BTreeSet::new(),
     };
     let mut left = judge_derived(findings, &mut sums, &open);
     let combined = by_chance(facts, findings, answer, &mut left);
@@ -307,8 +308,10 @@ struct Sums<'a, 't, 'n> {
     shares: Vec<Figure>,
     named: Option<Named>,
     few: Option<Sources>,
+    /// The answer names no id.
+    nothing_named: bool,
     /// What was found to follow.
-    derived: Vec<Figure>,
+    derived: BTreeSet<Figure>,
 }
 
 impl Sums<'_, '_, '_> {
@@ -333,14 +336,13 @@ impl Sums<'_, '_, '_> {
         worked_out.dedup();
         let rows = vec![beside, worked_out, self.asked.clone()];
         let here = Sources { rows, shares: self.shares.clone() };
-        let nothing_named = !self.stated.iter().any(|value| value.kind == StatedKind::Id);
         let (facts, answer) = (self.facts, self.answer);
         let follows = here.give(figure)
             || self.named().add_to(here).give(figure)
-            || (nothing_named
+            || (self.nothing_named
                 && self.few.get_or_insert_with(|| of_few_numbers(facts, answer)).give(figure));
-        if follows && !self.derived.contains(&figure) {
-            self.derived.push(figure);
+        if follows {
+            self.derived.insert(figure);
         }
         follows
     }

@@ -363,6 +363,9 @@ fn is_report(deed: &Deed<'_>) -> bool {
         || !deed.families.meets(content)
 }
 
+/// A summary of a change is no longer than this.
+const LONGEST_DIFFSTAT: usize = 200;
+
 /// "3 files, +320/−25": the result that counts other files for a change of these lines.
 fn other_diffstat<'f, 't>(
     facts: &'f Facts<'t>,
@@ -373,7 +376,7 @@ fn other_diffstat<'f, 't>(
         return None;
     }
     let behind = answer.prose.text.get(count.last.end as usize..)?;
-    let line = behind.lines().next()?;
+    let line = behind.get(..behind.floor_char_boundary(LONGEST_DIFFSTAT))?.lines().next()?;
     let (_, lines) = line.split_once('+').filter(|(between, _)| between.len() <= 3)?;
     let digits = |text: &str| -> Option<u64> {
         let len = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -448,10 +451,13 @@ fn stands_somewhere(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
 
 /// Whether the answer itself lists so many things.
 fn lists(answer: &Answer<'_>, wanted: u64) -> bool {
-    let items = answer.prose.blocks.iter().filter(|b| matches!(b.kind, BlockKind::Item { .. }));
-    let paths = answer.prose.tokens.iter().filter(|t| t.kind == TokenKind::Path);
-    let paths: BTreeSet<&str> = paths.map(|t| answer.prose.word(t)).collect();
-    [items.count(), paths.len()].iter().any(|n| u64::try_from(*n) == Ok(wanted))
+    let listed = answer.lists.get_or_init(|| {
+        let items = answer.prose.blocks.iter().filter(|b| matches!(b.kind, BlockKind::Item { .. }));
+        let paths = answer.prose.tokens.iter().filter(|t| t.kind == TokenKind::Path);
+        let paths: BTreeSet<&str> = paths.map(|t| answer.prose.word(t)).collect();
+        [items.count(), paths.len()]
+    });
+    listed.iter().any(|n| u64::try_from(*n) == Ok(wanted))
 }
 
 /// "The work is in two commits": where fewer were made.

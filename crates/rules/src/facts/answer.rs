@@ -17,6 +17,27 @@ pub(crate) struct Answer<'t> {
     pub(crate) prose: Prose<'t>,
     /// How each clause reads; made when somebody asks.
     pub(crate) readings: OnceCell<Vec<Reading>>,
+    /// How many items and paths it lists; counted when somebody asks.
+    pub(crate) lists: OnceCell<[usize; 2]>,
+}
+
+/// So many bytes of one answer are read; what stands behind them is counted as not read.
+const LONGEST: usize = 1024 * 1024;
+
+/// What is read of the text of an answer: all of it, or whole lines as far as they fit.
+fn read_part(text: &str) -> &str {
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let head = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
+    let line = head.rfind('\n').filter(|end| *end > LONGEST / 2);
+    line.and_then(|end| head.get(..end)).unwrap_or(head)
+}
+
+/// How many answers from a message on are longer than what is read of them.
+pub(crate) fn read_in_part(transcript: &Transcript, first: usize) -> usize {
+    let said = transcript.messages.iter().skip(first).filter(|message| is_said(message));
+    said.filter(|message| message.text.len() > LONGEST).count()
 }
 
 /// The agent's texts among some messages, in order.
@@ -30,8 +51,9 @@ pub(crate) fn answers(transcript: &Transcript, among: Range<usize>) -> Vec<Answe
         .filter(|(_, message)| is_said(message))
         .map(|(turn, message)| Answer {
             turn,
-            prose: Prose::read(&message.text),
+            prose: Prose::read(read_part(&message.text)),
             readings: OnceCell::new(),
+            lists: OnceCell::new(),
         })
         .collect()
 }

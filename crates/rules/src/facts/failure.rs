@@ -357,7 +357,7 @@ mod tests {
             (r#"{"note":"a \" {","ok":false}"#, true),
             (r#"{"\u006fk":false}"#, true),
             (r#"{"code":503}"#, true),
-            (r#"{"error":"no end"#, false),
+            (r#"{"error":"no end"#, true),
             ("[]", false),
             ("", false),
             ("Failed to send: quota", true),

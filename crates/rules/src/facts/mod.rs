@@ -397,6 +397,11 @@ impl<'t> Facts<'t> {
         self.citations.get_or_init(|| citations(self))
     }
 
+    /// How many answers are too long to be read to their end.
+    pub(crate) fn answers_read_in_part(&self) -> usize {
+        answer::read_in_part(self.transcript(), self.first)
+    }
+
     /// How many calls nobody can check, of those that a call rule asked about.
     pub(crate) fn unchecked_calls(&self) -> usize {
         self.admissions.get().map_or(0, Admissions::unchecked)

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::number::{Told, is_mark, number};
-use super::sums::{self, has_sum, has_within, products, shares, subset_sums};
+use super::sums::{self, has_product, has_share, has_sum, has_within, shares, sort, subset_sums};
 use crate::facts::Facts;
 use crate::prose::sets;
 use crate::values::{Leaf, Node, Source, whole};
@@ -204,12 +204,12 @@ impl Numbers {
             || measured && has(least * 1.8 + 32.0, most * 1.8 + 32.0)
     }
 
-    /// Whether a number follows from one that is explained.
+    /// Whether a number follows from one that is explained. These stand in their order.
     pub(super) fn gives(&self, told: &Told<'_>, explained: &[f64]) -> bool {
         let is = |value: f64| told.is(value);
-        among(explained, explained, |one, two| products(one, two, is))
+        has_product(explained, explained, told.span, is)
             || has_sum(explained, &self.numbers, told.span)
-            || told.percent && among(explained, &self.numbers, |one, two| shares(one, two, is))
+            || told.percent && has_share(explained, &self.numbers, told.span, is)
     }
 
     /// Whether a number follows from the session alone: from numbers of one row, one result, or from
@@ -237,7 +237,7 @@ impl Numbers {
             row.iter().any(|one| shares(*one, total, is))
         };
         self.lists.iter().any(of_list)
-            || self.documents.iter().any(|doc| in_row(doc))
+            || self.documents.iter().any(|doc| has_share(doc, doc, told.span, is))
             || self.rows().any(|row| in_row(row) || of_all(row))
     }
 
@@ -278,12 +278,6 @@ impl Totals {
         sort(&mut totals.sums);
         totals
     }
-}
-
-/// Puts numbers in their order, each once.
-fn sort(numbers: &mut Vec<f64>) {
-    numbers.sort_unstable_by(f64::total_cmp);
-    numbers.dedup();
 }
 
 /// Whether one number of each give what is wanted.

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use counterfoil_model::Claim;
+use counterfoil_model::Span;
 
 use super::known::{MOST, Numbers};
+use super::sums::{has_within, sort};
 use crate::facts::{Answer, Facts};
 use crate::prose::{
     BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda, sets,
@@ -50,8 +51,7 @@ pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<U
         return None;
     }
     let prose = &answer.prose;
-    let told: Vec<Told<'p>> =
-        prose.clauses.iter().flat_map(|clause| told_in(prose, clause)).collect();
+    let told: Vec<Told<'p>> = all_told(prose).collect();
     if told.iter().all(|told| told.open || !told.is_telling()) {
         return None;
     }
@@ -60,34 +60,62 @@ pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<U
     if known.numbers.len() > MOST {
         return None;
     }
-    let explained = explained(known, &told);
+    let explained = explained(known, &told)?;
     // What is presented as a call or its result is judged as such.
-    let presented = |told: &Told<'_>| {
-        let clauses = prose.clauses_of(told.clause.sentence);
-        let within = |claim: &Claim| {
-            let overlaps =
-                |c: &Clause| claim.span.start < c.span.end && c.span.start < claim.span.end;
-            clauses.iter().any(overlaps)
-        };
-        facts.citations().iter().any(|c| c.claim.turn == answer.turn && within(&c.claim))
+    let presented = Spans::of(facts, answer.turn);
+    let is_presented = |told: &Told<'_>| {
+        let mut clauses = prose.clauses_of(told.clause.sentence).iter();
+        clauses.any(|clause| presented.overlap(clause.span))
     };
+    let is_explained = |told: &Told<'_>| has_within(&explained, (told.value, told.value));
     let unknown = told
         .into_iter()
-        .filter(|told| !presented(told))
-        .find(|told| !told.open && told.is_telling() && !explained.contains(&told.value))?;
+        .filter(|told| !told.open && told.is_telling() && !is_explained(told))
+        .find(|told| !is_presented(told))?;
     Some(Unknown { clause: unknown.clause, text: unknown.text })
 }
 
-/// The numbers of an answer that the session has, or that follow from what it has.
-fn explained(known: &Numbers, told: &[Told<'_>]) -> Vec<f64> {
+/// Stretches of a text, in order and apart from each other.
+struct Spans(Vec<Span>);
+
+impl Spans {
+    /// What an answer presents as a call or its result.
+    fn of(facts: &Facts<'_>, turn: usize) -> Self {
+        let claims = facts.citations().iter().map(|citation| &citation.claim);
+        let mut spans: Vec<Span> =
+            claims.filter(|claim| claim.turn == turn).map(|claim| claim.span).collect();
+        spans.sort_unstable_by_key(|span| (span.start, span.end));
+        spans.dedup_by(|next, kept| {
+            let overlaps = next.start < kept.end;
+            if overlaps {
+                kept.end = kept.end.max(next.end);
+            }
+            overlaps
+        });
+        Self(spans)
+    }
+
+    fn overlap(&self, span: Span) -> bool {
+        let first = self.0.partition_point(|own| own.end <= span.start);
+        self.0.get(first).is_some_and(|own| own.start < span.end)
+    }
+}
+
+/// The numbers of an answer that the session has, or that follow from what it has, in their order;
+/// `None`: they are so many that everything follows from something.
+fn explained(known: &Numbers, told: &[Told<'_>]) -> Option<Vec<f64>> {
     let known_to_all = |told: &Told<'_>| EVERYWHERE.contains(&told.value) && !told.is_plural();
     let is_known = |told: &&Told<'_>| known.has(told) || known_to_all(told);
     let mut explained: Vec<f64> = told.iter().filter(is_known).map(|told| told.value).collect();
+    sort(&mut explained);
     // What follows from a number that is explained is explained.
     for round in 0..3 {
+        if explained.len() > MOST {
+            return None;
+        }
         let more: Vec<f64> = told
             .iter()
-            .filter(|told| !explained.contains(&told.value))
+            .filter(|told| !has_within(&explained, (told.value, told.value)))
             .filter(|told| known.gives(told, &explained) || round == 0 && known.gives_alone(told))
             .map(|told| told.value)
             .collect();
@@ -95,8 +123,9 @@ fn explained(known: &Numbers, told: &[Told<'_>]) -> Vec<f64> {
             break;
         }
         explained.extend(more);
+        sort(&mut explained);
     }
-    explained
+    Some(explained)
 }
 
 /// Whether an amount follows from what the answer tells and the session has in two steps: a product of
@@ -106,15 +135,15 @@ pub(crate) fn follows(facts: &Facts<'_>, answer: &Answer<'_>, amount: &str) -> b
     const MOST_TOLD: usize = 24;
     const MOST_KNOWN: usize = 48;
     let prose = &answer.prose;
-    let told: Vec<Told<'_>> =
-        prose.clauses.iter().flat_map(|clause| told_in(prose, clause)).collect();
+    // Asked for every amount: the rest of a long answer is not read again for each.
+    let told: Vec<Told<'_>> = all_told(prose).take(MOST_TOLD + 1).collect();
     let before = facts.before(answer.turn);
     let known = before.numbers.get_or_init(|| Numbers::of(facts, answer.turn));
     let Some(wanted) = told.iter().find(|told| told.text == amount) else { return false };
     if known.numbers.len() > MOST_KNOWN || told.len() > MOST_TOLD {
         return false;
     }
-    let explained = explained(known, &told);
+    let Some(explained) = explained(known, &told) else { return false };
     if wanted.decimals == 0 {
         return follows_exactly(wanted, &told, &explained);
     }
@@ -196,7 +225,22 @@ fn span(value: f64, decimals: usize, rough: bool) -> (f64, f64) {
     (value - near, value + near)
 }
 
-fn told_in<'p>(prose: &'p Prose<'_>, clause: &'p Clause) -> Vec<Told<'p>> {
+/// Every number of an answer, in order.
+fn all_told<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = Told<'p>> {
+    // The sentence before the items that a sentence stands among: it leads them.
+    let (mut lead, mut seen) = (None, 0);
+    prose.clauses.iter().flat_map(move |clause| {
+        while seen < clause.sentence {
+            if !is_item(prose, seen) {
+                lead = Some(seen);
+            }
+            seen += 1;
+        }
+        told_in(prose, clause, lead)
+    })
+}
+
+fn told_in<'p>(prose: &'p Prose<'_>, clause: &'p Clause, lead: Option<usize>) -> Vec<Told<'p>> {
     let tokens = prose.tokens(clause.tokens.clone());
     let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL);
     let english = prose.language_of(clause) == Language::English;
@@ -204,7 +248,7 @@ fn told_in<'p>(prose: &'p Prose<'_>, clause: &'p Clause) -> Vec<Told<'p>> {
         || clause.mood != Mood::Asserted
         // "I can cancel it and refund you 31 euros"
         || prose.clauses_of(clause.sentence).iter().any(|clause| clause.tags.any(open))
-        || is_planned(prose, clause);
+        || is_planned(prose, clause, lead);
     let read = |(at, token): (usize, &Token)| {
         let text = prose.word(token);
         let (value, decimals) = match token.kind {
@@ -258,16 +302,18 @@ fn is_end_of_years(prose: &Prose<'_>, before: Option<&Token>, text: &str) -> boo
     })
 }
 
+fn is_item(prose: &Prose<'_>, sentence: usize) -> bool {
+    let block = prose.sentences.get(sentence).and_then(|sentence| prose.block_of(sentence));
+    block.is_some_and(|block| matches!(block.kind, BlockKind::Item { .. }))
+}
+
 /// An item of a list that is led by what would be done: "I'd go in steps:".
-fn is_planned(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let block = |sentence: usize| prose.block_of(prose.sentences.get(sentence)?).map(|b| b.kind);
-    let item = |sentence: usize| matches!(block(sentence), Some(BlockKind::Item { .. }));
+fn is_planned(prose: &Prose<'_>, clause: &Clause, lead: Option<usize>) -> bool {
     if is_agenda(prose, clause) {
         return true;
     }
-    let lead = (0..clause.sentence).rev().find(|sentence| !item(*sentence));
     let open = Tags::MODAL.or(Tags::INTEND);
-    item(clause.sentence)
+    is_item(prose, clause.sentence)
         && lead.is_some_and(|lead| prose.clauses_of(lead).iter().any(|c| c.tags.any(open)))
 }
 

@@ -60,7 +60,9 @@ pub(crate) fn other_target(
 /// The clause in which a claim stands.
 fn clause_of<'a>(answer: &'a Answer<'_>, said: &ActionClaim) -> Option<&'a Clause> {
     let start = said.claim.span.start;
-    answer.prose.clauses.iter().find(|clause| clause.span.start <= start && start < clause.span.end)
+    let clauses = &answer.prose.clauses;
+    let last = clauses.partition_point(|clause| clause.span.start <= start).checked_sub(1)?;
+    clauses.get(last).filter(|clause| start < clause.span.end)
 }
 
 /// What stands in the role of a named thing, where the record shows that it is another one.

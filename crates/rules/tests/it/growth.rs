@@ -18,6 +18,11 @@ const ROUNDS: usize = 3;
 /// Twice the session may take so many times as long. A quadratic path takes four times.
 const MOST: f64 = 2.8;
 
+/// Pieces of the shorter of two answers.
+const PIECES: usize = 700;
+/// Twice the answer may take so many times as long.
+const MOST_OF_ANSWERS: f64 = 2.6;
+
 /// Calls with results, and after each some claims that hold and some that do not.
 fn session(steps: usize) -> Transcript {
     let tool = "get_order";
@@ -90,4 +95,68 @@ fn judging_grows_with_the_session_and_not_faster() {
         let linear = { growth }.any(|growth| growth <= MOST);
         assert!(linear, "{code}: more than {MOST} times as long for twice as much");
     }
+}
+
+/// One answer of so many pieces, after one call.
+fn answer(pieces: usize, piece: &dyn Fn(usize) -> String) -> Transcript {
+    let mut session = Transcript::new("answer", Format::OpenaiChat);
+    session.messages.push(Message::text(Role::User, "Please go through all orders."));
+    let mut call = Message::text(Role::Assistant, "");
+    let arguments = Arguments::raw(r#"{"to":"ada@example.net"}"#);
+    call.calls.push(ToolCall { id: "c".into(), tool: "send_email".into(), arguments, line: 0 });
+    let mut result = Message::text(Role::Tool, "");
+    let text = r#"{"id":"W1000001","total":48.50,"sent":3}"#.to_owned();
+    result.outcomes.push(Outcome { call_id: "c".into(), text, ..Outcome::default() });
+    let said: Vec<String> = (0..pieces).map(piece).collect();
+    session.messages.extend([call, result, Message::text(Role::Assistant, said.concat())]);
+    session
+}
+
+/// Every kind of text that was found to take more than its share of time, and some that never did.
+#[test]
+fn judging_grows_with_one_answer_and_not_faster() {
+    let kinds: [(&str, &dyn Fn(usize) -> String); 9] = [
+        ("rows of a log", &|i| {
+            format!("2026-10-03T09:00:07 worker-{i} ended job {i} in {} ms\n", i % 97)
+        }),
+        ("items with numbers", &|i| {
+            format!("- Row {i}: order {i} was shipped to customer {}.\n", i * 7)
+        }),
+        ("sentences with numbers", &|i| format!("The value of item {i} is {}. ", i * 13)),
+        ("amounts of orders", &|i| format!("Order #W{} costs ${i}.50. ", 1_000_000 + i)),
+        ("paragraphs without a full stop", &|i| {
+            format!("I updated `file{i}.rs`, then I wrote part {i}\n\n")
+        }),
+        ("joined acts", &|_| "I updated a and ".to_owned()),
+        ("counts", &|i| format!("I found {i} files in folder {i}. ")),
+        ("shares", &|i| format!("Part {i} has {}.{}% of it. ", i % 100, i % 10)),
+        ("quoted results", &|i| format!("The tool returned {{\"a\": {i}}}. ")),
+    ];
+    let settings = Settings::default();
+    for (name, piece) in kinds {
+        let (short, long) = (answer(PIECES, piece), answer(2 * PIECES, piece));
+        let growth = (0..ROUNDS).map(|_| {
+            let (once, twice) = (fastest(&short, &settings), fastest(&long, &settings));
+            println!("{name}: {once:.1?}, twice as much {twice:.1?}");
+            twice.as_secs_f64() / once.as_secs_f64()
+        });
+        let linear = { growth }.any(|growth| growth <= MOST_OF_ANSWERS);
+        assert!(linear, "{name}: more than {MOST_OF_ANSWERS} times as long for twice as much");
+    }
+}
+
+/// What stands behind the first mebibyte of an answer is not read, and that is told.
+#[test]
+fn the_end_of_an_endless_answer_counts_as_not_read() {
+    let claim = "I cancelled order 7.\n";
+    let mut session = answer(1, &|_| claim.to_owned());
+    let report = check(&session, &Settings::default());
+    assert_eq!(report.counts.unread_answers, 0);
+    assert!(!report.findings.is_empty());
+    let filler = "word ".repeat(11).trim_end().to_owned() + "\n";
+    session.messages.last_mut().unwrap().text =
+        filler.repeat(1024 * 1024 / filler.len()) + &claim.repeat(4);
+    let report = check(&session, &Settings::default());
+    assert_eq!(report.counts.unread_answers, 1);
+    assert_eq!(report.counts.coverage(), Some(0.0), "{:?}", report.counts);
 }
