@@ -74,6 +74,8 @@ const ABSENT: &[libc::c_long] = &[
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_io_uring_setup,
+    // Its mode lies in memory, too.
+    libc::SYS_openat2,
 ];
 
 /// What changes modes, owners, times and attributes, which Landlock does not look at.
@@ -116,6 +118,33 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWPID,
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWUTS,
+];
+
+/// The bits of a mode that make a program run as its owner or group, whoever starts it.
+const SET_ID: [u64; 2] = [0o4000, 0o2000];
+
+/// What gives a file a mode, with the place of the mode among the arguments.
+const MODES: &[(libc::c_long, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    (libc::SYS_mkdirat, 2),
+    (libc::SYS_mknodat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mkdir, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+];
+
+/// What makes a file where its flags say so, with the place of the flags; the mode is next.
+const OPENS: &[(libc::c_long, u8)] = &[
+    (libc::SYS_openat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1),
 ];
 
 /// Typing into a terminal as if somebody sat there, and pasting into one.
@@ -171,6 +200,7 @@ fn refused(plan: &Plan) -> Result<Rules, BackendError> {
             refuse(&mut rules, *call, Vec::new());
         }
     }
+    set_ids(&mut rules)?;
     let namespaces = NAMESPACES.iter().map(|flag| {
         let flag = u64::from(flag.unsigned_abs());
         SeccompRule::new(vec![condition(0, SeccompCmpOp::MaskedEq(flag), flag)?])
@@ -217,6 +247,28 @@ fn refused(plan: &Plan) -> Result<Rules, BackendError> {
     let sockets = if others.is_empty() { Vec::new() } else { vec![SeccompRule::new(others)?] };
     refuse(&mut rules, libc::SYS_socket, sockets);
     Ok(rules)
+}
+
+/// Refuses programs that run as somebody else: root's, where the guard runs as root.
+fn set_ids(rules: &mut Rules) -> Result<(), BackendError> {
+    let bit = |argument: u8, bit: u64| condition(argument, SeccompCmpOp::MaskedEq(bit), bit);
+    for (call, mode) in MODES {
+        // A profile may refuse the call whatever its mode is.
+        if !rules.contains_key(call) {
+            let when = SET_ID.iter().map(|id| SeccompRule::new(vec![bit(*mode, *id)?]));
+            refuse(rules, *call, when.collect::<Result<_, _>>()?);
+        }
+    }
+    // Without these flags the mode is whatever stood in the register.
+    const UNNAMED: u64 = 0o20_000_000;
+    let creates = [u64::from(libc::O_CREAT.unsigned_abs()), UNNAMED];
+    for (call, flags) in OPENS {
+        let pairs = creates.iter().flat_map(|flag| SET_ID.iter().map(move |id| (*flag, *id)));
+        let when = pairs
+            .map(|(flag, id)| SeccompRule::new(vec![bit(*flags, flag)?, bit(*flags + 1, id)?]));
+        refuse(rules, *call, when.collect::<Result<_, _>>()?);
+    }
+    Ok(())
 }
 
 fn absent() -> Rules {
