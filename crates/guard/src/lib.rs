@@ -52,6 +52,7 @@ mod globs;
 mod guard;
 mod heard;
 mod hidden;
+mod homes;
 mod host;
 mod ledger;
 mod offer;
@@ -119,12 +120,15 @@ pub use executor::{
     ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners, WebOptions, WebOptionsError, WebSettings,
     classify_http_status, classify_io, classify_issue, classify_judged, classify_report,
 };
+#[cfg(feature = "shell")]
+pub use executor::{
+    NoSnapshot, ShellExecutor, SinceChanged, UndoError, has_snapshot, snapshot_after,
+    snapshot_before, undo_snapshot,
+};
 #[cfg(feature = "web")]
 pub use executor::{
     Reserved, Resolver, SystemResolver, TlsError, WebExecutor, reserved, trusted_tls,
 };
-#[cfg(feature = "shell")]
-pub use executor::{ShellExecutor, SinceChanged, UndoError, has_snapshot, undo_snapshot};
 pub use explained::{VerdictParts, deciding_reasons, verdict_word, verdicts_json};
 pub use export::export;
 pub use extract_paths::extract_paths;
@@ -140,9 +144,9 @@ pub use gate::{
     Gates, GatesBuilder, Judged, ORDER, PatternError, PermissionOptions, PermissionOptionsError,
     PermissionRule, PermissionSettings, Permit, PermitBasis, PolicyError, PolicyOptions,
     PolicyRule, PolicySettings, ProtectedOptions, ProtectedOptionsError, ProtectedSettings,
-    Question, Reason, RecentCall, RehearseError, ToolDependency, ToolDependencyGraph, TrustOptions,
-    TrustOptionsError, TrustSettings, Turn, UtilityError, UtilityOptions, UtilityOptionsError,
-    UtilityScore, UtilityScorer, UtilitySettings, Verdict, available, combine,
+    Question, Reason, RecentCall, RehearseError, Stake, ToolDependency, ToolDependencyGraph,
+    TrustOptions, TrustOptionsError, TrustSettings, Turn, UtilityError, UtilityOptions,
+    UtilityOptionsError, UtilityScore, UtilityScorer, UtilitySettings, Verdict, available, combine,
 };
 pub use guard::{BeginSessionError, Guard, WeakGuard};
 pub use hidden::without_hidden;

@@ -2,6 +2,7 @@
 //! before an agent reads it.
 
 use crate::blocklist::tidy;
+use crate::homes;
 
 #[cfg(feature = "sandbox")]
 pub(crate) use perhaps::{PERHAPS, holds_a_secret};
@@ -117,28 +118,48 @@ const PUBLIC: &[&str] = &[
     "/etc/docker/daemon.json",
 ];
 
+/// Those of home folders that projects never have: they are known in any folder.
+const ANYWHERE: &[&str] = &[
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".config/gh",
+    ".git-credentials",
+    ".gnupg",
+    ".kube",
+    ".netrc",
+    ".password-store",
+    ".pgpass",
+    ".ssh",
+    ".vault-token",
+];
+
 /// Whether a path, as a command or a call names it, is one of these places or lies in one.
 pub(crate) fn is_secret(path: &str) -> bool {
     let path = tidy(path);
-    let (place, known) = match in_home(&path) {
-        Some(inside) => (inside, AT_HOME),
-        None => (path.as_str(), OF_THE_SYSTEM),
+    let (place, known) = match (homes::inside(&path), elsewhere(&path)) {
+        (Some(inside), _) if is_in(inside, AT_HOME) => (inside, AT_HOME),
+        (_, Some(inside)) => (inside, ANYWHERE),
+        (Some(inside), None) => (inside, AT_HOME),
+        (None, None) => (path.as_str(), OF_THE_SYSTEM),
     };
-    let within = |folder: &&str| {
-        place.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    known.iter().any(within)
+    is_in(place, known)
         && !PUBLIC.contains(&place)
         && !(place.starts_with(".ssh/") && place.ends_with(".pub"))
 }
 
-/// The rest of a path that begins with somebody's home folder.
-fn in_home(path: &str) -> Option<&str> {
-    let homes = ["~", "$HOME", "${HOME}", "/root"];
-    homes.iter().find_map(|home| path.strip_prefix(home)?.strip_prefix('/')).or_else(|| {
-        let users = ["/home/", "/Users/"].iter().find_map(|users| path.strip_prefix(users))?;
-        users.split_once('/').map(|(_, inside)| inside)
+fn is_in(place: &str, known: &[&str]) -> bool {
+    known.iter().any(|folder| {
+        place.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
+}
+
+/// The part of an absolute path from such a place on: a home that is nobody's on this machine, as
+/// backups, mounts and test folders have it.
+fn elsewhere(path: &str) -> Option<&str> {
+    let mut starts =
+        path.match_indices("/.").map(|(at, _)| at + 1).filter(|_| path.starts_with('/'));
+    starts.find_map(|at| path.get(at..).filter(|inside| is_in(inside, ANYWHERE)))
 }
 
 #[cfg(feature = "sandbox")]

@@ -20,7 +20,7 @@ mod values;
 
 use deletion::Place;
 pub(crate) use deletion::tidy;
-use values::Site;
+pub(crate) use values::{Site, of as values_of};
 
 use crate::admitted::Admitted;
 use crate::gate::{Pattern, exact_form};

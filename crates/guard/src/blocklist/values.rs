@@ -11,21 +11,21 @@ const DEEPEST: usize = 4;
 
 /// Where a word stands.
 #[derive(Clone)]
-pub(super) struct Site<'s> {
-    pub(super) script: &'s Script,
+pub(crate) struct Site<'s> {
+    pub(crate) script: &'s Script,
     /// The script as it was written.
-    pub(super) text: &'s str,
+    pub(crate) text: &'s str,
     /// The position of its command.
-    pub(super) at: usize,
+    pub(crate) at: usize,
     /// The directory that it runs in, absolute, where that is known.
-    pub(super) working: Option<String>,
+    pub(crate) working: Option<String>,
 }
 
 /// The words that a word with variables may stand for; `None` where the script does not say.
 ///
 /// A variable stands for everything that the script assigns to it; with `unset`, also for nothing
 /// where it may not have been assigned yet.
-pub(super) fn of(word: &Word, site: &Site<'_>, unset: bool) -> Option<Vec<Word>> {
+pub(crate) fn of(word: &Word, site: &Site<'_>, unset: bool) -> Option<Vec<Word>> {
     // Escapes are not resolved here, and other separators divide words elsewhere.
     if !word.text.contains('$') || word.text.contains('\\') || site.text.contains("IFS") {
         return None;

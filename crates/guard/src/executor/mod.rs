@@ -53,7 +53,10 @@ pub use settings::{
     ShellPolicyHandle, ShellSettings, WebOptions, WebOptionsError, WebSettings,
 };
 #[cfg(feature = "shell")]
-pub use shell::{ShellExecutor, SinceChanged, UndoError, has_snapshot, undo_snapshot};
+pub use shell::{
+    NoSnapshot, ShellExecutor, SinceChanged, UndoError, has_snapshot, snapshot_after,
+    snapshot_before, undo_snapshot,
+};
 #[cfg(feature = "web")]
 pub use web::{Reserved, Resolver, SystemResolver, TlsError, WebExecutor, reserved, trusted_tls};
 

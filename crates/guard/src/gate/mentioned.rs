@@ -2,6 +2,7 @@
 //! in the words of a shell command. Links in arguments are followed: no executor of ours opens what a
 //! server is given. Those in commands are for the executors.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use counterfoil_shell::{Command, Script, Target, Word, WordKind};
@@ -11,6 +12,8 @@ use crate::admitted::Admitted;
 use crate::executor::ShellPolicyHandle;
 use crate::gate::path_forms::{Links, forms, in_named_folders, is_file_uri, without_proc};
 use crate::gate::pattern::one_form;
+use crate::gate::targets::{self, Change};
+use crate::homes;
 
 /// One path that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,14 +26,14 @@ pub(in crate::gate) struct Named {
     pub(in crate::gate) certain: bool,
     /// It holds something that only the shell knows.
     pub(in crate::gate) open: bool,
-    /// The call may change it.
-    pub(in crate::gate) written: bool,
+    /// What the call may do to it; `None` where it only reads it, or names it.
+    pub(in crate::gate) change: Option<Change>,
 }
 
 /// Where paths are seen from.
 pub(in crate::gate) struct Ground<'g> {
-    root: String,
-    home: Option<&'g str>,
+    pub(in crate::gate) root: String,
+    pub(in crate::gate) home: Option<&'g str>,
 }
 
 /// A shell command and the directory that its call names.
@@ -99,7 +102,7 @@ const CONTENTS: [&str; 34] = [
 pub(in crate::gate) fn in_arguments(
     arguments: &Value,
     ground: &Ground<'_>,
-    written: bool,
+    change: Option<&Change>,
 ) -> Vec<Named> {
     let mut texts = Vec::new();
     each_text(arguments, "", &mut texts);
@@ -117,7 +120,7 @@ pub(in crate::gate) fn in_arguments(
     }
     follow(&mut paths, ground);
     for path in &mut paths {
-        path.written = written;
+        path.change = change.cloned();
     }
     paths
 }
@@ -179,52 +182,28 @@ pub(in crate::gate) fn in_command(line: &Line, ground: &Ground<'_>) -> Vec<Named
     let mut paths = Vec::new();
     let Ok(script) = Script::parse(&line.command) else {
         in_text(&line.command, ground, &mut paths);
-        paths.iter_mut().for_each(|path| path.written = true);
+        paths.iter_mut().for_each(|path| path.change = Some(Change::Replaces));
         return paths;
     };
     let start = line.directory.as_deref().unwrap_or_default();
-    for command in script.commands() {
-        let from = command.directory.as_deref().map(|inner| match inner {
+    let from = |directory: Option<&str>| {
+        directory.map(|inner| match inner {
             inner if start.is_empty() || inner.starts_with(['/', '~']) => inner.to_owned(),
             inner => format!("{start}/{inner}"),
-        });
+        })
+    };
+    for command in script.commands() {
         for word in words(command) {
-            located(word, from.as_deref(), ground, &mut paths);
+            located(word, from(command.directory.as_deref()).as_deref(), ground, &mut paths);
         }
     }
-    let before = paths.len();
-    for write in script.writes() {
-        located(&write.path, Some(start), ground, &mut paths);
-    }
-    for path in paths.iter_mut().skip(before) {
-        path.written = true;
-    }
-    if script.commands().iter().any(sets_what_git_runs) {
-        let config = Word::fixed(".git/config");
+    for target in targets::of(&script, &line.command) {
         let before = paths.len();
-        located(&config, Some(start), ground, &mut paths);
-        paths.iter_mut().skip(before).for_each(|path| path.written = true);
+        let from = from(target.directory.as_deref());
+        changed(&target.word, from.as_deref(), ground, &mut paths);
+        paths.iter_mut().skip(before).for_each(|path| path.change = Some(target.change.clone()));
     }
     paths
-}
-
-/// `git config core.hooksPath x`: what git runs from then on.
-fn sets_what_git_runs(command: &Command) -> bool {
-    let runs = |key: &str| {
-        let key = key.to_ascii_lowercase();
-        ["core.hookspath", "core.fsmonitor", "core.sshcommand", "core.editor", "core.pager"]
-            .contains(&key.as_str())
-            || ["alias.", "filter.", "credential.", "include", "url.", "gpg.", "init.template"]
-                .iter()
-                .any(|start| key.starts_with(start))
-            || key.starts_with("diff.") && key.ends_with(".command")
-    };
-    let args: Vec<&str> = command.args.iter().map(|word| word.text.as_str()).collect();
-    let reads = ["--get", "--list", "-l", "--get-all", "get", "list"];
-    command.program() == Some("git")
-        && args.contains(&"config")
-        && !args.iter().any(|arg| reads.contains(arg))
-        && args.iter().any(|arg| runs(arg))
 }
 
 /// The words of a command that may name a file: not what is printed, looked for, or said.
@@ -282,6 +261,26 @@ fn located(word: &Word, from: Option<&str>, ground: &Ground<'_>, paths: &mut Vec
     }
 }
 
+/// The path that a target is, seen from the directory of its command.
+fn changed(word: &Word, from: Option<&str>, ground: &Ground<'_>, paths: &mut Vec<Named>) {
+    let text = word.text.as_str();
+    if is_url(text) || text.is_empty() {
+        return;
+    }
+    let text = ["$PWD/", "${PWD}/"].iter().find_map(|pwd| text.strip_prefix(pwd)).unwrap_or(text);
+    let before = paths.len();
+    for text in braces(text) {
+        let relative = !text.starts_with(['/', '~', '$']);
+        match from.filter(|from| relative && !from.is_empty()) {
+            Some(from) => add(&format!("{from}/{text}"), false, ground, paths),
+            None => add(&text, false, ground, paths),
+        }
+    }
+    if word.kind != WordKind::Literal {
+        paths.iter_mut().skip(before).for_each(|path| path.open |= path.absolute.contains('['));
+    }
+}
+
 fn looks_like_a_path(text: &str) -> bool {
     text.contains(['/', '\\']) || text.starts_with(['.', '~'])
 }
@@ -329,9 +328,12 @@ impl<'g> Ground<'g> {
             // The same place as rules may name it: `~/.ssh/id`.
             let at_home = self.home.and_then(|home| {
                 let rest = absolute.strip_prefix(home.trim_end_matches('/'))?;
-                rest.starts_with('/').then(|| format!("~{rest}"))
+                (rest.is_empty() || rest.starts_with('/')).then(|| format!("~{rest}"))
             });
-            let one = Named { inside, absolute, certain, open, written: false };
+            // The home folder of somebody else is one, too.
+            let at_home =
+                at_home.or_else(|| homes::inside(&absolute).map(|rest| format!("~/{rest}")));
+            let one = Named { inside, absolute, certain, open, change: None };
             if let Some(absolute) = at_home {
                 paths.push(Named { absolute, inside: None, ..one.clone() });
             }
@@ -373,6 +375,7 @@ fn add_one(text: &str, certain: bool, ground: &Ground<'_>, paths: &mut Vec<Named
     let open = |text: &str| text.contains(['$', '`', '*', '?']);
     let text = text.replace('\\', "/");
     let text = one_form(&text);
+    let text = homes::named_by_variable(&text).map_or(text, Cow::Owned);
     let in_home = ["~", "$HOME", "${HOME}", "$HOME}"].into_iter().find_map(|name| {
         text.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))
     });

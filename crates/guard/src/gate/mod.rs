@@ -14,6 +14,7 @@ mod permit;
 mod policy;
 mod protected;
 mod spelling;
+mod targets;
 mod trust;
 mod utility;
 mod verdict;
@@ -48,7 +49,7 @@ pub use utility::{
     GainEstimator, RecentCall, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore,
     UtilityScorer, UtilitySettings,
 };
-pub use verdict::{GateId, Judged, Question, Reason, Verdict, combine};
+pub use verdict::{GateId, Judged, Question, Reason, Stake, Verdict, combine};
 
 /// Judges one admitted call. Synchronous and unable to fail: trouble is a denial.
 ///

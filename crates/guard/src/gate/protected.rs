@@ -1,21 +1,28 @@
 //! Places that decide about the agent, or that others run.
 
-use std::path::PathBuf;
+mod holders;
+
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::mentioned::Named;
+use super::mentioned::{Ground, Named};
 use super::pattern::PatternError;
 use super::permission::Action;
 use super::policy::Globs;
+use super::targets::Change;
+use holders::Holder;
 
 /// What the agent should not change unseen: what decides about it, and what runs by itself later.
-const PLACES: [&str; 46] = [
+const PLACES: [&str; 48] = [
     "**/counterfoil.toml",
     "~/.config/counterfoil/**",
     "~/.local/state/counterfoil/**",
+    // The program that judges.
+    "**/bin/counterfoil",
+    "**/bin/counterfoil.exe",
     // Settings, hooks and servers of agents and editors.
     "**/.claude/settings*.json",
     "**/.claude/hooks/**",
@@ -57,9 +64,9 @@ const PLACES: [&str; 46] = [
     "~/.config/autostart/**",
     "~/.config/systemd/user/**",
     "~/.pam_environment",
-    "~/.ssh/authorized_keys",
-    "~/.ssh/config",
-    "~/.ssh/rc",
+    "**/.ssh/authorized_keys",
+    "**/.ssh/config",
+    "**/.ssh/rc",
     "/etc/profile.d/**",
     "/etc/cron*/**",
 ];
@@ -103,7 +110,8 @@ impl ProtectedOptions {
             error: wrong.error,
         };
         let globs = Globs::new(&self.paths).map_err(wrong)?;
-        Ok(ProtectedSettings { action: self.action, globs, folders: Vec::new() })
+        let more = self.paths.iter().map(|path| Holder::of_pattern(path)).collect();
+        Ok(ProtectedSettings { action: self.action, globs, more, folders: Vec::new() })
     }
 }
 
@@ -113,14 +121,35 @@ pub struct ProtectedSettings {
     pub(super) action: Action,
     /// Those of the configuration.
     globs: Option<Globs>,
-    folders: Vec<PathBuf>,
+    /// The folders that hold those.
+    more: Vec<Holder>,
+    /// Places that are only known where this runs, with all that lies in them.
+    folders: Vec<(PathBuf, Holder)>,
 }
 
 impl Default for ProtectedSettings {
     fn default() -> Self {
         let ProtectedOptions { action, .. } = ProtectedOptions::default();
-        Self { action, globs: None, folders: Vec::new() }
+        Self { action, globs: None, more: Vec::new(), folders: Vec::new() }
     }
+}
+
+/// No system opens a longer path.
+const LONGEST: usize = 8192;
+
+/// Whether a path is a file that shells start with. What only sets variables there is nobody's code.
+fn is_start_file(names: &[&str]) -> bool {
+    const START_FILES: [&str; 8] = [
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".profile",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".envrc",
+    ];
+    names.last().is_some_and(|name| START_FILES.contains(name))
 }
 
 /// Our own places, compiled when a call first changes something.
@@ -130,20 +159,49 @@ fn own() -> Option<&'static Globs> {
     OWN.as_ref()
 }
 
+/// The folders that hold our own places.
+fn own_holders() -> &'static [Holder] {
+    static OWN: LazyLock<Vec<Holder>> =
+        LazyLock::new(|| PLACES.iter().map(|place| Holder::of_pattern(place)).collect());
+    &OWN
+}
+
 impl ProtectedSettings {
-    /// The same with folders whose names are only known where this runs: the state, wherever it
-    /// lies.
+    /// The same with files and folders whose names are only known where this runs: the state, the
+    /// configuration and the settings of agents, wherever they lie.
     #[must_use]
     pub fn and_folders(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.folders.extend(folders);
+        for folder in folders {
+            let holder = Holder::of_folder(&folder);
+            self.folders.push((folder, holder));
+        }
         self
     }
 
-    pub(super) fn holds(&self, path: &Named) -> bool {
+    /// Whether what a call does to a path changes a protected place.
+    pub(super) fn touched(&self, path: &Named, ground: &Ground<'_>) -> bool {
+        let Some(change) = &path.change else { return false };
+        if path.absolute.len() > LONGEST {
+            return false;
+        }
+        let above: Vec<&str> = holders::parts(&path.absolute).collect();
+        let of_folders = || self.folders.iter().map(|(_, holder)| holder);
+        let mut holders = own_holders().iter().chain(&self.more).chain(of_folders());
+        match change {
+            Change::Sets if is_start_file(&above) => false,
+            Change::Sets | Change::Writes => self.holds(path),
+            Change::Replaces | Change::Fills => {
+                self.holds(path) || holders.any(|holder| holder.lies_in(&above, ground))
+            }
+            Change::Within(name) => {
+                self.holds(path) || holders.any(|holder| holder.has_in(&above, name, ground))
+            }
+        }
+    }
+
+    fn holds(&self, path: &Named) -> bool {
+        let within = |folder: &Path| Path::new(&path.absolute).starts_with(folder);
         own().into_iter().chain(&self.globs).any(|globs| globs.holds(path))
-            || self
-                .folders
-                .iter()
-                .any(|folder| std::path::Path::new(&path.absolute).starts_with(folder))
+            || self.folders.iter().any(|(folder, _)| within(folder))
     }
 }

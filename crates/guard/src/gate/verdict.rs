@@ -45,6 +45,28 @@ pub struct Reason {
     pub help: Option<String>,
 }
 
+/// What is at stake where a person is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stake {
+    /// Somebody wants to know of such calls first.
+    Agreement,
+    /// What it does cannot be read before it runs.
+    Unread,
+    /// Nothing brings back what it does: it deletes, or lets a secret out.
+    Irreversible,
+    /// It changes what decides about the agent, or what others run.
+    Protected,
+}
+
+impl Stake {
+    /// Whether it is denied where nobody is asked, whatever the mode: what was lost then stays so.
+    #[must_use]
+    pub fn is_lasting(self) -> bool {
+        matches!(self, Self::Irreversible | Self::Protected)
+    }
+}
+
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Question {
@@ -58,13 +80,21 @@ pub struct Question {
     pub call: String,
     /// Why it is asked.
     pub why: String,
+    /// What is at stake.
+    #[serde(skip)]
+    pub stake: Stake,
 }
 
 impl Question {
     /// The question that `gate` has about this call.
     pub(crate) fn about(call: &Admitted, gate: GateId, why: String) -> Self {
         let tool = call.tool().name.clone();
-        Self { gate, digest: call.digest(), call: in_one_line(call), tool, why }
+        let (call, digest) = (in_one_line(call), call.digest());
+        Self { gate, digest, call, tool, why, stake: Stake::Agreement }
+    }
+
+    pub(crate) fn at_stake(self, stake: Stake) -> Self {
+        Self { stake, ..self }
     }
 }
 

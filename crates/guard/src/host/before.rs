@@ -31,6 +31,9 @@ pub enum Asking {
     Person,
     /// Nobody can be asked: what somebody would have to agree to is denied.
     Nobody,
+    /// The user has switched questions off. What nothing brings back, and what changes a protected
+    /// place, is denied; the rest may run, and is remarked upon.
+    SwitchedOff,
 }
 
 impl HostedCall {
@@ -64,6 +67,12 @@ fn not_judged(tool: &str) -> Reason {
         matched: None,
         help: Some("call it again with an object of arguments".to_owned()),
     }
+}
+
+/// What would have been asked, where questions are switched off.
+fn unasked(questions: &[Question]) -> String {
+    let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
+    format!("questions are switched off; elsewhere a person would be asked: {}", whys.join("; "))
 }
 
 /// What somebody would have to agree to, and nobody can.
@@ -109,9 +118,9 @@ impl Guard {
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let HostedCall { call, tool, arguments } = hosted;
         let (judged, consulted) = self.verdict_on(hosted, &scene).await;
-        let (judged, permit) = self.with_approval(session, hosted, judged, asking);
-        let mut notes: Vec<String> =
-            secrets::note(hosted, self.runs_commands(&tool.name)).into_iter().collect();
+        let (judged, permit, unasked) = self.with_approval(session, hosted, judged, asking);
+        let secret = secrets::note(hosted, self.runs_commands(&tool.name));
+        let mut notes: Vec<String> = secret.into_iter().chain(unasked).collect();
         let execution_id = match &judged {
             Judged::Denied(reasons) => {
                 let denied = self.deny(session, hosted, reasons, &scene, consulted).await?;
@@ -152,25 +161,31 @@ impl Guard {
         hosted: &HostedCall,
         judged: Judged,
         asking: Asking,
-    ) -> (Judged, PermitBasis) {
+    ) -> (Judged, PermitBasis, Option<String>) {
         let basis = session.host_basis();
-        let Judged::Asked(questions) = judged else { return (judged, basis) };
+        let Judged::Asked(questions) = judged else { return (judged, basis, None) };
         // Of a call without an id nothing is opened that would use the approval up.
         let redeem = || self.approvals().redeem(session.id(), hosted.digest());
         match (!hosted.call.id.is_empty()).then(redeem).flatten() {
             Some(agreed) => {
                 let permit = agreed.basis();
                 let matched = vec![(GateId("approval"), agreed.by)];
-                (Judged::Allowed { matched }, permit)
+                (Judged::Allowed { matched }, permit, None)
             }
             None if let Some(reason) = self.refusal_of(session, &questions) => {
-                (Judged::Denied(vec![reason]), basis)
+                (Judged::Denied(vec![reason]), basis, None)
             }
-            None if asking == Asking::Nobody => {
-                let reasons = questions.into_iter().map(not_agreed).collect();
-                (Judged::Denied(reasons), basis)
-            }
-            None => (Judged::Asked(questions), basis),
+            None => match asking {
+                Asking::Person => (Judged::Asked(questions), basis, None),
+                Asking::SwitchedOff if !questions.iter().any(|q| q.stake.is_lasting()) => {
+                    let note = unasked(&questions);
+                    (Judged::Allowed { matched: Vec::new() }, basis, Some(note))
+                }
+                Asking::Nobody | Asking::SwitchedOff => {
+                    let reasons = questions.into_iter().map(not_agreed).collect();
+                    (Judged::Denied(reasons), basis, None)
+                }
+            },
         }
     }
 

@@ -22,4 +22,7 @@ mod transaction;
 mod written;
 
 pub use executor::ShellExecutor;
-pub use transaction::{SinceChanged, UndoError, has_snapshot, undo_snapshot};
+pub use transaction::{
+    NoSnapshot, SinceChanged, UndoError, has_snapshot, snapshot_after, snapshot_before,
+    undo_snapshot,
+};

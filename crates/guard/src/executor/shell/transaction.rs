@@ -1,6 +1,7 @@
 //! Files that a command seems to write, as they were before it ran, so that they can be put back.
 
 mod ground;
+mod hosted;
 mod restore;
 mod snapshot;
 
@@ -14,6 +15,7 @@ use crate::executor::settings::TransactionSettings;
 use crate::executor::{RolledBack, ToolError};
 use crate::scene::{Requested, Scene};
 
+pub use hosted::{NoSnapshot, snapshot_after, snapshot_before};
 pub use restore::{SinceChanged, UndoError, has_snapshot, undo_snapshot};
 use snapshot::Snapshot;
 

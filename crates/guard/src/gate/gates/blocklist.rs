@@ -2,7 +2,7 @@ use crate::admitted::Admitted;
 use crate::blocklist::{NoCommand, RefusalKind, Unread, judge_command};
 use crate::executor::ShellPolicyHandle;
 use crate::gate::permission::PermissionSettings;
-use crate::gate::{Gate, GateId, Question, Reason, Verdict};
+use crate::gate::{Gate, GateId, Question, Reason, Stake, Verdict};
 use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("blocklist");
@@ -53,7 +53,12 @@ impl Gate for BlocklistGate {
                 if refusal.kind == RefusalKind::Irreversible
                     || refusal.kind.is_asked() && people_are_asked =>
             {
-                Verdict::Ask(Question::about(call, ID, refusal.message))
+                let stake = match refusal.kind {
+                    RefusalKind::Irreversible => Stake::Irreversible,
+                    RefusalKind::Unread => Stake::Unread,
+                    RefusalKind::Elevated | RefusalKind::Floor => Stake::Agreement,
+                };
+                Verdict::Ask(Question::about(call, ID, refusal.message).at_stake(stake))
             }
             Some(refusal) => denied(refusal.message.clone(), Some(refusal.help())),
         }

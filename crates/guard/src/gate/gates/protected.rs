@@ -1,9 +1,12 @@
+use std::collections::BTreeSet;
+
 use crate::admitted::Admitted;
 use crate::executor::ShellPolicyHandle;
 use crate::gate::mentioned::{Ground, Line, in_arguments, in_command};
 use crate::gate::permission::Action;
 use crate::gate::protected::ProtectedSettings;
-use crate::gate::{Gate, GateId, Question, Reason, Verdict};
+use crate::gate::targets::Change;
+use crate::gate::{Gate, GateId, Question, Reason, Stake, Verdict};
 use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("protected");
@@ -29,15 +32,18 @@ impl Gate for Protected {
         let paths = match Line::of(call, &self.shell) {
             Some(line) => in_command(&line, &ground),
             None if call.tool().effects.writes == Some(false) => return allowed,
-            None => in_arguments(call.arguments(), &ground, true),
+            None => in_arguments(call.arguments(), &ground, Some(&by_tool(&call.tool().name))),
         };
-        let Some(path) = paths.iter().find(|path| path.written && self.settings.holds(path)) else {
+        let mut seen = BTreeSet::new();
+        let mut paths = paths.iter().filter(|path| seen.insert((&path.absolute, &path.change)));
+        let Some(path) = paths.find(|path| self.settings.touched(path, &ground)) else {
             return allowed;
         };
         let shown = path.inside.as_deref().unwrap_or(&path.absolute);
-        let why = format!("`{shown}` decides about the agent or is run by others");
+        let why =
+            format!("`{shown}` decides about the agent or is run by others, or holds what does");
         if self.settings.action == Action::Ask {
-            return Verdict::Ask(Question::about(call, ID, why));
+            return Verdict::Ask(Question::about(call, ID, why).at_stake(Stake::Protected));
         }
         Verdict::Deny(Reason {
             gate: ID,
@@ -47,4 +53,25 @@ impl Gate for Protected {
             help: Some("leave it as it is; its user changes it".to_owned()),
         })
     }
+}
+
+/// What a tool of this name does to the paths in its arguments. One that edits files changes these;
+/// one that moves or removes takes whole folders.
+fn by_tool(name: &str) -> Change {
+    const TAKES: [&str; 24] = [
+        "move", "mv", "rename", "delete", "del", "remove", "rm", "rmdir", "rmtree", "unlink",
+        "trash", "erase", "purge", "clear", "destroy", "copy", "cp", "extract", "unzip", "unpack",
+        "symlink", "link", "chmod", "chown",
+    ];
+    let mut words = vec![String::new()];
+    for c in name.chars() {
+        if !c.is_ascii_alphanumeric() || c.is_ascii_uppercase() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    let takes = words.iter().any(|word| TAKES.contains(&word.as_str()));
+    if takes { Change::Replaces } else { Change::Writes }
 }

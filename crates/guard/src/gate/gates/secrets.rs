@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 use crate::admitted::Admitted;
 use crate::executor::ShellPolicyHandle;
-use crate::gate::{Gate, GateId, Question, Verdict};
+use crate::gate::{Gate, GateId, Question, Stake, Verdict};
 use crate::redact::Redactor;
 use crate::scene::Scene;
 
@@ -34,7 +34,7 @@ impl Gate for Secrets {
         let shell = self.shell.load();
         if let Some(place) = shell.blocklist.secret_place(call.arguments()) {
             let why = format!("keys and passwords lie in `{place}`");
-            return Verdict::Ask(Question::about(call, ID, why));
+            return Verdict::Ask(Question::about(call, ID, why).at_stake(Stake::Irreversible));
         }
         let line = || shell.blocklist.command_at(&call.tool().name, call.arguments());
         let leaves = call.tool().effects.network == Some(true)
@@ -42,7 +42,7 @@ impl Gate for Secrets {
         let holds = || Redactor::standard().redact_value(call.arguments()) != *call.arguments();
         if leaves && holds() {
             let why = "what looks like a secret would leave this machine".to_owned();
-            return Verdict::Ask(Question::about(call, ID, why));
+            return Verdict::Ask(Question::about(call, ID, why).at_stake(Stake::Irreversible));
         }
         allowed
     }

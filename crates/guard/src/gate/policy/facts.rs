@@ -80,7 +80,7 @@ impl<'f> Facts<'f> {
             let ground = Ground::new(self.workspace, home);
             match &self.line {
                 Some(line) => in_command(line, &ground),
-                None => in_arguments(self.arguments, &ground, false),
+                None => in_arguments(self.arguments, &ground, None),
             }
         })
     }

@@ -93,6 +93,7 @@ fn blocklist_holds_under_approval() {
         tool: "shell".to_owned(),
         call: "shell".to_owned(),
         why: "wanted".to_owned(),
+        stake: counterfoil_guard::Stake::Agreement,
     };
     approvals.grant("s1", &question, Approval::by("ada"));
     let decision = gates.decide(&asked, &Situation::default().scene(), &approvals);
@@ -189,6 +190,7 @@ fn deny_beats_allow_and_ask_between_gates() {
                 tool: "read".to_owned(),
                 call: "read".to_owned(),
                 why: "always".to_owned(),
+                stake: counterfoil_guard::Stake::Agreement,
             })
         },
     ];

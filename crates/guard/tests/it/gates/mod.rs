@@ -8,6 +8,7 @@ mod invariants;
 mod pages;
 mod permissions;
 mod policies;
+mod protected;
 mod trust;
 mod utility;
 

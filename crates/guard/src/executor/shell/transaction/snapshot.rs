@@ -89,43 +89,18 @@ impl Snapshot {
     /// Lists all that stands in folders that the command made, so that nothing else goes with
     /// them.
     pub(super) fn add_made(&mut self) -> Result<(), String> {
-        let mut seen: HashSet<PathBuf> = self.entries.iter().map(|e| e.path.clone()).collect();
-        let mut at = 0;
-        while let Some(entry) = self.entries.get(at) {
-            at += 1;
-            let failed = |error: io::Error| format!("{}: {error}", entry.path.display());
-            let is_folder = |kind: FileType| kind == FileType::Directory;
-            let made = !matches!(entry.was, Was::Folder { .. })
-                && self
-                    .ground
-                    .look(&entry.path)
-                    .map_err(failed)?
-                    .is_some_and(|s| is_folder(s.kind));
-            if !made {
-                continue;
-            }
-            let path = entry.path.clone();
-            for name in self.ground.names(&path).map_err(failed)? {
-                let path = path.join(name);
-                if seen.insert(path.clone()) {
-                    self.entries.push(Entry { path, was: Was::Absent, left: None });
-                }
-            }
-            if self.entries.len() > MOST_PATHS {
-                return Err(format!("the command made more than {MOST_PATHS} paths"));
-            }
-        }
-        // A folder stands before what is in it, so that it goes after it.
-        self.entries.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(())
+        add_made(&self.ground, &mut self.entries)
     }
 
     /// Moves the snapshot to where it outlives the process, and drops all but the last ones.
     pub(super) fn keep(&mut self, kept: &Path, id: &str, most: usize) -> io::Result<()> {
         self.add_made().map_err(io::Error::other)?;
-        for entry in &mut self.entries {
-            entry.left = Some(self.ground.left(&entry.path)?);
-        }
+        note_left(&self.ground, &mut self.entries)?;
+        self.store(kept, id, most)
+    }
+
+    /// The same while the command has not run yet.
+    pub(super) fn store(&mut self, kept: &Path, id: &str, most: usize) -> io::Result<()> {
         private_folder(kept)?;
         let place = kept.join(file_name(id));
         private_folder(&place)?;
@@ -135,13 +110,62 @@ impl Snapshot {
             }
         }
         let entries = std::mem::take(&mut self.entries);
-        let list = serde_json::to_vec(&Kept { workspace: self.workspace.clone(), entries })?;
-        // The list comes last: a snapshot without one is none.
-        let mut file = fs::File::create_new(place.join(LIST))?;
-        io::Write::write_all(&mut file, &list)?;
-        file.sync_all()?;
+        Kept { workspace: self.workspace.clone(), entries }.write(&place)?;
         drop_old(kept, most)
     }
+}
+
+impl Kept {
+    pub(super) fn read(place: &Path) -> io::Result<Self> {
+        let list = fs::File::open(place.join(LIST))?;
+        Ok(serde_json::from_reader(io::BufReader::new(list))?)
+    }
+
+    /// The list comes last, and at once: a snapshot without one is none.
+    pub(super) fn write(&self, place: &Path) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(place)?;
+        io::Write::write_all(&mut file, &serde_json::to_vec(self)?)?;
+        file.as_file().sync_all()?;
+        file.persist(place.join(LIST)).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+/// Notes what stands at every path when the command has ended.
+pub(super) fn note_left(ground: &Ground, entries: &mut [Entry]) -> io::Result<()> {
+    for entry in entries {
+        entry.left = Some(ground.left(&entry.path)?);
+    }
+    Ok(())
+}
+
+/// Lists all that stands in folders that a command made.
+pub(super) fn add_made(ground: &Ground, entries: &mut Vec<Entry>) -> Result<(), String> {
+    let mut seen: HashSet<PathBuf> = entries.iter().map(|e| e.path.clone()).collect();
+    let mut at = 0;
+    while let Some(entry) = entries.get(at) {
+        at += 1;
+        let failed = |error: io::Error| format!("{}: {error}", entry.path.display());
+        let is_folder = |kind: FileType| kind == FileType::Directory;
+        let made = !matches!(entry.was, Was::Folder { .. })
+            && ground.look(&entry.path).map_err(failed)?.is_some_and(|s| is_folder(s.kind));
+        if !made {
+            continue;
+        }
+        let path = entry.path.clone();
+        for name in ground.names(&path).map_err(failed)? {
+            let path = path.join(name);
+            if seen.insert(path.clone()) {
+                entries.push(Entry { path, was: Was::Absent, left: None });
+            }
+        }
+        if entries.len() > MOST_PATHS {
+            return Err(format!("the command made more than {MOST_PATHS} paths"));
+        }
+    }
+    // A folder stands before what is in it, so that it goes after it.
+    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(())
 }
 
 fn drop_old(kept: &Path, most: usize) -> io::Result<()> {
