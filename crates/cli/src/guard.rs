@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use counterfoil_guard::{
-    Approver, ExecutorKind, FileExecutor, Gates, Guard, GuardSettings, Ledger, Sandbox,
-    ShellExecutor, StateFolder, SystemClock, SystemRandomness, WebExecutor,
+    Approver, ExecutorKind, FileExecutor, Gates, Guard, GuardOptions, GuardSettings, HostedCall,
+    Ledger, Sandbox, ShellExecutor, StateFolder, SystemClock, SystemRandomness, WebExecutor,
+    profile,
 };
+use counterfoil_model::Agent;
 
-use crate::config::Options;
+use crate::config::{self, Options};
 use crate::exit::Complaint;
 use crate::provider::{embedder, judge, reformatter};
 use crate::rule_names::Selection;
@@ -144,9 +146,11 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
 }
 
 /// The gates of a host, for whoever wants to know what they would say. Nobody is asked.
-pub(crate) fn gates(options: &Options) -> anyhow::Result<Gates> {
+pub(crate) fn gates(options: &Options, state: Option<&StateFolder>) -> anyhow::Result<Gates> {
     let policy = &options.tools.adversarial_policy;
-    let gates = options.guard().resolve()?.gates().for_host();
+    let mut settings = options.guard().resolve()?;
+    protect_own_places(&mut settings, state);
+    let gates = settings.gates().for_host();
     let gates = if policy.is_asked() { gates.with_judge() } else { gates };
     Ok(gates.build())
 }
@@ -157,9 +161,60 @@ pub(crate) fn settings_beside(
     folder: Option<&StateFolder>,
 ) -> anyhow::Result<GuardSettings> {
     let mut settings = settings(options)?;
-    let own = folder.map(|folder| folder.path().to_owned());
-    settings.protected = settings.protected.and_folders(own);
+    protect_own_places(&mut settings, folder);
     Ok(settings)
+}
+
+/// The settings of the guard of an agent's hook.
+pub(crate) fn settings_of_hook(
+    agent: Agent,
+    call: Option<&HostedCall>,
+    mut options: Options,
+    folder: Option<&StateFolder>,
+) -> anyhow::Result<GuardSettings> {
+    let guard = options.hooks.guard(agent, call, options.guard());
+    let GuardOptions { tools, ledger, audit, .. } = guard;
+    (options.tools, options.ledger, options.audit) = (tools, ledger, audit);
+    let mut settings = settings_beside(&options, folder)?;
+    settings.rules = profile(settings.rules);
+    Ok(settings)
+}
+
+/// Protects what decides about the agent and has a name only here: the state and the configuration
+/// in force, whatever names them, keys, this program, and agents' settings in folders that the
+/// environment names.
+pub(crate) fn protect_own_places(settings: &mut GuardSettings, folder: Option<&StateFolder>) {
+    let set =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let named = folder.map(|folder| folder.path().to_owned());
+    let configuration = [config::user_folder(), set("COUNTERFOIL_CONFIG")];
+    let keys = settings.ledger.key.clone().into_iter().chain(settings.ledger.password_file.clone());
+    let of_agents = [
+        (
+            "CLAUDE_CONFIG_DIR",
+            &["settings.json", "settings.local.json", "hooks", ".claude.json"] as &[&str],
+        ),
+        ("CODEX_HOME", &["config.toml", "hooks.json", "rules"]),
+    ];
+    let of_agents = of_agents.into_iter().flat_map(|(variable, names)| {
+        let folder = set(variable);
+        names.iter().filter_map(move |name| Some(folder.as_ref()?.join(name)))
+    });
+    let program = std::env::current_exe().ok();
+    let places: Vec<PathBuf> = named
+        .into_iter()
+        .chain(configuration.into_iter().flatten())
+        .chain(keys)
+        .chain(of_agents)
+        .chain(program)
+        .filter_map(|place| std::path::absolute(place).ok())
+        .collect();
+    // A command may name the place itself, where a link leads to it.
+    let real: Vec<PathBuf> = places.iter().filter_map(|place| place.canonicalize().ok()).collect();
+    let mut all = [places, real].concat();
+    all.sort();
+    all.dedup();
+    settings.protected = settings.protected.clone().and_folders(all);
 }
 
 /// The checked settings of the guard.

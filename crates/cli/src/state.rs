@@ -51,6 +51,16 @@ impl State {
         Ok(self)
     }
 
+    /// Whether something could be recorded in the folder, where it is there. Where it is not, it is
+    /// made once something is.
+    pub(crate) fn writable(&self) -> Result<(), Complaint> {
+        if !self.folder.exists() {
+            return Ok(());
+        }
+        self.is_a_folder()?;
+        self.probe().map_err(|error| self.unusable(&error))
+    }
+
     /// The folder, which must be there: whoever calls this wants to read what was recorded.
     pub(crate) fn existing(self) -> Result<Self, Complaint> {
         match fs::metadata(&self.folder) {

@@ -21,6 +21,8 @@ pub struct Coverage {
     pub calls: usize,
     /// Of these, calls from before the hook saw its first event of the session, without a receipt.
     pub earlier: usize,
+    /// Of these, calls that the agent itself refused before it asked the hook: they did not run.
+    pub refused: usize,
     /// The calls without a receipt that the hook should have seen, in the order of the log.
     pub uncovered: Vec<Uncovered>,
 }
@@ -29,7 +31,7 @@ impl Coverage {
     /// The calls with a receipt.
     #[must_use]
     pub fn covered(&self) -> usize {
-        self.calls.saturating_sub(self.earlier + self.uncovered.len())
+        self.calls.saturating_sub(self.earlier + self.refused + self.uncovered.len())
     }
 }
 
@@ -51,8 +53,9 @@ pub struct Uncovered {
 /// Holds the calls of a log against the receipts of its session. A receipt stands for the call of
 /// its id; one without an id, for one call of the same tool with the same arguments.
 ///
-/// `since` is when the hook saw its first event of this session, in milliseconds since the Unix
-/// epoch; `None`: it never saw one, and every call was earlier.
+/// `since` is from when on the hook should have seen this session, in milliseconds since the Unix
+/// epoch: it was installed then, or saw its first event. `None`: it never saw one, and every call was
+/// earlier.
 #[must_use]
 pub fn coverage(transcript: &Transcript, receipts: &[Receipted], since: Option<i64>) -> Coverage {
     let ids: BTreeSet<&str> = receipts.iter().map(|receipt| receipt.call_id.as_str()).collect();
@@ -60,6 +63,11 @@ pub fn coverage(transcript: &Transcript, receipts: &[Receipted], since: Option<i
     for receipt in receipts.iter().filter(|receipt| receipt.call_id.is_empty()) {
         *nameless.entry(receipt.arguments).or_default() += 1;
     }
+    let outcomes = || transcript.messages.iter().flat_map(|message| &message.outcomes);
+    let refused: BTreeSet<&str> = outcomes()
+        .filter(|outcome| outcome.refused)
+        .map(|outcome| outcome.call_id.as_str())
+        .collect();
     let mut found = Coverage::default();
     for message in &transcript.messages {
         for call in &message.calls {
@@ -73,6 +81,10 @@ pub fn coverage(transcript: &Transcript, receipts: &[Receipted], since: Option<i
             let left = digest.as_ref().and_then(|digest| nameless.get_mut(digest));
             if let Some(left) = left.filter(|left| **left > 0) {
                 *left -= 1;
+                continue;
+            }
+            if refused.contains(call.id.as_str()) {
+                found.refused += 1;
                 continue;
             }
             let seen = since.is_some_and(|since| message.time.is_none_or(|time| time >= since));

@@ -17,8 +17,21 @@ pub struct Event {
     pub cwd: Option<PathBuf>,
     /// The user's prompt that led here, where the agent numbers them.
     pub prompt: Option<String>,
+    /// Whether the agent asks its user about calls.
+    pub questions: Questions,
     /// What happened.
     pub happening: Happening,
+}
+
+/// Whether an agent asks its user about calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Questions {
+    /// As far as its contract allows it.
+    #[default]
+    Asked,
+    /// The user has switched them off: Claude Code's `bypassPermissions`, Codex's approval policy
+    /// `never`, Gemini CLI's `yolo`.
+    SwitchedOff,
 }
 
 /// What happened.
@@ -37,6 +50,8 @@ pub enum Happening {
         /// The agent goes on already because a hook told it to.
         again: bool,
     },
+    /// A session begins, or goes on after it was compacted.
+    Started,
     /// The session is over, for now.
     Ended,
     /// Anything else.

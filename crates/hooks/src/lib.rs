@@ -32,14 +32,16 @@ pub use answer::{Answer, Decision};
 pub use canary::{Answered, Expected, Probe, answered, canary_log, probes};
 pub use contract::{ReadEventError, read_event, write_answer};
 pub use coverage::{Coverage, Receipted, Uncovered, coverage};
-pub use event::{Event, Happening};
+pub use event::{Event, Happening, Questions};
 pub use memory::{Memory, MemoryError, Turn};
-pub use options::{HooksOptions, HooksOptionsError, HooksSettings, OnFault, StopMode};
-pub use respond::{RespondError, Surrounding, respond};
+pub use options::{
+    HooksOptions, HooksOptionsError, HooksSettings, OnFault, StopMode, WithoutQuestions,
+};
+pub use respond::{RespondError, Snapshots, Surrounding, asking, respond};
 pub use settings::{
-    InstalledHook, ListedServer, Reached, SettingsChange, SettingsEdit, SettingsError,
-    SettingsForm, command_line, config_has_hooks, enabled_plugin, guard_servers, install,
-    installed, listed_servers, missing_events, plugin_hooks, program_of, release_servers,
-    switched_off, uninstall,
+    Extras, InstalledHook, ListedServer, Reached, SessionStart, SettingsChange, SettingsEdit,
+    SettingsError, SettingsForm, WhenMissing, command_line, config_has_hooks, enabled_plugin,
+    guard_servers, install, install_with, installed, listed_servers, missing_events, plugin_hooks,
+    program_of, release_servers, switched_off, uninstall,
 };
 pub use toolbox::tool;

@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use counterfoil_guard::{CommandArgument, Durability, GuardOptions, Substitution, Unread};
+use counterfoil_guard::{
+    CommandArgument, Durability, GuardOptions, HostedCall, Substitution, Unread,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +22,14 @@ pub struct HooksOptions {
     /// What happens to a tool when its hook fails: `open` lets the agent decide and says so,
     /// `ask` has a person asked, `closed` denies it. A stop always passes.
     pub on_failure: OnFault,
+    /// What happens to a call that would be asked about where the user has switched the agent's
+    /// questions off (`bypassPermissions`): `protect` denies what nothing brings back and what
+    /// changes a protected place, and lets the rest run with a remark; `deny` denies all of it;
+    /// `ask` answers as in any other mode.
+    pub without_questions: WithoutQuestions,
+    /// Keep what the agent's shell commands seem to change before they run, so that `counterfoil
+    /// undo` puts it back: files in the project, up to 64 MiB a command.
+    pub undo: bool,
     /// After so many milliseconds a hook gives up, as if it had failed.
     pub time_limit_ms: u64,
     /// Deny `curl`, `wget` and the like in the agent's shell. Off, the agent's own permissions
@@ -57,6 +67,19 @@ pub enum OnFault {
     Closed,
 }
 
+/// What happens to a call that would be asked about where the user has switched questions off.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WithoutQuestions {
+    /// What nothing brings back, and what changes a protected place, is denied.
+    #[default]
+    Protect,
+    /// It is denied.
+    Deny,
+    /// The agent is told to ask, and does what its mode says.
+    Ask,
+}
+
 /// Why the options cannot be used. Each names the key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HooksOptionsError {
@@ -88,6 +111,10 @@ pub struct HooksSettings {
     pub blocks_in_a_row: u32,
     /// What happens to a tool when its hook fails.
     pub on_failure: OnFault,
+    /// What happens to a call that would be asked about where questions are switched off.
+    pub without_questions: WithoutQuestions,
+    /// Whether what commands change is kept before they run.
+    pub undo: bool,
     /// After what time a hook gives up.
     pub time_limit: Duration,
 }
@@ -98,6 +125,8 @@ impl Default for HooksSettings {
             stop: StopMode::default(),
             blocks_in_a_row: 2,
             on_failure: OnFault::default(),
+            without_questions: WithoutQuestions::default(),
+            undo: false,
             time_limit: Duration::from_secs(5),
         }
     }
@@ -109,6 +138,8 @@ impl Default for HooksOptions {
             stop: StopMode::default(),
             blocks_in_a_row: 2,
             on_failure: OnFault::default(),
+            without_questions: WithoutQuestions::default(),
+            undo: false,
             time_limit_ms: 5_000,
             block_network_commands: false,
             ask_irreversible: true,
@@ -137,21 +168,31 @@ impl HooksOptions {
             stop: self.stop,
             blocks_in_a_row: self.blocks_in_a_row,
             on_failure: self.on_failure,
+            without_questions: self.without_questions,
+            undo: self.undo,
             time_limit: Duration::from_millis(self.time_limit_ms),
         })
     }
 
     /// What the guard of a hook goes by: the configured options, but for five things. The agent's
-    /// shell tools are known as such; it does not run the commands that feed and judge its own
+    /// shell tools are known as such, and so is the tool of `call` where it takes a command; it does not run the commands that feed and judge its own
     /// hooks; substitutions are analysed, because real commands are full of
     /// harmless ones; what nothing brings back is asked about; and an event counts as written when the process may end, since each has a
     /// process of its own.
     #[must_use]
-    pub fn guard(&self, agent: Agent, mut guard: GuardOptions) -> GuardOptions {
+    pub fn guard(
+        &self,
+        agent: Agent,
+        call: Option<&HostedCall>,
+        mut guard: GuardOptions,
+    ) -> GuardOptions {
         let blocklist = &mut guard.tools.blocklist;
-        for (name, pointer) in toolbox::shells(agent) {
+        let shells = toolbox::shells(agent).map(|(name, pointer)| (name.to_owned(), pointer));
+        let strange =
+            call.and_then(|call| toolbox::strange_shell(agent, &call.tool.name, &call.arguments));
+        for (name, pointer) in shells.chain(strange) {
             let argument = CommandArgument { command: pointer.to_owned(), cwd: None };
-            blocklist.tools.entry(name.to_owned()).or_insert(argument);
+            blocklist.tools.entry(name).or_insert(argument);
         }
         let own = OWN.iter().map(|command| (*command).to_owned());
         blocklist.blocked_commands.extend(own);

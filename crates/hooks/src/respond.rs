@@ -2,17 +2,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use counterfoil_guard::{
-    AppendError, Asking, BeginSessionError, CallError, Guard, HostedCall, Judged, SessionStart,
-    Surroundings,
+    AppendError, Asking, Before, BeginSessionError, CallError, Guard, HostedCall, Judged,
+    SessionStart, Surroundings,
 };
 use counterfoil_model::{Agent, Role};
-use counterfoil_rules::is_feedback;
+use counterfoil_rules::{PROTOCOL, is_feedback};
 
 use crate::answer::{Answer, Decision};
-use crate::event::{Event, Happening};
+use crate::event::{Event, Happening, Questions};
 use crate::memory::{Memory, MemoryError};
-use crate::options::HooksSettings;
+use crate::options::{HooksSettings, WithoutQuestions};
 use crate::stop::stop;
+use crate::toolbox;
 
 /// How a prompt begins by which a task that ran in the background tells its end.
 const NOTIFICATION: &str = "<task-notification>";
@@ -28,8 +29,33 @@ pub struct Surrounding<'s> {
     pub folder: Option<&'s Path>,
     /// Variables that policies and the blocklist may look at.
     pub environment: &'s BTreeMap<String, String>,
+    /// Where what commands change is kept before they run; `None` keeps nothing.
+    pub snapshots: Option<&'s dyn Snapshots>,
+    /// The project's root, where the agent names it.
+    pub workspace: Option<&'s Path>,
     /// Whether a plugin of the agent brings the hook, and no settings.
     pub by_plugin: bool,
+}
+
+/// Keeps what commands change, so that it can be undone.
+pub trait Snapshots: std::fmt::Debug {
+    /// Keeps what a command seems to change, before it runs in `directory` of the project at `root`.
+    ///
+    /// # Errors
+    /// Why it cannot be undone.
+    fn before(
+        &self,
+        execution_id: &str,
+        command: &str,
+        directory: &Path,
+        root: &Path,
+    ) -> Result<(), String>;
+
+    /// Notes what it left, once it has ended.
+    ///
+    /// # Errors
+    /// Why that is not noted.
+    fn after(&self, execution_id: &str) -> Result<(), String>;
 }
 
 /// An event could not be answered as it should be. What the agent is told then, the settings say.
@@ -61,8 +87,13 @@ pub async fn respond(
     around: &Surrounding<'_>,
     event: &Event,
 ) -> Result<Answer, RespondError> {
-    if event.happening == Happening::Other {
-        return Ok(Answer::default());
+    match event.happening {
+        Happening::Other => return Ok(Answer::default()),
+        // The event is only sent where its user wants that.
+        Happening::Started => {
+            return Ok(Answer { context: Some(PROTOCOL.to_owned()), ..Answer::default() });
+        }
+        _ => {}
     }
     let start = SessionStart {
         id: Some(event.session.clone()),
@@ -73,11 +104,23 @@ pub async fn respond(
     let call = Surroundings { caller: event.agent.clone(), ..Surroundings::default() };
     match &event.happening {
         Happening::Before(hosted) => {
-            let before = guard.before(&session, hosted, &call, asking(around.agent)).await?;
-            Ok(before_answer(hosted, before.judged, before.notes))
+            let asking = asking(around.agent, event.questions, around.settings);
+            let mut before = guard.before(&session, hosted, &call, asking).await?;
+            before.notes.extend(snapshot(around, event, hosted, &before));
+            Ok(before_answer(hosted, before))
         }
         Happening::After(hosted, ended) => {
+            let open = match around.snapshots {
+                Some(_) => guard.ledger().open_call(session.id(), &hosted.call.id).ok().flatten(),
+                None => None,
+            };
             let nudge = guard.after(&session, hosted, &call, ended.clone()).await?;
+            if let (Some(kept), Some(opened)) = (around.snapshots, open)
+                && let Err(error) = kept.after(&opened.execution_id)
+            {
+                let why = format!("counterfoil: what the command left is not noted: {error}");
+                return Ok(Answer { context: nudge, ..Answer::notice(why) });
+            }
             Ok(Answer { context: nudge, ..Answer::default() })
         }
         // What a stop was answered with comes back as if the user had said it.
@@ -108,19 +151,44 @@ pub async fn respond(
             guard.end(&session).await.map_err(RespondError::NotHeard)?;
             Ok(Answer::default())
         }
-        Happening::Other => Ok(Answer::default()),
+        Happening::Started | Happening::Other => Ok(Answer::default()),
     }
 }
 
-/// Whether an agent's hooks may have a person asked.
-fn asking(agent: Agent) -> Asking {
-    match agent {
+/// Keeps what a command seems to change, where its user wants that; says where it cannot.
+fn snapshot(
+    around: &Surrounding<'_>,
+    event: &Event,
+    hosted: &HostedCall,
+    before: &Before,
+) -> Option<String> {
+    let (kept, id) = (around.snapshots?, before.execution_id.as_deref()?);
+    let (_, pointer) = toolbox::shells(around.agent).find(|(name, _)| *name == hosted.tool.name)?;
+    let command = hosted.arguments.pointer(pointer)?.as_str()?;
+    if matches!(before.judged, Judged::Denied(_)) {
+        return None;
+    }
+    let directory = event.cwd.as_deref()?;
+    let root = around.workspace.unwrap_or(directory);
+    kept.before(id, command, directory, root).err()
+}
+
+/// Whether the agent's hooks may have a person asked.
+#[must_use]
+pub fn asking(agent: Agent, questions: Questions, settings: &HooksSettings) -> Asking {
+    let asked = match agent {
         Agent::ClaudeCode => Asking::Person,
         Agent::Codex | Agent::Gemini => Asking::Nobody,
+    };
+    match (questions, settings.without_questions) {
+        (Questions::Asked, _) | (Questions::SwitchedOff, WithoutQuestions::Ask) => asked,
+        (Questions::SwitchedOff, WithoutQuestions::Protect) => Asking::SwitchedOff,
+        (Questions::SwitchedOff, WithoutQuestions::Deny) => Asking::Nobody,
     }
 }
 
-fn before_answer(hosted: &HostedCall, judged: Judged, notes: Vec<String>) -> Answer {
+fn before_answer(hosted: &HostedCall, before: Before) -> Answer {
+    let Before { judged, notes, execution_id, .. } = before;
     let decision = match judged {
         Judged::Allowed { .. } => None,
         Judged::Asked(questions) => {
@@ -133,6 +201,10 @@ fn before_answer(hosted: &HostedCall, judged: Judged, notes: Vec<String>) -> Ans
             text.push_str(&messages.join("; "));
             if let Some(help) = reasons.iter().find_map(|reason| reason.help.as_deref()) {
                 text.push_str(&format!(" ({help})"));
+            }
+            // The name by which its user finds it, and agrees to it.
+            if let Some(id) = execution_id {
+                text.push_str(&format!(" [call {id}]"));
             }
             Some(Decision::Deny(text))
         }

@@ -8,7 +8,7 @@ use counterfoil_model::{Agent, Arguments, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Map, Value};
 
 use crate::contract::ReadEventError;
-use crate::event::{Event, Happening};
+use crate::event::{Event, Happening, Questions};
 use crate::toolbox;
 
 /// The members of what an agent sent.
@@ -20,6 +20,14 @@ impl Sent {
             Value::Object(members) => Ok(Self(members)),
             _ => Err(ReadEventError::NotAnObject),
         }
+    }
+
+    /// How the agent names the mode in which it asks nobody.
+    fn questions(&self) -> Questions {
+        const OFF: [&str; 4] = ["bypassPermissions", "yolo", "dangerFullAccess", "never"];
+        let modes = ["permission_mode", "approval_mode", "approval_policy"];
+        let off = modes.iter().any(|name| OFF.iter().any(|mode| self.is(name, mode)));
+        if off { Questions::SwitchedOff } else { Questions::Asked }
     }
 
     /// A text that says something.
@@ -85,6 +93,7 @@ impl Sent {
             transcript: transcript.map(PathBuf::from),
             cwd: self.text("cwd").map(PathBuf::from),
             prompt: self.text("prompt_id").or_else(|| self.text("turn_id")),
+            questions: self.questions(),
             happening,
         })
     }

@@ -237,6 +237,8 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("hooks.stop", May::Rise(&["off", "warn", "block"])),
     ("hooks.blocks_in_a_row", May::Grow),
     ("hooks.on_failure", May::Rise(&["open", "ask", "closed"])),
+    ("hooks.undo", May::TurnOn),
+    ("hooks.without_questions", May::Rise(&["ask", "protect", "deny"])),
     ("hooks.time_limit_ms", May::NotSay),
     ("hooks.block_network_commands", May::TurnOn),
     ("hooks.ask_irreversible", May::TurnOn),

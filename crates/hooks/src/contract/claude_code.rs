@@ -32,6 +32,7 @@ impl Contract for ClaudeCode {
                 last: sent.text("last_assistant_message"),
                 again: sent.flag("stop_hook_active"),
             },
+            "SessionStart" => Happening::Started,
             "SessionEnd" => Happening::Ended,
             _ => Happening::Other,
         };

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::command::command_line;
+use super::{Extras, SessionStart, WhenMissing};
 use crate::Agent;
 
 /// A hook for one event.
@@ -14,12 +15,14 @@ pub(super) struct Entry {
     pub(super) matcher: Option<&'static str>,
     /// After so many seconds the agent gives up.
     seconds: u64,
+    /// What the agent does when the program is missing.
+    pub(super) when_missing: WhenMissing,
 }
 
 const EVERY_TOOL: Option<&str> = Some("*");
 
 const fn entry(event: &'static str, matcher: Option<&'static str>, seconds: u64) -> Entry {
-    Entry { event, matcher, seconds }
+    Entry { event, matcher, seconds, when_missing: WhenMissing::GoesOn }
 }
 
 const CLAUDE_CODE: [Entry; 7] = [
@@ -59,6 +62,26 @@ pub(super) fn of(agent: Agent) -> &'static [Entry] {
     }
 }
 
+/// The event with which a session begins, where the agent's types have it.
+const SESSION_START: Entry = entry("SessionStart", None, 10);
+
+/// The table of an agent, with what its user wants beside it.
+pub(super) fn with(agent: Agent, extras: Extras) -> Vec<Entry> {
+    let mut entries = of(agent).to_vec();
+    if agent == Agent::ClaudeCode {
+        let before = entries.iter_mut().filter(|entry| entry.event == "PreToolUse");
+        before.for_each(|entry| entry.when_missing = extras.when_missing);
+        if extras.session_start == SessionStart::Protocol {
+            entries.push(SESSION_START);
+        }
+    }
+    entries
+}
+
+/// The member of a hook that says what happens when it fails, and its value for "the tool does not
+/// run".
+pub(super) const ON_FAILURE: (&str, &str) = ("onFailure", "block");
+
 impl Entry {
     /// The group that stands in the event's list.
     pub(super) fn group(&self, agent: Agent, command: &str) -> Value {
@@ -74,6 +97,9 @@ impl Entry {
         handler.insert("type".to_owned(), json!("command"));
         handler.insert("command".to_owned(), json!(command));
         handler.insert("timeout".to_owned(), json!(timeout));
+        if self.when_missing == WhenMissing::Blocks {
+            handler.insert(ON_FAILURE.0.to_owned(), json!(ON_FAILURE.1));
+        }
         let mut group = Map::new();
         if let Some(matcher) = self.matcher {
             group.insert("matcher".to_owned(), json!(matcher));

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::brackets::{Brackets, document, insert, line_of, remove, spliced};
 use super::command::program_of;
-use super::entries::Entry;
-use super::{InstalledHook, SettingsChange, SettingsError};
+use super::entries::{Entry, ON_FAILURE};
+use super::{InstalledHook, SettingsChange, SettingsError, WhenMissing};
 use crate::Agent;
 
 type Changed = (String, Vec<SettingsChange>);
@@ -54,9 +54,15 @@ fn place(
     let mut handlers = handlers(text, comments, agent)?;
     handlers.retain(|handler| handler.event == event);
     if let Some(handler) = handlers.first() {
-        if handler.command == command {
+        let closes = entry.when_missing == WhenMissing::Blocks && !handler.says_on_failure;
+        if handler.command == command && !closes {
             return Ok(None);
         }
+        // What comes later in the text is written first.
+        let (key, value) = ON_FAILURE;
+        let closed = handler.own.as_ref().filter(|_| closes);
+        let closed = closed.map(|own| insert(text, own, Some(key), &Value::from(value)));
+        let text = closed.as_deref().unwrap_or(text);
         let (start, end) = handler.written;
         let new = spliced(text, start, end, &Value::from(command).to_string());
         let change =
@@ -127,6 +133,10 @@ pub(super) fn installed(
 struct Ours {
     event: String,
     command: String,
+    /// The handler itself.
+    own: Option<Brackets>,
+    /// Whether it says what happens when it fails.
+    says_on_failure: bool,
     /// Where the command's literal stands.
     written: (usize, usize),
     /// The brackets from the root down to it, each with the place of the next within it.
@@ -169,6 +179,7 @@ fn handlers(text: &str, comments: bool, agent: Agent) -> Result<Vec<Ours>, Setti
             };
             let Node::Array(handlers) = &list.value else { continue };
             for (at, handler) in handlers.elements.iter().enumerate() {
+                let own = Brackets::of(handler);
                 let Node::Object(handler) = handler else { continue };
                 let Some(command) = handler.get_string("command") else { continue };
                 if program_of(agent, &command.value).is_none() {
@@ -185,6 +196,11 @@ fn handlers(text: &str, comments: bool, agent: Agent) -> Result<Vec<Ours>, Setti
                 found.push(Ours {
                     event: event.name.as_str().to_owned(),
                     command: command.value.clone().into_owned(),
+                    own,
+                    says_on_failure: handler
+                        .properties
+                        .iter()
+                        .any(|p| p.name.as_str() == ON_FAILURE.0),
                     written: (command.range.start, command.range.end),
                     way: way.collect(),
                 });

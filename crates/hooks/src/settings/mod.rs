@@ -114,6 +114,35 @@ impl SettingsError {
     }
 }
 
+/// What a user may want beside the hooks that every installation has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// What the agent does with a tool when the program of its hook is missing, or fails.
+    pub when_missing: WhenMissing,
+    /// What a session begins with.
+    pub session_start: SessionStart,
+}
+
+/// What the agent does with a tool when the program of its hook is missing, or fails.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhenMissing {
+    /// What it does by itself: it goes on.
+    #[default]
+    GoesOn,
+    /// It does not run the tool, where the agent has a setting for that (`onFailure` of Claude Code).
+    Blocks,
+}
+
+/// What a session begins with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SessionStart {
+    /// Nothing of ours.
+    #[default]
+    Silent,
+    /// The execution protocol, where the agent has an event for that.
+    Protocol,
+}
+
 /// Puts a hook of ours beside what is there, for every event that the agent publishes and we
 /// answer. `text` is `None` where there is no file. What is there already stays, with its matcher
 /// and time-out; only another command is replaced.
@@ -126,7 +155,21 @@ pub fn install(
     text: Option<&str>,
     command: &str,
 ) -> Result<SettingsEdit, SettingsError> {
-    let entries = entries::of(agent);
+    install_with(agent, form, text, command, Extras::default())
+}
+
+/// The same with what its user wants beside it.
+///
+/// # Errors
+/// As [`install`].
+pub fn install_with(
+    agent: Agent,
+    form: SettingsForm,
+    text: Option<&str>,
+    command: &str,
+    extras: Extras,
+) -> Result<SettingsEdit, SettingsError> {
+    let entries = &entries::with(agent, extras);
     let (new, changes) = match form {
         SettingsForm::Json => json::install(text, false, agent, entries, command)?,
         SettingsForm::JsonWithComments => json::install(text, true, agent, entries, command)?,

@@ -7,6 +7,7 @@ mod codex;
 mod gemini;
 
 use counterfoil_model::{Agent, Effects, Origin, Tool};
+use serde_json::Value;
 
 /// One tool of an agent, and what running it does.
 struct Own {
@@ -59,6 +60,57 @@ pub(crate) fn shells(agent: Agent) -> impl Iterator<Item = (&'static str, &'stat
     })
 }
 
+/// Members in which tools of any maker take a shell command.
+const COMMANDS: [(&str, &str); 7] = [
+    ("command", "/command"),
+    ("cmd", "/cmd"),
+    ("script", "/script"),
+    ("shell_command", "/shell_command"),
+    ("commands", "/commands"),
+    ("command_line", "/command_line"),
+    ("bash", "/bash"),
+];
+/// Words in the names of tools that run shell commands.
+const SHELLS: [&str; 14] = [
+    "shell",
+    "bash",
+    "sh",
+    "zsh",
+    "exec",
+    "execute",
+    "terminal",
+    "run",
+    "command",
+    "cmd",
+    "powershell",
+    "process",
+    "console",
+    "ssh",
+];
+
+/// The name of a tool that nobody published and that takes a shell command, as its name and its
+/// arguments say, with the JSON Pointer of the command.
+pub(crate) fn strange_shell(
+    agent: Agent,
+    name: &str,
+    arguments: &Value,
+) -> Option<(String, &'static str)> {
+    if tools(agent).iter().any(|own| own.name == name) {
+        return None;
+    }
+    let written = name.to_ascii_lowercase();
+    let mut words = written.split(|c: char| !c.is_ascii_alphanumeric());
+    if !words.any(|word| SHELLS.contains(&word)) {
+        return None;
+    }
+    let (_, pointer) = COMMANDS.iter().find(|(member, _)| match arguments.get(member) {
+        Some(Value::String(_)) => true,
+        Some(Value::Array(words)) => words.iter().all(Value::is_string),
+        _ => false,
+    })?;
+    Some((name.to_owned(), pointer))
+}
+
 impl Does {
     fn effects(&self) -> Effects {
         let known = |reads, writes, network, retrieves| Effects {
@@ -82,7 +134,27 @@ impl Does {
 mod tests {
     use std::collections::BTreeSet;
 
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn a_strange_tool_that_takes_a_command_is_a_shell() {
+        let command = json!({ "command": "rm -rf /" });
+        for (name, arguments, pointer) in [
+            ("mcp__shell__exec", &command, Some("/command")),
+            ("mcp__shell__exec", &json!({ "cmd": ["rm", "-rf", "/"] }), Some("/cmd")),
+            ("mcp__x__run", &json!({ "script": "rm -rf /" }), Some("/script")),
+            ("BASH", &command, Some("/command")),
+            ("Bash ", &command, Some("/command")),
+            ("Bash", &command, None),
+            ("mcp__chat__send", &command, None),
+            ("mcp__shell__exec", &json!({ "command": 7 }), None),
+        ] {
+            let found = strange_shell(Agent::ClaudeCode, name, arguments);
+            assert_eq!(found.map(|(_, pointer)| pointer), pointer, "{name}");
+        }
+    }
 
     #[test]
     fn each_tool_stands_once_and_a_stranger_is_only_a_name() {

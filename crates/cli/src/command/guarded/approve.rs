@@ -1,8 +1,10 @@
+use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 
 use clap::Args;
-use counterfoil_guard::{AppendError, Approval, PersonsDecision};
-use counterfoil_report::{json_line, visible};
+use counterfoil_guard::{AppendError, Approval, Draft, Guard, PersonsDecision, Receipt};
+use counterfoil_model::Digest;
+use counterfoil_report::{json_line, shorten, visible};
 
 use super::Global;
 use crate::approver::{agreed, user};
@@ -20,18 +22,78 @@ use crate::guard::Making;
 Examples:
   counterfoil approve cancel_order_1735999999123_0a1b2c3d
   counterfoil approve cancel_order_1735999999123_0a1b2c3d --because 'the customer called'
+  counterfoil approve --list    the calls that wait for somebody to agree
+  counterfoil approve --last    the newest of them
 
 It asks on the terminal. Where there is none, nothing is approved.")]
 pub(crate) struct Arguments {
     /// The denied call, as the answer or `counterfoil audit query` names it
-    #[arg(value_name = "EXECUTION_ID")]
-    execution_id: String,
+    #[arg(value_name = "EXECUTION_ID", required_unless_present_any = ["last", "list"])]
+    execution_id: Option<String>,
+    /// The newest call that waits
+    #[arg(long, conflicts_with = "execution_id")]
+    last: bool,
+    /// List the calls that wait, the newest first, and agree to none
+    #[arg(long, conflicts_with_all = ["execution_id", "last", "for_session", "because"])]
+    list: bool,
     /// For every such call of the session, not for one
     #[arg(long)]
     for_session: bool,
     /// Why; it stands in the receipt
     #[arg(long, value_name = "TEXT")]
     because: Option<String>,
+}
+
+/// How many of the newest calls are looked at.
+const LOOKED_AT: usize = 500;
+
+/// The calls that wait for somebody to agree, the newest first, each as it was made last.
+fn waiting(guard: &Guard) -> anyhow::Result<Vec<Receipt>> {
+    let ledger = guard.ledger();
+    let (mut found, mut known) = (Vec::new(), BTreeSet::new());
+    for id in ledger.recent(None, LOOKED_AT)? {
+        let Some(receipt) = ledger.receipt(&id)? else { continue };
+        let call = (receipt.session_id.clone(), receipt.arguments_digest.to_string());
+        // Whatever became of the same call later is what counts.
+        if known.insert(call) && receipt.waits_for_approval() && !is_decided(guard, &receipt)? {
+            found.push(receipt);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether somebody has decided on the call since it was denied.
+fn is_decided(guard: &Guard, receipt: &Receipt) -> anyhow::Result<bool> {
+    let about = |digest: &Digest| *digest == receipt.arguments_digest;
+    let events = guard.ledger().events_after(&receipt.session_id, receipt.seq)?;
+    Ok(events.iter().any(|event| match &event.draft {
+        Draft::Approved(approved) => about(&approved.arguments_digest),
+        Draft::Declined(declined) => about(&declined.arguments_digest),
+        _ => false,
+    }))
+}
+
+fn newest(guard: &Guard) -> anyhow::Result<String> {
+    let found = waiting(guard)?.into_iter().next();
+    let found = found.ok_or_else(|| {
+        Complaint::new("no call waits for somebody to agree")
+            .help("`counterfoil audit query` lists the calls")
+    })?;
+    Ok(found.execution_id)
+}
+
+fn list(guard: &Guard) -> anyhow::Result<Exit> {
+    let mut out = io::stdout().lock();
+    let found = waiting(guard)?;
+    if found.is_empty() {
+        writeln!(out, "no call waits for somebody to agree")?;
+    }
+    for receipt in found {
+        let call = format!("{} {}", receipt.tool, json_line(&receipt.arguments));
+        writeln!(out, "{}\n  {}", receipt.execution_id, shorten(&visible(&call), 200))?;
+        writeln!(out, "  {}", visible(receipt.reason().unwrap_or_default()))?;
+    }
+    Ok(Exit::Clean)
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -42,7 +104,14 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let state = if shared { state.create()? } else { state.existing()? };
     let guard = Making { options: &options, state: Some(state), approver: None, workspace: None }
         .guard()?;
-    let id = &arguments.execution_id;
+    if arguments.list {
+        return list(&guard);
+    }
+    let id = match &arguments.execution_id {
+        Some(id) => id.clone(),
+        None => newest(&guard)?,
+    };
+    let id = id.as_str();
     let receipt = guard.ledger().receipt(id)?;
     let receipt = receipt.ok_or_else(|| {
         Complaint::new(format!("there is no receipt of `{}`", visible(id))).help(

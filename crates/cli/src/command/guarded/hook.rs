@@ -7,6 +7,8 @@ use crate::exit::Exit;
 mod answer;
 mod canary;
 mod install;
+mod once_a_session;
+mod snapshots;
 mod status;
 mod target;
 mod uninstall;
@@ -40,7 +42,7 @@ enum Action {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.action {
-        Action::Install(arguments) => install::run(arguments),
+        Action::Install(arguments) => install::run(global, arguments),
         Action::Uninstall(arguments) => uninstall::run(arguments),
         Action::Status(arguments) => status::run(global, arguments),
         Action::ClaudeCode => answer::run(global, Agent::ClaudeCode),

@@ -100,5 +100,5 @@ fn count(number: usize, noun: &str) -> String {
 
 /// The gates of a configuration.
 fn gates(place: &Place) -> anyhow::Result<Gates> {
-    crate::guard::gates(&config::find(place)?.options)
+    crate::guard::gates(&config::find(place)?.options, None)
 }

@@ -201,14 +201,18 @@ fn show(
         let whole = whole(answer, receipt, status);
         writeln!(out, "{}", counterfoil_report::json_pretty(&whole))?;
     } else if let Some(answer) = answer {
-        let gap = if answer.text.is_empty() || answer.text.ends_with('\n') { "" } else { "\n" };
+        let (told, failed) = for_a_person(&answer.text);
+        let gap = if told.is_empty() || told.ends_with('\n') { "" } else { "\n" };
         // A page or a file may hold what a terminal obeys; whoever reads a pipe gets it as it is.
         let text = match io::stdout().is_terminal() {
-            true => counterfoil_report::visible_output(&answer.text),
-            false => Cow::Borrowed(answer.text.as_str()),
+            true => counterfoil_report::visible_output(&told),
+            false => Cow::Borrowed(told.as_ref()),
         };
         write!(out, "{text}{gap}")?;
         out.flush()?;
+        if let Some(failed) = failed {
+            writeln!(io::stderr(), "{}", counterfoil_report::visible(failed))?;
+        }
     }
     if !arguments.json {
         let paint = Paint::for_errors();
@@ -219,6 +223,20 @@ fn show(
         writeln!(io::stderr(), "{}", line(session, answer, receipt, status))?;
     }
     Ok(if status == Status::Completed { Exit::Clean } else { Exit::Findings })
+}
+
+/// What is told to a model, without the block about an error, and the message of that. Categories
+/// and suggestions are for models: a test that fails is what its person wanted to know.
+fn for_a_person(text: &str) -> (Cow<'_, str>, Option<&str>) {
+    const BLOCK: &str = "[tool_error]\ncategory: ";
+    let Some(at) = text.find(BLOCK).filter(|at| *at == 0 || text[..*at].ends_with('\n')) else {
+        return (Cow::Borrowed(text), None);
+    };
+    let (before, block) = text.split_at(at);
+    let mut lines = block.splitn(6, '\n').skip(2);
+    let message = lines.next().and_then(|line| line.strip_prefix("message: "));
+    let after = lines.nth(2).unwrap_or_default();
+    (Cow::Owned(format!("{before}{after}")), message)
 }
 
 /// The answer with its receipt.

@@ -133,7 +133,7 @@ fn policy(place: &Place, text: Option<&str>) -> anyhow::Result<PolicyRead> {
         Some(text) => text.to_owned(),
         None => tools_of(&options)?,
     };
-    Ok(PolicyRead { text: shown, gates: guard::gates(&options)? })
+    Ok(PolicyRead { text: shown, gates: guard::gates(&options, None)? })
 }
 
 /// The sections by which calls are judged, as TOML.

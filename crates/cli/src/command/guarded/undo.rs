@@ -3,7 +3,8 @@ use std::path::Path;
 
 use clap::Args;
 use counterfoil_guard::{
-    Guard, RolledBack, Session, SessionStart, SinceChanged, Surroundings, UndoError, undo_snapshot,
+    Guard, RolledBack, Session, SessionStart, SinceChanged, Surroundings, UndoError, has_snapshot,
+    undo_snapshot,
 };
 use counterfoil_model::ToolErrorCategory;
 use serde_json::json;
@@ -20,11 +21,17 @@ Examples:
   counterfoil undo shell_1735999999123_0a1b2c3d
   counterfoil undo shell_1735999999123_0a1b2c3d --force   also files that were changed since
 
-Snapshots are kept where `[tools.shell] transactional = true` and `keep_snapshots` is not 0.")]
+  counterfoil undo --last                                 the newest command with a snapshot
+
+Snapshots are kept where `[tools.shell] transactional = true` and `keep_snapshots` is not 0, and of
+a coding agent's commands where `[hooks] undo = true`.")]
 pub(crate) struct Arguments {
     /// The execution, as its receipt names it
-    #[arg(value_name = "EXECUTION_ID")]
-    execution_id: String,
+    #[arg(value_name = "EXECUTION_ID", required_unless_present = "last")]
+    execution_id: Option<String>,
+    /// The newest execution of which a snapshot is kept
+    #[arg(long, conflicts_with = "execution_id")]
+    last: bool,
     /// Put files back that were changed since, too
     #[arg(long)]
     force: bool,
@@ -34,9 +41,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let options = config::find(&global.place())?.options;
     let state = global.state()?.existing()?;
     let kept = state.folder().snapshots();
-    let id = &arguments.execution_id;
     let guard = Making { options: &options, state: Some(state), approver: None, workspace: None }
         .guard()?;
+    let id = match &arguments.execution_id {
+        Some(id) => id.clone(),
+        None => newest(&guard, &kept)?,
+    };
+    let id = id.as_str();
     let Some(receipt) = guard.ledger().receipt(id)? else {
         return Err(Complaint::new(format!("there is no receipt of `{id}`")).into());
     };
@@ -53,6 +64,15 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         }
         Err(error) => Err(complaint(&error).into()),
     }
+}
+
+/// The newest execution with a snapshot that nobody has put back yet.
+fn newest(guard: &Guard, kept: &Path) -> anyhow::Result<String> {
+    const LOOKED_AT: usize = 500;
+    let recent = guard.ledger().recent(None, LOOKED_AT)?;
+    let found = recent.into_iter().find(|id| has_snapshot(kept, id));
+    let nothing = || complaint(&UndoError::NoSnapshot("the latest calls".to_owned()));
+    Ok(found.ok_or_else(nothing)?)
 }
 
 /// Puts back what this call changed. What undoes a call is a call itself, and has its own receipt.
@@ -91,7 +111,7 @@ fn complaint(error: &UndoError) -> Complaint {
     match error {
         UndoError::NoSnapshot(_) => complaint.help(
             "snapshots are kept where `[tools.shell] transactional = true` and `keep_snapshots` \
-             is not 0",
+             is not 0, and of a coding agent's commands where `[hooks] undo = true`",
         ),
         UndoError::ChangedSince(_) => {
             complaint.help("`--force` puts them back all the same; what was changed since is lost")

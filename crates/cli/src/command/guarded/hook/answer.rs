@@ -8,16 +8,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use counterfoil_guard::{Guard, GuardBuilder, GuardOptions, GuardSettings, profile};
+use counterfoil_guard::{Guard, GuardBuilder, HostedCall};
 use counterfoil_hooks::{
-    Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Surrounding, read_event,
-    respond, write_answer,
+    Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Snapshots, Surrounding,
+    read_event, respond, write_answer,
 };
 
+use super::once_a_session;
+use super::snapshots::SnapshotFolder;
 use crate::command::Global;
 use crate::config::{self, Files, Options, Place};
 use crate::exit::Exit;
 use crate::files;
+use crate::guard::settings_of_hook;
 use crate::provider::judge;
 use crate::state::State;
 
@@ -149,7 +152,8 @@ fn answer(
     // One that cannot be made answers nothing: its gate denies what it should have judged.
     let judge = if before { judge(&options) } else { Ok(None) };
     let (judge, no_judge) = judge.map_or_else(|error| (None, Some(error)), |judge| (judge, None));
-    let mut settings = settings(agent, options)?;
+    let named = state.as_ref().ok().map(State::folder);
+    let mut settings = settings_of_hook(agent, call_of(&event), options, named.as_ref())?;
     settings.adversarial = settings.adversarial.within(left);
     let builder = || {
         let builder = Guard::builder().settings(settings.clone()).workspace(workspace(&event));
@@ -167,26 +171,43 @@ fn answer(
         Err(error) => return Err(error),
     };
     let folder = state.as_ref().map(|state: &State| state.folder().hooks());
+    let kept = state.as_ref().filter(|_| hooks.undo);
+    let kept = kept.map(|state| SnapshotFolder(state.folder().snapshots()));
+    let root = workspace(&event);
     let home = env::var("HOME").ok().map(|home| ("HOME".to_owned(), home));
     let surrounding = Surrounding {
         agent,
         settings: &hooks,
         folder: folder.as_deref(),
         environment: &BTreeMap::from_iter(home),
+        snapshots: kept.as_ref().map(|kept| kept as &dyn Snapshots),
+        workspace: Some(&root),
         by_plugin: env::var_os(OF_PLUGINS).is_some(),
     };
     let mut answer = runtime(judge.is_some())?.block_on(respond(&guard, &surrounding, &event))?;
     // Once a turn is often enough.
     let once = matches!(event.happening, Happening::Prompt(_) | Happening::Stop { .. });
     let notes = notes.into_iter().filter(|_| once);
-    let unrecorded = fault.map(|fault| format!("nothing is recorded: {fault:#}"));
-    let unasked = no_judge.map(|fault| format!("no model can be asked: {fault:#}"));
+    let unrecorded = fault
+        .filter(|_| once_a_session::is_first(&event.session, "unrecorded"))
+        .map(|fault| format!("nothing is recorded: {fault:#}"));
+    let unasked = no_judge
+        .filter(|_| once_a_session::is_first(&event.session, "unasked"))
+        .map(|fault| format!("no model can be asked: {fault:#}"));
     for note in notes.chain(unrecorded).chain(unasked) {
         answer.add_notice(&format!("counterfoil: {note}"));
     }
     // Its end would move the ledger's log into its file, which can wait.
     std::mem::forget(guard);
     Ok(answer)
+}
+
+/// The call that an event is about.
+fn call_of(event: &Event) -> Option<&HostedCall> {
+    match &event.happening {
+        Happening::Before(call) | Happening::After(call, _) => Some(call),
+        _ => None,
+    }
 }
 
 /// The configuration, with what is to be said about it.
@@ -223,15 +244,6 @@ fn runtime(judged: bool) -> io::Result<tokio::runtime::Runtime> {
         runtime.enable_all();
     }
     runtime.build()
-}
-
-/// The settings of the guard of a hook.
-fn settings(agent: Agent, mut options: Options) -> anyhow::Result<GuardSettings> {
-    let GuardOptions { tools, ledger, audit, .. } = options.hooks.guard(agent, options.guard());
-    (options.tools, options.ledger, options.audit) = (tools, ledger, audit);
-    let mut settings = crate::guard::settings(&options)?;
-    settings.rules = profile(settings.rules);
-    Ok(settings)
 }
 
 /// A named file is meant from where the process was started.

@@ -2,13 +2,18 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use clap::Args;
-use counterfoil_hooks::{Agent, command_line, install, switched_off};
+use counterfoil_hooks::{
+    Agent, Extras, OnFault, SessionStart, WhenMissing, command_line, install_with, switched_off,
+};
 
 use super::canary;
+use super::status::version;
 use super::target::Target;
 use crate::agents::{Scope, SettingsFile};
+use crate::command::Global;
+use crate::config;
 use crate::exit::{Complaint, Exit};
-use crate::settings_file::{apply, broken, own_program, read};
+use crate::settings_file::{apply, broken, found, own_program, read};
 
 /// Put the hook into an agent's settings, and prove that it runs
 ///
@@ -22,21 +27,33 @@ Examples:
   counterfoil hook install claude-code            for every project of this user
   counterfoil hook install claude-code --project  for the project in the working directory
   counterfoil hook install gemini --dry-run       what would change
+  counterfoil hook install claude-code --closed   no tool runs where `counterfoil` is missing
 
 Exit codes: 0 installed and proved, 1 installed but a probe failed, 2 nothing was written.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,
+    /// Let no tool run where this program is missing or fails, if the agent has a setting for that;
+    /// also with `[hooks] on_failure = "closed"`
+    #[arg(long)]
+    closed: bool,
+    /// Begin sessions with the execution protocol (`counterfoil prompt`), where the agent can
+    #[arg(long)]
+    protocol: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+/// The first version of Claude Code that knows `onFailure`.
+const KNOWS_ON_FAILURE: [u64; 3] = [2, 1, 295];
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let target = &arguments.target;
     let (agent, scope) = (target.agent(), target.scope());
     let files = target.files()?;
     let Some(file) = files.first() else { return Ok(Exit::Input) };
     let before = read(&file.path)?;
     let command = command_line(agent, &own_program()?);
-    let edit = install(agent, file.form, before.as_deref(), &command)
+    let extras = extras(global, agent, arguments)?;
+    let edit = install_with(agent, file.form, before.as_deref(), &command, extras)
         .map_err(|error| broken(&file.path, &error))?;
     apply(&file.path, before.as_deref(), &edit, target.dry_run)?;
     if target.dry_run {
@@ -55,6 +72,54 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     );
     canary::complain(&Complaint::new("the hook does not do its work").help(advice))?;
     Ok(Exit::Findings)
+}
+
+/// What the user wants beside the hooks, as far as the agent that is installed knows it.
+fn extras(global: &Global, agent: Agent, arguments: &Arguments) -> anyhow::Result<Extras> {
+    let mut err = io::stderr();
+    let mut extras = Extras::default();
+    let configured = config::find(&global.place()).ok().map(|found| found.options.hooks.on_failure);
+    if arguments.closed || configured == Some(OnFault::Closed) {
+        match lacks_on_failure(agent) {
+            None => extras.when_missing = WhenMissing::Blocks,
+            Some(why) => writeln!(
+                err,
+                "note: {why}: where `counterfoil` is missing, the agent goes on without it; \
+                 `counterfoil hook status` shows that"
+            )?,
+        }
+    }
+    match agent {
+        _ if !arguments.protocol => {}
+        Agent::ClaudeCode => extras.session_start = SessionStart::Protocol,
+        Agent::Codex | Agent::Gemini => writeln!(
+            err,
+            "note: no event begins a session of {}: `counterfoil prompt` prints the protocol for \
+             its instructions",
+            agent.name()
+        )?,
+    }
+    Ok(extras)
+}
+
+/// Why the agent cannot be told to run no tool without its hook.
+fn lacks_on_failure(agent: Agent) -> Option<String> {
+    if agent != Agent::ClaudeCode {
+        return Some(format!("{} has no setting for hooks that fail", agent.name()));
+    }
+    let [major, minor, patch] = KNOWS_ON_FAILURE;
+    let since = format!("`onFailure` is known from Claude Code {major}.{minor}.{patch} on");
+    let Some(program) = found("claude") else {
+        return Some(format!("{since}, and `claude` is not on PATH"));
+    };
+    let said = version(&program).unwrap_or_default();
+    let numbers: Vec<u64> = said
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .take(3)
+        .collect();
+    (numbers.len() < 3 || numbers.as_slice() < KNOWS_ON_FAILURE.as_slice())
+        .then(|| format!("{since}, and `claude` says it is `{said}`"))
 }
 
 /// What else has to be so for the agent to run it.

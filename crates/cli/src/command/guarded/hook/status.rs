@@ -12,11 +12,13 @@ use counterfoil_hooks::Agent;
 use serde::Serialize;
 
 use self::installed::Installed;
+pub(super) use self::installed::version;
 use self::seen::{Judgement, Seen, SessionSeen};
 use crate::agents::{AgentName, Homes};
 use crate::choices::Colour;
 use crate::command::Global;
 use crate::exit::Exit;
+use crate::state::State;
 use crate::terminal::Paint;
 
 /// Show where the hook is installed, what it saw, and which tool calls have no receipt
@@ -65,9 +67,26 @@ enum StatusFormat {
 struct Status {
     schema_version: u32,
     version: &'static str,
+    state: StateStatus,
     agents: Vec<AgentStatus>,
     /// Sessions, held against the ledger.
     coverage: Vec<SessionSeen>,
+}
+
+/// The folder in which hooks record.
+#[derive(Debug, Serialize)]
+struct StateStatus {
+    folder: String,
+    /// Why nothing can be recorded there.
+    problem: Option<String>,
+}
+
+impl StateStatus {
+    fn of(state: State) -> Self {
+        let folder = state.folder().path().display().to_string();
+        let problem = state.writable().err().map(|error| error.to_string());
+        Self { folder, problem }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -99,12 +118,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let mut coverage = record.named(&wanted)?;
     let mut shown = Vec::with_capacity(agents.len());
     for agent in agents {
+        let mut installed = installed::installed(&homes, agent, &here)?;
         let looked = if arguments.transcript.is_empty() {
-            record.newest(&homes, agent, &wanted)?
+            record.newest(&homes, agent, &wanted, installed::since(&installed))?
         } else {
             coverage.iter().filter(|session| session.agent == agent.name()).cloned().collect()
         };
-        let mut installed = installed::installed(&homes, agent, &here)?;
+        installed::note_both(&mut installed, &looked);
         if wanted.sessions.is_empty() && wanted.files.is_empty() {
             installed.iter_mut().for_each(|hook| hook.note_unheard(agent, &looked));
         }
@@ -122,8 +142,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             coverage.extend(looked);
         }
     }
-    let status =
-        Status { schema_version: 1, version: env!("CARGO_PKG_VERSION"), agents: shown, coverage };
+    let state = StateStatus::of(global.state()?);
+    let version = env!("CARGO_PKG_VERSION");
+    let status = Status { schema_version: 1, version, state, agents: shown, coverage };
     let mut out = io::stdout().lock();
     match arguments.format {
         StatusFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&status))?,
@@ -140,7 +161,8 @@ impl Status {
         let plugin = self.agents.iter().any(|agent| agent.by_plugin);
         let missing = named && hooks().next().is_none() && !plugin;
         let faulty = hooks().any(|hook| !hook.problems.is_empty());
-        let gaps = self.coverage.iter().any(|session| !session.uncovered.is_empty());
-        if missing || faulty || gaps { Exit::Findings } else { Exit::Clean }
+        let gaps = self.coverage.iter().any(|session| session.gaps().next().is_some());
+        let recorded = self.state.problem.is_none();
+        if missing || faulty || gaps || !recorded { Exit::Findings } else { Exit::Clean }
     }
 }

@@ -3,21 +3,24 @@ use std::path::PathBuf;
 
 use clap::Args;
 use counterfoil_guard::{
-    GateId, Reason, RehearsalPlace, SessionPast, Verdict, VerdictParts, verdict_word, verdicts_json,
+    Asking, GateId, HostedCall, Reason, RehearsalPlace, SessionPast, Verdict, VerdictParts,
+    verdict_word, verdicts_json,
 };
-use counterfoil_model::{Arguments as CallArguments, Catalog, Tool, ToolCall};
+use counterfoil_hooks::{Questions, asking};
+use counterfoil_model::{Agent, Arguments as CallArguments, Catalog, Tool, ToolCall};
 use counterfoil_rules::{CallReport, Issue};
 use serde_json::{Value, json};
 
 use super::Shape;
 use super::shown::call_line;
 use super::surroundings::Surroundings;
+use crate::agents::AgentName;
 use crate::catalog::read_catalog;
 use crate::choices::Colour;
 use crate::command::Global;
-use crate::config;
+use crate::config::{self, Options};
 use crate::exit::{Complaint, Exit};
-use crate::guard::Making;
+use crate::guard::{Making, settings_of_hook};
 use crate::suggest::did_you_mean;
 use crate::terminal::Paint;
 
@@ -31,6 +34,7 @@ Examples:
   counterfoil policy explain --tool shell --args '{\"command\": \"rm -rf build\"}'
   counterfoil policy explain --tool write --args '{\"path\": \"src/a.rs\"}' --trust untrusted
   counterfoil policy explain --tool deploy --phase planner --caller research --format json
+  counterfoil policy explain --agent claude-code --tool Bash --args '{\"command\": \"git push -f\"}'
 
 Exit codes: 0 the call would run, 1 somebody would be asked or it would be denied, 2 usage or
 input error.")]
@@ -44,6 +48,12 @@ pub(super) struct Arguments {
     /// A list of tools, which says what the tool is: OpenAI, Anthropic or MCP shape
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: Option<PathBuf>,
+    /// As the hook of this coding agent would judge it, with its settings and its tools
+    #[arg(long, value_name = "AGENT", conflicts_with = "tools")]
+    agent: Option<AgentName>,
+    /// Where the user has switched that agent's questions off (`bypassPermissions`)
+    #[arg(long, requires = "agent")]
+    without_questions: bool,
     /// How many calls the session has made
     #[arg(long, value_name = "N", default_value_t = 0)]
     calls_made: u64,
@@ -68,7 +78,10 @@ pub(super) fn run(
     let Rehearsal { tool, call, verdicts, place, past, ours, others } =
         rehearse(global, arguments)?;
     let scene = place.scene(&past, None);
-    let outcome = verdict_word(&verdicts);
+    let outcome = match arguments.agent {
+        Some(agent) => by_hook(global, agent.into(), arguments.without_questions, &verdicts)?,
+        None => verdict_word(&verdicts),
+    };
     match arguments.format {
         Shape::Json => {
             let answer = json!({
@@ -93,13 +106,17 @@ pub(super) fn run(
             let (trust, phase) = (scene.trust.name(), scene.phase.name());
             writeln!(out, "called by {caller} in a turn that is {trust}, phase {phase}\n")?;
             show(&verdicts, paint, out)?;
-            let end = match outcome {
-                "allow" => "it would run",
-                "ask" => "a person would be asked",
+            let end = match (outcome, arguments.agent) {
+                ("allow", None) => "it would run",
+                ("allow", Some(_)) => {
+                    "the hook would not object: the agent's own permissions decide"
+                }
+                ("ask", _) => "a person would be asked",
+                ("note", _) => "it would run, with a remark: questions are switched off",
                 _ => "it would be denied",
             };
             writeln!(out, "\n{}", paint.bold(end))?;
-            if !ours && arguments.tools.is_none() {
+            if !ours && arguments.tools.is_none() && arguments.agent.is_none() {
                 let help = paint.help("note");
                 let name = &tool.name;
                 let meant = did_you_mean(name, others.iter().map(String::as_str));
@@ -115,7 +132,28 @@ pub(super) fn run(
             }
         }
     }
-    Ok(if outcome == "allow" { Exit::Clean } else { Exit::Findings })
+    Ok(if matches!(outcome, "allow" | "note") { Exit::Clean } else { Exit::Findings })
+}
+
+/// What the hook of an agent makes of the verdicts: not every agent can have its user asked.
+fn by_hook(
+    global: &Global,
+    agent: Agent,
+    without_questions: bool,
+    verdicts: &[(GateId, Verdict)],
+) -> anyhow::Result<&'static str> {
+    let hooks = config::find(&global.place())?.options.hooks.resolve()?;
+    let questions = if without_questions { Questions::SwitchedOff } else { Questions::Asked };
+    let lasting = verdicts.iter().any(|(_, verdict)| match verdict {
+        Verdict::Ask(question) => question.stake.is_lasting(),
+        _ => false,
+    });
+    Ok(match (verdict_word(verdicts), asking(agent, questions, &hooks)) {
+        ("ask", Asking::Person) => "ask",
+        ("ask", Asking::SwitchedOff) if !lasting => "note",
+        ("ask", _) => "deny",
+        (word, _) => word,
+    })
 }
 
 /// A call and what would be said to it.
@@ -148,6 +186,9 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
     let place = arguments.surroundings.place();
     let mut past = SessionPast { calls_made: arguments.calls_made, ..SessionPast::default() };
     past.completed = arguments.completed.iter().cloned().collect();
+    if let Some(agent) = arguments.agent {
+        return by_an_agent(global, agent.into(), options, call, place, past);
+    }
     let mut others = Vec::new();
     if listed.get(&arguments.tool).is_none() {
         let workspace = Some(place.workspace.clone());
@@ -173,11 +214,38 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
     let tool = listed.get(&arguments.tool).cloned();
     let tool = tool.unwrap_or_else(|| Tool::named(&arguments.tool));
     past.tools = listed.iter().map(|tool| tool.name.clone()).chain([tool.name.clone()]).collect();
-    let gates = crate::guard::gates(&options)?;
+    let gates =
+        crate::guard::gates(&options, global.state().ok().map(|state| state.folder()).as_ref())?;
     let verdicts = gates.rehearse(&call, &tool, &place.scene(&past, None)).map_err(|wrong| {
         Complaint::new(wrong.to_string()).help("write them as `--args '{\"name\": \"value\"}'`")
     })?;
     Ok(Rehearsal { tool, call, verdicts, place, past, ours: false, others })
+}
+
+/// What the gates of an agent's hook say.
+fn by_an_agent(
+    global: &Global,
+    agent: Agent,
+    options: Options,
+    call: ToolCall,
+    mut place: RehearsalPlace,
+    mut past: SessionPast,
+) -> anyhow::Result<Rehearsal> {
+    let tool = counterfoil_hooks::tool(agent, &call.tool);
+    let arguments = call.arguments.parse().unwrap_or_default();
+    let hosted = HostedCall { call: call.clone(), tool: tool.clone(), arguments };
+    let state = global.state().ok().map(|state| state.folder());
+    let asked = options.tools.adversarial_policy.is_asked();
+    let gates = settings_of_hook(agent, Some(&hosted), options, state.as_ref())?.gates().for_host();
+    let gates = if asked { gates.with_judge() } else { gates }.build();
+    past.tools.insert(tool.name.clone());
+    if let Ok(home) = std::env::var("HOME") {
+        place.environment.entry("HOME".to_owned()).or_insert(home);
+    }
+    let verdicts = gates.rehearse(&call, &tool, &place.scene(&past, None)).map_err(|wrong| {
+        Complaint::new(wrong.to_string()).help("write them as `--args '{\"name\": \"value\"}'`")
+    })?;
+    Ok(Rehearsal { tool, call, verdicts, place, past, ours: false, others: Vec::new() })
 }
 
 /// What admission has against a call, as a gate in front of the others.

@@ -25,6 +25,9 @@ pub(super) struct Installed {
     pub(super) command: Option<String>,
     /// What keeps it from doing its work.
     pub(super) problems: Vec<String>,
+    /// The plugin brings it.
+    #[serde(skip)]
+    is_plugin: bool,
 }
 
 /// Where the hook of an agent is installed. A file that is broken counts: its agent runs no hook.
@@ -48,6 +51,33 @@ pub(super) fn installed(
         }
     }
     Ok(found)
+}
+
+/// Since when the user's settings have the hook, in milliseconds since the Unix epoch: every session
+/// that begins later should be seen. `None` where they have none that runs.
+pub(super) fn since(installed: &[Installed]) -> Option<i64> {
+    let runs = |hook: &&Installed| {
+        hook.scope == Scope::User.name() && hook.command.is_some() && hook.problems.is_empty()
+    };
+    installed.iter().filter(runs).filter_map(|hook| changed_at(Path::new(&hook.file))).min()
+}
+
+/// Notes where the plugin and settings both bring the hook, in whichever files.
+pub(super) fn note_both(installed: &mut [Installed], sessions: &[SessionSeen]) {
+    const BOTH: &str = "the plugin and the settings both bring it: keep one";
+    let by_plugin = installed.iter().any(|hook| hook.is_plugin);
+    let by_settings = installed.iter().any(|hook| hook.command.is_some());
+    let twice = sessions.iter().max_by_key(|session| session.began).map_or(0, |s| s.recorded_twice);
+    for hook in installed.iter_mut() {
+        if by_plugin && by_settings && hook.is_plugin {
+            hook.problems.push(BOTH.to_owned());
+        } else if twice > 0 && !by_plugin && hook.command.is_some() {
+            hook.problems.push(format!(
+                "{twice} calls of the newest session were recorded twice: a plugin or another file \
+                 brings it, too: keep one"
+            ));
+        }
+    }
 }
 
 impl Installed {
@@ -96,6 +126,7 @@ fn in_file(
         file: shown.clone(),
         command,
         problems,
+        is_plugin: false,
     };
     let hooks = match hooks_in(agent, file.form, text) {
         Ok(hooks) => hooks,
@@ -120,9 +151,7 @@ fn in_file(
         found.push(entry(Some(hook.command.clone()), problems));
     }
     if agent == Agent::ClaudeCode && enabled_plugin(text) {
-        let twice = !found.is_empty();
-        let twice = twice.then(|| "the plugin and the settings both bring it: keep one".to_owned());
-        found.push(entry(None, off.into_iter().chain(twice).collect()));
+        found.push(Installed { is_plugin: true, ..entry(None, off.into_iter().collect()) });
     }
     found
 }
@@ -141,7 +170,8 @@ fn trouble(agent: Agent, command: &str) -> Option<String> {
     }
 }
 
-fn version(program: &Path) -> Result<String, String> {
+/// What a program says of its version.
+pub(in super::super) fn version(program: &Path) -> Result<String, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,10 +1,11 @@
 //! What the hook saw of sessions: their logs, held against the ledger.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use counterfoil_formats::{Options as ReadOptions, read};
 use counterfoil_guard::{Draft, Event, Ledger};
-use counterfoil_hooks::{Agent, Coverage, Memory, Receipted, coverage};
+use counterfoil_hooks::{Agent, Coverage, Memory, Receipted, Uncovered, coverage};
 use counterfoil_model::{Format, Transcript};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -41,10 +42,29 @@ pub(super) struct SessionSeen {
     pub(super) with_receipt: usize,
     /// Calls without a receipt from before the hook saw anything of the session.
     pub(super) before_the_hook: usize,
+    /// Calls without a receipt that the agent itself refused.
+    pub(super) refused_by_the_agent: usize,
+    /// How many calls have two receipts: two hooks answer each event.
+    pub(super) recorded_twice: usize,
     pub(super) uncovered: Vec<Gap>,
+    /// What its sub-agents did, where they have logs of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) subagents: Option<SubAgents>,
     pub(super) last_event: Option<Seen>,
     #[serde(skip)]
     pub(super) last_judgement: Option<Judgement>,
+}
+
+/// The calls of a session's sub-agents.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct SubAgents {
+    /// How many have a log.
+    pub(super) logs: usize,
+    pub(super) calls: usize,
+    pub(super) with_receipt: usize,
+    pub(super) before_the_hook: usize,
+    pub(super) refused_by_the_agent: usize,
+    pub(super) uncovered: Vec<Gap>,
 }
 
 /// A tool call without a receipt.
@@ -110,19 +130,21 @@ impl Record {
                     .into());
                 };
                 if wanted.sessions.is_empty() || wanted.sessions.contains(&transcript.id) {
-                    sessions.push(self.held(agent, path, &transcript)?);
+                    sessions.push(self.held(agent, path, &transcript, &[], None)?);
                 }
             }
         }
         Ok(sessions)
     }
 
-    /// The newest sessions of an agent on this machine. A log that cannot be read is left out.
+    /// The newest sessions of an agent on this machine, whose user's settings have had the hook
+    /// since `installed`. A log that cannot be read is left out.
     pub(super) fn newest(
         &self,
         homes: &Homes,
         agent: Agent,
         wanted: &Wanted<'_>,
+        installed: Option<i64>,
     ) -> anyhow::Result<Vec<SessionSeen>> {
         let mut sessions = Vec::new();
         let all = logs(homes, agent);
@@ -137,9 +159,10 @@ impl Record {
             if !wanted.sessions.is_empty() && !wanted.sessions.iter().any(may_be) {
                 continue;
             }
+            let helpers = log.of_sub_agents();
             for transcript in transcripts(&log.path).unwrap_or_default() {
                 if wanted.sessions.is_empty() || wanted.sessions.contains(&transcript.id) {
-                    sessions.push(self.held(agent, &log.path, &transcript)?);
+                    sessions.push(self.held(agent, &log.path, &transcript, &helpers, installed)?);
                 }
             }
         }
@@ -151,23 +174,33 @@ impl Record {
         agent: Agent,
         path: &Path,
         transcript: &Transcript,
+        helpers: &[PathBuf],
+        installed: Option<i64>,
     ) -> anyhow::Result<SessionSeen> {
         let events = match &self.0 {
             Some(ledger) => ledger.events(&transcript.id)?,
             None => Vec::new(),
         };
         let receipts: Vec<Receipted> = events.iter().filter_map(receipted).collect();
-        let since = events.first().map(|event| event.at);
+        let began = transcript.messages.iter().find_map(|message| message.time);
+        // A session that began with the hook in its settings should have been seen from its start.
+        let installed = installed.filter(|since| began.is_some_and(|began| began > *since));
+        let heard = events.first().map(|event| event.at);
+        let since = installed.into_iter().chain(heard).min();
         let found: Coverage = coverage(transcript, &receipts, since);
+        let subagents = of_sub_agents(helpers, &receipts, since);
         let session = &transcript.id;
         Ok(SessionSeen {
             agent: agent.name(),
             session: session.clone(),
             file: path.display().to_string(),
-            began: transcript.messages.iter().find_map(|message| message.time),
+            began,
             calls: found.calls,
             with_receipt: found.covered(),
             before_the_hook: found.earlier,
+            refused_by_the_agent: found.refused,
+            recorded_twice: twice(&receipts),
+            subagents,
             last_event: events.last().map(|event| Seen {
                 at: event.at,
                 time: time(event.at),
@@ -183,19 +216,61 @@ impl Record {
                 }),
                 _ => None,
             }),
-            uncovered: found
-                .uncovered
-                .into_iter()
-                .map(|call| Gap {
-                    tool: call.tool,
-                    call_id: call.call_id,
-                    time: call.time.map(time),
-                    line: call.line,
-                    subagent: call.agent,
-                })
-                .collect(),
+            uncovered: found.uncovered.into_iter().map(Gap::from).collect(),
         })
     }
+}
+
+impl SessionSeen {
+    /// The calls without a receipt that should have one, of sub-agents, too.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = &Gap> {
+        let helpers = self.subagents.iter().flat_map(|helpers| &helpers.uncovered);
+        self.uncovered.iter().chain(helpers)
+    }
+}
+
+impl From<Uncovered> for Gap {
+    fn from(call: Uncovered) -> Self {
+        Self {
+            tool: call.tool,
+            call_id: call.call_id,
+            time: call.time.map(time),
+            line: call.line,
+            subagent: call.agent,
+        }
+    }
+}
+
+/// The calls in the logs of sub-agents. Their receipts stand in the session of the main agent.
+fn of_sub_agents(
+    logs: &[PathBuf],
+    receipts: &[Receipted],
+    since: Option<i64>,
+) -> Option<SubAgents> {
+    let mut all = SubAgents::default();
+    for log in logs {
+        let name = log.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for transcript in transcripts(log).unwrap_or_default() {
+            let found = coverage(&transcript, receipts, since);
+            all.logs += 1;
+            all.calls += found.calls;
+            all.with_receipt += found.covered();
+            all.before_the_hook += found.earlier;
+            all.refused_by_the_agent += found.refused;
+            let gaps = found.uncovered.into_iter().map(Gap::from);
+            all.uncovered.extend(gaps.map(|gap| Gap { subagent: Some(name.clone()), ..gap }));
+        }
+    }
+    (all.logs > 0).then_some(all)
+}
+
+/// How many calls have more than one receipt.
+fn twice(receipts: &[Receipted]) -> usize {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for receipt in receipts.iter().filter(|receipt| !receipt.call_id.is_empty()) {
+        *counts.entry(receipt.call_id.as_str()).or_default() += 1;
+    }
+    counts.values().filter(|count| **count > 1).count()
 }
 
 /// Whether a plugin brought the hook to the newest session.

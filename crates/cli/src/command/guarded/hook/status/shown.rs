@@ -14,6 +14,10 @@ const LISTED: usize = 20;
 
 pub(super) fn text(status: &Status, paint: Paint) -> String {
     let mut out = String::new();
+    if let Some(problem) = &status.state.problem {
+        let _ =
+            writeln!(out, "{}: nothing is recorded: {}", paint.error("wrong"), visible(problem));
+    }
     for agent in &status.agents {
         agent_text(agent, paint, &mut out);
     }
@@ -74,29 +78,64 @@ fn judgement_text(judgement: &Judgement, out: &mut String) {
     }
 }
 
+/// How many calls there are of each kind.
+struct Counts {
+    calls: usize,
+    with_receipt: usize,
+    without: usize,
+    earlier: usize,
+    refused: usize,
+}
+
+impl Counts {
+    fn text(&self, paint: Paint) -> String {
+        let Self { calls, with_receipt, without, earlier, refused } = self;
+        let without = match without {
+            0 => "0 without".to_owned(),
+            many => paint.error(&format!("{many} without")),
+        };
+        let refused = match refused {
+            0 => String::new(),
+            many => format!(", {many} that the agent itself refused"),
+        };
+        format!(
+            "{calls} calls, {with_receipt} with a receipt, {without}, {earlier} from before the \
+             hook{refused}"
+        )
+    }
+}
+
 fn session_text(session: &SessionSeen, paint: Paint, out: &mut String) {
     let SessionSeen { calls, with_receipt, before_the_hook, uncovered, .. } = session;
-    let without = match uncovered.len() {
-        0 => "0 without".to_owned(),
-        many => paint.error(&format!("{many} without")),
+    let counts = Counts {
+        calls: *calls,
+        with_receipt: *with_receipt,
+        without: uncovered.len(),
+        earlier: *before_the_hook,
+        refused: session.refused_by_the_agent,
     };
-    let _ = writeln!(
-        out,
-        "  {} {}: {calls} calls, {with_receipt} with a receipt, {without}, {before_the_hook} from \
-         before the hook",
-        session.agent,
-        visible(&session.session),
-    );
-    if !uncovered.is_empty() {
+    let _ =
+        writeln!(out, "  {} {}: {}", session.agent, visible(&session.session), counts.text(paint),);
+    if let Some(helpers) = &session.subagents {
+        let counts = Counts {
+            calls: helpers.calls,
+            with_receipt: helpers.with_receipt,
+            without: helpers.uncovered.len(),
+            earlier: helpers.before_the_hook,
+            refused: helpers.refused_by_the_agent,
+        };
+        let _ = writeln!(out, "    {} of its sub-agents: {}", helpers.logs, counts.text(paint));
+    }
+    if session.gaps().next().is_some() {
         let _ = writeln!(out, "    {}", session.file);
     }
-    for Gap { tool, call_id, time, line, subagent } in uncovered.iter().take(LISTED) {
+    for Gap { tool, call_id, time, line, subagent } in session.gaps().take(LISTED) {
         let time = time.as_deref().unwrap_or("(no time)");
         let by = subagent.as_deref().map_or_else(String::new, |name| format!(", by {name}"));
         let what = format!("{tool} {call_id}{by}");
         let _ = writeln!(out, "    line {line:<6} {time}  {}", visible(&what));
     }
-    if let Some(more) = uncovered.len().checked_sub(LISTED).filter(|more| *more > 0) {
+    if let Some(more) = session.gaps().count().checked_sub(LISTED).filter(|more| *more > 0) {
         let _ = writeln!(out, "    and {more} more: `--format json` lists all");
     }
 }
