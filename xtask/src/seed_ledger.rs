@@ -113,7 +113,7 @@ async fn long_session(guard: &Guard, receipts: u32) -> Result<()> {
     for number in 0..receipts {
         let id = ExecutionId::format("read_file", 1_735_000_000_000 + u64::from(number), number);
         let mut begun = opened(&id);
-        begun.arguments = json!({ "path": format!("notes/{number}.md"), "lines": [1, 20] });
+        begun.arguments = json!({ "path": format!("notes/{number}.md"), "lines": [1, 20] }).into();
         let result = format!("what read_file gave, the {number}th time\nand a second line");
         drop(ledger.open_execution("long", begun, None));
         let end = Draft::Closed(closed(&id, Digest::of_bytes(result.as_bytes())));

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture};
-use counterfoil_model::Digest;
+use counterfoil_model::{Digest, ExactValue};
 use rustix::termios::QueueSelector;
-use serde_json::Value;
 
 use crate::conversation::{Row, asked};
 use crate::questions::{Asking, is_readable};
@@ -43,7 +42,7 @@ pub(crate) struct Asked {
     /// Who asks, about what.
     pub(crate) rows: Vec<Row>,
     /// The arguments of the call, as JSON: for whoever changes them.
-    pub(crate) arguments: Value,
+    pub(crate) arguments: ExactValue,
 }
 
 /// What somebody says.

@@ -1,6 +1,9 @@
 //! JSON that strict readers refuse: agents and servers are written in languages whose texts may hold
 //! half a character and whose nesting has no bound. What is wrong costs only itself.
 
+use std::borrow::Cow;
+
+use counterfoil_model::{ExactValue, JsonLimits};
 use serde_json::Value;
 
 /// How deeply an event is read; what is nested more deeply becomes [`TOO_DEEP`].
@@ -16,8 +19,30 @@ const TOO_DEEP: &str = "\"[nested too deeply to be read]\"";
 /// # Errors
 /// When it is not JSON all the same.
 pub fn read_lenient(sent: &[u8]) -> Result<Value, serde_json::Error> {
-    let text = String::from_utf8_lossy(sent.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sent));
+    let text = text_of(sent);
     serde_json::from_str(&text).or_else(|_| serde_json::from_str(&mended_json(&text)))
+}
+
+/// [`read_lenient`], with every number as it is written: for the arguments of calls.
+///
+/// # Errors
+/// When it is not JSON all the same.
+pub fn read_lenient_exact(sent: &[u8]) -> Result<ExactValue, serde_json::Error> {
+    let text = text_of(sent);
+    exact(&text).or_else(|_| exact(&mended_json(&text)))
+}
+
+fn text_of(sent: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(sent.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sent))
+}
+
+fn exact(text: &str) -> Result<ExactValue, serde_json::Error> {
+    let read = ExactValue::from(serde_json::from_str::<Value>(text)?);
+    if !read.has_doubles() {
+        return Ok(read);
+    }
+    // Where a member stands twice, the last one counts, and its numbers are as serde has read them.
+    Ok(ExactValue::parse(text, JsonLimits::RECORDED).unwrap_or(read))
 }
 
 /// The text as strict readers of JSON take it, mended in the same way. What is no JSON at all stays
@@ -139,6 +164,7 @@ mod tests {
             (br#"{"\ud800":"\ud800\"","b":-1e-999}"#, json!({"\u{fffd}": "\u{fffd}\"", "b": -0.0})),
         ] {
             assert_eq!(read_lenient(sent).unwrap(), read);
+            assert_eq!(*read_lenient_exact(sent).unwrap().value(), read);
         }
         assert!(read_lenient(b"{\"a\":").is_err());
         assert!(read_lenient(b"\"\\").is_err());

@@ -43,7 +43,7 @@ mod written;
 
 pub use decompress::decompressed;
 pub use detect::looked_for;
-pub use lenient::{mended_json, read_lenient};
+pub use lenient::{mended_json, read_lenient, read_lenient_exact};
 pub use log_name::{log_name, looks_like_a_log};
 pub use read::{Options, ReadError, Reading, Summary, read};
 pub use tools::{ToolListError, read_tools};

@@ -178,7 +178,7 @@ fn opened(execution_id: &str) -> Opened {
         model: Some("a-model".to_owned()),
         emitted_digest: Digest::of_bytes(b"{}"),
         arguments_digest: Digest::of_bytes(b"{}"),
-        arguments,
+        arguments: arguments.into(),
         permit: PermitBasis::Policy { rules: vec!["reading".to_owned()] },
         trust: TrustLevel::Provisional,
         started_at: 1_735_999_999_123,

@@ -1,4 +1,4 @@
-use counterfoil_model::{Digest, Tool, ToolCall, canonical_bytes};
+use counterfoil_model::{Digest, ExactValue, Tool, ToolCall, canonical_bytes_of};
 use counterfoil_rules::CallReport;
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 pub struct Admitted {
     call: ToolCall,
     tool: Tool,
-    arguments: Value,
+    arguments: ExactValue,
     digest: Digest,
     report: CallReport,
 }
@@ -44,9 +44,16 @@ impl Admitted {
         &self.tool
     }
 
-    /// The arguments that will run: an object.
+    /// The arguments that will run, for whoever only reads them: an object.
     #[must_use]
     pub fn arguments(&self) -> &Value {
+        &self.arguments
+    }
+
+    /// The arguments that will run, with every number as it was written: what is shown, recorded
+    /// and executed.
+    #[must_use]
+    pub fn exact_arguments(&self) -> &ExactValue {
         &self.arguments
     }
 
@@ -63,16 +70,18 @@ impl Admitted {
     }
 }
 
-/// The digest of the canonical `{tool, arguments}`.
-pub(crate) fn call_digest(tool: &str, arguments: &Value) -> Digest {
-    let parts: [&[u8]; 5] = [
-        b"{\"arguments\":",
-        &canonical_bytes(arguments),
-        b",\"tool\":",
-        &canonical_bytes(&Value::from(tool)),
-        b"}",
-    ];
-    Digest::of_bytes(&parts.concat())
+/// The digest of the canonical `{tool, arguments}`, in form 2: calls whose arguments differ in any
+/// digit have different ones.
+pub(crate) fn call_digest(tool: &str, arguments: &ExactValue) -> Digest {
+    #[derive(serde::Serialize)]
+    struct Called<'c> {
+        arguments: &'c ExactValue,
+        tool: &'c str,
+    }
+    let bytes = canonical_bytes_of(&Called { arguments, tool });
+    // A value and a text can always be written.
+    debug_assert!(bytes.is_ok());
+    Digest::of_bytes(&bytes.unwrap_or_default())
 }
 
 /// Calls without admission, so that executors and gates can test themselves.
@@ -81,6 +90,7 @@ impl Admitted {
     /// A call of `tool` with these arguments, as if admission had let it pass.
     #[must_use]
     pub fn for_tests(tool: Tool, arguments: Value) -> Self {
+        let arguments = ExactValue::from(arguments);
         let call = ToolCall {
             id: "call_1".to_owned(),
             tool: tool.name.clone(),

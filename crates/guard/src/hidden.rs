@@ -1,5 +1,4 @@
 use counterfoil_model::{Arguments, ToolCall};
-use serde_json::Value;
 
 /// Members of arguments whose name begins so are the model's thinking: nobody but the model may
 /// see them, so they end here, before anything is recorded.
@@ -18,19 +17,18 @@ pub(crate) fn taken_out(call: ToolCall) -> (ToolCall, bool) {
         return (call, false);
     }
     // What cannot be read is refused by admission; that refusal must not quote it either.
-    let Ok(Value::Object(mut members)) = call.arguments.parse() else {
+    let Some(mut arguments) = call.arguments.exact().ok().filter(|read| read.is_object()) else {
         if call.arguments.as_str().contains(HIDDEN) {
             return (ToolCall { arguments: Arguments::raw(""), ..call }, false);
         }
         return (call, false);
     };
-    let before = members.len();
-    members.retain(|name, _| !name.starts_with(HIDDEN));
-    if members.len() == before {
+    let hidden = |place: &str, name: &str| place.is_empty() && name.starts_with(HIDDEN);
+    if arguments.remove_members(&hidden) == 0 {
         return (call, false);
     }
-    let nothing_else = members.is_empty();
-    (ToolCall { arguments: Arguments::from(&Value::Object(members)), ..call }, nothing_else)
+    let nothing_else = arguments.as_object().is_none_or(|members| members.is_empty());
+    (ToolCall { arguments: Arguments::from(&arguments), ..call }, nothing_else)
 }
 
 #[cfg(test)]
@@ -43,6 +41,10 @@ mod tests {
             ("{\"a\": 1.0}", "{\"a\": 1.0}"),
             ("{\"_tafc_think\": \"secret\", \"a\": 1}", "{\"a\":1}"),
             ("{\"_tafc_think_2\": {\"x\": 1}}", "{}"),
+            (
+                "{\"_tafc_think\": 0.1000000000000000000001, \"id\": 123456789012345678901}",
+                "{\"id\":123456789012345678901}",
+            ),
             ("{\"\\u005ftafc_think\": \"secret\", \"a\": 1}", "{\"a\":1}"),
             ("{\"a\": \"about _tafc_think\"}", "{\"a\": \"about _tafc_think\"}"),
             ("{\"_tafc_think\": \"secret\"", ""),

@@ -6,8 +6,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use counterfoil_model::ExactValue;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::gate::Question;
 use crate::scene::Phase;
@@ -59,7 +59,7 @@ pub struct ApprovalRequest<'a> {
     /// call: whoever agrees, agrees to the call.
     pub questions: &'a [Question],
     /// The arguments that would run, whole and with their secrets: for whoever changes them.
-    pub arguments: &'a Value,
+    pub arguments: &'a ExactValue,
     /// Why the arguments that were given instead, the last time this was asked, cannot be used.
     pub wrong: Option<&'a str>,
 }

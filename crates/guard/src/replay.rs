@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use counterfoil_model::{Message, Role, Tool, ToolCall, Transcript};
+use counterfoil_model::{ExactValue, Message, Role, Tool, ToolCall, Transcript};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ pub struct ReplayChange {
     /// The tool.
     pub tool: String,
     /// The arguments.
-    pub arguments: Value,
+    pub arguments: ExactValue,
     /// What the old policy says: `allow`, `ask` or `deny`.
     pub before: &'static str,
     /// What the new one says.
@@ -171,7 +171,7 @@ fn difference(
         line: call.line,
         session: String::new(),
         tool: call.tool.clone(),
-        arguments: call.arguments.parse().unwrap_or(Value::Null),
+        arguments: call.arguments.exact().unwrap_or_default(),
         before: was,
         after: is,
         gates: verdicts_json(&after),

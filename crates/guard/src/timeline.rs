@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_formats::read_tools;
 use counterfoil_model::{
-    Arguments, Catalog, Digest, Format, Gap, Message, Origin, Outcome, RecordedReceipt, Role,
-    Status, ToolCall, Transcript,
+    Arguments, Catalog, Digest, ExactValue, Format, Gap, Message, Origin, Outcome, RecordedReceipt,
+    Role, Status, ToolCall, Transcript,
 };
 use counterfoil_rules::set_feedback_aside;
 use serde_json::Value;
@@ -65,10 +65,10 @@ pub fn recorded_transcript_until(
 type Stored<'s> = dyn Fn(&Digest) -> Option<Vec<u8>> + 's;
 
 /// Arguments as the model wrote them: what could not be read as JSON is recorded as text.
-fn as_emitted(recorded: &Value) -> Arguments {
-    match recorded {
-        Value::String(text) => Arguments::raw(text.as_str()),
-        value => Arguments::from(value),
+fn as_emitted(recorded: &ExactValue) -> Arguments {
+    match recorded.as_str() {
+        Some(text) => Arguments::raw(text),
+        None => Arguments::from(recorded),
     }
 }
 

@@ -1,4 +1,4 @@
-use counterfoil_model::{Arguments, Status, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Arguments, ExactValue, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::admitted::call_digest;
@@ -38,7 +38,7 @@ impl Guard {
         &self,
         session: &Session,
         tool: &str,
-        arguments: &Value,
+        arguments: &ExactValue,
         around: Surroundings,
     ) -> Result<Tracked, CallError> {
         let held = session.hold(self, &around);

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use counterfoil_model::{Digest, Transcript};
-use serde_json::json;
+use counterfoil_model::{CanonicalForm, Digest, JsonLimits, ToolCall, Transcript, canonical_text};
+use serde_json::Value;
 
 /// A receipt, as far as coverage asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,11 +75,8 @@ pub fn coverage(transcript: &Transcript, receipts: &[Receipted], since: Option<i
             if !call.id.is_empty() && ids.contains(call.id.as_str()) {
                 continue;
             }
-            let digest = call.arguments.parse().ok().map(|arguments| {
-                Digest::of_json(&json!({ "tool": call.tool, "arguments": arguments }))
-            });
-            let left = digest.as_ref().and_then(|digest| nameless.get_mut(digest));
-            if let Some(left) = left.filter(|left| **left > 0) {
+            let receipt = digests(call).find(|digest| nameless.get(digest).is_some_and(|n| *n > 0));
+            if let Some(left) = receipt.and_then(|digest| nameless.get_mut(&digest)) {
                 *left -= 1;
                 continue;
             }
@@ -104,10 +101,26 @@ pub fn coverage(transcript: &Transcript, receipts: &[Receipted], since: Option<i
     found
 }
 
+/// The digests that receipts have of this call: receipts of older ledgers are in form 1.
+fn digests(call: &ToolCall) -> impl Iterator<Item = Digest> {
+    let called = format!(
+        "{{\"tool\":{},\"arguments\":{}}}",
+        Value::from(call.tool.as_str()),
+        call.arguments.as_str()
+    );
+    let readable = call.arguments.canonical().is_ok();
+    [CanonicalForm::Exact, CanonicalForm::Rfc8785].into_iter().filter(move |_| readable).filter_map(
+        move |form| {
+            let bytes = canonical_text(&called, form, JsonLimits::RECORDED).ok()?;
+            Some(Digest::of_bytes(&bytes))
+        },
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use counterfoil_model::{Arguments, Format, Message, Role, ToolCall};
-    use serde_json::Value;
+    use counterfoil_model::{Arguments, Format, Message, Role};
+    use serde_json::json;
 
     use super::*;
 

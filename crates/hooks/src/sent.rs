@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use counterfoil_formats::read_lenient;
+use counterfoil_formats::read_lenient_exact;
 use counterfoil_guard::{ExitCause, HostEnded, HostedCall};
-use counterfoil_model::{Agent, Arguments, Status, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Agent, Arguments, ExactValue, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Map, Value};
 
 use crate::contract::ReadEventError;
@@ -12,14 +12,16 @@ use crate::event::{Event, Happening, Questions};
 use crate::toolbox;
 
 /// The members of what an agent sent.
-pub(crate) struct Sent(Map<String, Value>);
+pub(crate) struct Sent {
+    members: Map<String, Value>,
+    /// The arguments of a call, with every number as it is written.
+    input: ExactValue,
+}
 
 impl Sent {
-    pub(crate) fn of(sent: Value) -> Result<Self, ReadEventError> {
-        match sent {
-            Value::Object(members) => Ok(Self(members)),
-            _ => Err(ReadEventError::NotAnObject),
-        }
+    pub(crate) fn of(sent: &ExactValue) -> Result<Self, ReadEventError> {
+        let members = sent.as_object().ok_or(ReadEventError::NotAnObject)?.clone();
+        Ok(Self { members, input: sent.member("tool_input").unwrap_or_default() })
     }
 
     /// How the agent names the mode in which it asks nobody.
@@ -32,7 +34,7 @@ impl Sent {
 
     /// A text that says something.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
-        match self.0.remove(name)? {
+        match self.members.remove(name)? {
             Value::String(text) if !text.is_empty() => Some(text),
             _ => None,
         }
@@ -43,28 +45,28 @@ impl Sent {
     }
 
     pub(crate) fn flag(&self, name: &str) -> bool {
-        self.0.get(name) == Some(&Value::Bool(true))
+        self.members.get(name) == Some(&Value::Bool(true))
     }
 
     pub(crate) fn is(&self, name: &str, text: &str) -> bool {
-        self.0.get(name).and_then(Value::as_str) == Some(text)
+        self.members.get(name).and_then(Value::as_str) == Some(text)
     }
 
     /// The folder in which Gemini CLI keeps the logs of a session's sub-agents.
     pub(crate) fn helpers(&self) -> Option<PathBuf> {
-        let member = |name| self.0.get(name).and_then(Value::as_str);
+        let member = |name| self.members.get(name).and_then(Value::as_str);
         let log = std::path::Path::new(member("transcript_path")?);
         Some(log.parent()?.join(member("session_id")?))
     }
 
     pub(crate) fn value(&mut self, name: &str) -> Value {
-        self.0.remove(name).unwrap_or_default()
+        self.members.remove(name).unwrap_or_default()
     }
 
     /// The call of a tool.
     pub(crate) fn call(&mut self, agent: Agent) -> Result<HostedCall, ReadEventError> {
         let name = self.needed("tool_name")?;
-        let arguments = as_object(self.value("tool_input"));
+        let arguments = as_object(std::mem::take(&mut self.input));
         let call = ToolCall {
             id: self.text("tool_use_id").unwrap_or_default(),
             tool: name.clone(),
@@ -101,14 +103,14 @@ impl Sent {
 
 /// Arguments as an object, where they can be meant as one: nothing is no argument, and a text may
 /// hold the object as JSON. Anything else stays as it is, and is not judged to be harmless.
-fn as_object(arguments: Value) -> Value {
-    match arguments {
-        Value::Null => Value::Object(Map::new()),
-        Value::String(text) => match read_lenient(text.as_bytes()) {
-            Ok(Value::Object(members)) => Value::Object(members),
-            _ => Value::String(text),
+fn as_object(arguments: ExactValue) -> ExactValue {
+    match arguments.value() {
+        Value::Null => Value::Object(Map::new()).into(),
+        Value::String(text) => match read_lenient_exact(text.as_bytes()) {
+            Ok(read) if read.is_object() => read,
+            _ => arguments,
         },
-        other => other,
+        _ => arguments,
     }
 }
 
@@ -155,4 +157,27 @@ pub(crate) fn code_after(text: &str, words: &[&str]) -> Option<i32> {
             .collect();
         digits.parse().ok()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_has_every_digit_of_its_event() {
+        const INPUT: &str = r#"{"id":123456789012345678901,"most":18446744073709551615,"rate":0.10000000000000000555}"#;
+        let text = serde_json::to_string(INPUT).unwrap();
+        let half = INPUT.replace('}', ",\"half\":\"\\ud83d\"}");
+        for (input, read) in [
+            (INPUT.to_owned(), INPUT.to_owned()),
+            (text, INPUT.to_owned()),
+            (half, INPUT.replace('}', ",\"half\":\"\u{fffd}\"}")),
+        ] {
+            let event = format!("{{\"tool_name\":\"mcp__bank__pay\",\"tool_input\":{input}}}");
+            let mut sent = Sent::of(&read_json(event.as_bytes()).unwrap()).unwrap();
+            let hosted = sent.call(Agent::ClaudeCode).unwrap();
+            assert_eq!(hosted.arguments.to_string(), read);
+            assert_eq!(hosted.call.arguments.as_str(), read);
+        }
+    }
 }

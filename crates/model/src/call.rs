@@ -1,5 +1,7 @@
 use serde_json::Value;
 
+use crate::canonical::{CanonicalForm, canonical_text};
+use crate::exact::ExactValue;
 use crate::json::{JsonError, JsonLimits, parse_strict};
 
 /// The arguments of a call exactly as the model emitted them.
@@ -21,7 +23,24 @@ impl Arguments {
         &self.0
     }
 
-    /// The arguments as JSON: duplicate keys, excessive depth and size are errors.
+    /// The arguments with every number as it is written: what is approved, recorded and run.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn exact(&self) -> Result<ExactValue, JsonError> {
+        ExactValue::parse(&self.0, JsonLimits::ARGUMENTS)
+    }
+
+    /// The canonical bytes of the arguments: two calls have the same if they have the same values.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn canonical(&self) -> Result<Vec<u8>, JsonError> {
+        canonical_text(&self.0, CanonicalForm::WRITTEN, JsonLimits::ARGUMENTS)
+    }
+
+    /// The arguments as JSON, for whoever only reads them: a number longer than 64 bits or a double
+    /// is the nearest one. Duplicate keys, excessive depth and size are errors.
     ///
     /// # Errors
     /// What is wrong with the text, and at which byte.
@@ -32,6 +51,12 @@ impl Arguments {
 
 impl From<&Value> for Arguments {
     fn from(value: &Value) -> Self {
+        Self(value.to_string())
+    }
+}
+
+impl From<&ExactValue> for Arguments {
+    fn from(value: &ExactValue) -> Self {
         Self(value.to_string())
     }
 }

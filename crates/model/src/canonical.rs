@@ -1,109 +1,82 @@
-mod serializer;
+//! One text for each JSON value. `spec/canonical-form.md` defines it and has test vectors.
+
+mod decimal;
+mod scanner;
 
 use std::cmp::Ordering;
-use std::fmt;
-use std::io::Write as _;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Number, Value};
-use sha2::{Digest as _, Sha256};
+use serde::Serialize;
+use serde_json::Value;
 
-/// A SHA-256 digest. Shown as 64 lower-case hex digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest([u8; 32]);
+use crate::json::{JsonError, JsonLimits};
 
-impl Digest {
-    /// The digest of raw bytes.
+pub(crate) use decimal::canonical_number;
+pub(crate) use scanner::numbers_of;
+
+/// Which canonical form bytes are in. Events, receipts and bundles name it as their version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CanonicalForm {
+    /// Form 1, RFC 8785: a number is the double that is nearest to it. Read, and written no longer.
+    Rfc8785,
+    /// Form 2: RFC 8785, but a number keeps all its digits.
+    Exact,
+}
+
+impl CanonicalForm {
+    /// The form in which everything is written now.
+    pub const WRITTEN: Self = Self::Exact;
+
+    /// The form of this version.
     #[must_use]
-    pub fn of_bytes(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
+    pub fn of_version(version: u32) -> Option<Self> {
+        [Self::Rfc8785, Self::Exact].into_iter().find(|form| form.version() == version)
     }
 
-    /// The digest of a JSON value: of its canonical bytes.
+    /// Its version.
     #[must_use]
-    pub fn of_json(value: &Value) -> Self {
-        Self::of_bytes(&canonical_bytes(value))
-    }
-
-    /// A digest that was written as 64 hex digits; `None` for anything else.
-    #[must_use]
-    pub fn from_hex(text: &str) -> Option<Self> {
-        let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-        let mut bytes = [0; 32];
-        if pairs.len() != bytes.len() {
-            return None;
+    pub const fn version(self) -> u32 {
+        match self {
+            Self::Rfc8785 => 1,
+            Self::Exact => 2,
         }
-        let digit = |hex: u8| u8::try_from(char::from(hex).to_digit(16)?).ok();
-        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-            *byte = digit(*high)? << 4 | digit(*low)?;
-        }
-        Some(Self(bytes))
-    }
-
-    /// A digest of which the bytes are known.
-    #[must_use]
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// The 32 bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
     }
 }
 
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' + half - 10 };
-        let mut hex = [0; 64];
-        let (pairs, _) = hex.as_chunks_mut::<2>();
-        for ([high, low], byte) in pairs.iter_mut().zip(self.0) {
-            (*high, *low) = (digit(byte >> 4), digit(byte & 15));
-        }
-        f.write_str(str::from_utf8(&hex).unwrap_or_default())
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Digest({self})")
-    }
-}
-
-impl<'de> Deserialize<'de> for Digest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Self::from_hex(&text).ok_or_else(|| D::Error::custom("a digest has 64 hex digits"))
-    }
-}
-
-impl Serialize for Digest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-/// The canonical bytes of a JSON value (RFC 8785): members sorted by UTF-16 code units, numbers
-/// as ECMAScript prints them, no white space.
+/// The canonical bytes of a JSON text: members sorted by UTF-16 code units, numbers as the form has
+/// them, no white space.
 ///
-/// `1` and `1.0` have the same bytes; key order and spacing in the source do not matter.
+/// `1`, `1.0` and `1e0` have the same bytes; key order and spacing do not matter.
+///
+/// # Errors
+/// When the text is not one JSON value, has a member twice, is larger or nested deeper than the
+/// limits, or has a number that is too large for a double.
+pub fn canonical_text(
+    text: &str,
+    form: CanonicalForm,
+    limits: JsonLimits,
+) -> Result<Vec<u8>, JsonError> {
+    limits.admit(text)?;
+    scanner::canonical(text, form, limits.depth)
+}
+
+/// The canonical bytes of a JSON value, in form 2. What the value does not know of its numbers they
+/// do not show: arguments are read as [`ExactValue`](crate::ExactValue).
 #[must_use]
 pub fn canonical_bytes(value: &Value) -> Vec<u8> {
-    let mut out = Vec::new();
-    write_value(value, &mut out);
-    out
+    let written = scanner::canonical(&value.to_string(), CanonicalForm::WRITTEN, usize::MAX);
+    // A value can be written, has no member twice, and no number that is too large.
+    debug_assert!(written.is_ok());
+    written.unwrap_or_default()
 }
 
-/// The canonical bytes of what serde can write: those of its JSON value, without making one.
+/// The canonical bytes of what serde can write, in form 2.
 ///
 /// # Errors
 /// When it cannot be written as JSON, or has a member twice.
 pub fn canonical_bytes_of<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
-    let mut out = Vec::with_capacity(1024);
-    value.serialize(serializer::Canonical(&mut out))?;
-    Ok(out)
+    let text = serde_json::to_string(value)?;
+    scanner::canonical(&text, CanonicalForm::WRITTEN, usize::MAX)
+        .map_err(<serde_json::Error as serde::ser::Error>::custom)
 }
 
 /// The order of members.
@@ -117,131 +90,99 @@ fn by_utf16(a: &str, b: &str) -> Ordering {
     }
 }
 
-fn write_value(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Null => out.extend_from_slice(b"null"),
-        Value::Bool(true) => out.extend_from_slice(b"true"),
-        Value::Bool(false) => out.extend_from_slice(b"false"),
-        Value::Number(number) => write_number(number, out),
-        Value::String(text) => write_string(text, out),
-        Value::Array(items) => {
-            out.push(b'[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(b',');
-                }
-                write_value(item, out);
-            }
-            out.push(b']');
-        }
-        Value::Object(map) => {
-            let mut members: Vec<_> = map.iter().collect();
-            members.sort_by(|(a, _), (b, _)| by_utf16(a, b));
-            out.push(b'{');
-            for (i, (key, item)) in members.into_iter().enumerate() {
-                if i > 0 {
-                    out.push(b',');
-                }
-                write_string(key, out);
-                out.push(b':');
-                write_value(item, out);
-            }
-            out.push(b'}');
-        }
-    }
-}
-
-fn write_string(text: &str, out: &mut Vec<u8>) {
-    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
-        out.push(b'"');
-        out.extend_from_slice(text.as_bytes());
-        out.push(b'"');
-        return;
-    }
-    // serde_json escapes exactly what RFC 8785 asks for, and writing to memory cannot fail.
-    let written = serde_json::to_writer(&mut *out, text);
-    debug_assert!(written.is_ok());
-}
-
-/// ECMAScript's Number::toString. Integers beyond 2^53 become doubles, as in JavaScript.
-fn write_number(number: &Number, out: &mut Vec<u8>) {
-    const EXACT: u64 = 1 << 53;
-    let written = match (number.as_u64(), number.as_i64(), number.as_f64()) {
-        (Some(n), _, _) if n <= EXACT => write!(out, "{n}"),
-        (_, Some(n), _) if n.unsigned_abs() <= EXACT => write!(out, "{n}"),
-        (_, _, Some(n)) => out.write_all(ecmascript_number(n).as_bytes()),
-        _ => write!(out, "{number}"),
-    };
-    debug_assert!(written.is_ok());
-}
-
-fn ecmascript_number(n: f64) -> String {
-    if n == 0.0 {
-        return "0".to_owned();
-    }
-    // The shortest digits that read back as the same double, and the exponent of the first one.
-    let scientific = format!("{:e}", n.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
-    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    let point = exponent + 1;
-    let zeros = |n: i32| "0".repeat(usize::try_from(n).unwrap_or(0));
-    let body = if (count..=21).contains(&point) {
-        format!("{digits}{}", zeros(point - count))
-    } else if (1..=21).contains(&point) {
-        let (whole, rest) = digits.split_at(usize::try_from(point).unwrap_or(0));
-        format!("{whole}.{rest}")
-    } else if (-5..=0).contains(&point) {
-        format!("0.{}{digits}", zeros(-point))
-    } else {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        let (first, rest) = digits.split_at(1);
-        let dot = if rest.is_empty() { "" } else { "." };
-        format!("{first}{dot}{rest}e{sign}{}", exponent.abs())
-    };
-    if n < 0.0 { format!("-{body}") } else { body }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
 
+    use super::*;
+    use crate::Digest;
+
+    const LIMITS: JsonLimits = JsonLimits { depth: 64, bytes: 1 << 20 };
+
+    fn canonical(text: &str, form: CanonicalForm) -> Result<String, JsonError> {
+        canonical_text(text, form, LIMITS).map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    /// The rows of the vectors of `spec/canonical-form.md`: what is written, form 1, form 2.
+    fn vectors() -> Vec<[String; 3]> {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/canonical-form.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let rows = page.lines().filter_map(|line| {
+            let cells = line.strip_prefix("| `")?.strip_suffix("` |")?;
+            cells.split("` | `").map(str::to_owned).collect::<Vec<_>>().try_into().ok()
+        });
+        rows.collect()
+    }
+
     #[test]
-    fn digests_are_hex_digits() {
-        let hex = "00ff10a99f0e5c4bd8c3b2a1908f7e6d5c4b3a29181706f5e4d3c2b1a0987654";
-        let digest = Digest::from_hex(hex).unwrap();
-        assert_eq!(digest.to_string(), hex);
-        assert_eq!(Digest::from_hex(&hex.to_uppercase()), Some(digest));
-        let (shorter, longer) = (hex.replacen('0', "", 1), format!("{hex}00"));
-        let (other, signed) = (hex.replace('f', "g"), hex.replacen('0', "+", 1));
-        for text in ["", "00", &shorter, &longer, &other, &signed] {
-            assert_eq!(Digest::from_hex(text), None, "{text}");
+    fn both_forms_are_as_their_vectors_say() {
+        let vectors = vectors();
+        assert!(vectors.len() > 40, "{} vectors", vectors.len());
+        for [written, first, second] in vectors {
+            for (form, expected) in
+                [(CanonicalForm::Rfc8785, &first), (CanonicalForm::Exact, &second)]
+            {
+                match canonical(&written, form) {
+                    Ok(found) => assert_eq!(found, *expected, "{written} in {form:?}"),
+                    Err(_) => assert_eq!(expected, "refused", "{written} in {form:?}"),
+                }
+            }
         }
     }
 
     #[test]
-    fn numbers_print_as_ecmascript_prints_them() {
-        for (n, text) in [
-            (0.0, "0"),
-            (-0.0, "0"),
-            (5e-324, "5e-324"),
-            (-5e-324, "-5e-324"),
-            (1.797_693_134_862_315_7e308, "1.7976931348623157e+308"),
-            (9_007_199_254_740_992.0, "9007199254740992"),
-            (295_147_905_179_352_830_000.0, "295147905179352830000"),
-            (1e21, "1e+21"),
-            (1e23, "1e+23"),
-            (999_999_999_999_999_900_000.0, "999999999999999900000"),
-            (0.000_001, "0.000001"),
-            (1e-7, "1e-7"),
-            (4.5, "4.5"),
-            (-1234.5678, "-1234.5678"),
-            (333_333_333.333_333_3, "333333333.3333333"),
+    fn what_is_no_json_value_has_no_canonical_bytes() {
+        for text in [
+            "",
+            " ",
+            "01",
+            "+1",
+            "-",
+            "1.",
+            ".5",
+            "1e",
+            "1e+",
+            "0x1",
+            "NaN",
+            "Infinity",
+            "1 2",
+            "[1,]",
+            "[1",
+            "[,1]",
+            "{\"a\"}",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{\"a\":1 \"b\":2}",
+            "tru",
+            "nulll",
+            "\"a",
+            "\"\\x\"",
+            "\"\\ud800\"",
+            "\"\u{1}\"",
+            "{\"a\":1,\"\\u0061\":2}",
+            "\u{feff}1",
+            "1\u{a0}",
         ] {
-            assert_eq!(String::from_utf8(canonical_bytes(&json!(n))).unwrap(), text);
+            assert!(canonical(text, CanonicalForm::Exact).is_err(), "{text}");
+            let serde = serde_json::from_str::<Value>(text);
+            assert!(serde.is_err() || text.contains("\\u0061"), "{text}: as serde_json has it");
         }
+        let deep = |depth| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(canonical(&deep(64), CanonicalForm::Exact).is_ok());
+        assert!(canonical(&deep(65), CanonicalForm::Exact).is_err());
+    }
+
+    #[test]
+    fn members_are_sorted_and_bytes_do_not_depend_on_the_source() {
+        let text = "{ \"\u{20ac}\": 1.0, \"\\r\": 2, \"1\": [true, null], \"\u{1f600}\": \"\\u000f\\n\",\t\"\\ud83d\\ude01\": {} }";
+        let written = canonical(text, CanonicalForm::Exact).unwrap();
+        assert_eq!(
+            written,
+            "{\"\\r\":2,\"1\":[true,null],\"\u{20ac}\":1,\"\u{1f600}\":\"\\u000f\\n\",\"\u{1f601}\":{}}"
+        );
+        let value: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(Digest::of_json(&value), Digest::of_bytes(written.as_bytes()));
     }
 
     #[test]
@@ -249,61 +190,103 @@ mod tests {
         #[derive(Serialize)]
         #[serde(tag = "kind", rename_all = "snake_case")]
         enum Tagged {
-            Whole(Inner),
-            Part { z: Option<i8>, a: Vec<Untagged> },
-            Nothing,
+            Whole { z: f64, map: std::collections::BTreeMap<&'static str, Option<u8>> },
+            Part { z: Option<i8>, a: (u64, i64, char) },
         }
-        #[derive(Serialize)]
-        struct Inner {
-            z: f64,
-            b: (u8, char, bool),
-            map: std::collections::BTreeMap<&'static str, Option<()>>,
-            value: Value,
-            digest: Digest,
-        }
-        #[derive(Serialize)]
-        enum Untagged {
-            Unit,
-            New(String),
-            Two(u64, i64),
-            Named { y: f32, x: [u8; 2] },
-        }
-        let value = json!({ "\u{20ac}": 1.0, "\u{1f600}": [1e21, -0.5, {}], "\r": "\"\n\u{1}" });
-        let inner = Inner {
-            z: f64::NAN,
-            b: (1, '\u{e9}', true),
-            map: [("b", None), ("a", Some(())), ("\u{fffd}", None), ("\u{10000}", None)].into(),
-            value,
-            digest: Digest::of_bytes(b""),
-        };
-        let parts = vec![
-            Untagged::Unit,
-            Untagged::New("x\\y".to_owned()),
-            Untagged::Two(u64::MAX, i64::MIN),
-            Untagged::Named { y: 0.5, x: [1, 2] },
+        let map = [("b", None), ("a", Some(1)), ("\u{fffd}", None), ("\u{10000}", None)].into();
+        let cases = [
+            (
+                Tagged::Whole { z: f64::NAN, map },
+                "{\"kind\":\"whole\",\"map\":{\"a\":1,\"b\":null,\"\u{10000}\":null,\"\u{fffd}\":null},\"z\":null}",
+            ),
+            (
+                Tagged::Part { z: None, a: (u64::MAX, i64::MIN, '\u{e9}') },
+                "{\"a\":[18446744073709551615,-9223372036854775808,\"\u{e9}\"],\"kind\":\"part\",\"z\":null}",
+            ),
         ];
-        let cases = [Tagged::Whole(inner), Tagged::Part { z: None, a: parts }, Tagged::Nothing];
-        for case in &cases {
-            let value = serde_json::to_value(case).unwrap();
-            let direct = String::from_utf8(canonical_bytes_of(case).unwrap()).unwrap();
-            assert_eq!(direct, String::from_utf8(canonical_bytes(&value)).unwrap());
+        for (case, expected) in cases {
+            assert_eq!(String::from_utf8(canonical_bytes_of(&case).unwrap()).unwrap(), expected);
+            let value = serde_json::to_value(&case).unwrap();
+            assert_eq!(String::from_utf8(canonical_bytes(&value)).unwrap(), expected);
         }
-        let twice = std::collections::BTreeMap::from([(1_u8, ())]);
-        assert!(canonical_bytes_of(&twice).is_err(), "a number is no name");
+    }
+
+    /// A number as its sign, its digits and the power of ten of the last one; and ways to write it.
+    fn numbers() -> impl Strategy<Value = (bool, String, i32)> {
+        (any::<bool>(), "[0-9]{1,25}", -30..30_i32)
+    }
+
+    /// The number, with its point at some place and the exponent that this needs.
+    fn spelled((negative, digits, power): &(bool, String, i32), at: usize, upper: bool) -> String {
+        let (sign, e) = (if *negative { "-" } else { "" }, if upper { "E" } else { "e" });
+        let digits = format!("{digits}00");
+        let (whole, rest) = digits.split_at(1 + at % (digits.len() - 1));
+        let whole = whole.trim_start_matches('0');
+        let whole = if whole.is_empty() { "0" } else { whole };
+        let power = power - 2 + i32::try_from(rest.len()).unwrap();
+        format!("{sign}{whole}.{rest}{e}{power}")
+    }
+
+    /// Its value: sign, digits without zeros around them, place of the point.
+    fn value_of((negative, digits, power): &(bool, String, i32)) -> (bool, String, i32) {
+        let bare = digits.trim_end_matches('0');
+        let power = power + i32::try_from(digits.len() - bare.len()).unwrap();
+        match bare.trim_start_matches('0') {
+            "" => (false, String::new(), 0),
+            bare => (*negative, bare.to_owned(), power),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_exact_form_is_one_text_for_one_number(
+            a in numbers(), b in numbers(), at in 0..30_usize, upper in any::<bool>()
+        ) {
+            let exact = |text: &str| canonical(text, CanonicalForm::Exact).unwrap();
+            let (one, other) = (exact(&spelled(&a, at, upper)), exact(&spelled(&a, at / 2, !upper)));
+            prop_assert_eq!(&one, &other, "however it is written");
+            prop_assert_eq!(&exact(&one), &one, "the canonical text of it is itself");
+            let near = (a.0, a.1.clone(), a.2 + 1);
+            let mut digit = a.clone();
+            digit.1.push('1');
+            digit.2 -= 1;
+            for number in [&b, &near, &digit] {
+                let same = value_of(number) == value_of(&a);
+                prop_assert_eq!(exact(&spelled(number, at, upper)) == one, same, "{}", one);
+            }
+        }
+
+        #[test]
+        fn a_double_has_one_text_in_both_forms(bits in any::<u64>()) {
+            let number = f64::from_bits(bits);
+            prop_assume!(number.is_finite());
+            let text = serde_json::to_string(&number).unwrap();
+            let [first, second] = [CanonicalForm::Rfc8785, CanonicalForm::Exact]
+                .map(|form| canonical(&text, form).unwrap());
+            prop_assert_eq!(&first, &second);
+            prop_assert_eq!(first.parse::<f64>().unwrap(), number);
+        }
+
+        #[test]
+        fn a_canonical_text_is_its_own(text in "[\\[\\]{}:,\"a1e. \\-]{0,12}") {
+            for form in [CanonicalForm::Rfc8785, CanonicalForm::Exact] {
+                let Ok(written) = canonical(&text, form) else { continue };
+                prop_assert_eq!(canonical(&written, form).unwrap(), written.clone());
+                prop_assert!(serde_json::from_str::<Value>(&text).is_ok());
+            }
+        }
     }
 
     #[test]
-    fn members_are_sorted_and_bytes_do_not_depend_on_the_source() {
-        let a: Value = serde_json::from_str(
-            "{ \"\u{20ac}\": 1.0, \"\\r\": 2, \"1\": [true, null], \"\u{1f600}\": \"\\u000f\\n\" }",
-        )
-        .unwrap();
-        let text = String::from_utf8(canonical_bytes(&a)).unwrap();
-        assert_eq!(
-            text,
-            "{\"\\r\":2,\"1\":[true,null],\"\u{20ac}\":1,\"\u{1f600}\":\"\\u000f\\n\"}"
-        );
-        let again: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(Digest::of_json(&again), Digest::of_json(&a));
+    fn a_value_shows_all_that_it_knows() {
+        for (value, text) in [
+            (json!(1_234_567_890_123_456_789_u64), "1234567890123456789"),
+            (json!(u64::MAX), "18446744073709551615"),
+            (json!(i64::MIN), "-9223372036854775808"),
+            (json!(1e21), "1e+21"),
+            (json!(-0.0), "0"),
+        ] {
+            assert_eq!(String::from_utf8(canonical_bytes(&value)).unwrap(), text);
+        }
     }
 }

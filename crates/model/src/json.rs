@@ -15,6 +15,17 @@ pub struct JsonLimits {
 impl JsonLimits {
     /// The limits for the arguments of a call.
     pub const ARGUMENTS: Self = Self { depth: 64, bytes: 1024 * 1024 };
+
+    /// The limits for what we wrote ourselves: those of the JSON reader.
+    pub const RECORDED: Self = Self { depth: 127, bytes: usize::MAX };
+
+    /// Whether a text is short enough.
+    pub(crate) fn admit(self, text: &str) -> Result<(), JsonError> {
+        if text.len() > self.bytes {
+            return Err(JsonError::TooLarge { limit: self.bytes, actual: text.len() });
+        }
+        Ok(())
+    }
 }
 
 /// Why a text is not acceptable JSON.
@@ -42,9 +53,7 @@ pub enum JsonError {
 /// # Errors
 /// See [`JsonError`].
 pub fn parse_strict(text: &str, limits: JsonLimits) -> Result<Value, JsonError> {
-    if text.len() > limits.bytes {
-        return Err(JsonError::TooLarge { limit: limits.bytes, actual: text.len() });
-    }
+    limits.admit(text)?;
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = Strict { depth: limits.depth }.deserialize(&mut reader).map_err(from_serde)?;
     reader.end().map_err(from_serde)?;

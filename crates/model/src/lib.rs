@@ -14,6 +14,8 @@ mod call;
 mod canonical;
 mod claim;
 mod command_result;
+mod digest;
+mod exact;
 mod execution_id;
 mod failure;
 mod family;
@@ -26,11 +28,13 @@ mod transcript;
 
 pub use agent::Agent;
 pub use call::{Arguments, Outcome, ToolCall};
-pub use canonical::{Digest, canonical_bytes, canonical_bytes_of};
+pub use canonical::{CanonicalForm, canonical_bytes, canonical_bytes_of, canonical_text};
 pub use claim::{
     ActReading, Claim, ClaimKind, ClauseReading, Judgement, NamedReading, Object, ObjectKind,
 };
 pub use command_result::exit_code_of;
+pub use digest::Digest;
+pub use exact::ExactValue;
 pub use execution_id::{ExecutionId, execution_ids};
 pub use failure::ToolErrorCategory;
 pub use family::Family;

@@ -1,9 +1,10 @@
 use counterfoil_guard::Redactor;
 use counterfoil_model::{Arguments, ToolCall};
 use counterfoil_rules::{
-    Admission, AdmissionOptions, IssueSeverity, RejectionLog, rejection_text as text_of,
+    Admission, AdmissionOptions, CallReport, IssueSeverity, RejectionLog, rejection_text as text_of,
 };
 use pyo3::prelude::*;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::{Mutex, PoisonError};
 
@@ -56,13 +57,17 @@ impl PyAdmission {
             let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
             log.record(time, model, &call.arguments, &report, &redact);
             drop(log);
-            let mut record = serde_json::to_value(&report).map_err(failed)?;
-            if let Some(members) = record.as_object_mut() {
-                members.insert("valid".to_owned(), report.valid().into());
-                members.insert("text".to_owned(), report.to_string().into());
-                members.insert("answer".to_owned(), text_of(&report).into());
+            #[derive(Serialize)]
+            struct Record<'r> {
+                #[serde(flatten)]
+                report: &'r CallReport,
+                valid: bool,
+                text: String,
+                answer: String,
             }
-            Ok(record.to_string())
+            let (text, answer) = (report.to_string(), text_of(&report));
+            let record = Record { valid: report.valid(), text, answer, report: &report };
+            serde_json::to_string(&record).map_err(failed)
         })
     }
 

@@ -3,10 +3,11 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use counterfoil_guard::{Guard, Session, Surroundings, export};
-use counterfoil_model::{Role, ToolCall};
+use counterfoil_guard::{Guard, Receipt, Session, Surroundings, export};
+use counterfoil_model::{ExactValue, Role, ToolCall};
 use counterfoil_report::json_line;
 use pyo3::prelude::*;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::call::PyRunningCall;
@@ -126,7 +127,7 @@ impl PySession {
         retry_of: Option<String>,
     ) -> PyResult<PyTracked> {
         py.detach(|| {
-            let arguments: Value = serde_json::from_str(arguments).map_err(failed)?;
+            let arguments: ExactValue = serde_json::from_str(arguments).map_err(failed)?;
             let around = Surroundings { retry_of, ..Surroundings::default() };
             let (guard, session) = self.parts.get()?;
             let opened = wait(guard.track(session, tool, &arguments, around))?;
@@ -148,15 +149,25 @@ impl PySession {
         py.detach(|| {
             let (guard, session) = self.parts.get()?;
             let cited = guard.cited(session, execution_id, tool, window);
-            Ok(match cited.map_err(failed)? {
+            match cited.map_err(failed)? {
                 Ok(stands) => {
+                    #[derive(Serialize)]
+                    struct Stands {
+                        valid: bool,
+                        receipt: Receipt,
+                        result: Option<String>,
+                    }
                     let result =
                         stands.result.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                    json!({ "valid": true, "receipt": stands.receipt, "result": result })
+                    let stands = Stands { valid: true, receipt: stands.receipt, result };
+                    serde_json::to_string(&stands).map_err(failed)
                 }
-                Err(not) => json!({ "valid": false, "reason": not.reason, "message": not.message }),
+                Err(not) => {
+                    let not =
+                        json!({ "valid": false, "reason": not.reason, "message": not.message });
+                    Ok(not.to_string())
+                }
             }
-            .to_string())
         })
     }
 

@@ -8,8 +8,9 @@ use counterfoil_guard::{
     ByPolicy, CallError, ExecutorId, ExecutorKind, Permit, Scene, ToolError, ToolExecutor,
     ToolOutput,
 };
-use counterfoil_model::{Tool, ToolErrorCategory};
-use serde_json::{Value, json};
+use counterfoil_model::{ExactValue, Tool, ToolErrorCategory};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 /// What the thread that made a call is to do next.
@@ -59,15 +60,27 @@ pub(crate) struct CallerApprover(pub(crate) Arc<WaitingCalls>);
 impl Approver for CallerApprover {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
         let why: Vec<&str> = request.questions.iter().map(|q| q.why.as_str()).collect();
-        let question = json!({
-            "session": request.session,
-            "call_id": request.call_id,
-            "call": request.call(),
-            "arguments": request.arguments,
-            "why": why,
-        });
+        #[derive(Serialize)]
+        struct Question<'q> {
+            session: &'q str,
+            call_id: &'q str,
+            call: &'q str,
+            arguments: &'q ExactValue,
+            why: Vec<&'q str>,
+        }
+        let question = Question {
+            session: request.session,
+            call_id: request.call_id,
+            call: request.call(),
+            arguments: request.arguments,
+            why,
+        };
+        // What cannot be shown, nobody agrees to.
+        let Ok(question) = serde_json::to_string(&question) else {
+            return Box::pin(async { ApprovalReply::Nobody });
+        };
         let (reply, answer) = oneshot::channel();
-        let step = CallStep::Ask { question: question.to_string(), reply };
+        let step = CallStep::Ask { question, reply };
         let asked = self.0.send_step(request.session, request.call_id, step);
         Box::pin(async move {
             if !asked {
@@ -107,7 +120,7 @@ impl PythonTool {
         let owned = self.owns(&call.tool().name);
         let (reply, answer) = oneshot::channel();
         let tool = call.tool().name.clone();
-        let arguments = call.arguments().to_string();
+        let arguments = call.exact_arguments().to_string();
         let asked = owned
             && self.waiting.send_step(
                 scene.session,

@@ -509,3 +509,37 @@ def test_the_program_of_the_tracking_document():
         "[VALIDATION] Hallucination detected: ['Tool claim for run_speed_test missing execution_id']",
         "Technical details: Tool claim for run_speed_test missing execution_id",
     ], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "other"),
+    [
+        (1234567890123456789, 1234567890123456700),
+        (2**256 - 1, 2**256 - 2),
+        (-(2**63) - 1, -(2**63)),
+    ],
+)
+def test_numbers_keep_every_digit(number, other):
+    asked, ran = [], []
+
+    def approver(question):
+        asked.append(question.arguments)
+        return True
+
+    guard = Guard(approver=approver)
+
+    @guard.tool(asks="it is money")
+    def pay(account: int) -> str:
+        ran.append(account)
+        return "paid"
+
+    with guard.session() as session:
+        for account in (number, other):
+            answer = session.call("pay", f'{{"account": {account}}}')
+            assert answer.ok, answer.text
+            assert guard.receipt(answer.execution_id)["arguments"] == {"account": account}
+        with session.track("pay", {"account": number}) as execution:
+            execution.complete("paid")
+        assert guard.receipt(execution.execution_id)["arguments"] == {"account": number}
+    assert ran == [number, other]
+    assert asked == [{"account": number}, {"account": other}]

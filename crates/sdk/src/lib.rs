@@ -39,7 +39,9 @@ pub use counterfoil_guard::{
     Lasts, Offer, Receipt, Session, SessionStart, StateFolder, Surroundings, ToolError,
     ToolExecutor, ToolOutput, TrustLevel, Verified, VerifyError,
 };
-pub use counterfoil_model::{Arguments, Effects, Role, Status, Tool, ToolCall, ToolErrorCategory};
+pub use counterfoil_model::{
+    Arguments, Effects, ExactValue, Role, Status, Tool, ToolCall, ToolErrorCategory,
+};
 
 /// What performs calls: functions of the program, shell commands, files, pages; executors of one's
 /// own, and what they are given.

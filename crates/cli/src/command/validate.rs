@@ -8,8 +8,9 @@ use counterfoil_model::{Arguments as CallArguments, ToolCall};
 use counterfoil_rules::{
     Admission, AdmissionOptions, AdmissionSettings, CallReport, IssueSeverity, rejection_text,
 };
+use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Global;
 use crate::catalog::read_catalog;
@@ -211,19 +212,21 @@ fn show(
             }
         }
         VerdictFormat::Json => {
-            let mut record = Map::new();
-            record.insert("line".into(), call.line.into());
-            if !call.id.is_empty() {
-                record.insert("id".into(), call.id.as_str().into());
+            #[derive(Serialize)]
+            struct Record<'r> {
+                line: usize,
+                #[serde(skip_serializing_if = "str::is_empty")]
+                id: &'r str,
+                #[serde(skip_serializing_if = "Option::is_none")]
+                model: Option<&'r str>,
+                valid: bool,
+                #[serde(flatten)]
+                report: &'r CallReport,
             }
-            if let Some(model) = &arguments.model {
-                record.insert("model".into(), model.as_str().into());
-            }
-            record.insert("valid".into(), report.valid().into());
-            if let Value::Object(rest) = serde_json::to_value(report)? {
-                record.extend(rest);
-            }
-            writeln!(out, "{}", Value::Object(record))?;
+            let model = arguments.model.as_deref();
+            let record =
+                Record { line: call.line, id: &call.id, model, valid: report.valid(), report };
+            writeln!(out, "{}", serde_json::to_string(&record)?)?;
         }
     }
     Ok(())

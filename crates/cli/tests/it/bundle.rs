@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::Desk;
 use crate::steady::{Counted, Ticking};
 
-fn opened(id: &str, arguments: &Value) -> Value {
+pub(crate) fn opened(id: &str, arguments: &Value) -> Value {
     json!({
         "event": "opened", "execution_id": id, "tool": "shell", "origin": { "kind": "builtin" },
         "call_id": "", "phase": "executor", "requested": "by_user",
@@ -26,7 +26,7 @@ fn opened(id: &str, arguments: &Value) -> Value {
     })
 }
 
-fn closed(id: &str, status: &str, result: &[u8]) -> Value {
+pub(crate) fn closed(id: &str, status: &str, result: &[u8]) -> Value {
     let digest = Digest::of_bytes(result);
     json!({
         "event": "closed", "execution_id": id, "status": status, "truncated": false,
@@ -56,6 +56,7 @@ fn record(state: &Path, salt: u64) -> Ledger {
     append("s1", json!({ "event": "said", "role": "user", "text": text, "at": 1 }), &[said]);
     let odd = json!({
         "command": "echo '</script>' \u{2028}\u{0}\u{7f}", "numbers": [0.1, 1e21, 1e-7, -3, 1.5e300, 123_456_789_012_345_680_000_u128 as f64],
+        "long": [1_234_567_890_123_456_789_u64, u64::MAX, i64::MIN],
         "\u{e000}": 1, "\u{1f600}": 2, "__proto__": { "a": [] }, "10": null, "9": true,
     });
     append("s1", opened("shell_1793620800000_00000001", &odd), &[]);
@@ -132,7 +133,7 @@ fn made() -> Made {
     Made { desk, ledger, line, key }
 }
 
-type Rows = (bool, Vec<(String, String)>);
+pub(crate) type Rows = (bool, Vec<(String, String)>);
 
 /// What we say of a bundle.
 fn ours((line, key): &(String, Option<Digest>)) -> Rows {
@@ -180,7 +181,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 const VERIFIERS: [(&str, &[&str]); 2] =
     [("python3", &["-c", IN_PYTHON]), ("node", &["--input-type=module", "-e", IN_NODE])];
 
-fn is_there(program: &str) -> bool {
+pub(crate) fn is_there(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {
         assert!(std::env::var_os("CI").is_none(), "`{program}` cannot be run, and this is CI");
@@ -219,7 +220,11 @@ fn theirs(
     Some(said.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-fn all_agree(folder: &Path, names: &[String], bundles: &[(String, Option<Digest>)]) -> Vec<Rows> {
+pub(crate) fn all_agree(
+    folder: &Path,
+    names: &[String],
+    bundles: &[(String, Option<Digest>)],
+) -> Vec<Rows> {
     let expected: Vec<Rows> = bundles.iter().map(ours).collect();
     for verifier in VERIFIERS {
         let Some(found) = theirs(folder, verifier, bundles) else { continue };
@@ -410,7 +415,7 @@ const CHANGES: &[(&str, &str, Change)] = &[
     ("a member less", "it is not a bundle", |b| {
         b.as_object_mut().unwrap().remove("sessions");
     }),
-    ("another version", "it is a bundle of version 2", |b| b["version"] = json!(2)),
+    ("another version", "it is a bundle of version 3", |b| b["version"] = json!(3)),
     ("another form", "it is not a bundle", |b| b["form"] = json!("something else")),
     ("a place that is no number", "it is not a bundle", |b| b["events"][0]["seq"] = json!("0")),
     ("a digest that is none", "it is not a bundle", |b| b["events"][0]["proof"][0] = json!("00")),
@@ -478,7 +483,7 @@ fn what_shows_nothing_is_open_or_no_bundle() {
         empty[name] = json!([]);
     }
     let later = include_str!("../fixtures/bundles/a-kind-that-came-later.json").trim_end();
-    let other = line.replace("\"version\":1}", "\"version\":2}");
+    let other = line.replace("\"version\":2}", "\"version\":3}");
     let cases = [
         ("empty", written(&empty), "open  ", "there is nothing in it: no event, and so no receipt"),
         (
@@ -490,8 +495,13 @@ fn what_shows_nothing_is_open_or_no_bundle() {
         ("a text", "Dear all,".to_owned(), "none", "it is not a bundle"),
         ("a table", "{\"a\":1,\"version\":2}".to_owned(), "none", "it is not a bundle"),
         ("nothing", String::new(), "none", "it is not a bundle"),
-        ("a half", line.chars().take(line.len() / 2).collect(), "BROKEN", "it is not a bundle of"),
-        ("a later version", other, "none", "it is a bundle of version 2, and only version 1 is"),
+        ("a half", line.chars().take(line.len() / 2).collect(), "BROKEN", "it is not a bundle as"),
+        (
+            "a later version",
+            other,
+            "none",
+            "it is a bundle of version 3, and only versions 1 and 2 are",
+        ),
         (
             "line ends",
             format!("{line}\r"),

@@ -5,6 +5,7 @@
 mod approve;
 mod audit;
 mod bundle;
+mod bundle_numbers;
 mod chat;
 mod check;
 mod config;

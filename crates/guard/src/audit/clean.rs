@@ -28,14 +28,21 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
         ExitCode::Missing(why) => ExitCode::Missing(text(why)),
         other => other.clone(),
     };
-    let call = match &entry.call {
+    let call = match entry.call.as_str() {
         // Arguments that could not be read: what is hidden in them cannot be told apart.
-        Value::String(raw) if raw.contains(HIDDEN) => json!({ "left_out": "hidden thinking" }),
-        call => without_hidden(call),
+        Some(raw) if raw.contains(HIDDEN) => json!({ "left_out": "hidden thinking" }).into(),
+        _ => {
+            let mut call = entry.call.clone();
+            call.remove_members(&|_, name| name.starts_with(HIDDEN));
+            call
+        }
     };
+    let call = redactor.redact_exact(&call);
+    let trimmed = call.made_into(trimmed(call.value().clone()));
     AuditEntry {
         tool: text(&entry.tool),
-        call: trimmed(redactor.redact_value(&call)),
+        // Names that are alike for so long that they are one when they are cut.
+        call: trimmed.unwrap_or_else(|| json!({ "left_out": "too long" }).into()),
         result,
         trust: entry.trust,
         approved_by: option(&entry.approved_by),
@@ -60,18 +67,6 @@ fn without_secrets(egress: &Egress, text: &impl Fn(&str) -> String) -> Egress {
         host: text(&egress.host),
         blocked: egress.blocked.as_deref().map(text),
         ..egress.clone()
-    }
-}
-
-fn without_hidden(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => members
-            .iter()
-            .filter(|(name, _)| !name.starts_with(HIDDEN))
-            .map(|(name, value)| (name.clone(), without_hidden(value)))
-            .collect(),
-        Value::Array(items) => items.iter().map(without_hidden).collect(),
-        other => other.clone(),
     }
 }
 

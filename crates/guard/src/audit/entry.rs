@@ -1,6 +1,5 @@
-use counterfoil_model::ToolErrorCategory;
+use counterfoil_model::{ExactValue, ToolErrorCategory};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::egress::Egress;
 use crate::scene::{Phase, TrustLevel};
@@ -13,7 +12,7 @@ pub struct AuditEntry {
     /// The tool.
     pub tool: String,
     /// The arguments.
-    pub call: Value,
+    pub call: ExactValue,
     /// How it ended.
     pub result: AuditResult,
     /// How far the turn was trusted.
@@ -49,10 +48,10 @@ pub struct AuditEntry {
 impl AuditEntry {
     /// A call of a tool that is no shell, about which nothing more is known.
     #[must_use]
-    pub fn new(tool: impl Into<String>, call: Value, result: AuditResult) -> Self {
+    pub fn new(tool: impl Into<String>, call: impl Into<ExactValue>, result: AuditResult) -> Self {
         Self {
             tool: tool.into(),
-            call,
+            call: call.into(),
             result,
             trust: TrustLevel::default(),
             approved_by: None,

@@ -1,8 +1,8 @@
 //! One line: what it says, and the digests that bind it to the line before.
 
-use counterfoil_model::{Digest, ToolErrorCategory};
+use counterfoil_model::{Digest, ExactValue, ToolErrorCategory, canonical_bytes_of};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::egress::Egress;
 use super::entry::{AuditEntry, ExitCode, WrittenResult};
@@ -61,7 +61,7 @@ struct Written {
     seq: u64,
     ts: String,
     tool: String,
-    call: Value,
+    call: ExactValue,
     result: WrittenResult,
     error_category: Option<ToolErrorCategory>,
     trust: TrustLevel,
@@ -182,8 +182,8 @@ pub(super) fn sealed(entry: AuditEntry, place: Place) -> Option<(Vec<u8>, AuditH
     let mut line = serde_json::to_vec(&written).ok()?;
     if line.len() + SEAL.len() + 67 > LONGEST {
         // Many strings, each short enough: the digest still says which call it was.
-        let digest = Digest::of_json(&written.call).to_string();
-        written.call = json!({ "left_out": "too long", "digest": digest });
+        let digest = Digest::of_bytes(&canonical_bytes_of(&written.call).ok()?).to_string();
+        written.call = json!({ "left_out": "too long", "digest": digest }).into();
         line = serde_json::to_vec(&written).ok()?;
     }
     line.pop();

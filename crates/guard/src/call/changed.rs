@@ -38,7 +38,7 @@ impl Guard {
             let issues = refused.report.blocking().map(|issue| issue.message.clone());
             issues.collect::<Vec<_>>().join("; ")
         })?;
-        let shown = self.redactor().redact_value(again.arguments());
+        let shown = self.redactor().redact_exact(again.exact_arguments());
         let why = format!("{by} changed the arguments before it ran, to {shown}");
         instead(written, &again, CHANGED_BY_PERSON, why)
             .ok_or_else(|| "it is not a call".to_owned())
@@ -53,7 +53,7 @@ pub(super) fn instead(
     message: String,
 ) -> Option<Arc<Admitted>> {
     let mut report = admitted.report().clone();
-    report.corrected_arguments = Some(admitted.arguments().clone());
+    report.corrected_arguments = Some(admitted.exact_arguments().clone());
     report.issues.push(Issue {
         code,
         severity: IssueSeverity::Warn,

@@ -157,7 +157,7 @@ impl Guard {
                 caller: scene.caller,
                 phase: scene.phase,
                 questions,
-                arguments: admitted.arguments(),
+                arguments: admitted.exact_arguments(),
                 wrong: wrong.as_deref(),
             };
             return match approver.ask(&request).await {

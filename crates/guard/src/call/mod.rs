@@ -53,7 +53,7 @@ impl Guard {
         if around.claim_source.is_none() {
             let arguments = match &admitted {
                 Ok(admitted) => Some(admitted.arguments()),
-                Err(refused) => refused.report.arguments.as_ref(),
+                Err(refused) => refused.report.arguments.as_deref(),
             };
             around.claim_source = self.claim_source(session, arguments, &around);
         }

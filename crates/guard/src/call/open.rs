@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_model::{Digest, ExecutionId, ToolCall};
-use serde_json::Value;
+use counterfoil_model::{Digest, ExactValue, ExecutionId, ToolCall};
 
 use super::CallError;
 use super::changed::CHANGED_BY_PERSON;
@@ -29,7 +28,13 @@ impl Guard {
     ) -> Result<Result<Recording, Stopped>, CallError> {
         let tool = admitted.tool();
         let mut opened = self
-            .intent(admitted.call(), &tool.name, admitted.arguments(), admitted.digest(), scene)
+            .intent(
+                admitted.call(),
+                &tool.name,
+                admitted.exact_arguments(),
+                admitted.digest(),
+                scene,
+            )
             .map_err(CallError::NoRandomness)?;
         opened.origin = tool.origin.clone();
         opened.permit = cleared.basis();
@@ -58,7 +63,7 @@ impl Guard {
         &self,
         call: &ToolCall,
         tool: &str,
-        arguments: &Value,
+        arguments: &ExactValue,
         digest: Digest,
         scene: &Scene<'_>,
     ) -> Result<Opened, RandomnessError> {
@@ -74,7 +79,7 @@ impl Guard {
             model: scene.model.map(str::to_owned),
             emitted_digest: Digest::of_bytes(call.arguments.as_str().as_bytes()),
             arguments_digest: digest,
-            arguments: self.redactor().redact_value(arguments),
+            arguments: self.redactor().redact_exact(arguments),
             permit: PermitBasis::Nothing,
             trust: scene.trust,
             started_at: scene.now,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use counterfoil_model::{Arguments, Code, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Arguments, Code, ExactValue, ToolCall, ToolErrorCategory};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -44,7 +44,7 @@ impl Guard {
         if call.arguments.as_str().len() > LONGEST {
             return None;
         }
-        let written = call.arguments.parse().ok()?;
+        let written = call.arguments.exact().ok()?;
         let rewritten = self.rewritten(model, refused, schema).await?;
         if !same_values(&written, &rewritten) {
             return None;
@@ -60,7 +60,7 @@ impl Guard {
         model: &dyn Completion,
         refused: &Refused,
         schema: &Value,
-    ) -> Option<Value> {
+    ) -> Option<ExactValue> {
         let issues: Vec<&str> =
             refused.report.blocking().map(|issue| issue.message.as_str()).collect();
         let arguments = self.redactor().redact(refused.call.arguments.as_str());
@@ -75,14 +75,18 @@ impl Guard {
         let limit = self.settings().retry.budget;
         let answer = timeout(limit, model.complete(&prompt)).await.ok()?.ok()?;
         let text = answer.trim().trim_start_matches("```json").trim_matches('`').trim();
-        Arguments::raw(text).parse().ok().filter(Value::is_object)
+        Arguments::raw(text).exact().ok().filter(|rewritten| rewritten.is_object())
     }
 }
 
 /// Whether the values are the same, in another form: none is new, gone or a part of another, they
 /// stand in the same order, and whatever keeps its name keeps its value. A number and its text are
 /// one value.
-fn same_values(written: &Value, rewritten: &Value) -> bool {
+fn same_values(written: &ExactValue, rewritten: &ExactValue) -> bool {
+    // What the values do not hold, nobody can hold against each other.
+    if [written, rewritten].iter().any(|value| value.long_number().is_some()) {
+        return false;
+    }
     let (written, rewritten) = (leaves("", written), leaves("", rewritten));
     let kept = |name: &str| rewritten.iter().any(|(other, _)| *other == name);
     written.len() == rewritten.len()
@@ -134,7 +138,11 @@ mod tests {
             (json!({ "cmd": "ls" }), json!({ "command": "ls", "background": true }), false),
             (json!({ "cmd": "ls", "dry_run": true }), json!({ "command": "ls" }), false),
         ] {
-            assert_eq!(same_values(&written, &rewritten), same, "{written} {rewritten}");
+            assert_eq!(
+                same_values(&written.clone().into(), &rewritten.clone().into()),
+                same,
+                "{written} {rewritten}"
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_model::{Status, ToolErrorCategory};
+use counterfoil_model::{ExactValue, Status, ToolErrorCategory};
 use counterfoil_rules::{Corrections, Ending, last_rejection_text, rejection_text};
 use serde_json::{Value, json};
 
@@ -25,7 +25,8 @@ impl Guard {
         scene: &Scene<'_>,
     ) -> Result<Answer, CallError> {
         let Refused { call, report } = refused;
-        let arguments = report.arguments.clone().unwrap_or_else(|| json!(call.arguments.as_str()));
+        let arguments = report.arguments.clone();
+        let arguments = arguments.unwrap_or_else(|| json!(call.arguments.as_str()).into());
         let digest = call_digest(&call.tool, &arguments);
         let intent = self
             .intent(&call, &call.tool, &arguments, digest, scene)
@@ -66,7 +67,8 @@ impl Guard {
             Ok(admitted) => admitted.call(),
             Err(refused) => &refused.call,
         };
-        let (nothing, digest) = (json!({}), call_digest(&call.tool, &json!({})));
+        let nothing = ExactValue::from(json!({}));
+        let digest = call_digest(&call.tool, &nothing);
         let intent = self
             .intent(call, &call.tool, &nothing, digest, scene)
             .map_err(CallError::NoRandomness)?;
@@ -95,7 +97,7 @@ impl Guard {
         let call = admitted.call();
         let tool = admitted.tool();
         let mut intent = self
-            .intent(call, &tool.name, admitted.arguments(), admitted.digest(), scene)
+            .intent(call, &tool.name, admitted.exact_arguments(), admitted.digest(), scene)
             .map_err(CallError::NoRandomness)?;
         intent.origin = tool.origin.clone();
         let (category, codes, message, help, questions) = match stopped {

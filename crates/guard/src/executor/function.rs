@@ -1,7 +1,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use counterfoil_model::Tool;
+use counterfoil_model::{Tool, ToolErrorCategory};
 use serde_json::Value;
 
 use super::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};
@@ -83,6 +83,13 @@ impl FunctionExecutor {
     ) -> Result<Option<ToolOutput>, ToolError> {
         if !self.owns(&call.tool().name) {
             return Ok(None);
+        }
+        if let Some((pointer, digits)) = call.exact_arguments().long_number() {
+            let message = format!(
+                "the number {digits} at `{pointer}` has more digits than this tool can take; give \
+                 it as a text, if the tool takes one"
+            );
+            return Err(ToolError::of(ToolErrorCategory::InvalidParameters, message));
         }
         (self.function)(call.arguments().clone(), progress.clone()).await.map(Some)
     }

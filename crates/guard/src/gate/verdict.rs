@@ -102,7 +102,7 @@ impl Question {
 fn in_one_line(call: &Admitted) -> String {
     const HEAD: usize = 16_000;
     const TAIL: usize = 4_000;
-    let arguments = Redactor::standard().redact_value(call.arguments());
+    let arguments = Redactor::standard().redact_exact(call.exact_arguments());
     let line = format!("{} {arguments}", call.tool().name);
     let count = line.chars().count();
     if count <= HEAD + TAIL {

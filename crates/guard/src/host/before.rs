@@ -1,5 +1,4 @@
-use counterfoil_model::{Digest, Status, Tool, ToolCall, ToolErrorCategory};
-use serde_json::Value;
+use counterfoil_model::{Digest, ExactValue, Status, Tool, ToolCall, ToolErrorCategory};
 
 use super::{repetition, secrets};
 use crate::admitted::call_digest;
@@ -20,8 +19,8 @@ pub struct HostedCall {
     pub call: ToolCall,
     /// The tool as far as it is known. A host grows tools: one that nobody knows has only a name.
     pub tool: Tool,
-    /// The arguments: an object.
-    pub arguments: Value,
+    /// The arguments: an object, with every number as the model wrote it.
+    pub arguments: ExactValue,
 }
 
 /// Whether the host can ask somebody before it executes a call.

@@ -2,7 +2,6 @@
 
 use counterfoil_model::{Catalog, Origin, Tool, ToolCall};
 use counterfoil_rules::{Admission, AdmissionSettings, CallReport, CatalogIssue};
-use serde_json::Value;
 
 use super::before::{Asking, Before, HostedCall};
 use crate::call::{Answer, CallError, Refused, settled};
@@ -59,7 +58,7 @@ impl HostedCall {
     pub fn of_unknown(call: ToolCall, origin: Origin) -> Self {
         let tool = Tool { origin, ..Tool::named(&call.tool) };
         // What cannot be read is no object, and no object is denied.
-        let arguments = call.arguments.parse().unwrap_or(Value::Null);
+        let arguments = call.arguments.exact().unwrap_or_default();
         Self { call, tool, arguments }
     }
 }
@@ -84,7 +83,7 @@ impl Guard {
                 let hosted = HostedCall {
                     call: admitted.call().clone(),
                     tool: admitted.tool().clone(),
-                    arguments: admitted.arguments().clone(),
+                    arguments: admitted.exact_arguments().clone(),
                 };
                 let before = self.before(session, &hosted, around, asking).await?;
                 Ok(Listed::Judged(Box::new(hosted), before))

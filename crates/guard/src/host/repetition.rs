@@ -51,7 +51,7 @@ pub(super) fn after(
 }
 
 fn redacted(guard: &Guard, hosted: &HostedCall) -> Arguments {
-    Arguments::from(&guard.redactor().redact_value(&hosted.arguments))
+    Arguments::from(&guard.redactor().redact_exact(&hosted.arguments))
 }
 
 fn past(guard: &Guard, session: &Session, around: &Surroundings) -> Option<(Fixation, Last)> {

@@ -14,6 +14,6 @@ pub(super) fn note(hosted: &HostedCall, runs_commands: bool) -> Option<String> {
 
 /// The arguments without their secrets, where there are any.
 fn found(hosted: &HostedCall) -> Option<String> {
-    let redacted = Redactor::standard().redact_value(&hosted.arguments);
+    let redacted = Redactor::standard().redact_exact(&hosted.arguments);
     (redacted != hosted.arguments).then(|| redacted.to_string())
 }

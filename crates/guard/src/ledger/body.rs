@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
-use counterfoil_model::{Digest, canonical_bytes_of};
+use counterfoil_model::{CanonicalForm, Digest, ExactValue, JsonLimits, canonical_bytes_of};
 use serde::Deserialize;
+use serde::de::Error as _;
+use serde_json::value::RawValue;
 
 use super::event::{Draft, Event, Links};
 use super::read::ReadLedgerError;
 
-/// Of the form of events.
-pub(super) const VERSION: u32 = 1;
+/// Of the form of events that are written here: that of their canonical bytes.
+pub(super) const VERSION: u32 = CanonicalForm::WRITTEN.version();
 
 /// The canonical bytes of what happened.
 pub(super) fn draft_bytes(draft: &Draft) -> Result<Vec<u8>, serde_json::Error> {
@@ -54,10 +56,45 @@ pub(super) fn read(body: &[u8]) -> Result<Event, serde_json::Error> {
         draft: Draft,
         previous: Digest,
     }
-    let Body { version, seq, session, session_seq, at, draft, previous } =
+    let Body { version, seq, session, session_seq, at, mut draft, previous } =
         serde_json::from_slice(body)?;
+    read_numbers(body, &mut draft)?;
     let digest = Digest::of_bytes(body);
     Ok(Event { version, seq, session, session_seq, at, draft, previous, digest })
+}
+
+/// Reads arguments again where doubles are in the place of what was written.
+fn read_numbers(body: &[u8], draft: &mut Draft) -> Result<(), serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Body<'b> {
+        #[serde(borrow)]
+        draft: Called<'b>,
+    }
+    #[derive(Deserialize)]
+    struct Called<'b> {
+        #[serde(borrow, default)]
+        arguments: Option<&'b RawValue>,
+        #[serde(borrow, default)]
+        call: Option<Arguments<'b>>,
+    }
+    #[derive(Deserialize)]
+    struct Arguments<'b> {
+        #[serde(borrow)]
+        arguments: &'b RawValue,
+    }
+    let arguments = match draft {
+        Draft::Opened(opened) => &mut opened.arguments,
+        Draft::Rejected(rejected) => &mut rejected.call.arguments,
+        _ => return Ok(()),
+    };
+    if arguments.has_doubles() {
+        let Body { draft } = serde_json::from_slice(body)?;
+        let written = draft.call.map(|call| call.arguments).or(draft.arguments);
+        let written = written.map_or("", RawValue::get);
+        let read = ExactValue::parse(written, JsonLimits::RECORDED);
+        *arguments = read.map_err(serde_json::Error::custom)?;
+    }
+    Ok(())
 }
 
 /// What the columns of an event repeat of its bytes, read without the rest.

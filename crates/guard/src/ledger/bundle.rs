@@ -7,9 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use counterfoil_model::{Digest, canonical_bytes, canonical_bytes_of};
+use counterfoil_model::{CanonicalForm, Digest, ExactValue, JsonLimits, canonical_text};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::body;
 use super::event::{Draft, Event};
@@ -21,7 +20,7 @@ use super::store::Ledger;
 pub use check::{BundleMark, BundleVerification};
 
 const FORM: &str = "counterfoil bundle";
-const VERSION: u32 = 1;
+const VERSION: u32 = CanonicalForm::WRITTEN.version();
 
 /// Events with their proofs, the receipts that they add up to, the keys that signed them and, where
 /// they are wanted, the results that they name.
@@ -32,7 +31,7 @@ const VERSION: u32 = 1;
 pub struct Bundle {
     /// What it is: `counterfoil bundle`.
     pub form: String,
-    /// Of this form: 1.
+    /// Of this form, which is the canonical form that it is written in: 2; 1 in older bundles.
     pub version: u32,
     /// The signed head of the tree in which the events are, in the C2SP checkpoint form.
     pub checkpoint: String,
@@ -42,7 +41,7 @@ pub struct Bundle {
     /// In their order.
     pub events: Vec<ExportedEvent>,
     /// What the events add up to, in the order in which they began.
-    pub receipts: Vec<Value>,
+    pub receipts: Vec<ExactValue>,
     /// Texts and results that the events name, in the order of their digests.
     pub results: Vec<BundleResult>,
     /// The sessions of which everything is here, from one place to another.
@@ -86,7 +85,7 @@ pub enum NoBundle {
     #[error("it is not as it was written: its line ends, or what stands around it, were changed")]
     Reframed,
     /// It is one of another version.
-    #[error("it is a bundle of version {0}, and only version 1 is known here")]
+    #[error("it is a bundle of version {0}, and only versions 1 and 2 are known here")]
     Version(u32),
 }
 
@@ -106,7 +105,8 @@ impl NoBundle {
         let (_, version) = line.strip_suffix('}')?.rsplit_once("\"version\":")?;
         let plain = |number: &u32| number.to_string() == version && version.len() < 10;
         let version = version.parse().ok().filter(plain)?;
-        (line.contains(&form) && version != VERSION).then_some(Self::Version(version))
+        let known = CanonicalForm::of_version(version).is_some();
+        (line.contains(&form) && !known).then_some(Self::Version(version))
     }
 }
 
@@ -163,8 +163,9 @@ impl Bundle {
         }
         let mut receipts = Vec::new();
         for receipt in &sums.receipts {
-            let value = serde_json::to_value(receipt);
-            receipts.push(value.map_err(|error| BundleError::Unwritten(error.to_string()))?);
+            let unwritten = |error: serde_json::Error| BundleError::Unwritten(error.to_string());
+            let text = serde_json::to_string(receipt).map_err(unwritten)?;
+            receipts.push(serde_json::from_str(&text).map_err(unwritten)?);
         }
         let mut results = Vec::new();
         for digest in named(&events).into_iter().filter(|_| with_results) {
@@ -190,25 +191,32 @@ impl Bundle {
     /// # Errors
     /// When it cannot be written as JSON.
     pub fn to_line(&self) -> Result<String, BundleError> {
-        let bytes = canonical_bytes_of(self);
-        let bytes = bytes.map_err(|error| BundleError::Unwritten(error.to_string()))?;
-        Ok(String::from_utf8_lossy(&bytes).replace('<', r"\u003c"))
+        let unwritten = |what: String| BundleError::Unwritten(what);
+        let version = self.version;
+        let form = CanonicalForm::of_version(version)
+            .ok_or_else(|| unwritten(format!("version {version} is not known here")))?;
+        let text = serde_json::to_string(self).map_err(|error| unwritten(error.to_string()))?;
+        canonical_line(&text, form).ok_or_else(|| unwritten("it has no canonical form".to_owned()))
     }
 
     /// Reads a bundle. `None`: it is none of this version, or not written as bundles are.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(line).ok()?;
-        let canonical = String::from_utf8(canonical_bytes(&value)).ok()?;
-        let bundle: Self = serde_json::from_value(value).ok()?;
-        let whole = canonical.replace('<', r"\u003c") == line
+        let bundle: Self = serde_json::from_str(line).ok()?;
+        let form = CanonicalForm::of_version(bundle.version)?;
+        let whole = canonical_line(line, form).as_deref() == Some(line)
             && bundle.form == FORM
-            && bundle.version == VERSION
-            && bundle.receipts.iter().all(Value::is_object)
+            && bundle.receipts.iter().all(|receipt| receipt.is_object())
             && bundle.results.iter().all(|result| result.text.is_some() != result.base64.is_some());
         // A digest in capital letters is read, and is not what was written.
         (whole && bundle.to_line().is_ok_and(|written| written == line)).then_some(bundle)
     }
+}
+
+/// The text in its canonical form, in which `<` is an escape.
+fn canonical_line(text: &str, form: CanonicalForm) -> Option<String> {
+    let bytes = canonical_text(text, form, JsonLimits::RECORDED).ok()?;
+    Some(String::from_utf8(bytes).ok()?.replace('<', r"\u003c"))
 }
 
 impl BundleResult {

@@ -1,5 +1,5 @@
-use counterfoil_model::{Digest, Origin, Role, Status, ToolErrorCategory};
-use serde::{Deserialize, Serialize};
+use counterfoil_model::{Digest, ExactValue, Origin, Role, Status, ToolErrorCategory};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::executor::{Confinement, SideEffect};
@@ -11,9 +11,9 @@ use crate::scene::{Phase, Requested, TraceContext, TrustLevel};
 ///
 /// What is hashed is its canonical JSON without `digest`: the members `at`, `draft`, `previous`,
 /// `seq`, `session`, `session_seq`, `version`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Event {
-    /// Of the form of events: 1.
+    /// Of the form of events, which is the canonical form that they are in: 2; 1 in older ledgers.
     pub version: u32,
     /// Its place in the ledger, from 0: also its leaf in the tree.
     pub seq: u64,
@@ -196,10 +196,11 @@ pub struct Opened {
     pub model: Option<String>,
     /// Digest of the argument bytes as the model wrote them.
     pub emitted_digest: Digest,
-    /// Digest of `{tool, arguments}` as they run.
+    /// Digest of `{tool, arguments}` as they run, in the canonical form of the event.
     pub arguments_digest: Digest,
     /// The arguments as they run, redacted.
-    pub arguments: Value,
+    #[serde(deserialize_with = "without_text")]
+    pub arguments: ExactValue,
     /// What permitted it.
     pub permit: PermitBasis,
     /// How far the turn was trusted.
@@ -219,6 +220,12 @@ pub struct Opened {
     /// which they run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emitted_arguments: Option<String>,
+}
+
+/// Arguments of which serde kept no text, because it looked for the kind of the event first: where an
+/// event is read, `body` reads the numbers again.
+fn without_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ExactValue, D::Error> {
+    Value::deserialize(deserializer).map(ExactValue::from)
 }
 
 /// How an execution ended.

@@ -1,8 +1,6 @@
-use counterfoil_model::{Digest, Origin, Status, ToolErrorCategory};
+use counterfoil_model::{Digest, ExactValue, Origin, Status, ToolErrorCategory};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::body::VERSION;
 use super::event::{APPROVAL_DECLINED, Draft, Event, Links, Opened, is_only, waits};
 use crate::executor::{Confinement, SideEffect};
 use crate::gate::PermitBasis;
@@ -12,7 +10,7 @@ use crate::scene::{Phase, Requested, TraceContext, TrustLevel};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Receipt {
-    /// Of the form of receipts: 1.
+    /// Of the form of receipts: that of its first event.
     pub version: u32,
     /// Its id.
     pub execution_id: String,
@@ -41,7 +39,7 @@ pub struct Receipt {
     /// Digest of `{tool, arguments}` as they ran.
     pub arguments_digest: Digest,
     /// The arguments, redacted.
-    pub arguments: Value,
+    pub arguments: ExactValue,
     /// What permitted it; nothing did when it was refused or denied.
     pub permit: Option<PermitBasis>,
     /// How far the turn was trusted.
@@ -144,7 +142,7 @@ impl Receipt {
     fn begun(event: &Event, call: &Opened, status: Status) -> Self {
         let call = call.clone();
         Self {
-            version: VERSION,
+            version: event.version,
             execution_id: call.execution_id,
             session_id: event.session.clone(),
             seq: event.session_seq,

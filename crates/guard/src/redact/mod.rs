@@ -18,6 +18,7 @@ mod worth;
 use std::borrow::Cow;
 use std::path::Path;
 
+use counterfoil_model::ExactValue;
 use serde_json::Value;
 
 pub use pattern::SecretCategory;
@@ -88,6 +89,13 @@ impl Redactor {
     #[must_use]
     pub fn redact_value(&self, value: &Value) -> Value {
         value::redacted(self, value)
+    }
+
+    /// The same for a value whose numbers are as they were written.
+    #[must_use]
+    pub fn redact_exact(&self, value: &ExactValue) -> ExactValue {
+        // Nothing moves when secrets are taken out: no number is lost.
+        value.made_into(self.redact_value(value)).unwrap_or_default()
     }
 }
 

@@ -150,6 +150,10 @@ impl Guard {
         if !engine.guesses(Guess::Pattern) {
             return;
         }
+        // A guess is made of values that hold their numbers.
+        if admitted.exact_arguments().long_number().is_some() {
+            return;
+        }
         let followed = engine.follows(&admitted.tool().name, admitted.arguments());
         let Some((tool, arguments)) = followed else { return };
         let call = ToolCall::new("", tool, arguments.to_string());

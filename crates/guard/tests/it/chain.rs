@@ -445,7 +445,7 @@ fn the_id_is_shown_where_the_surface_wants_it() {
 fn hosts_that_execute_tools_themselves_get_receipts_too() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
-    let arguments = json!({ "host": "example.org" });
+    let arguments = json!({ "host": "example.org" }).into();
     let track = || guard.track(&session, "ping", &arguments, Surroundings::default());
     let (completed, failed, dropped) = wait(async {
         let completed = track().await.unwrap().complete(json!({ "up": true })).await.unwrap();

@@ -17,7 +17,7 @@ struct Says(Mutex<VecDeque<ApprovalReply>>, Mutex<Vec<(Value, Option<String>)>>)
 
 impl Approver for Says {
     fn ask<'a>(&'a self, asked: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
-        let told = (asked.arguments.clone(), asked.wrong.map(str::to_owned));
+        let told = (asked.arguments.value().clone(), asked.wrong.map(str::to_owned));
         self.1.lock().unwrap().push(told);
         let reply = self.0.lock().unwrap().pop_front().unwrap_or(ApprovalReply::Nobody);
         Box::pin(async move { reply })

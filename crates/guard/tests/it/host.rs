@@ -16,7 +16,7 @@ fn hosted(id: &str, tool: &str, arguments: &Value) -> HostedCall {
         arguments: Arguments::from(arguments),
         line: 0,
     };
-    HostedCall { call, tool: Tool::named(tool), arguments: arguments.clone() }
+    HostedCall { call, tool: Tool::named(tool), arguments: arguments.clone().into() }
 }
 
 /// Whether the call may run; then it ends so. With what the model is told after it.
@@ -118,7 +118,7 @@ fn a_host_that_knows_its_tools_has_calls_held_against_them() {
         let listed = guard.before_listed(&session, call, &tools, &around, Asking::Nobody);
         match (wait(listed).unwrap(), expected) {
             (Listed::Judged(hosted, before), Ok((tool, arguments))) => {
-                assert_eq!((&*hosted.tool.name, &hosted.arguments), (*tool, arguments));
+                assert_eq!((&*hosted.tool.name, hosted.arguments.value()), (*tool, arguments));
                 assert!(matches!(before.judged, Judged::Allowed { .. }), "{before:?}");
             }
             (Listed::Refused(answer, report), Err(code)) => {

@@ -113,7 +113,7 @@ fn a_host_s_calls_are_lowered_too() {
     let hosted = |id: &str, name: &str| {
         let mut call = call(name, "{}");
         call.id = id.to_owned();
-        HostedCall { call, tool: Tool::named(name), arguments: json!({}) }
+        HostedCall { call, tool: Tool::named(name), arguments: json!({}).into() }
     };
     let judged = |id: &str, name: &str| {
         wait(guard.before(&session, &hosted(id, name), &around, Asking::Nobody)).unwrap().judged
@@ -142,7 +142,7 @@ fn an_approval_given_ahead_lets_a_host_s_call_through_once() {
     let around = Surroundings::default();
     let judged = |id: &str| {
         let call = ToolCall::new(id, "mail", "{}");
-        let mail = HostedCall { call, tool: Tool::named("mail"), arguments: json!({}) };
+        let mail = HostedCall { call, tool: Tool::named("mail"), arguments: json!({}).into() };
         wait(guard.before(&session, &mail, &around, Asking::Nobody)).unwrap()
     };
     let denied = judged("1");

@@ -23,6 +23,7 @@ mod host;
 mod in_force;
 mod ledger;
 mod live;
+mod numbers;
 mod offer;
 mod offer_pages;
 mod overflow;

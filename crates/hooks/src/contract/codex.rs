@@ -1,4 +1,4 @@
-use counterfoil_model::{Agent, Format};
+use counterfoil_model::{Agent, ExactValue, Format};
 use serde_json::{Map, Value, json};
 
 use super::{Contract, ReadEventError};
@@ -11,7 +11,7 @@ use crate::sent::{Sent, code_after, completed, failed};
 pub(super) struct Codex;
 
 impl Contract for Codex {
-    fn read(&self, sent: Value) -> Result<Event, ReadEventError> {
+    fn read(&self, sent: &ExactValue) -> Result<Event, ReadEventError> {
         let mut sent = Sent::of(sent)?;
         let name = sent.needed("hook_event_name")?;
         let happening = match name.as_str() {

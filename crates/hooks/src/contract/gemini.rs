@@ -1,4 +1,4 @@
-use counterfoil_model::{Agent, Format};
+use counterfoil_model::{Agent, ExactValue, Format};
 use serde_json::{Map, Value, json};
 
 use super::{Contract, ReadEventError};
@@ -14,7 +14,7 @@ pub(super) struct Gemini;
 const LAST_WORD: &str = "complete_task";
 
 impl Contract for Gemini {
-    fn read(&self, sent: Value) -> Result<Event, ReadEventError> {
+    fn read(&self, sent: &ExactValue) -> Result<Event, ReadEventError> {
         let mut sent = Sent::of(sent)?;
         let name = sent.needed("hook_event_name")?;
         let mut helpers = None;

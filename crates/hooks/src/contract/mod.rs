@@ -4,8 +4,8 @@ mod claude_code;
 mod codex;
 mod gemini;
 
-use counterfoil_formats::read_lenient;
-use counterfoil_model::{Agent, Format};
+use counterfoil_formats::read_lenient_exact;
+use counterfoil_model::{Agent, ExactValue, Format};
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -13,7 +13,7 @@ use crate::event::Event;
 
 /// What an agent sends and understands.
 trait Contract: Sync {
-    fn read(&self, sent: Value) -> Result<Event, ReadEventError>;
+    fn read(&self, sent: &ExactValue) -> Result<Event, ReadEventError>;
     /// What goes to standard output for the event of this name; `None` is nothing.
     fn write(&self, event: &str, answer: &Answer) -> Option<Value>;
     /// The form of its transcripts, and whether they only ever grow.
@@ -47,8 +47,8 @@ fn of(agent: Agent) -> &'static dyn Contract {
 /// # Errors
 /// When it is no event. Members that are not known are left alone.
 pub fn read_event(agent: Agent, sent: &[u8]) -> Result<Event, ReadEventError> {
-    let sent = read_lenient(sent).map_err(|e| ReadEventError::NotJson(e.to_string()))?;
-    of(agent).read(sent)
+    let sent = read_lenient_exact(sent).map_err(|e| ReadEventError::NotJson(e.to_string()))?;
+    of(agent).read(&sent)
 }
 
 /// What goes to standard output: one JSON object, or nothing. `event` is the name of the event;

@@ -56,9 +56,11 @@ pub(super) fn shorten(messages: &mut [Message]) {
         }
         for call in &mut message.calls {
             let long = call.arguments.as_str().len() > SHORT;
-            if let Some(Ok(mut value)) = long.then(|| call.arguments.parse()) {
+            if let Some(Ok(exact)) = long.then(|| call.arguments.exact()) {
+                let mut value = exact.value().clone();
                 cut_strings(&mut value);
-                call.arguments = Arguments::from(&value);
+                let cut = exact.made_into(value);
+                call.arguments = Arguments::from(&cut.unwrap_or_default());
             }
         }
         for outcome in &mut message.outcomes {

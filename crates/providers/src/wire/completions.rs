@@ -2,6 +2,7 @@
 
 use counterfoil_model::{Tool, ToolCall};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::{Asked, Assembler, WireError, read, schema, told};
@@ -140,20 +141,19 @@ struct FunctionPart {
     arguments: Option<Written>,
 }
 
-/// Arguments are a text; some servers give the object.
+/// Arguments are a text; some servers give the object, which is taken as it is written.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Text(String),
-    Object(Map<String, Value>),
-}
+#[serde(try_from = "Box<RawValue>")]
+struct Written(String);
 
-impl Written {
-    fn text(self) -> String {
-        match self {
-            Self::Text(text) => text,
-            Self::Object(members) => Value::Object(members).to_string(),
+impl TryFrom<Box<RawValue>> for Written {
+    type Error = serde_json::Error;
+
+    fn try_from(raw: Box<RawValue>) -> Result<Self, Self::Error> {
+        if raw.get().starts_with('{') {
+            return Ok(Self(raw.get().to_owned()));
         }
+        serde_json::from_str(raw.get()).map(Self)
     }
 }
 
@@ -260,7 +260,7 @@ impl Completion {
                 call.name.push_str(&name);
             }
         }
-        call.arguments.push_str(&function.arguments.map(Written::text).unwrap_or_default());
+        call.arguments.push_str(&function.arguments.map(|written| written.0).unwrap_or_default());
         if !call.told && call.is_whole() {
             call.told = true;
             let (id, name) = (call.id.clone(), call.name.clone());

@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use counterfoil_model::{Arguments, Catalog, JsonError, Tool, ToolCall};
+use counterfoil_model::{Arguments, Catalog, ExactValue, JsonError, Tool, ToolCall};
 use serde_json::{Value, json};
 
 use super::catalog_lint::{CatalogIssue, lint};
@@ -155,20 +155,20 @@ impl Admission {
         entry: Option<&Entry>,
         arguments: &Arguments,
         report: &mut CallReport,
-    ) -> Option<Value> {
+    ) -> Option<ExactValue> {
         let tool = report.tool.clone();
         let nothing = matches!(arguments.as_str().trim(), "" | "null" | "\"\"");
         if nothing && entry.is_some_and(Entry::asks_for_nothing) {
-            return Some(json!({}));
+            return Some(json!({}).into());
         }
-        let read = arguments.parse();
-        let twice = match &read {
-            Ok(Value::String(text)) if self.settings.coerce => Arguments::raw(text).parse().ok(),
+        let read = arguments.exact();
+        let twice = match read.as_deref() {
+            Ok(Value::String(text)) if self.settings.coerce => Arguments::raw(text).exact().ok(),
             _ => None,
         };
         match (read, twice) {
-            (Ok(value @ Value::Object(_)), _) => return Some(value),
-            (Ok(_), Some(value @ Value::Object(_))) => {
+            (Ok(value), _) if value.is_object() => return Some(value),
+            (Ok(_), Some(value)) if value.is_object() => {
                 let message = "the arguments were JSON inside a string; unwrapped";
                 let warning = IssueSeverity::Warn;
                 report.issues.push(Issue::new(code::MALFORMED_ARGUMENTS, warning, &tool, message));
@@ -244,7 +244,7 @@ impl Admission {
     fn check(
         &self,
         entry: Option<&Entry>,
-        arguments: Value,
+        arguments: ExactValue,
         context: Option<&dyn Context>,
         report: &mut CallReport,
     ) {
@@ -275,28 +275,29 @@ impl Admission {
         report.arguments = Some(arguments);
     }
 
-    fn explain(&self, schema: &Schema, arguments: &Value, report: &mut CallReport) {
+    fn explain(&self, schema: &Schema, arguments: &ExactValue, report: &mut CallReport) {
         let tool = report.tool.clone();
-        let arguments = without_absent_nulls(schema, arguments);
-        if schema.is_valid(&arguments) {
+        let bare = without_absent_nulls(schema, arguments);
+        if schema.is_valid(&bare) {
             return;
         }
-        let mut remaining = schema.violations(&arguments);
+        let mut remaining = schema.violations(&bare);
         remaining.retain(|violation| !violation.intended);
         if remaining.is_empty() {
             return;
         }
         if self.settings.coerce
-            && let Some((corrected, settled)) = coerced(schema, &arguments)
+            && let Some((corrected, settled)) = coerced(schema, &bare)
+            && let Some(exact) = arguments.made_into(corrected)
         {
             for violation in settled {
                 let mut issue = issue_of(&tool, violation, IssueSeverity::Warn);
                 issue.message.push_str("; corrected");
                 report.issues.push(issue);
             }
-            remaining = schema.violations(&corrected);
+            remaining = schema.violations(&exact);
             remaining.retain(|violation| !violation.intended);
-            report.corrected_arguments = Some(corrected);
+            report.corrected_arguments = Some(exact);
         }
         let blocking = remaining.into_iter();
         report.issues.extend(blocking.map(|v| issue_of(&tool, v, IssueSeverity::Block)));

@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::hash::Hasher as _;
 
-use counterfoil_model::{Arguments, canonical_bytes};
+use counterfoil_model::Arguments;
 use rustc_hash::FxHasher;
 
 use super::issue::{Issue, IssueSeverity, code};
@@ -368,8 +368,7 @@ const LONGEST_CANONICAL: usize = 4_096;
 fn key(tool: &str, arguments: &Arguments) -> Fingerprint {
     let raw = arguments.as_str();
     let short = raw.len() <= LONGEST_CANONICAL;
-    let canonical = short.then(|| arguments.parse().ok()).flatten();
-    let canonical = canonical.map(|value| canonical_bytes(&value));
+    let canonical = short.then(|| arguments.canonical().ok()).flatten();
     fingerprint(&[tool.as_bytes(), b"\0", canonical.as_deref().unwrap_or(raw.as_bytes())])
 }
 

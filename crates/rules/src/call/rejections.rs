@@ -1,9 +1,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
-use counterfoil_model::{Arguments, Code};
+use counterfoil_model::{Arguments, Code, ExactValue};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::issue::{code, shortened};
 use super::report::CallReport;
@@ -132,7 +131,7 @@ fn bump(counts: &mut BTreeMap<String, u64>, name: &str) {
 
 fn excerpts(
     raw: &Arguments,
-    parsed: Option<&Value>,
+    parsed: Option<&ExactValue>,
     redact: &dyn Fn(&str) -> String,
 ) -> Vec<(String, String)> {
     let cut = |text: &str| shortened(&redact(text), 100);
@@ -140,16 +139,19 @@ fn excerpts(
     let parsed = match parsed {
         Some(value) => Some(value),
         None => {
-            parse = raw.parse().ok();
+            parse = raw.exact().ok();
             parse.as_ref()
         }
     };
-    match parsed.and_then(Value::as_object) {
+    match parsed.and_then(|parsed| Some((parsed, parsed.as_object()?))) {
         None => vec![(String::new(), cut(raw.as_str()))],
-        Some(members) => members
+        Some((parsed, members)) => members
             .iter()
             .map(|(name, value)| {
-                let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let text = value.as_str().map(str::to_owned);
+                let shown = text
+                    .or_else(|| parsed.member(name).map(|member| member.to_string()))
+                    .unwrap_or_default();
                 (shortened(name, 100), cut(&shown))
             })
             .collect(),

@@ -1,7 +1,7 @@
 use std::fmt;
 
+use counterfoil_model::ExactValue;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::issue::{Issue, IssueSeverity};
 
@@ -17,10 +17,10 @@ pub struct CallReport {
     pub issues: Vec<Issue>,
     /// The arguments as understood; `None` when they are not a JSON object.
     #[serde(skip)]
-    pub arguments: Option<Value>,
+    pub arguments: Option<ExactValue>,
     /// The arguments to run instead, where lossless corrections were applied.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub corrected_arguments: Option<Value>,
+    pub corrected_arguments: Option<ExactValue>,
 }
 
 impl CallReport {

@@ -1,4 +1,5 @@
 use counterfoil_guard::{AppendError, Approval, PersonsDecision, Receipt};
+use counterfoil_model::ExactValue;
 use hyper::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,8 @@ pub(crate) struct CallItem {
     /// The tool.
     pub(crate) tool: String,
     /// The arguments, redacted: an approval is for exactly these.
-    pub(crate) arguments: Value,
+    #[schemars(with = "Value")]
+    pub(crate) arguments: ExactValue,
     /// Why a person has to agree.
     pub(crate) why: String,
     /// When the call was made: milliseconds since the Unix epoch.

@@ -1,4 +1,4 @@
-use counterfoil_guard::Event;
+use counterfoil_guard::{Draft, Event};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub(crate) struct EventItem {
     pub(crate) kind: String,
     /// What the event says; its members depend on `kind`.
     #[schemars(with = "serde_json::Map<String, Value>")]
-    pub(crate) event: Value,
+    pub(crate) event: Draft,
     /// Digest of the event before it.
     pub(crate) previous: String,
     /// Its own digest.
@@ -35,7 +35,7 @@ impl EventItem {
             session_seq: event.session_seq,
             at: event.at,
             kind: event.draft.name().to_owned(),
-            event: serde_json::to_value(&event.draft).unwrap_or_default(),
+            event: event.draft.clone(),
             previous: event.previous.to_string(),
             digest: event.digest.to_string(),
         }

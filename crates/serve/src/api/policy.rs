@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 
 use counterfoil_guard::{RehearsalPlace, Replay, recorded_transcript};
+use counterfoil_model::ExactValue;
 use counterfoil_rules::rules;
 use hyper::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
@@ -78,7 +78,8 @@ pub(crate) struct ChangeItem {
     /// The tool.
     pub(crate) tool: String,
     /// The arguments.
-    pub(crate) arguments: Value,
+    #[schemars(with = "serde_json::Value")]
+    pub(crate) arguments: ExactValue,
     /// `allow`, `ask` or `deny`: by the policy in force.
     pub(crate) before: String,
     /// By the other one.

@@ -1,5 +1,5 @@
 use counterfoil_guard::{Draft, PermitBasis, Receipt};
-use counterfoil_model::Digest;
+use counterfoil_model::{Digest, ExactValue};
 use counterfoil_report::shorten;
 use hyper::StatusCode;
 use schemars::JsonSchema;
@@ -29,7 +29,8 @@ pub(crate) struct ReceiptItem {
     /// The tool.
     pub(crate) tool: String,
     /// The arguments, redacted.
-    pub(crate) arguments: Value,
+    #[schemars(with = "Value")]
+    pub(crate) arguments: ExactValue,
     /// `open`, `completed`, `failed`, `denied`, `refused`, `cancelled`, `timeout`, `rolled_back`.
     pub(crate) status: String,
     /// The kind of failure.
@@ -111,7 +112,7 @@ pub(crate) struct ReceiptDetail {
     pub(crate) short: ReceiptItem,
     /// The whole receipt, as the ledger and exports have it.
     #[schemars(with = "serde_json::Map<String, Value>")]
-    pub(crate) receipt: Value,
+    pub(crate) receipt: Receipt,
     /// The recorded result as text, at most 64 KiB of it; absent where there is none, or retention
     /// dropped it.
     pub(crate) result_text: Option<String>,
@@ -205,7 +206,6 @@ pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<ReceiptDetail,
     });
     let decision = state_of(dashboard, &receipt).map(DecisionState::name);
     let short = ReceiptItem::from(&receipt);
-    let receipt = serde_json::to_value(&receipt).unwrap_or_default();
     Ok(ReceiptDetail { short, receipt, result_text, result_is_cut, decision })
 }
 

@@ -122,7 +122,7 @@ impl McpExecutor {
         let client = self.server.client().await.map_err(away)?;
         let trace = scene.trace.map(|trace| (TRACE.to_owned(), trace.as_str().into()));
         let meta = trace.into_iter().collect();
-        let result = client.call(&offered.name, call.arguments(), meta, progress).await;
+        let result = client.call(&offered.name, call.exact_arguments(), meta, progress).await;
         match result {
             Ok(result) => Ok(Some(output(result))),
             Err(error) => {

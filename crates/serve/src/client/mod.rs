@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use counterfoil_formats::read_lenient;
 use counterfoil_guard::Progress;
+use counterfoil_model::ExactValue;
 use hyper::HeaderMap;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -146,6 +148,19 @@ struct Asking<'c> {
     client: &'c Client,
     id: u64,
     answered: bool,
+}
+
+/// What `tools/call` says. The arguments keep every number as the model wrote it.
+#[derive(Serialize)]
+struct CallParams<'c> {
+    name: &'c str,
+    arguments: &'c ExactValue,
+    #[serde(rename = "_meta", skip_serializing_if = "Map::is_empty")]
+    meta: Map<String, Value>,
+    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
+    responses: Option<Value>,
+    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
+    state: Option<Value>,
 }
 
 impl Client {
@@ -340,7 +355,7 @@ impl Client {
     pub(crate) async fn call(
         &self,
         tool: &str,
-        arguments: &Value,
+        arguments: &ExactValue,
         mut meta: Map<String, Value>,
         progress: &Progress,
     ) -> Result<Value, ClientError> {
@@ -348,24 +363,17 @@ impl Client {
         if let Some(following) = &following {
             meta.insert("progressToken".to_owned(), following.token.into());
         }
-        let plain = match meta.is_empty() {
-            true => json!({ "name": tool, "arguments": arguments }),
-            false => json!({ "name": tool, "arguments": arguments, "_meta": meta }),
-        };
-        let mut params = plain.clone();
+        let mut params = CallParams { name: tool, arguments, meta, responses: None, state: None };
         for _ in 0..ROUNDS {
-            let result = self.request("tools/call", params).await?;
+            let text = serde_json::to_string(&params).map_err(unreadable)?;
+            let result = self.request_raw("tools/call", &text, None, None).await?;
+            let result: Value = serde_json::from_str(result.get()).map_err(unreadable)?;
             if result.get("resultType").is_none_or(|kind| kind != "input_required") {
                 return Ok(result);
             }
-            params = plain.clone();
-            let responses =
-                self.options.questions.answered(&result).await.ok_or(ClientError::NobodyToAsk)?;
-            if let Some(members) = params.as_object_mut() {
-                members.insert("inputResponses".to_owned(), responses);
-                let state = result.get("requestState").cloned();
-                members.extend(state.map(|state| ("requestState".to_owned(), state)));
-            }
+            let responses = self.options.questions.answered(&result).await;
+            params.responses = Some(responses.ok_or(ClientError::NobodyToAsk)?);
+            params.state = result.get("requestState").cloned();
         }
         Err(ClientError::NobodyToAsk)
     }

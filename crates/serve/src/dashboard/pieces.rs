@@ -1,10 +1,12 @@
 //! Pieces that several pages show. Whatever the ledger holds was written by a model or a tool: it is
 //! escaped, and characters that play tricks become visible.
 
+use counterfoil_model::ExactValue;
 use counterfoil_report::{json_pretty, shorten, visible, visible_output};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::Dashboard;
@@ -115,18 +117,18 @@ pub(super) fn receipt(id: &str) -> Markup {
 }
 
 /// Arguments in one line.
-pub(super) fn arguments(value: &Value, limit: usize) -> Markup {
-    let text = match value {
+pub(super) fn arguments(value: &ExactValue, limit: usize) -> Markup {
+    let text = match value.value() {
         Value::Object(members) if members.is_empty() => String::new(),
         // As the model wrote it, where it could not be read.
         Value::String(text) => text.clone(),
-        value => value.to_string(),
+        _ => value.to_string(),
     };
     html! { @if !text.is_empty() { code .args { (brief(&text, limit)) } } }
 }
 
 /// JSON as it is read best.
-pub(super) fn json(value: &Value, limit: usize) -> Markup {
+pub(super) fn json(value: &impl Serialize, limit: usize) -> Markup {
     html! { pre tabindex="0" { (lines(&json_pretty(value), limit)) } }
 }
 

@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use counterfoil_guard::{Asking, Question};
+use counterfoil_model::Arguments;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -205,11 +206,11 @@ impl Gateway {
             first.get("params").and_then(|raw| serde_json::from_str(raw.get()).ok());
         let Some(before) = before else { return refused("the call is gone") };
         let arguments = params.get("arguments").map_or("{}", RawValue::get);
-        let given: Option<Value> = serde_json::from_str(arguments).ok();
+        let given = Arguments::raw(arguments).canonical();
         let called = &held.call.hosted.call;
         let name: Option<String> =
             params.get("name").and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let same = given.is_some() && given == called.arguments.parse().ok();
+        let same = given.is_ok_and(|given| called.arguments.canonical().is_ok_and(|asked| asked == given));
         if name.as_deref() != Some(&called.tool) || !same {
             let what = "this is not the call that the user was asked about";
             return match self.guard.not_made(&self.session, &called.id).await {

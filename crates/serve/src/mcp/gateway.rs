@@ -539,7 +539,7 @@ fn refused_call(
 /// client wrote just these.
 fn as_meant(hosted: &HostedCall, params: &Members<'_>) -> Option<String> {
     let HostedCall { call, tool, arguments } = hosted;
-    let same = call.arguments.parse().is_ok_and(|written| written == *arguments);
+    let same = call.arguments.exact().is_ok_and(|written| written == *arguments);
     if same && call.tool == tool.name {
         return None;
     }

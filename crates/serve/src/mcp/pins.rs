@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 
-use counterfoil_model::Digest;
+use counterfoil_model::{CanonicalForm, Digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -117,7 +117,7 @@ impl Pins {
             match pinned.get(&tool_name) {
                 None => changes.push(ToolChange::New { tool: tool_name }),
                 Some(then) => {
-                    let members = differing(then, &members(tool));
+                    let members = differing(then, tool);
                     if !members.is_empty() {
                         changes.push(ToolChange::Changed { tool: tool_name, members });
                     }
@@ -217,9 +217,19 @@ fn members(tool: &Value) -> BTreeMap<String, String> {
     said.map(|(member, value)| (member.clone(), Digest::of_json(value).to_string())).collect()
 }
 
-fn differing(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
+/// The members of a tool that are not what was pinned. Pins of before are digests in form 1.
+fn differing(then: &BTreeMap<String, String>, tool: &Value) -> Vec<String> {
+    let now = members(tool);
+    let in_form_1 = |name: &str| {
+        let digest = Digest::of_json_in(tool.get(name)?, CanonicalForm::Rfc8785);
+        digest.map(|digest| digest.to_string())
+    };
     let mut names: Vec<&String> = then.keys().chain(now.keys()).collect();
     names.sort();
     names.dedup();
-    names.into_iter().filter(|name| then.get(*name) != now.get(*name)).cloned().collect()
+    let differs = |name: &&String| {
+        let pinned = then.get(*name);
+        pinned != now.get(*name) && (pinned.is_none() || pinned != in_form_1(name).as_ref())
+    };
+    names.into_iter().filter(differs).cloned().collect()
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use counterfoil_guard::without_hidden;
+use counterfoil_model::{ExactValue, ToolCall};
 use counterfoil_providers::{Reply, whole as read_whole};
 use hyper::HeaderMap;
 use hyper::body::Bytes;
@@ -189,7 +191,7 @@ async fn wrong(
     if !instead.same_calls {
         wire.with_calls(&mut answer, &instead.calls);
     }
-    Piece { body: Bytes::from(answer.to_string()), headers }
+    Piece { body: written(answer, &reply.calls), headers }
 }
 
 /// The better answer.
@@ -224,7 +226,33 @@ fn id_of(answer: &Value) -> Option<String> {
 
 fn stripped(wire: Wire, mut answer: Value, conclusion: &Conclusion, headers: HeaderMap) -> Piece {
     wire.with_calls(&mut answer, &conclusion.calls.passed);
-    Piece { body: Bytes::from(answer.to_string()), headers }
+    Piece { body: written(answer, &conclusion.calls.passed), headers }
+}
+
+/// An answer that was changed. Where arguments are objects in it, they keep every number as the model
+/// wrote it.
+fn written(answer: Value, calls: &[ToolCall]) -> Bytes {
+    let mut exact = ExactValue::from(answer);
+    for (pointer, id) in inputs(&exact) {
+        let visible = calls.iter().find(|call| call.id == id).cloned().map(without_hidden);
+        if let Some(input) = visible.and_then(|call| call.arguments.exact().ok()) {
+            exact.set(&pointer, input);
+        }
+    }
+    Bytes::from(exact.to_string())
+}
+
+/// The places of the arguments that are objects, each with the id of its call.
+fn inputs(answer: &Value) -> Vec<(String, String)> {
+    let blocks = answer.get("content").and_then(Value::as_array).into_iter().flatten().enumerate();
+    let text = |block: &Value, name: &str| block.get(name)?.as_str().map(str::to_owned);
+    let calls = blocks.filter(|(_, block)| {
+        text(block, "type").is_some_and(|kind| kind == "tool_use")
+            && block.get("input").is_some_and(Value::is_object)
+    });
+    calls
+        .filter_map(|(at, block)| Some((format!("/content/{at}/input"), text(block, "id")?)))
+        .collect()
 }
 
 /// What was found in an answer that passes, for programs.

@@ -235,7 +235,7 @@ fn of_call(conversation: &[Message], call: &ToolCall) -> String {
     let first = conversation.iter().find(|message| message.role == Role::User);
     let first = first.map(|message| message.text.as_str()).unwrap_or_default();
     // Clients write them again in their own way.
-    let arguments = call.arguments.parse().map(|arguments| arguments.to_string());
+    let arguments = call.arguments.exact().map(|arguments| arguments.to_string());
     let arguments = arguments.unwrap_or_else(|_| call.arguments.as_str().to_owned());
     let whole = format!("{first}\n{}\n{}\n{arguments}", call.id, call.tool);
     Digest::of_bytes(whole.as_bytes()).to_string()

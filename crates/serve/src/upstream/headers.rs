@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use counterfoil_model::ExactValue;
 use hyper::HeaderMap;
 use hyper::header::{self, HeaderName, HeaderValue};
 use serde_json::Value;
@@ -57,7 +58,7 @@ fn repeated(message: &Message<'_>, schema: Option<&Value>) -> Vec<(String, Strin
     };
     let named = named.and_then(|member| params.get(member)).and_then(text);
     let arguments = params.get("arguments").map(RawValue::get);
-    let arguments: Value =
+    let arguments: ExactValue =
         arguments.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let mut all =
         vec![("mcp-protocol-version".to_owned(), revision), ("mcp-method".to_owned(), method)];
@@ -96,20 +97,20 @@ fn decoded(value: &str) -> Option<String> {
 }
 
 /// The arguments that a tool wants to see in headers, by the header's name.
-fn said(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
+fn said(schema: &Value, arguments: &ExactValue) -> Vec<(String, String)> {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let mut all = Vec::new();
     for (name, property) in properties {
-        let Some(argument) = arguments.get(name) else { continue };
+        let Some(argument) = arguments.member(name) else { continue };
         if let Some(header) = property.get("x-mcp-header").and_then(Value::as_str) {
-            let value = match argument {
+            let value = match argument.value() {
                 Value::String(text) => text.clone(),
                 Value::Bool(_) | Value::Number(_) => argument.to_string(),
                 _ => continue,
             };
             all.push((header.to_owned(), value));
         }
-        all.extend(said(property, argument));
+        all.extend(said(property, &argument));
     }
     all
 }

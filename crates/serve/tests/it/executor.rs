@@ -76,6 +76,25 @@ async fn call(guard: &Guard, session: &Session, tool: &str, arguments: Value) ->
 }
 
 #[test]
+fn a_server_gets_every_digit() {
+    crate::test(async {
+        let folder = folder();
+        let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
+        let (guard, session) = guarded(executor, None).await;
+        for number in
+            ["1234567890123456789", "123456789012345678901234567890", "0.10000000000000000555"]
+        {
+            let arguments = format!("{{\"word\":\"x\",\"n\":{number}}}");
+            let call = ToolCall::new("c", "words__say", arguments.clone());
+            let answer = guard.call(&session, call, Surroundings::default()).await.unwrap();
+            assert_eq!(answer.status, Status::Completed, "{}", answer.text);
+            let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
+            assert!(heard.contains(&format!("\"arguments\":{arguments}")), "{heard}");
+        }
+    });
+}
+
+#[test]
 fn a_server_s_tools_are_tools_of_a_guard() {
     crate::test(async {
         let folder = folder();

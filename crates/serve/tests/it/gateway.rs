@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use counterfoil_guard::{GuardOptions, GuardSettings};
 use counterfoil_model::Status;
 use counterfoil_serve::{Gateway, Step};
@@ -71,6 +73,32 @@ fn a_call_is_recorded_and_its_result_carries_the_id() {
     let receipt = gateway.ledger().receipt(&id).unwrap().unwrap();
     assert_eq!((receipt.status, receipt.tool.as_str()), (Status::Completed, "get_order"));
     assert_eq!(receipt.arguments, json!({ "id": 7 }));
+}
+
+#[test]
+fn a_number_is_recorded_and_forwarded_as_it_was_written() {
+    let gateway = listed(GuardSettings::default());
+    for (id, number) in (2..).zip([
+        "1234567890123456789",
+        "1234567890123456700",
+        "123456789012345678901234567890",
+        "123456789012345678901234567891",
+    ]) {
+        let arguments = format!("{{\"id\":{number}}}");
+        forwarded(&gateway, &call(id, "get_order", &arguments));
+        // The name is put right, and the numbers stay.
+        let odd = call(id + 100, "get-order", &arguments);
+        let meant = call(id + 100, "get_order", &arguments);
+        assert_eq!(wait(gateway.from_client(&odd)), [Step::Forward(meant)]);
+    }
+    let ledger = gateway.ledger();
+    let ids = ledger.recent(Some("s"), 100).unwrap();
+    let receipts: Vec<_> = ids.iter().map(|id| ledger.receipt(id).unwrap().unwrap()).collect();
+    let digests: BTreeSet<_> = receipts.iter().map(|receipt| receipt.arguments_digest).collect();
+    assert_eq!((receipts.len(), digests.len()), (8, 4));
+    let shown: BTreeSet<_> = receipts.iter().map(|one| one.arguments.to_string()).collect();
+    assert!(shown.contains("{\"id\":123456789012345678901234567891}"), "{shown:?}");
+    assert_eq!(shown.len(), 4, "{shown:?}");
 }
 
 #[test]

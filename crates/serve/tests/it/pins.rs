@@ -205,6 +205,27 @@ fn instructions_are_pinned_and_held() {
     assert_eq!(old.compare(&[json!({})]).unwrap().len(), 1);
 }
 
+/// Digests of pins were in form 1 before, and schemas often name the largest number of 64 bits.
+#[test]
+fn pins_of_before_hold_and_new_ones_know_every_digit() {
+    let tool = |most: u64| json!({ "name": "a", "inputSchema": { "properties": { "n": { "maximum": most } } } });
+    let digest = |value: &serde_json::Value| {
+        let form = counterfoil_model::CanonicalForm::Rfc8785;
+        counterfoil_model::Digest::of_json_in(value, form).unwrap().to_string()
+    };
+    let text = r#"{"properties":{"n":{"maximum":18446744073709552000}}}"#;
+    let schema = counterfoil_model::Digest::of_bytes(text.as_bytes()).to_string();
+    assert_eq!(digest(&tool(u64::MAX)["inputSchema"]), schema, "as it was pinned");
+    let old = json!({ "tools": { "a": { "inputSchema": schema, "name": digest(&json!("a")) } } });
+    let store = Memory(Arc::new(Mutex::new(Some(old.to_string()))));
+    let pins = Pins::in_store(Box::new(store));
+    assert_eq!(pins.compare(&[tool(u64::MAX)]).unwrap(), []);
+    assert_eq!(pins.compare(&[tool(7)]).unwrap().len(), 1);
+    pins.accept(&[tool(u64::MAX)]).unwrap();
+    assert_eq!(pins.compare(&[tool(u64::MAX)]).unwrap(), []);
+    assert_eq!(pins.compare(&[tool(u64::MAX - 1)]).unwrap().len(), 1);
+}
+
 #[test]
 fn a_tool_that_changed_is_held() {
     let store = Memory::default();

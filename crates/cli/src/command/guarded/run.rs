@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +8,9 @@ use anyhow::Context as _;
 use clap::Args;
 use counterfoil_guard::{Answer, Guard, Receipt, Requested, Session, SessionStart, Surroundings};
 use counterfoil_model::{Arguments as CallArguments, Status, Tool, ToolCall};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 use super::Global;
 use crate::approver::{Asks, AtTerminal};
@@ -151,7 +154,7 @@ fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
     if arguments.members.is_empty() {
         return written(&arguments.args);
     }
-    let mut members = Map::new();
+    let mut members: BTreeMap<&str, Box<RawValue>> = BTreeMap::new();
     for member in &arguments.members {
         let Some((name, text)) = member.split_once('=') else {
             let wrong = format!("`{member}` is no argument of the form KEY=VALUE");
@@ -160,9 +163,10 @@ fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
         let declared = schema(&format!("/properties/{name}/type"));
         let text_wanted = declared.is_none_or(|declared| declared == "string");
         let value = serde_json::from_str(text).ok().filter(|_| !text_wanted);
-        members.insert(name.to_owned(), value.unwrap_or_else(|| Value::from(text)));
+        let value = value.map_or_else(|| to_raw_value(text), Ok)?;
+        members.insert(name, value);
     }
-    Ok(Value::Object(members).to_string())
+    Ok(serde_json::to_string(&members)?)
 }
 
 /// The arguments as they were written.
@@ -239,22 +243,36 @@ fn for_a_person(text: &str) -> (Cow<'_, str>, Option<&str>) {
     (Cow::Owned(format!("{before}{after}")), message)
 }
 
-/// The answer with its receipt.
-fn whole(answer: Option<&Answer>, receipt: Option<&Receipt>, status: Status) -> Value {
+/// The answer with its receipt, as it is printed.
+#[derive(Serialize)]
+struct Whole<'a> {
+    execution_id: Option<&'a String>,
+    status: &'static str,
+    category: Option<&'static str>,
+    result: Option<Value>,
+    warnings: &'a [counterfoil_rules::Issue],
+    receipt: Option<&'a Receipt>,
+}
+
+fn whole<'a>(
+    answer: Option<&'a Answer>,
+    receipt: Option<&'a Receipt>,
+    status: Status,
+) -> Whole<'a> {
     let result = answer.map(|answer| match &answer.structured {
         Some(structured) => structured.clone(),
         None => Value::from(answer.text.as_str()),
     });
     let id = answer.map(|a| &a.execution_id).or(receipt.map(|r| &r.execution_id));
     let category = answer.and_then(|a| a.category).or(receipt.and_then(|r| r.category));
-    json!({
-        "execution_id": id,
-        "status": status.name(),
-        "category": category.map(|category| category.name()),
-        "result": result,
-        "warnings": answer.map(|answer| answer.warnings.as_slice()).unwrap_or_default(),
-        "receipt": receipt,
-    })
+    Whole {
+        execution_id: id,
+        status: status.name(),
+        category: category.map(|category| category.name()),
+        result,
+        warnings: answer.map(|answer| answer.warnings.as_slice()).unwrap_or_default(),
+        receipt,
+    }
 }
 
 /// What became of the call, in one line.

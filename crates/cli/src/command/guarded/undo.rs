@@ -6,7 +6,7 @@ use counterfoil_guard::{
     Guard, RolledBack, Session, SessionStart, SinceChanged, Surroundings, UndoError, has_snapshot,
     undo_snapshot,
 };
-use counterfoil_model::ToolErrorCategory;
+use counterfoil_model::{ExactValue, ToolErrorCategory};
 use serde_json::json;
 
 use super::Global;
@@ -84,7 +84,7 @@ pub(super) async fn undo(
     force: bool,
 ) -> anyhow::Result<Result<RolledBack, UndoError>> {
     let around = Surroundings { rollback_of: Some(id.to_owned()), ..Surroundings::default() };
-    let named = json!({ "execution_id": id, "force": force });
+    let named: ExactValue = json!({ "execution_id": id, "force": force }).into();
     let tracked = guard.track(session, "undo", &named, around).await?;
     let changed = if force { SinceChanged::Overwrite } else { SinceChanged::Refuse };
     let undone = undo_snapshot(kept, id, changed);

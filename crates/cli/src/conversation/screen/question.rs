@@ -1,8 +1,8 @@
 use std::time::{Duration, Instant};
 
+use counterfoil_model::ExactValue;
 use counterfoil_report::json_pretty;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::writing::Writing;
@@ -16,7 +16,7 @@ const SILENCE: Duration = Duration::from_millis(500);
 /// Somebody is asked something.
 pub(crate) struct Question {
     pub(super) rows: Vec<Row>,
-    arguments: Value,
+    arguments: ExactValue,
     answers: oneshot::Sender<Word>,
     /// Since when nothing was typed; `None` before it is shown.
     silent_since: Option<Instant>,

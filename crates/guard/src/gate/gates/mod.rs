@@ -14,9 +14,8 @@ mod utility;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use counterfoil_model::{Tool, ToolCall};
+use counterfoil_model::{ExactValue, Tool, ToolCall};
 use counterfoil_rules::CallReport;
-use serde_json::Value;
 
 use super::Gate;
 use super::adversarial::AdversarialSettings;
@@ -144,7 +143,7 @@ impl Gates {
         tool: &Tool,
         scene: &Scene<'_>,
     ) -> Result<Vec<(GateId, Verdict)>, RehearseError> {
-        let arguments = call.arguments.parse().unwrap_or_default();
+        let arguments = call.arguments.exact().unwrap_or_default();
         Ok(self.explain(&Self::unadmitted(call, tool, arguments)?, scene))
     }
 
@@ -155,13 +154,13 @@ impl Gates {
     pub(crate) fn unadmitted(
         call: &ToolCall,
         tool: &Tool,
-        arguments: Value,
+        arguments: ExactValue,
     ) -> Result<Admitted, RehearseError> {
         let report = CallReport {
             tool: call.tool.clone(),
             resolved_name: None,
             issues: Vec::new(),
-            arguments: Some(arguments).filter(Value::is_object),
+            arguments: Some(arguments).filter(|arguments| arguments.is_object()),
             corrected_arguments: None,
         };
         Admitted::new(call.clone(), tool.clone(), report)
@@ -350,7 +349,7 @@ mod tests {
                 tool: "send".to_owned(),
                 resolved_name: None,
                 issues,
-                arguments: Some(arguments.clone()),
+                arguments: Some(arguments.clone().into()),
                 corrected_arguments: None,
             };
             Admitted::new(call.clone(), Tool::named("send"), report).unwrap()

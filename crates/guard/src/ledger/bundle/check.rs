@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use counterfoil_model::{Digest, Status, canonical_bytes, canonical_bytes_of};
+use counterfoil_model::{
+    CanonicalForm, Digest, JsonLimits, Status, canonical_bytes_of, canonical_text,
+};
 use serde_json::Value;
 
 use super::{Bundle, NoBundle, Sums, named, sessions};
@@ -69,7 +71,7 @@ impl BundleVerification {
             if let Some(no_bundle) = NoBundle::of(line) {
                 return Err(no_bundle);
             }
-            found.broken("it is not a bundle of version 1 as it was written");
+            found.broken("it is not a bundle as it was written");
             return Ok(found);
         };
         found.check_keys(&bundle, given);
@@ -170,7 +172,9 @@ impl BundleVerification {
                     )),
                 }
             } else {
-                self.broken(format!("event {seq} is not an event of version 1"));
+                self.broken(format!(
+                    "event {seq} is not an event of version 1 or 2, as it was written"
+                ));
             }
         }
         if bundle.events.is_empty() {
@@ -201,7 +205,8 @@ impl BundleVerification {
         let by_name: BTreeMap<_, _> = names.collect();
         let wrong = |receipt: &&Receipt| {
             let written = by_name.get(&Some(receipt.execution_id.as_str()));
-            canonical_bytes_of(receipt).ok() != written.map(|written| canonical_bytes(written))
+            canonical_bytes_of(receipt).ok()
+                != written.and_then(|written| canonical_bytes_of(written).ok())
         };
         let wrong: Vec<&Receipt> = sums.iter().filter(wrong).collect();
         for receipt in &wrong {
@@ -289,11 +294,9 @@ fn plain_number(text: &str) -> Option<u64> {
 fn event_of(exported: &ExportedEvent) -> Option<(Placed, Said)> {
     let bytes = exported.body.as_bytes();
     let outline = body::Outline::read(bytes).ok()?;
-    let value: Value = serde_json::from_slice(bytes).ok()?;
-    if outline.version != body::VERSION
-        || outline.seq != exported.seq
-        || canonical_bytes(&value) != bytes
-    {
+    let form = CanonicalForm::of_version(outline.version)?;
+    let canonical = canonical_text(&exported.body, form, JsonLimits::RECORDED).ok()?;
+    if outline.seq != exported.seq || canonical != bytes {
         return None;
     }
     let said = if Draft::is_known(&outline.draft.event) {

@@ -1,11 +1,11 @@
 use std::collections::HashMap;
 
-use counterfoil_model::Digest;
+use counterfoil_model::{CanonicalForm, Digest};
 
 use super::signed::Signed;
 use super::stored::StoredResults;
 use super::{Broken, HeldAgainst, Stop, Verification};
-use crate::ledger::body::{Outline, VERSION};
+use crate::ledger::body::Outline;
 use crate::ledger::head::genesis;
 use crate::ledger::note::Checkpoint;
 use crate::ledger::tables::{self, Counted, EventRow, Tables};
@@ -135,7 +135,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         if outline.previous != self.last {
             return Err(broken("it does not follow the event before it".to_owned()).into());
         }
-        if outline.version != VERSION {
+        if CanonicalForm::of_version(outline.version).is_none() {
             return Err(broken(format!("it has version {}", outline.version)).into());
         }
         if outline.seq != seq {

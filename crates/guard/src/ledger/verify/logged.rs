@@ -1,11 +1,11 @@
 use std::collections::{HashMap, HashSet};
 
-use counterfoil_model::Digest;
+use counterfoil_model::{CanonicalForm, Digest};
 
 use super::chain::{Chain, Session};
 use super::{Broken, Stop};
 use crate::ledger::append::names;
-use crate::ledger::body::{Outline, VERSION};
+use crate::ledger::body::Outline;
 use crate::ledger::log::{Read, Record};
 use crate::ledger::results::Stored;
 use crate::ledger::tables::Tables;
@@ -65,7 +65,7 @@ impl<T: Tables> Chain<'_, T> {
         if outline.previous != self.last {
             return Err(broken("it does not follow the event before it".to_owned()).into());
         }
-        if outline.version != VERSION {
+        if CanonicalForm::of_version(outline.version).is_none() {
             return Err(broken(format!("it has version {}", outline.version)).into());
         }
         let draft = &outline.draft;

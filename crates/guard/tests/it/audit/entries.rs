@@ -9,7 +9,7 @@ use super::Shelf;
 fn full() -> AuditEntry {
     AuditEntry {
         tool: "shell".to_owned(),
-        call: json!({ "command": "cargo test" }),
+        call: json!({ "command": "cargo test" }).into(),
         result: AuditResult::Error {
             message: "3 tests failed".to_owned(),
             category: ToolErrorCategory::PermanentFailure,
@@ -139,7 +139,8 @@ fn no_secret_and_no_thinking_is_written() {
     for gone in [token.as_str(), "upset", "_tafc_think", "hunter2"] {
         assert!(!text.contains(gone), "{gone} in {text}");
     }
-    let calls: Vec<Value> = shelf.lines().into_iter().map(|l| l.unwrap().entry.call).collect();
+    let calls: Vec<Value> =
+        shelf.lines().into_iter().map(|l| l.unwrap().entry.call.value().clone()).collect();
     let expected = [
         json!({
             "deep": [{ "password": "[REDACTED:password]" }],
@@ -158,7 +159,8 @@ fn long_calls_are_cut_and_their_digest_kept() {
     let log = shelf.open();
     log.append(&AuditEntry::new("t", json!({ "text": long }), AuditResult::Success)).unwrap();
     log.append(&AuditEntry::new("t", json!({ "many": many }), AuditResult::Success)).unwrap();
-    let calls: Vec<Value> = shelf.lines().into_iter().map(|l| l.unwrap().entry.call).collect();
+    let calls: Vec<Value> =
+        shelf.lines().into_iter().map(|l| l.unwrap().entry.call.value().clone()).collect();
     let kept = &long[..16 * 1024];
     let digest = Digest::of_bytes(long.as_bytes());
     let expected = [

@@ -57,7 +57,7 @@ fn this_binary() -> Command {
 /// What the lines say: who wrote them, and which of theirs they are.
 fn written(shelf: &Shelf) -> Vec<(String, u64)> {
     let said = |call: Value| (call["by"].as_str().unwrap().to_owned(), call["n"].as_u64().unwrap());
-    shelf.lines().into_iter().map(|line| said(line.unwrap().entry.call)).collect()
+    shelf.lines().into_iter().map(|line| said(line.unwrap().entry.call.value().clone())).collect()
 }
 
 #[test]

@@ -133,7 +133,7 @@ pub(crate) fn opened(execution_id: &str) -> Opened {
         model: Some("a-model".to_owned()),
         emitted_digest: Digest::of_bytes(b"{}"),
         arguments_digest: Digest::of_json(&json!({ "tool": "read_file", "arguments": arguments })),
-        arguments,
+        arguments: arguments.into(),
         permit: PermitBasis::Policy { rules: vec!["reading".to_owned()] },
         trust: TrustLevel::Provisional,
         started_at: NOW,

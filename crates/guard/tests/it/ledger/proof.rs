@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use counterfoil_guard::{Checkpoint, ExportError, ExportedReceipt, PublicKey};
+use counterfoil_guard::{Checkpoint, Expected, ExportError, ExportedReceipt, PublicKey};
 use serde_json::Value;
 
 use super::*;
@@ -46,15 +46,52 @@ fn what_was_changed_in_an_export_is_found() {
     assert_eq!(exported.verify(&other.public_key()), Err(ExportError::Signature));
 }
 
-/// Receipts that were handed out are verified for ever: this one is of version 1.
+/// Receipts that were handed out are verified for ever, in each version that there was.
 #[test]
-fn a_receipt_of_version_1_still_verifies() {
-    let golden = include_str!("receipt.v1.json");
+fn receipts_of_every_version_still_verify() {
     let (exported, key) = exported();
+    let goldens = [(1, include_str!("receipt.v1.json")), (2, include_str!("receipt.v2.json"))];
+    for (version, golden) in goldens {
+        let read: ExportedReceipt = serde_json::from_str(golden).unwrap();
+        assert_eq!((read.verify(&key), read.receipt.version), (Ok(()), version));
+    }
     let text = serde_json::to_string_pretty(&exported).unwrap() + "\n";
-    let read: ExportedReceipt = serde_json::from_str(golden).unwrap();
-    assert_eq!(read.verify(&key), Ok(()));
-    assert_eq!(text, golden);
+    assert_eq!(text, goldens[1].1);
+}
+
+/// A ledger that was written when events were in form 1: its numbers are doubles. It was made by the
+/// build before form 2.
+#[test]
+fn a_ledger_in_form_1_verifies_and_goes_on_in_form_2() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in [
+        ("ledger.db", &include_bytes!("../../fixtures/ledger-1/ledger.db")[..]),
+        ("ledger.db.key", include_bytes!("../../fixtures/ledger-1/ledger.db.key")),
+    ] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, bytes).unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .unwrap();
+    }
+    let ledger = open(folder.path(), Durability::Os);
+    let verified = || {
+        let found = ledger.verify(&Expected::default(), &mut |_| {}).unwrap();
+        assert!(found.broken.is_none(), "{found:?}");
+        found.events
+    };
+    assert_eq!(verified(), 5);
+    let old = "pay_1793620800000_00000001";
+    let receipt = ledger.receipt(old).unwrap().unwrap();
+    assert_eq!(receipt.version, 1);
+    assert_eq!(
+        receipt.arguments["message_id"], 1_234_567_890_123_456_800_u64,
+        "as it was recorded"
+    );
+    let exported = ledger.export(old).unwrap().unwrap();
+    assert_eq!(exported.verify(&ledger.public_key()), Ok(()));
+    execute(&ledger, "s2", &id(1), b"done");
+    let event = ledger.events_of("s2", 0, 1).unwrap().remove(0);
+    assert_eq!((event.version, verified()), (2, 7));
 }
 
 #[test]

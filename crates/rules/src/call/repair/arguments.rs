@@ -1,4 +1,4 @@
-use counterfoil_model::{JsonLimits, parse_strict};
+use counterfoil_model::{ExactValue, JsonLimits};
 use serde_json::Value;
 
 use crate::call::schema::{Breach, Schema, Violation};
@@ -52,8 +52,10 @@ fn candidates(value: &Value, expected: &str) -> Vec<Value> {
     let wants = |name: &str| expected.split(" or ").any(|one| one == name);
     let mut found = Vec::new();
     if let Value::String(text) = value
-        && let Ok(inner) = parse_strict(text, JsonLimits::ARGUMENTS)
+        && let Ok(inner) = ExactValue::parse(text, JsonLimits::ARGUMENTS)
+        && inner.long_number().is_none()
     {
+        let inner = inner.value().clone();
         let fits = match &inner {
             // `007` and `1e3` are not how a number is written; `42` and `4.5` are.
             Value::Number(number) => {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use counterfoil_guard::Surroundings;
+use counterfoil_model::ToolCall;
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -41,6 +43,52 @@ fn a_granted_call_runs_once_and_says_by_whom() {
         let permit =
             receipts["items"].as_array().unwrap().iter().find_map(|one| one["permit"].as_str());
         assert_eq!(permit, Some("approved by ada (dashboard): the customer called"));
+    });
+}
+
+/// What a person sees is the number that the model wrote, and they agree to no other.
+#[test]
+fn a_number_is_shown_with_every_digit_wherever_it_is_shown() {
+    const LONG: &str =
+        "1157920892373161954235709850086879078532699846656405640394575840079131296399";
+    test(async {
+        for (number, neighbour) in [
+            ("1234567890123456789".to_owned(), "1234567890123456700".to_owned()),
+            (format!("{LONG}35"), format!("{LONG}36")),
+            ("0.1000000000000000000001".to_owned(), "0.1".to_owned()),
+        ] {
+            let desk = Desk::new().await;
+            let session = desk.session("s").await;
+            let refund = |number: &str| {
+                let call = ToolCall::new("", "refund", format!("{{\"ids\":[{number}]}}"));
+                let (guard, session) = (desk.guard.clone(), session.clone());
+                async move { guard.call(&session, call, Surroundings::default()).await.unwrap() }
+            };
+            let asked = refund(&number).await;
+            desk.followed().await;
+            let id = &asked.execution_id;
+            for path in [
+                "/api/v1/approvals".to_owned(),
+                "/api/v1/receipts".to_owned(),
+                format!("/api/v1/receipts/{id}"),
+                format!("/api/v1/receipts/{id}/export"),
+                "/api/v1/sessions/s/events".to_owned(),
+                "/approvals".to_owned(),
+                "/sessions/s".to_owned(),
+                format!("/receipts/{id}"),
+            ] {
+                let told = desk.get(&path).await;
+                assert_eq!(told.status, 200, "{path}");
+                assert!(told.text.contains(&number), "{path}: {}", told.text);
+            }
+            let granted = desk.post(&format!("/api/v1/approvals/{id}/grant"), "{}").await;
+            assert_eq!(granted.status, 200, "{}", granted.text);
+            assert!(refund(&neighbour).await.text.contains("agree first"), "{neighbour}");
+            // This tool is a function of Rust, which has no room for a longer number.
+            let held = number.parse::<u64>().is_ok();
+            let ran = refund(&number).await.text;
+            assert!(ran == "refunded" || !held && ran.contains(&number), "{ran}");
+        }
     });
 }
 

@@ -37,7 +37,7 @@ fn opened(number: u32) -> Opened {
         model: None,
         emitted_digest: Digest::of_bytes(b"{}"),
         arguments_digest: Digest::of_json(&arguments),
-        arguments,
+        arguments: arguments.into(),
         permit: PermitBasis::Policy { rules: Vec::new() },
         trust: TrustLevel::Provisional,
         started_at: 1_735_999_999_123,

@@ -9,10 +9,11 @@ use base64::engine::general_purpose::STANDARD;
 use clap::{Args, ValueEnum};
 use counterfoil_guard::{
     Bundle, BundleError, BundleMark, BundleVerification, LedgerSettings, NoBundle, Provable,
-    PublicKey,
+    PublicKey, Receipt,
 };
 use counterfoil_model::Digest;
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::when::When;
 use super::{WholeFormat, kept, the_ledger};
@@ -208,12 +209,15 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
                 .iter()
                 .map(|(mark, what)| json!({ "mark": format!("{mark:?}").to_lowercase(), "what": what }))
                 .collect();
-            let answer = json!({
-                "sound": found.is_sound(),
-                "verified": verified,
-                "rows": rows,
-                "receipts": found.receipts,
-            });
+            #[derive(Serialize)]
+            struct Verified {
+                sound: bool,
+                verified: bool,
+                rows: Vec<Value>,
+                receipts: Vec<Receipt>,
+            }
+            let (sound, receipts) = (found.is_sound(), found.receipts.clone());
+            let answer = Verified { sound, verified, rows, receipts };
             writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
         }
     }

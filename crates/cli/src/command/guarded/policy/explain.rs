@@ -7,8 +7,9 @@ use counterfoil_guard::{
     verdict_word, verdicts_json,
 };
 use counterfoil_hooks::{Questions, asking};
-use counterfoil_model::{Agent, Arguments as CallArguments, Catalog, Tool, ToolCall};
+use counterfoil_model::{Agent, Arguments as CallArguments, Catalog, ExactValue, Tool, ToolCall};
 use counterfoil_rules::{CallReport, Issue};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Shape;
@@ -84,19 +85,29 @@ pub(super) fn run(
     };
     match arguments.format {
         Shape::Json => {
-            let answer = json!({
-                "version": 1,
-                "tool": tool.name,
-                "arguments": call.arguments.parse().unwrap_or(Value::Null),
-                "scene": {
+            #[derive(Serialize)]
+            struct Explained<'e> {
+                version: u32,
+                tool: &'e str,
+                arguments: ExactValue,
+                scene: Value,
+                verdict: &'e str,
+                tool_of_run: bool,
+                gates: Value,
+            }
+            let answer = Explained {
+                version: 1,
+                tool: &tool.name,
+                arguments: call.arguments.exact().unwrap_or_default(),
+                scene: json!({
                     "trust": scene.trust.name(),
                     "phase": scene.phase.name(),
                     "caller": scene.caller,
-                },
-                "verdict": outcome,
-                "tool_of_run": ours,
-                "gates": verdicts_json(&verdicts),
-            });
+                }),
+                verdict: outcome,
+                tool_of_run: ours,
+                gates: verdicts_json(&verdicts),
+            };
             writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
         }
         Shape::Text => {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use counterfoil_formats::{Options, read};
-use counterfoil_guard::Replay;
-use serde_json::json;
+use counterfoil_guard::{Replay, ReplayChange};
+use serde::Serialize;
 
 use super::shown::call_line;
 use super::surroundings::Surroundings;
@@ -67,12 +67,15 @@ pub(super) fn run(
     }
     match arguments.format {
         Shape::Json => {
-            let answer = json!({
-                "version": 1,
-                "calls": tally.calls,
-                "unreadable": tally.unreadable,
-                "changes": tally.changes,
-            });
+            #[derive(Serialize)]
+            struct Replayed<'t> {
+                version: u32,
+                calls: usize,
+                unreadable: usize,
+                changes: &'t [ReplayChange],
+            }
+            let Replay { calls, unreadable, ref changes } = tally;
+            let answer = Replayed { version: 1, calls, unreadable, changes };
             writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
         }
         Shape::Text => show(&tally, Paint::for_output(arguments.color), out)?,

@@ -1,5 +1,5 @@
 // Shows the bundle of this page, and what verifying it says.
-const { readKey, verdict, verify } = globalThis.counterfoil;
+const { canonical, readKey, verdict, verify } = globalThis.counterfoil;
 const at = (id) => document.getElementById(id);
 const line = at("bundle").textContent.trim();
 
@@ -50,7 +50,7 @@ function row(receipt, results, [mark, says]) {
   if (result !== undefined) outcome.append(folded("result", result));
   if (receipt.answer !== null) outcome.append(folded("what the model was told", receipt.answer));
   const call = element("td", "");
-  call.append(element("code", visible(JSON.stringify(receipt.arguments))));
+  call.append(element("code", visible(canonical(receipt.arguments))));
   tr.append(
     element("td", time(receipt.started_at)), element("td", visible(receipt.tool)), call,
     element("td", visible(permitted(receipt))), outcome, id,

@@ -142,22 +142,94 @@ function sha512(message) {
   return fromHex(state.map((word) => word.toString(16).padStart(16, "0")).join(""));
 }
 
-// --- JSON in the one form of RFC 8785 ---
+// --- JSON in its canonical forms: 1 is RFC 8785, 2 keeps all digits of a number ---
 
-function canonical(value) {
-  if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("no number of JSON");
-  if (typeof value === "string" && /\p{Surrogate}/u.test(value)) throw new RangeError("no text");
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  const members = Object.keys(value).sort();
-  return `{${members.map((name) => `${canonical(name)}:${canonical(value[name])}`).join(",")}}`;
+/** A number that is not the number of JavaScript that is nearest to it: its text in form 2. */
+class Long {
+  constructor(text) {
+    this.text = text;
+  }
 }
 
-/** The value, if the text is its canonical form; undefined otherwise. */
+/** A number in form 2, as ECMAScript lays out the digits of a double. */
+function exact(text) {
+  const [, sign, whole, rest = "", exponent = "0"] =
+    /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(text);
+  if (!Number.isFinite(Number(text))) throw new RangeError("no number of JSON");
+  if (/[1-9][0-9]{9}/.test(exponent)) throw new RangeError("an exponent of more than nine digits");
+  const all = whole + rest;
+  let [first, last] = [0, all.length];
+  while (first < last && all[first] === "0") first += 1;
+  while (first < last && all[last - 1] === "0") last -= 1;
+  const [digits, point] = [all.slice(first, last), whole.length - first + Number(exponent)];
+  if (digits === "") return "0";
+  if (point > 0 && (point <= 21 || digits.length > 17)) {
+    const after = digits.slice(point);
+    return sign + digits.slice(0, point).padEnd(point, "0") + (after === "" ? "" : `.${after}`);
+  }
+  if (point > -6 && point <= 0) return `${sign}0.${"0".repeat(-point)}${digits}`;
+  const dot = digits.length > 1 ? "." : "";
+  return `${sign}${digits[0]}${dot}${digits.slice(1)}e${point > 0 ? "+" : ""}${point - 1}`;
+}
+
+function numberOf(text) {
+  const [number, written] = [Number(text), exact(text)];
+  return JSON.stringify(number) === written ? number : new Long(written);
+}
+
+/** The value of a JSON text, without losing a digit of its numbers. */
+export function parse(text) {
+  JSON.parse(text); // Throws for what is no JSON: what follows need not look.
+  let at = 0;
+  const next = () => {
+    while (" \t\r\n".includes(text[at])) at += 1;
+    const start = at;
+    if (text[at] === '"') {
+      for (at += 1; text[at] !== '"'; at += 1) if (text[at] === "\\") at += 1;
+      at += 1;
+    } else if ("[]{},:".includes(text[at])) {
+      at += 1;
+    } else {
+      while (at < text.length && !" \t\r\n[]{},:".includes(text[at])) at += 1;
+    }
+    return text.slice(start, at);
+  };
+  const value = (token) => {
+    if (token === "[") {
+      const items = [];
+      for (let one = next(); one !== "]"; one = next()) if (one !== ",") items.push(value(one));
+      return items;
+    }
+    if (token === "{") {
+      const members = new Map();
+      for (let name = next(); name !== "}"; name = next()) {
+        if (name === ",") name = next();
+        name = JSON.parse(name);
+        if (members.has(name)) throw new RangeError("a member stands twice");
+        next(); // The colon.
+        members.set(name, value(next()));
+      }
+      return Object.fromEntries(members);
+    }
+    return /^[-0-9]/.test(token) ? numberOf(token) : JSON.parse(token);
+  };
+  return value(next());
+}
+
+export function canonical(value, form = 2) {
+  if (value instanceof Long) return form === 1 ? JSON.stringify(Number(value.text)) : value.text;
+  if (typeof value === "string" && /\p{Surrogate}/u.test(value)) throw new RangeError("no text");
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((one) => canonical(one, form)).join(",")}]`;
+  const members = Object.keys(value).sort();
+  return `{${members.map((name) => `${canonical(name)}:${canonical(value[name], form)}`).join(",")}}`;
+}
+
+/** The value, if the text is in the canonical form that its version names; undefined otherwise. */
 function readJson(text, written = (canonicalText) => canonicalText) {
   try {
-    const value = JSON.parse(text);
-    return written(canonical(value)) === text ? value : undefined;
+    const value = parse(text);
+    return written(canonical(value, value?.version === 1 ? 1 : 2)) === text ? value : undefined;
   } catch {
     return undefined;
   }
@@ -281,8 +353,10 @@ function shaped(value, shape) {
     && names.every((name) => Object.hasOwn(value, name) && shaped(value[name], shape[name]));
 }
 
-const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+const isObject = (value) =>
+  value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Long);
 const isText = (value) => typeof value === "string";
+const isVersion = (value) => value === 1 || value === 2;
 const isDigest = (value) => isText(value) && /^[0-9a-f]{64}$/.test(value);
 const isCount = (value) => Number.isInteger(value) && value >= 0 && value <= 2 ** 53;
 
@@ -297,7 +371,7 @@ const SHAPE = {
       || shaped(value, { digest: isDigest, base64: isText }),
   ],
   sessions: [{ first: isCount, last: isCount, session: isText }],
-  version: (value) => value === 1,
+  version: isVersion,
 };
 
 /** The line with the JSON: in a page, the one after the marker. */
@@ -331,8 +405,8 @@ function readBundle(line) {
   if (!line.startsWith('{"checkpoint":') && !named) throw new NoBundle("it is not a bundle");
   // The members stand in the order of their names, and this is the last one.
   const version = /"version":(0|[1-9][0-9]{0,8})}$/.exec(line)?.[1];
-  if (named && version !== undefined && version !== "1") {
-    throw new NoBundle(`it is a bundle of version ${version}, and only version 1 is known here`);
+  if (named && version !== undefined && !isVersion(Number(version))) {
+    throw new NoBundle(`it is a bundle of version ${version}, and only versions 1 and 2 are known here`);
   }
   return null;
 }
@@ -422,8 +496,8 @@ function checkEvents(bundle, found) {
       found.broken(`event ${seq} does not come after event ${before.seq}`);
     } else if (size === null || !inTree(digest, seq, proof.map(fromHex), size, root)) {
       found.broken(`event ${seq} is not in the signed tree`);
-    } else if (!isObject(event) || event.seq !== seq || event.version !== 1 || !isText(event.draft?.event)) {
-      found.broken(`event ${seq} is not an event of version 1`);
+    } else if (!isObject(event) || event.seq !== seq || !isVersion(event.version) || !isText(event.draft?.event)) {
+      found.broken(`event ${seq} is not an event of version 1 or 2, as it was written`);
     } else {
       event.digest = hex(digest);
       if (before?.seq === seq - 1 && event.previous !== before.digest) {
@@ -500,7 +574,7 @@ function begun({ draft, ...event }) {
   if (draft.event !== "opened" && draft.event !== "rejected") return null;
   const call = draft.event === "opened" ? draft : draft.call;
   const receipt = {
-    version: 1, session_id: event.session, seq: event.session_seq, previous: event.previous,
+    version: event.version, session_id: event.session, seq: event.session_seq, previous: event.previous,
     digest: event.digest, links: call.links ?? {}, permit: call.permit, status: "open",
     category: null, codes: [], answer: null, ended_at: null, duration_us: null, exit_code: null,
     truncated: false, attempts: 0, raw_digest: null, recorded_digest: null, shown_digest: null,
@@ -597,7 +671,7 @@ export function verify(text, given = null) {
   const found = new Verification();
   const bundle = readBundle(findBundle(text));
   if (bundle === null) {
-    found.broken("it is not a bundle of version 1 as it was written");
+    found.broken("it is not a bundle as it was written");
     return found;
   }
   try {
@@ -681,7 +755,7 @@ async function main(argv) {
 }
 
 if (typeof document !== "undefined") {
-  globalThis.counterfoil = { readKey, verdict, verify };
+  globalThis.counterfoil = { canonical, readKey, verdict, verify };
 } else if (typeof process !== "undefined" && /verify\.mjs$/.test(process.argv[1] ?? "")) {
   process.exitCode = await main(process.argv.slice(2));
 }
