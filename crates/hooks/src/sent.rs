@@ -174,7 +174,7 @@ mod tests {
             (half, INPUT.replace('}', ",\"half\":\"\u{fffd}\"}")),
         ] {
             let event = format!("{{\"tool_name\":\"mcp__bank__pay\",\"tool_input\":{input}}}");
-            let mut sent = Sent::of(&read_json(event.as_bytes()).unwrap()).unwrap();
+            let mut sent = Sent::of(&read_lenient_exact(event.as_bytes()).unwrap()).unwrap();
             let hosted = sent.call(Agent::ClaudeCode).unwrap();
             assert_eq!(hosted.arguments.to_string(), read);
             assert_eq!(hosted.call.arguments.as_str(), read);

@@ -105,6 +105,7 @@ mod tests {
     }
 
     /// The rows of the vectors of `spec/canonical-form.md`: what is written, form 1, form 2.
+    #[expect(clippy::disallowed_methods, reason = "the vectors are a page")]
     fn vectors() -> Vec<[String; 3]> {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/canonical-form.md");
         let page = std::fs::read_to_string(page).unwrap();
@@ -257,14 +258,15 @@ mod tests {
         }
 
         #[test]
-        fn a_double_has_one_text_in_both_forms(bits in any::<u64>()) {
+        fn the_text_of_a_double_is_that_double_in_both_forms(bits in any::<u64>()) {
             let number = f64::from_bits(bits);
             prop_assume!(number.is_finite());
             let text = serde_json::to_string(&number).unwrap();
             let [first, second] = [CanonicalForm::Rfc8785, CanonicalForm::Exact]
                 .map(|form| canonical(&text, form).unwrap());
-            prop_assert_eq!(&first, &second);
+            // Of two shortest texts that are as near, form 1 may have the other one.
             prop_assert_eq!(first.parse::<f64>().unwrap(), number);
+            prop_assert_eq!(second.parse::<f64>().unwrap(), number);
         }
 
         #[test]

@@ -84,7 +84,7 @@ impl ExactValue {
     #[must_use]
     pub fn member(&self, name: &str) -> Option<Self> {
         let value = self.value.get(name)?.clone();
-        let place = format!("/{}", escaped(name));
+        let place = below("", name);
         let within = self.long.iter().filter(|(pointer, _)| is_within(pointer, &place));
         let long = within.filter_map(|(pointer, digits)| {
             Some((pointer.strip_prefix(&place)?.to_owned(), digits.clone()))
@@ -109,11 +109,9 @@ impl ExactValue {
         let mut long = BTreeMap::new();
         let mut whole = true;
         if !self.long.is_empty() {
-            self.follow(&self.value, &made, &mut [String::new(), String::new()], &mut |kept| {
-                match kept {
-                    Some((pointer, digits)) => drop(long.insert(pointer, digits)),
-                    None => whole = false,
-                }
+            self.follow([&self.value, &made], [""; 2], &mut |kept| match kept {
+                Some((pointer, digits)) => drop(long.insert(pointer, digits)),
+                None => whole = false,
             });
         }
         whole.then_some(Self { value: made, long })
@@ -131,50 +129,34 @@ impl ExactValue {
     /// Says of each long number what became of it: where it is now, or nothing where it was lost.
     fn follow(
         &self,
-        before: &Value,
-        after: &Value,
-        [old, new]: &mut [String; 2],
+        [before, after]: [&Value; 2],
+        [old, new]: [&str; 2],
         tell: &mut dyn FnMut(Option<(String, String)>),
     ) {
-        let mut child = |old_name: &str, new_name: &str, before: &Value, after: &Value| {
-            let lengths = [old.len(), new.len()];
-            push(old, old_name);
-            push(new, new_name);
-            let mut paths = [std::mem::take(old), std::mem::take(new)];
-            self.follow(before, after, &mut paths, tell);
-            [*old, *new] = paths;
-            old.truncate(lengths[0]);
-            new.truncate(lengths[1]);
+        let mut child = |values: [&Value; 2], names: [&str; 2]| {
+            let places = [(old, names[0]), (new, names[1])].map(|(place, name)| below(place, name));
+            self.follow(values, [places[0].as_str(), places[1].as_str()], tell);
         };
         match (before, after) {
-            (Value::Number(before), after) => {
-                let Some(digits) = self.long.get(old.as_str()) else { return };
-                match after {
-                    Value::Number(after) if after == before => {
-                        tell(Some((new.clone(), digits.clone())));
-                    }
-                    // Somebody took it out, as a secret.
-                    Value::String(_) => {}
-                    _ => tell(None),
-                }
-            }
             (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
                 for (at, (before, after)) in before.iter().zip(after).enumerate() {
                     let at = at.to_string();
-                    child(&at, &at, before, after);
+                    child([before, after], [&at, &at]);
                 }
             }
             (Value::Object(before), Value::Object(after)) if before.len() == after.len() => {
-                for ((old_name, before), (new_name, after)) in before.iter().zip(after) {
-                    child(old_name, new_name, before, after);
+                for ((old, before), (new, after)) in before.iter().zip(after) {
+                    child([before, after], [old, new]);
                 }
             }
-            (Value::Array(_) | Value::Object(_), after) => {
-                // A text in the place of all of it hides it; another shape has moved it.
-                if self.long.keys().any(|pointer| is_within(pointer, old)) && !after.is_string() {
-                    tell(None);
+            // A text in its place hides it, as a secret.
+            (_, Value::String(_)) => {}
+            (Value::Number(before), Value::Number(after)) if before == after => {
+                if let Some(digits) = self.long.get(old) {
+                    tell(Some((new.to_owned(), digits.clone())));
                 }
             }
+            _ if self.long.keys().any(|pointer| is_within(pointer, old)) => tell(None),
             _ => {}
         }
     }
@@ -228,6 +210,10 @@ fn strip(
 
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
+}
+
+fn below(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", escaped(name))
 }
 
 fn push(pointer: &mut String, name: &str) {
@@ -306,9 +292,7 @@ struct Part<'e> {
 
 impl<'e> Part<'e> {
     fn child(&self, name: &str, value: &'e Value) -> Self {
-        let mut pointer = self.pointer.clone();
-        push(&mut pointer, name);
-        Self { whole: self.whole, value, pointer }
+        Self { whole: self.whole, value, pointer: below(&self.pointer, name) }
     }
 }
 

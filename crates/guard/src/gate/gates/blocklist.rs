@@ -56,7 +56,10 @@ impl Gate for BlocklistGate {
                 let stake = match refusal.kind {
                     RefusalKind::Irreversible => Stake::Irreversible,
                     RefusalKind::Unread => Stake::Unread,
-                    RefusalKind::Elevated | RefusalKind::Floor => Stake::Agreement,
+                    RefusalKind::Elevated
+                    | RefusalKind::Floor
+                    | RefusalKind::Network
+                    | RefusalKind::Configured => Stake::Agreement,
                 };
                 Verdict::Ask(Question::about(call, ID, refusal.message).at_stake(stake))
             }

@@ -243,7 +243,7 @@ fn by_an_agent(
     mut past: SessionPast,
 ) -> anyhow::Result<Rehearsal> {
     let tool = counterfoil_hooks::tool(agent, &call.tool);
-    let arguments = call.arguments.parse().unwrap_or_default();
+    let arguments = call.arguments.exact().unwrap_or_default();
     let hosted = HostedCall { call: call.clone(), tool: tool.clone(), arguments };
     let state = global.state().ok().map(|state| state.folder());
     let asked = options.tools.adversarial_policy.is_asked();
