@@ -3,7 +3,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use counterfoil_guard::{Guard, Redactor, Review, Session, reason, review};
-use counterfoil_model::{Agent, Digest, Finding, Subject, Transcript, Verdict};
+use counterfoil_model::{Agent, Digest, Finding, Role, Subject, Transcript, Verdict};
 use counterfoil_rules::set_aside_feedback;
 
 use crate::answer::{Answer, Decision};
@@ -27,6 +27,10 @@ const IN_ALL: u64 = 4;
 
 /// How many warnings are told at once.
 const TOLD: usize = 5;
+
+/// How much of what was said since the last stop is judged, in bytes: the newest of it. What would
+/// take longer than the agent waits would not be judged at all.
+const MOST_SAID: usize = 128 * 1024;
 
 /// Whose stop it is, and the log that tells what it did.
 struct Speaker<'e> {
@@ -58,6 +62,8 @@ struct Judged {
     added: bool,
     coverage: Coverage,
     review: Review,
+    /// How many bytes of it were left out.
+    left_out: usize,
 }
 
 /// Holds what was said since the last stop against the record.
@@ -141,6 +147,7 @@ fn judge(
         let (first, transcript) = (turn.first, &mut turn.transcript);
         let added = add_last(transcript, first, last, agent);
         let coverage = add_receipts(transcript, first, guard.ledger(), session.id(), agent);
+        let (first, left_out) = newest(transcript, first);
         let mut found = review(transcript, first, guard.rules());
         // Where the file lacks the last message, it may lack a call before it, too; and where no
         // tool tells the hook, nobody else has it. Whoever would be sent back is worth the wait.
@@ -156,8 +163,37 @@ fn judge(
             shown.iter_mut().for_each(|finding| finding.turn = believed.before(finding.turn));
             block_what_nothing_shows(&mut found, shown);
         }
-        return Ok(Judged { turn, added, coverage, review: found });
+        return Ok(Judged { turn, added, coverage, review: found, left_out });
     }
+}
+
+/// The first message from which on the agent said no more than is judged, and how many bytes were
+/// left out before it. A last message that is longer keeps its beginning and its end.
+fn newest(transcript: &mut Transcript, first: usize) -> (usize, usize) {
+    let (mut said, mut from, mut left_out) = (0, transcript.messages.len(), 0);
+    for (at, message) in transcript.messages.iter_mut().enumerate().skip(first).rev() {
+        if message.role != Role::Assistant {
+            continue;
+        }
+        let length = message.text.len();
+        if said > 0 && said + length > MOST_SAID {
+            left_out += length;
+            continue;
+        }
+        if length > MOST_SAID {
+            let head = message.text.floor_char_boundary(MOST_SAID / 2);
+            let tail = message.text.ceil_char_boundary(length - MOST_SAID / 2);
+            let parts = [message.text.get(..head), message.text.get(tail..)];
+            left_out += tail - head;
+            message.text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
+        }
+        // Nothing older than what is left out is judged.
+        if left_out == 0 || said == 0 {
+            from = at;
+        }
+        said += length.min(MOST_SAID);
+    }
+    (if left_out == 0 { first } else { from }, left_out)
 }
 
 /// A claim that no receipt would show either, if all were believed, is false however late the log
@@ -190,13 +226,19 @@ fn may_send_back(memory: &Memory, around: &Surrounding<'_>, again: bool) -> (u64
 }
 
 fn answer(judged: &Judged, may_send_back: bool) -> Answer {
-    let Judged { turn, coverage, review, .. } = judged;
+    let Judged { turn, coverage, review, left_out, .. } = judged;
     let (mut answer, redactor) = (Answer::default(), Redactor::standard());
+    if *left_out > 0 {
+        answer.add_notice(&format!(
+            "counterfoil: the agent said so much that the older {} kB of it were not judged",
+            left_out.div_ceil(1000)
+        ));
+    }
     if !review.blocking.is_empty() && may_send_back {
         let reason = in_full(&review.blocking, &turn.transcript, coverage);
         answer.decision = Some(Decision::GoOn(redactor.redact(&reason).into_owned()));
     } else if let Some(text) = warnings(review, coverage) {
-        answer.notice = Some(redactor.redact(&text).into_owned());
+        answer.add_notice(&redactor.redact(&text));
     }
     answer
 }
@@ -264,4 +306,28 @@ fn tampering(coverage: &Coverage) -> Vec<String> {
         said.push(format!("the agent's own log tells another result of {tools} than the receipts, which count [FK040 receipt-tampering]"));
     }
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use counterfoil_model::{Format, Message};
+
+    use super::*;
+
+    #[test]
+    fn the_newest_is_judged_where_too_much_was_said() {
+        let kb = |count: usize| "x".repeat(count * 1024);
+        for (said, from, left_out) in [
+            (vec![1, 1, 1], 0, 0),
+            (vec![100, 100, 20], 1, 100),
+            (vec![1, 1000], 1, 1000 - 128 + 1),
+            (vec![1000], 0, 1000 - 128),
+            (vec![], 0, 0),
+        ] {
+            let mut transcript = Transcript::new("s", Format::ClaudeCode);
+            let messages = said.iter().map(|count| Message::text(Role::Assistant, kb(*count)));
+            transcript.messages.extend(messages);
+            assert_eq!(newest(&mut transcript, 0), (from, left_out * 1024), "{said:?}");
+        }
+    }
 }

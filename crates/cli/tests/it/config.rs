@@ -228,6 +228,8 @@ fn what_is_in_force() {
     stop = "block"
     blocks_in_a_row = 2
     on_failure = "open"
+    without_questions = "protect"
+    undo = false
     time_limit_ms = 5000
     block_network_commands = false
     ask_irreversible = true
@@ -546,6 +548,8 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     stop = "block"
     blocks_in_a_row = 2
     on_failure = "open"
+    without_questions = "protect"
+    undo = false
     time_limit_ms = 5000
     block_network_commands = false
     ask_irreversible = true

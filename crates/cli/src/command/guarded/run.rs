@@ -205,7 +205,7 @@ fn show(
         let whole = whole(answer, receipt, status);
         writeln!(out, "{}", counterfoil_report::json_pretty(&whole))?;
     } else if let Some(answer) = answer {
-        let (told, failed) = for_a_person(&answer.text);
+        let (told, _) = for_a_person(&answer.text);
         let gap = if told.is_empty() || told.ends_with('\n') { "" } else { "\n" };
         // A page or a file may hold what a terminal obeys; whoever reads a pipe gets it as it is.
         let text = match io::stdout().is_terminal() {
@@ -214,9 +214,6 @@ fn show(
         };
         write!(out, "{text}{gap}")?;
         out.flush()?;
-        if let Some(failed) = failed {
-            writeln!(io::stderr(), "{}", counterfoil_report::visible(failed))?;
-        }
     }
     if !arguments.json {
         let paint = Paint::for_errors();
@@ -225,6 +222,9 @@ fn show(
             writeln!(io::stderr(), "{}: [{code}] {message}", paint.help("warning"))?;
         }
         writeln!(io::stderr(), "{}", line(session, answer, receipt, status))?;
+        if let Some(failed) = answer.and_then(|answer| for_a_person(&answer.text).1) {
+            writeln!(io::stderr(), "  {}", counterfoil_report::visible(failed))?;
+        }
     }
     Ok(if status == Status::Completed { Exit::Clean } else { Exit::Findings })
 }

@@ -1,6 +1,7 @@
 //! Hooks of coding agents, driven as the agents drive them: one process an event.
 
 mod bounds;
+mod daily;
 mod false_claims;
 mod faults;
 mod honest;

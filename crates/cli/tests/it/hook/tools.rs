@@ -14,7 +14,10 @@ fn before(stage: &Stage, tool: &str, input: Value) -> Value {
 
 fn said(answer: &Value) -> Option<(&str, &str)> {
     let specific = &answer["hookSpecificOutput"];
-    Some((specific["permissionDecision"].as_str()?, specific["permissionDecisionReason"].as_str()?))
+    let reason = specific["permissionDecisionReason"].as_str()?;
+    // The id of the call is another one each time.
+    let reason = reason.split(" [call ").next().unwrap_or(reason);
+    Some((specific["permissionDecision"].as_str()?, reason))
 }
 
 #[test]

@@ -189,10 +189,10 @@ fn answer(
     let once = matches!(event.happening, Happening::Prompt(_) | Happening::Stop { .. });
     let notes = notes.into_iter().filter(|_| once);
     let unrecorded = fault
-        .filter(|_| once_a_session::is_first(&event.session, "unrecorded"))
+        .filter(|fault| once_a_session::is_first(&event.session, &format!("{fault:#}")))
         .map(|fault| format!("nothing is recorded: {fault:#}"));
     let unasked = no_judge
-        .filter(|_| once_a_session::is_first(&event.session, "unasked"))
+        .filter(|fault| once_a_session::is_first(&event.session, &format!("{fault:#}")))
         .map(|fault| format!("no model can be asked: {fault:#}"));
     for note in notes.chain(unrecorded).chain(unasked) {
         answer.add_notice(&format!("counterfoil: {note}"));

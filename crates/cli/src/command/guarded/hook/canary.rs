@@ -113,7 +113,11 @@ fn told(answer: &Answered, expected: Expected) -> String {
             format!(": it raised no objection, and said: {notice}")
         }
         (Answered::Asked, _) => ": it asks the user".to_owned(),
-        (Answered::Objected(reason), Expected::Objects) => format!(": {}", first(reason)),
+        (Answered::Objected(reason), Expected::Objects) => {
+            // The id is of a call that nobody made.
+            let reason = reason.split(" [call ").next().unwrap_or(reason);
+            format!(": {}", first(reason))
+        }
         (Answered::Objected(reason), Expected::Passes) => {
             format!(": it objects: {}", first(reason))
         }
