@@ -210,7 +210,8 @@ impl Gateway {
         let called = &held.call.hosted.call;
         let name: Option<String> =
             params.get("name").and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let same = given.is_ok_and(|given| called.arguments.canonical().is_ok_and(|asked| asked == given));
+        let same =
+            given.is_ok_and(|given| called.arguments.canonical().is_ok_and(|asked| asked == given));
         if name.as_deref() != Some(&called.tool) || !same {
             let what = "this is not the call that the user was asked about";
             return match self.guard.not_made(&self.session, &called.id).await {
