@@ -51,14 +51,26 @@ impl State {
         Ok(self)
     }
 
-    /// Whether something could be recorded in the folder, where it is there. Where it is not, it is
-    /// made once something is.
+    /// Whether something could be recorded in the folder: where it is missing, whether it could be
+    /// made.
     pub(crate) fn writable(&self) -> Result<(), Complaint> {
         if !self.folder.exists() {
-            return Ok(());
+            return self.can_be_made().map_err(|error| self.unusable(&error));
         }
         self.is_a_folder()?;
         self.probe().map_err(|error| self.unusable(&error))
+    }
+
+    /// Whether the nearest folder above that is there can be written to.
+    fn can_be_made(&self) -> io::Result<()> {
+        let there = self.folder.ancestors().skip(1).find(|above| above.exists());
+        let Some(above) = there else { return Ok(()) };
+        if !above.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        #[cfg(unix)]
+        rustix::fs::access(above, rustix::fs::Access::WRITE_OK)?;
+        Ok(())
     }
 
     /// The folder, which must be there: whoever calls this wants to read what was recorded.

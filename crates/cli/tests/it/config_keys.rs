@@ -215,6 +215,8 @@ const KEYS: &[(&str, &str)] = &[
     ("hooks.stop", "\"block\""),
     ("hooks.blocks_in_a_row", "2"),
     ("hooks.on_failure", "\"open\""),
+    ("hooks.undo", "false"),
+    ("hooks.without_questions", "\"protect\""),
     ("hooks.time_limit_ms", "5000"),
     ("hooks.block_network_commands", "false"),
     ("hooks.ask_irreversible", "true"),

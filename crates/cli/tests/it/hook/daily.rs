@@ -137,8 +137,10 @@ fn explain_says_what_the_hook_would_do() {
 #[test]
 fn the_status_says_that_nothing_can_be_recorded() {
     let stage = Stage::with(&[("file", "")]);
-    let below = stage.desk.path().join("file").display().to_string();
-    let ran = stage.desk.spawn(&[("COUNTERFOIL_STATE", &below)], &["hook", "status"], "");
-    assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.out.contains("nothing is recorded"), "{ran}");
+    for (place, code) in [("file", 1), ("file/state", 1), ("new/state", 0)] {
+        let state = stage.desk.path().join(place).display().to_string();
+        let ran = stage.desk.spawn(&[("COUNTERFOIL_STATE", &state)], &["hook", "status"], "");
+        assert_eq!(ran.code, code, "{place}: {ran}");
+        assert_eq!(ran.out.contains("nothing is recorded"), code == 1, "{place}: {ran}");
+    }
 }
