@@ -233,10 +233,10 @@ fn show(
 /// and suggestions are for models: a test that fails is what its person wanted to know.
 fn for_a_person(text: &str) -> (Cow<'_, str>, Option<&str>) {
     const BLOCK: &str = "[tool_error]\ncategory: ";
-    let Some(at) = text
-        .find(BLOCK)
-        .filter(|at| *at == 0 || text.get(..*at).is_some_and(|before| before.ends_with('\n')))
-    else {
+    let begins = |(at, _): &(usize, &str)| {
+        text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
+    };
+    let Some((at, _)) = text.match_indices(BLOCK).find(begins) else {
         return (Cow::Borrowed(text), None);
     };
     let (before, block) = text.split_at(at);
