@@ -7,6 +7,7 @@ use crate::facts::{Facts, Indexed};
 use crate::findings::Findings;
 use crate::rule::rules;
 use crate::settings::Settings;
+use crate::spans::Spans;
 
 /// What was found in one transcript.
 #[derive(Debug, Default)]
@@ -112,12 +113,13 @@ fn drop_echoes(report: &mut Report) {
         Subject::Call(_) => None,
     };
     let known = report.findings.iter().filter(|finding| !suspects(finding.code));
-    let known: Vec<(usize, Span)> =
-        known.filter_map(|finding| Some((finding.turn, span(finding)?))).collect();
-    let is_echo = |turn: usize, own: Span| {
-        let overlaps = |span: &Span| span.start < own.end && own.start < span.end;
-        known.iter().any(|(other, span)| *other == turn && overlaps(span))
-    };
+    let mut of_turns: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
+    for finding in known {
+        of_turns.entry(finding.turn).or_default().extend(span(finding));
+    }
+    let known: BTreeMap<usize, Spans> =
+        of_turns.into_iter().map(|(turn, spans)| (turn, Spans::of(spans))).collect();
+    let is_echo = |turn: usize, own: Span| known.get(&turn).is_some_and(|spans| spans.overlap(own));
     report.findings.retain(|finding| {
         let own = span(finding).filter(|_| suspects(finding.code));
         !own.is_some_and(|own| is_echo(finding.turn, own))

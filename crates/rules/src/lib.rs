@@ -25,6 +25,7 @@ mod outcome;
 mod roles;
 mod rule;
 mod settings;
+mod spans;
 mod tool_use;
 mod values;
 mod why;

@@ -70,6 +70,10 @@ impl Values for OpenaiChat {
         if let Some(id) = fields.string("id").filter(|id| !id.is_empty()) {
             session.transcript.id = id.into_owned();
         }
+        if fields.has("threadId") && fields.has("runId") {
+            // AG-UI lists the tools of its front end, and not those of the agent.
+            fields.pass_over(&["tools", "context", "state", "forwardedProps"]);
+        }
         if let Some(raw) = fields.take("tools").or_else(|| fields.take("functions")) {
             session.tools(raw, place.line_of(raw.get()));
         }

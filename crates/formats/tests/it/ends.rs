@@ -237,3 +237,21 @@ fn a_thread_of_amp() {
         [("a", "1 failed", Some(2), Some(false)), ("b", "no such file", None, Some(true))]
     );
 }
+
+/// AG-UI writes names of members its own way, and lists only the tools of the front end.
+#[test]
+fn the_input_of_an_ag_ui_run() {
+    let text = r#"{"threadId":"t","runId":"r","state":{},"tools":[],"context":[],"messages":[
+        {"id":"1","role":"user","content":"Send it."},
+        {"id":"2","role":"assistant","toolCalls":[{"id":"c","type":"function","function":{"name":"send","arguments":"{}"}}]},
+        {"id":"3","role":"tool","toolCallId":"c","content":"","error":"no such mailbox"},
+        {"id":"4","role":"assistant","content":"It was not sent."}
+    ]}"#;
+    let (_, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
+    let reading = readings.first().unwrap();
+    assert!(reading.problems.is_empty(), "{:?}", reading.problems);
+    assert!(!reading.transcript.catalog.is_known());
+    let outcome = reading.transcript.messages.iter().flat_map(|m| &m.outcomes).next().unwrap();
+    assert_eq!((outcome.call_id.as_str(), outcome.text.as_str()), ("c", "no such mailbox"));
+    assert_eq!(outcome.is_error, Some(true));
+}

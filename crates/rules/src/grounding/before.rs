@@ -1,6 +1,7 @@
 //! What the session was before a message, as far as clauses have asked.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 use super::absence::Held;
 use super::count::Counts;
@@ -27,6 +28,7 @@ pub(crate) struct Before<'t> {
     pub(super) looked: OnceCell<Vec<Object>>,
     pub(super) used: OnceCell<Vec<Used>>,
     pub(super) begun: OnceCell<Vec<Begun>>,
+    pub(super) spent: OnceCell<BTreeSet<usize>>,
     pub(super) purposes: OnceCell<Vec<Purpose>>,
     pub(super) held: OnceCell<Vec<Held<'t>>>,
     pub(super) session: OnceCell<Session>,

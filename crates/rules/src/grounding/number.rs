@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use counterfoil_model::Span;
-
 use super::known::{MOST, Numbers};
 use super::sums::{has_within, sort};
 use crate::facts::{Answer, Facts};
 use crate::prose::{
     BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda, sets,
 };
+use crate::spans::Spans;
 use crate::values::whole;
 
 /// A smaller whole number is that of something by chance.
@@ -62,7 +61,9 @@ pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<U
     }
     let explained = explained(known, &told)?;
     // What is presented as a call or its result is judged as such.
-    let presented = Spans::of(facts, answer.turn);
+    let citations = facts.citations().iter().map(|citation| &citation.claim);
+    let presented =
+        Spans::of(citations.filter(|claim| claim.turn == answer.turn).map(|claim| claim.span));
     let is_presented = |told: &Told<'_>| {
         let mut clauses = prose.clauses_of(told.clause.sentence).iter();
         clauses.any(|clause| presented.overlap(clause.span))
@@ -73,32 +74,6 @@ pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<U
         .filter(|told| !told.open && told.is_telling() && !is_explained(told))
         .find(|told| !is_presented(told))?;
     Some(Unknown { clause: unknown.clause, text: unknown.text })
-}
-
-/// Stretches of a text, in order and apart from each other.
-struct Spans(Vec<Span>);
-
-impl Spans {
-    /// What an answer presents as a call or its result.
-    fn of(facts: &Facts<'_>, turn: usize) -> Self {
-        let claims = facts.citations().iter().map(|citation| &citation.claim);
-        let mut spans: Vec<Span> =
-            claims.filter(|claim| claim.turn == turn).map(|claim| claim.span).collect();
-        spans.sort_unstable_by_key(|span| (span.start, span.end));
-        spans.dedup_by(|next, kept| {
-            let overlaps = next.start < kept.end;
-            if overlaps {
-                kept.end = kept.end.max(next.end);
-            }
-            overlaps
-        });
-        Self(spans)
-    }
-
-    fn overlap(&self, span: Span) -> bool {
-        let first = self.0.partition_point(|own| own.end <= span.start);
-        self.0.get(first).is_some_and(|own| own.start < span.end)
-    }
 }
 
 /// The numbers of an answer that the session has, or that follow from what it has, in their order;

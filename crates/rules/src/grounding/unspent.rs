@@ -48,21 +48,24 @@ pub(crate) fn may_be_unspent(facts: &Facts<'_>, answer: &Answer<'_>, claim: &Cla
     if words.is_empty() {
         return false;
     }
-    let spent: BTreeSet<usize> = facts
-        .actions()
-        .filter(|(said, _)| said.claim.turn == claim.turn)
-        .filter_map(|(_, verdict)| match verdict {
-            ActionVerdict::Supported(at) => at,
-            _ => None,
-        })
-        .collect();
     let before = facts.before(claim.turn);
+    let spent = before.spent.get_or_init(|| spent(facts, claim.turn));
     let purposes = before.purposes.get_or_init(|| purposes(facts, claim.turn));
     let told = |stem: &&String| words.iter().any(|word| is_same_thing(word, stem));
     purposes.iter().filter(|purpose| !spent.contains(&purpose.at)).any(|purpose| {
         purpose.words.iter().filter(told).count() >= FEWEST
             || purpose.ids.iter().any(|id| told(&id))
     })
+}
+
+/// The calls that account for what a message tells.
+fn spent(facts: &Facts<'_>, turn: usize) -> BTreeSet<usize> {
+    let told = facts.actions().filter(|(said, _)| said.claim.turn == turn);
+    let calls = told.filter_map(|(_, verdict)| match verdict {
+        ActionVerdict::Supported(at) => at,
+        _ => None,
+    });
+    calls.collect()
 }
 
 /// What each call since the user asked is for that may have changed something and came out well.
