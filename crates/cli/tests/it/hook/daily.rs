@@ -98,7 +98,7 @@ fn a_tool_that_takes_commands_is_a_shell_whoever_made_it() {
     let stage = Stage::new();
     for (tool, input, expected) in [
         ("mcp__shell__exec", json!({ "command": "rm -rf /" }), "deny"),
-        ("mcp__host__run", json!({ "script": "sudo ls" }), "deny"),
+        ("mcp__host__run", json!({ "script": "sudo ls" }), "ask"),
         ("BASH", json!({ "command": "rm -rf /" }), "deny"),
         ("mcp__shell__exec", json!({ "command": "ls" }), "pass"),
         ("mcp__notes__add", json!({ "command": "rm -rf /" }), "pass"),
