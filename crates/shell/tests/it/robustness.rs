@@ -88,6 +88,8 @@ const SEEDS: &[&str] = &[
     "bash -lc 'cd \"${D:-$(pwd)}\" && env -S \"a b\" < <(c <<< \"$(d)\") >&2'",
     "[[ $a =~ ^(x|y)+$ && -f b ]] && (( n > $((1 << 2)) )) && a[$i]=(1 2)",
     "find . -name '*.o' -exec rm {} \\; | xargs -I{} sh -c 'echo {}' &",
+    "cat <<A <<-'B' | tee x\n$(a)\nA\n\tb\n\tB\necho `c \\`d\\`` \"${e:-'}'}\" >&$f || { !g; }",
+    "coproc h { i; }; select j in @(k|l)*; do ((m)) || $((n) ); done {o}>p <<E 2>&1-\\\nq\nE",
 ];
 
 const OUTPUTS: &[&str] = &[
