@@ -285,6 +285,7 @@ fn what_is_in_force() {
     max_held_bytes = 8388608
     max_sessions = 1024
     idle_secs = 21600
+    # paths is not set
     # requests_per_minute is not set
     hosts = []
     origins = []
@@ -605,6 +606,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     max_held_bytes = 8388608
     max_sessions = 1024
     idle_secs = 21600
+    # paths is not set
     # requests_per_minute is not set
     hosts = []
     origins = []
