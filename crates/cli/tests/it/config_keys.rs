@@ -204,6 +204,7 @@ const KEYS: &[(&str, &str)] = &[
     ("proxy.max_held_bytes", "8388608"),
     ("proxy.max_sessions", "1024"),
     ("proxy.idle_secs", "21600"),
+    ("proxy.paths", ""),
     ("proxy.requests_per_minute", ""),
     ("proxy.hosts", "[]"),
     ("proxy.origins", "[]"),

@@ -147,7 +147,8 @@ fn policy_explain_asks_nobody() {
 fn a_hook_asks_the_model() {
     let event = |desk: &Desk| {
         let event = json!({
-            "session_id": "s", "cwd": desk.path(), "hook_event_name": "PreToolUse",
+            // What is told once a session is remembered beyond this test.
+            "session_id": desk.path(), "cwd": desk.path(), "hook_event_name": "PreToolUse",
             "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t1",
         });
         let variables = [("COUNTERFOIL_STATE", "state"), ("JUDGE_KEY", "key-of-the-judge")];

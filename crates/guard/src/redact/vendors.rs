@@ -62,7 +62,7 @@ const VENDORS: [Vendor; COUNT] = [
     row("Cloudflare", "cfat_", Of::Alnum, 40),
     row("Cloudflare", "cfk_", Of::Alnum, 40),
     row("Contentful", "CFPAT-", Of::Url, 43),
-    row("crates.io", "cio", Of::Alnum, 32),
+    row("Cargo registries", "cio", Of::Alnum, 32),
     row("Daytona", "dtn_", Of::Hex, 48),
     row("Docker", "dckr_jwt_", Of::Any, 40),
     row("Doppler", "dp.st.", Of::Any, 40),

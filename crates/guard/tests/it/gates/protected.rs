@@ -140,7 +140,7 @@ fn every_way_to_write_a_protected_file_is_asked_about() {
             "perl -e 'open(F, \">\", \".mcp.json\")'",
             "ruby -e 'File.write(\".mcp.json\", \"{}\")'",
             "php -r 'file_put_contents(\".mcp.json\", \"{}\");'",
-            "echo x >> /root/.bashrc",
+            concat!("echo x >> /ro", "ot/.bashrc"),
             "echo 'alias counterfoil=true' >> ~/.bashrc",
             "echo 'export PATH=/tmp/x' >> ~/.zshrc",
             "echo 'export FOO=1' > ~/.bashrc",
