@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
-
 use super::*;
 
 /// What a command changes: `w` writes, `r` replaces, `f` fills, `n:NAME` within.
@@ -151,6 +149,6 @@ fn every_row_has_a_case() {
         let named = |name: &&str| {
             cases.contains(&format!("(\"{name} ")) || cases.contains(&format!("| {name} "))
         };
-        assert!(program.names.iter().any(|name| named(&name)), "{:?}", program.names);
+        assert!(program.names.iter().any(|name| named(name)), "{:?}", program.names);
     }
 }
