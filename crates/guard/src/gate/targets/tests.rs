@@ -149,6 +149,6 @@ fn every_row_has_a_case() {
         let named = |name: &&str| {
             cases.contains(&format!("(\"{name} ")) || cases.contains(&format!("| {name} "))
         };
-        assert!(program.names.iter().any(|name| named(name)), "{:?}", program.names);
+        assert!(program.names.iter().any(named), "{:?}", program.names);
     }
 }
