@@ -196,7 +196,7 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
 /// The same for a command that another one runs, in this place.
 fn judge_inner(command: &str, list: &Blocklist, place: &Place) -> Option<Refusal> {
     if list.layers >= LAYERS {
-        return Some(Refusal::unread("commands stand in commands too deep to be read"));
+        return Some(Refusal::unread("the commands are nested too deeply to be analysed"));
     }
     let inner = Blocklist { place: place.clone(), layers: list.layers + 1, ..list.clone() };
     judge_command(command, &inner)

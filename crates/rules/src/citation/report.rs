@@ -69,7 +69,7 @@ fn sessions_in_code(text: &str) -> Vec<Span> {
     blocks
 }
 
-/// "I ran `./run.sh --dry`, which printed `3 files`": what a command is said to have printed.
+/// Output that the answer attributes to a command: "I ran `./run.sh`, which printed `3 files`".
 fn printed_inline(answer: &Answer<'_>, clause: &Clause) -> Option<Span> {
     let prose = &answer.prose;
     let told = matches!(clause.mood, Mood::Asserted | Mood::Relative | Mood::Observed);
