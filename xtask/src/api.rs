@@ -11,11 +11,12 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 /// The crates that others build upon.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "model",
     "shell",
     "formats",
     "record",
+    "redact",
     "rules",
     "judge",
     "report",

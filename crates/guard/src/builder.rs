@@ -13,11 +13,11 @@ use crate::offer::LastFilter;
 use crate::ports::{
     Approver, Clock, Completion, Embedder, Randomness, SystemClock, SystemRandomness,
 };
-use crate::redact::Redactor;
 use crate::settings::GuardSettings;
 use crate::state::StateFolder;
 use crate::tool_event::ToolEvents;
 use crate::toolset::Toolset;
+use counterfoil_redact::Redactor;
 
 /// Called with the id of a session that has ended.
 pub type SessionEnd = Arc<dyn Fn(&str) + Send + Sync>;

@@ -16,13 +16,13 @@ use crate::gate::{Approvals, Gates};
 use crate::ledger::{AppendError, Draft, Ledger, Opened};
 use crate::offer::LastFilter;
 use crate::ports::{Approver, Clock, Completion, Embedder, Randomness};
-use crate::redact::Redactor;
 use crate::retry::RetrySettings;
 use crate::session::{Session, SessionStart};
 use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
 use crate::tool_event::ToolEvents;
 use crate::toolset::Toolset;
+use counterfoil_redact::Redactor;
 
 /// The one door. Cheap to clone; every clone is the same guard.
 ///

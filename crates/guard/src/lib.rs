@@ -62,7 +62,6 @@ mod patience;
 mod ports;
 mod read_only;
 mod recording;
-mod redact;
 mod repeated;
 mod replay;
 mod retry;
@@ -109,6 +108,7 @@ pub use cache::{
 pub use call::{Answer, CHANGED_BY_PERSON, CallError};
 pub use call_stats::CallStats;
 pub use cited::{CitationFault, CitedExecution, NotStanding};
+pub use counterfoil_redact::{Redactor, SecretCategory};
 #[cfg(feature = "file")]
 pub use executor::FileExecutor;
 pub use executor::{
@@ -151,8 +151,7 @@ pub use gate::{
 pub use guard::{BeginSessionError, Guard, WeakGuard};
 pub use hidden::without_hidden;
 pub use host::{
-    Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, profile, reason, remark,
-    review,
+    Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, reason, remark, review,
 };
 pub use ledger::{
     AppendError, Approved, Broken, Bundle, BundleError, BundleMark, BundleResult, BundleSession,
@@ -177,7 +176,6 @@ pub use ports::{
     CompletionError, Embedder, EmbedderError, Lasts, Randomness, RandomnessError, SystemClock,
     SystemRandomness,
 };
-pub use redact::{Redactor, SecretCategory};
 pub use repeated::repetitions;
 pub use replay::{RehearsalPlace, Replay, ReplayChange, SessionPast};
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};

@@ -169,7 +169,7 @@ mod perhaps {
     use std::io::Read as _;
     use std::path::Path;
 
-    use crate::redact::Redactor;
+    use counterfoil_redact::Redactor;
 
     /// Settings in the home folder that some people keep secrets in: denied where one is found. A folder
     /// stands for the files in it.

@@ -7,10 +7,10 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 use crate::executor::RolledBack;
 use crate::guard::Guard;
 use crate::ledger::{Opened, Rejected};
-use crate::redact::Redactor;
 use crate::scene::Phase;
 use crate::scene::TraceContext;
 use crate::session::Session;
+use counterfoil_redact::Redactor;
 
 /// So many events wait for a receiver that does not keep up; then it misses the oldest, and is
 /// told how many.

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::egress::Egress;
 use super::entry::{AuditEntry, AuditResult, ExitCode};
-use crate::redact::Redactor;
+use counterfoil_redact::Redactor;
 
 /// A string of a call is cut here.
 const LONGEST_STRING: usize = 16 * 1024;

@@ -13,7 +13,7 @@ use super::settings::{AuditSettings, OnFailure};
 use super::source::Lines;
 use crate::ledger::Durability;
 use crate::ports::Clock;
-use crate::redact::Redactor;
+use counterfoil_redact::Redactor;
 
 /// A log of what was called, by whom, and how it ended: one line a call, each bound to the one
 /// before. Only appended to. Several threads and several processes may share one.

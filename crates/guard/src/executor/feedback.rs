@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use counterfoil_model::ToolErrorCategory;
 
 use super::ToolError;
-use crate::redact::Redactor;
+use counterfoil_redact::Redactor;
 
 /// What the model is told about a failed call.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::admitted::Admitted;
 use crate::ports::CompletionError;
-use crate::redact::Redactor;
 use crate::scene::{Phase, Scene};
+use counterfoil_redact::Redactor;
 
 /// `[tools.adversarial_policy]`: a separate model holds each call against policies in plain
 /// language, once nothing else denies it.

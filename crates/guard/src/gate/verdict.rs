@@ -4,7 +4,7 @@ use counterfoil_model::Digest;
 use serde::Serialize;
 
 use crate::admitted::Admitted;
-use crate::redact::Redactor;
+use counterfoil_redact::Redactor;
 
 /// A gate's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -11,4 +11,4 @@ mod secrets;
 pub use after::HostEnded;
 pub use before::{Asking, Before, HostedCall};
 pub use listed::{HostTools, Listed};
-pub use review::{Review, profile, reason, remark, review};
+pub use review::{Review, reason, remark, review};

@@ -4,14 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use counterfoil_model::{
-    Code, Evidence, Finding, Message, MessageKind, Mode, Role, Severity, Subject, Transcript,
-    Verdict,
+    Evidence, Finding, Message, MessageKind, Role, Severity, Subject, Transcript, Verdict,
 };
 use counterfoil_rules::{FEEDBACK_TO_AN_AGENT, Settings, check_from};
-
-/// Rules that only warn elsewhere, and stop an agent at its hook: what they find costs it one more
-/// turn, and that settles it.
-const SETTLED_BY_A_TURN: [Code; 3] = [Code("CS014"), Code("CS015"), Code("CS018")];
 
 /// How much of a claim or of an excerpt is quoted, in characters.
 const QUOTED: usize = 300;
@@ -25,16 +20,6 @@ pub struct Review {
     pub blocking: Vec<Finding>,
     /// What is worth a word.
     pub warnings: Vec<Finding>,
-}
-
-/// The settings of a hook: the configured ones, with the rules that a further turn settles in
-/// `block` mode where nobody chose another.
-#[must_use]
-pub fn profile(mut settings: Settings) -> Settings {
-    for code in SETTLED_BY_A_TURN {
-        settings.modes.entry(code).or_insert(Mode::Block);
-    }
-    settings
 }
 
 /// Judges what the agent said from message `first` on. Facts come from the whole transcript.
@@ -51,8 +36,8 @@ pub fn review(transcript: &Transcript, first: usize, settings: &Settings) -> Rev
     let end = last.map_or(0, |at| at + 1).max(first);
     let (mut blocking, mut doubted, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     for finding in said_from(transcript, first, settings) {
-        let stops = stops(&finding);
-        let absent = finding.severity == Severity::Error && finding.verdict == Verdict::Unsupported;
+        let stops = finding.severity == Severity::Error;
+        let absent = stops && finding.verdict == Verdict::Unsupported;
         if stops && finding.turn >= end {
             blocking.push(finding);
         } else if absent {
@@ -88,11 +73,6 @@ fn said_from(
         let own = messages.get(finding.turn).is_some_and(|m| m.agent.is_none() || !main);
         finding.turn >= first && own && matches!(finding.subject, Subject::Claim { .. })
     })
-}
-
-fn stops(finding: &Finding) -> bool {
-    let settled = finding.mode == Mode::Block && SETTLED_BY_A_TURN.contains(&finding.code);
-    finding.severity == Severity::Error || (settled && finding.severity == Severity::Warning)
 }
 
 /// The claims that would still be without support if they were made now.

@@ -1,5 +1,5 @@
 use super::before::HostedCall;
-use crate::redact::Redactor;
+use counterfoil_redact::Redactor;
 
 /// Remarks upon a shell command that carries a secret. Whether one may leave the machine is a gate's
 /// question.

@@ -9,8 +9,8 @@ use url::{Host, Url};
 use crate::admitted::Admitted;
 use crate::executor::ShellPolicyHandle;
 use crate::gate::{Gate, GateId, Question, Stake, Verdict};
-use crate::redact::Redactor;
 use crate::scene::Scene;
+use counterfoil_redact::Redactor;
 
 pub(super) const ID: GateId = GateId("secrets");
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use counterfoil_guard::{Redactor, SecretCategory};
+use counterfoil_redact::{Redactor, SecretCategory};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use counterfoil_guard::Redactor;
+use counterfoil_redact::Redactor;
 
 const MIXED: &str = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789";
 const HEX: &str = "0123456789abcdef";

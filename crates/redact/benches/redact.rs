@@ -1,7 +1,7 @@
 //! Redaction of ordinary text beside a copy of it and a search for one byte:
-//! `cargo bench -p counterfoil-guard --bench redact`. Divide the rates.
+//! `cargo bench -p counterfoil-redact --bench redact`. Divide the rates.
 
-use counterfoil_guard::Redactor;
+use counterfoil_redact::Redactor;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 

@@ -1,0 +1,5 @@
+//! What is taken out of texts, from outside.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+mod disguises;
+mod redact;
