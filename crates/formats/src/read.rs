@@ -124,7 +124,7 @@ pub fn read(
     options: &Options,
     sink: &mut dyn FnMut(Reading),
 ) -> Result<Summary, ReadError> {
-    let head = read_up_to(&mut input, HEAD)?;
+    let head = head_of(&mut input, options.max_line)?;
     let blank = head.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0);
     if head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).is_empty() || blank && head.len() < HEAD
     {
@@ -161,4 +161,18 @@ pub fn read(
         lines: source.lines(),
         problems: source.take_problems(),
     })
+}
+
+/// The beginning of an input, by which its form is told: to the end of its first line where that is
+/// longer, because only there it shows whether the line is all there is.
+fn head_of(input: &mut impl BufRead, max_line: usize) -> io::Result<Vec<u8>> {
+    let mut head = read_up_to(&mut *input, HEAD)?;
+    let one_line = head.len() >= HEAD && !head.trim_ascii_start().contains(&b'\n');
+    if one_line {
+        let room = u64::try_from(max_line.saturating_sub(head.len())).unwrap_or(u64::MAX);
+        input.by_ref().take(room).read_until(b'\n', &mut head)?;
+        // What comes after tells whether there is more than this line.
+        head.extend(read_up_to(&mut *input, 1)?);
+    }
+    Ok(head)
 }

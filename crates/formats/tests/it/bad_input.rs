@@ -45,6 +45,8 @@ fn documents_with_a_message_a_line() {
     let agent = r#"{"role":"assistant","content":"Hello."}"#;
     let tool = r#"{"name":"look"}"#;
     let session = format!(r#"{{"messages":[{user},{agent}]}}"#);
+    // Longer than what detection looks at first.
+    let long = format!(r#"{{"messages":[{user},{agent}],"note":"{}"}}"#, "x".repeat(300_000));
     for (text, sessions, messages) in [
         (format!("{{\"messages\":[\n{user},\n{agent}\n]}}"), 1, 2),
         (format!("{{\"messages\":[\n{user}\n,\n{agent}\n]}}"), 1, 2),
@@ -54,6 +56,9 @@ fn documents_with_a_message_a_line() {
         (format!("[\n{user}\n,\n{agent}\n]"), 1, 2),
         (format!("{session}\n{session}\n"), 2, 4),
         (format!("{session}\n"), 1, 2),
+        (format!("{long}\n{session}\n{long}\n"), 3, 6),
+        (format!("{long}\n"), 1, 2),
+        (long.clone(), 1, 2),
         // The first line was cut off when the log was rotated.
         (format!("{{\"messages\":[{{\"ro\n{session}\n{session}\n"), 2, 4),
         (format!("ser\",\"content\":\"Hi.\"}}]}}\n{session}\n{session}\n"), 2, 4),
