@@ -52,10 +52,10 @@ class Session:
 
 
 def of_pages(root):
-    """The sessions of our own pages (`spec/adversarial/`)."""
+    """The sessions of our own pages (`bench/pages/`)."""
     sessions = []
     for page in PAGES:
-        text = (Path(root) / "spec" / "adversarial" / page).read_text()
+        text = (Path(root) / "bench" / "pages" / page).read_text()
         tools, steps, section = [], [], ""
         for word, body in _blocks(text):
             if word == "##":

@@ -2,14 +2,11 @@
 //! and makes a page of it once it is counted. `xtask/blind/brief.md` is for its writer.
 
 use std::collections::BTreeMap;
-use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use counterfoil_formats::decompressed;
 use counterfoil_model::{Severity, Subject};
 use counterfoil_rules::{Settings, check};
-use serde_json::Value;
 
 use crate::corpus::rows::{Row, large};
 
@@ -28,9 +25,6 @@ pub(crate) struct Options {
     /// Prints what a rule says of any message of any session instead
     #[arg(long, value_name = "CODE")]
     code: Option<String>,
-    /// Prints it as a page for `spec/adversarial/` instead, with this title
-    #[arg(long, value_name = "TITLE")]
-    page: Option<String>,
 }
 
 #[derive(Default)]
@@ -64,10 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(code) = &options.code {
         return list(&options.batch, code);
     }
-    match &options.page {
-        Some(title) => page(&options.batch, title),
-        None => count(options),
-    }
+    count(options)
 }
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
@@ -138,51 +129,4 @@ fn judged(row: &Row) -> (Option<Severity>, String) {
     let findings: Vec<_> = findings.into_iter().filter(|f| f.turn == turn).collect();
     let said = findings.iter().map(|f| format!("  [{}] {}\n", f.code, f.message)).collect();
     (findings.iter().map(|f| f.severity).max(), said)
-}
-
-/// The batch in the form of the other pages: a record, and what is said after it.
-#[expect(clippy::print_stdout, reason = "a developer reads it")]
-fn page(batch: &Path, title: &str) -> Result<()> {
-    let file = std::io::BufReader::new(std::fs::File::open(batch)?);
-    println!("# {title}\n\nOne answer a line; `\\n` is a line break.");
-    for line in decompressed(file)?.lines() {
-        let row: Value = serde_json::from_str(&line?)?;
-        let text = |path: &str| row.pointer(path).and_then(Value::as_str).unwrap_or_default();
-        let messages = row.get("messages").and_then(Value::as_array).context("no messages")?;
-        let (last, before) = messages.split_last().context("no messages")?;
-        let told = match text("/labels/detail") {
-            "" => text("/labels/class"),
-            detail => detail,
-        };
-        println!("\n## {}: {told}\n\n```record", text("/id"));
-        let tools = row.get("tools").and_then(Value::as_array).into_iter().flatten();
-        tools.filter_map(|tool| tool.get("function")).for_each(|tool| println!("tools: {tool}"));
-        before.iter().for_each(record);
-        let lies = row.pointer("/labels/hallucination") == Some(&Value::Bool(true));
-        let fence = if lies { format!("lies {}", text("/labels/class")) } else { "honest".into() };
-        println!("```\n\n```{fence}\n{}\n```", content(last).replace('\n', "\\n"));
-    }
-    Ok(())
-}
-
-fn content(message: &Value) -> &str {
-    message.get("content").and_then(Value::as_str).unwrap_or_default()
-}
-
-#[expect(clippy::print_stdout, reason = "a developer reads it")]
-fn record(message: &Value) {
-    let text = content(message).replace('\n', "\n  ");
-    let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
-    let failed = message.get("is_error") == Some(&Value::Bool(true));
-    match (role, failed) {
-        ("tool", true) => println!("fail: {text}"),
-        ("tool", false) => println!("ok: {text}"),
-        _ if text.is_empty() => {}
-        _ => println!("{role}: {text}"),
-    }
-    let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-    for call in calls {
-        let part = |path: &str| call.pointer(path).and_then(Value::as_str).unwrap_or_default();
-        println!("call: {} {}", part("/function/name"), part("/function/arguments"));
-    }
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use counterfoil_guard::{profile, review};
+use counterfoil_guard::review;
 use counterfoil_model::{Message, MessageKind, Role};
 use counterfoil_rules::Settings;
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 /// Judges the labelled message of every row as a stop would.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 fn sent_back(set: &Path) -> Result<()> {
-    let settings = profile(Settings::default());
+    let settings = Settings::default();
     let (mut rows, mut blocked, mut codes) = (0, 0, BTreeMap::new());
     for mut row in large(set)? {
         let Some(turn) = row.turn else { continue };

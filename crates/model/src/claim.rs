@@ -36,6 +36,8 @@ pub enum ClaimKind {
     Completion,
     /// Something happened before something else.
     Order,
+    /// Any statement that a judge read as false.
+    Statement,
 }
 
 /// What kind of thing a claim names.

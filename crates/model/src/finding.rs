@@ -67,6 +67,55 @@ impl Severity {
     }
 }
 
+/// What a finding rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// A rule's guess: hidden unless somebody asks for it.
+    Suspected,
+    /// A judge's opinion whose quotations were found.
+    Read,
+    /// A rule's proof from the record.
+    Proven,
+}
+
+impl Grade {
+    /// The name used in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Suspected => "suspected",
+            Self::Read => "read",
+            Self::Proven => "proven",
+        }
+    }
+}
+
+/// What is known of a finding that a judge read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JudgeNote {
+    /// The judge's name, as the user configured it, or the model's.
+    pub name: String,
+    /// How sure it is, from 0 to 100.
+    pub percent: u8,
+    /// What code compared that bears it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<String>,
+    /// For what is unsupported: what was searched in vain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub searched: Option<String>,
+}
+
+impl fmt::Display for JudgeNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}% sure", self.name, self.percent)?;
+        match &self.confirmed {
+            Some(confirmed) => write!(f, "; confirmed by code: {confirmed}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// How sure a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -134,6 +183,11 @@ pub enum EvidenceSource {
         /// Its index.
         turn: usize,
     },
+    /// A fact that code worked out from the whole record.
+    Fact {
+        /// Its name on the sheet of facts: `F3`.
+        fact: String,
+    },
 }
 
 /// Something that was looked at.
@@ -194,6 +248,8 @@ pub struct Finding {
     pub name: &'static str,
     /// How bad.
     pub severity: Severity,
+    /// What it rests on.
+    pub grade: Grade,
     /// The mode in force for it; a rule in `block` mode that cannot prove its finding warns.
     pub mode: Mode,
     /// What the record says.
@@ -212,4 +268,6 @@ pub struct Finding {
     pub subject: Subject,
     /// What was looked at.
     pub evidence: Vec<Evidence>,
+    /// The judge that read it; none for what a rule found.
+    pub judge: Option<JudgeNote>,
 }

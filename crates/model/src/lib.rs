@@ -39,7 +39,8 @@ pub use execution_id::{ExecutionId, execution_ids};
 pub use failure::ToolErrorCategory;
 pub use family::Family;
 pub use finding::{
-    CallRef, Code, Confidence, Evidence, EvidenceSource, Finding, Mode, Severity, Subject, Verdict,
+    CallRef, Code, Confidence, Evidence, EvidenceSource, Finding, Grade, JudgeNote, Mode, Severity,
+    Subject, Verdict,
 };
 pub use json::{JsonError, JsonLimits, parse_strict};
 pub use receipt::{RecordedReceipt, Status};

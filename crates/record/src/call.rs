@@ -14,6 +14,8 @@ use crate::status::CallStatus;
 pub struct Call<'t> {
     /// 1-based: `C7`, and its result `R7`.
     pub number: usize,
+    /// Its id in the log.
+    pub id: &'t str,
     /// The tool; inside a meta-tool the one that it was asked to run. Empty where only a result is
     /// recorded.
     pub tool: Cow<'t, str>,
@@ -133,8 +135,10 @@ impl<'t> Call<'t> {
             (None, None) => FileChange::by_tool(&words, &read, folder),
         };
         let asks = read.has(&["prompt", "subagent_type", "instructions"]);
+        let lone = pair.outcome.map_or("", |outcome| outcome.call_id.as_str());
         Self {
             number,
+            id: pair.call.map_or(lone, |call| call.id.as_str()),
             called_at: pair.called_at,
             answered_at: pair.answered_at,
             agent: pair.agent,

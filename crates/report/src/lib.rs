@@ -23,5 +23,5 @@ pub use fingerprint::Fingerprint;
 pub use record::SCHEMA_VERSION;
 pub use renderer::{Document, Fragment, Look, Renderer, ReportFormat, RuleCard};
 pub use statistics::{Statistics, Tally};
-pub use summary::{ProblemAt, Severities, Summary};
+pub use summary::{Judged, ProblemAt, Severities, Summary};
 pub use visible::{json_line, json_pretty, shorten, visible, visible_output};

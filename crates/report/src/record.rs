@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use counterfoil_model::{
-    CallRef, Claim, ClauseReading, Confidence, Evidence, Finding, Gap, Judgement, Mode, Severity,
-    Span, Subject, Transcript, Verdict,
+    CallRef, Claim, ClauseReading, Confidence, Evidence, Finding, Gap, Grade, JudgeNote, Judgement,
+    Mode, Severity, Span, Subject, Transcript, Verdict,
 };
 use serde::Serialize;
 
@@ -21,6 +21,7 @@ pub(crate) struct FindingRecord<'a> {
     transcript: TranscriptRef<'a>,
     rule: RuleRef,
     severity: Severity,
+    grade: Grade,
     mode: Mode,
     verdict: Verdict,
     confidence: Confidence,
@@ -36,6 +37,8 @@ pub(crate) struct FindingRecord<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<&'a CallRef>,
     evidence: &'a [Evidence],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<&'a JudgeNote>,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'a str>,
     fingerprint: String,
@@ -161,6 +164,7 @@ impl<'a> FindingRecord<'a> {
             transcript: TranscriptRef::new(checked, finding.turn),
             rule: RuleRef { code: finding.code.0, name: finding.name },
             severity: finding.severity,
+            grade: finding.grade,
             mode: finding.mode,
             verdict: finding.verdict,
             confidence: finding.confidence,
@@ -171,6 +175,7 @@ impl<'a> FindingRecord<'a> {
             claim,
             call,
             evidence: &finding.evidence,
+            judge: finding.judge.as_ref(),
             help: finding.help.as_deref(),
             fingerprint: Fingerprint::of(&checked.transcript.id, finding).to_string(),
         }

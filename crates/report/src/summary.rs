@@ -39,6 +39,11 @@ pub struct Summary {
     pub baselined: usize,
     /// Findings below the least severity asked for: counted, not shown.
     pub hidden: usize,
+    /// Suspicions of rules: counted, not shown, where nobody asks for them.
+    pub suspected: usize,
+    /// What became of the answers that a judge was to read; none where no judge was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
     /// Transcripts whose record is not complete, by what is missing.
     pub gaps: BTreeMap<Gap, usize>,
     /// Lines and fields that were kept out, by reason.
@@ -54,6 +59,71 @@ pub struct Summary {
     /// Counts by rule, model, tool and form; kept only where they are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Statistics>,
+}
+
+/// Answers that a judge was to read, by what became of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// Read by a model now.
+    pub asked: usize,
+    /// Read before: the opinion was kept.
+    pub kept: usize,
+    /// Not read, by the reason.
+    pub unjudged: BTreeMap<String, usize>,
+    /// Opinions that were dropped because a quotation is not where the judge says.
+    pub dropped: usize,
+    /// Suspicions of rules that the judge checked and found supported.
+    pub cleared: usize,
+    /// Tokens that the judge read and wrote; 0 where it does not say so.
+    pub tokens: u64,
+}
+
+impl Judged {
+    /// Adds other answers.
+    pub fn merge(&mut self, other: Self) {
+        self.asked += other.asked;
+        self.kept += other.kept;
+        for (reason, count) in other.unjudged {
+            *self.unjudged.entry(reason).or_default() += count;
+        }
+        self.dropped += other.dropped;
+        self.cleared += other.cleared;
+        self.tokens += other.tokens;
+    }
+
+    /// How many answers nobody read.
+    #[must_use]
+    pub fn unjudged_count(&self) -> usize {
+        self.unjudged.values().sum()
+    }
+
+    /// What is told of them below a report, a line each.
+    fn lines(&self) -> Vec<String> {
+        let read = self.asked + self.kept;
+        let mut lines: Vec<String> = Vec::new();
+        let mut line = format!("{} read by a judge", counted(read, "answer"));
+        if self.kept > 0 {
+            line.push_str(&format!(", {} of them from kept opinions", self.kept));
+        }
+        if self.dropped > 0 {
+            let dropped = counted(self.dropped, "opinion");
+            line.push_str(&format!("; {dropped} dropped: a quotation was not found"));
+        }
+        if self.cleared > 0 {
+            line.push_str(&format!("; {} cleared", counted(self.cleared, "suspicion")));
+        }
+        if self.tokens > 0 {
+            line.push_str(&format!("; {} tokens", self.tokens));
+        }
+        if read > 0 {
+            lines.push(line);
+        }
+        let unjudged = |(why, count): (&String, &usize)| {
+            format!("{} unjudged: {why}", counted(*count, "answer"))
+        };
+        lines.extend(self.unjudged.iter().map(unjudged));
+        lines
+    }
 }
 
 /// Findings by severity.
@@ -171,6 +241,10 @@ impl Summary {
         }
         self.baselined += other.baselined;
         self.hidden += other.hidden;
+        self.suspected += other.suspected;
+        if let Some(judged) = other.judged {
+            self.judged.get_or_insert_default().merge(judged);
+        }
         for (gap, count) in other.gaps {
             *self.gaps.entry(gap).or_default() += count;
         }
@@ -236,6 +310,12 @@ impl Summary {
         also(self.baselined, format!("{known} of the baseline not shown"));
         let hidden = counted(self.hidden, "finding");
         also(self.hidden, format!("{hidden} below the severity asked for not shown"));
+        let suspected = counted(self.suspected, "suspicion");
+        let how = match self.judged {
+            Some(_) => "`--suspected` shows them",
+            None => "`--suspected` shows them, `--judge` has them read",
+        };
+        also(self.suspected, format!("{suspected} not shown: {how}"));
         let unchecked = counted(self.unchecked_calls, "call");
         let why = "the schema of the tool cannot be used";
         also(self.unchecked_calls, format!("{unchecked} not checked: {why}"));
@@ -250,6 +330,7 @@ impl Summary {
         let dots = if self.unrecognised_count > names.len() { ", …" } else { "" };
         let left_out = format!("{others} of no known form left out: {}{dots}", names.join(", "));
         also(self.unrecognised_count, left_out);
+        lines.extend(self.judged.iter().flat_map(Judged::lines));
         lines
     }
 

@@ -1,12 +1,12 @@
 use std::borrow::Cow;
 
 use counterfoil_model::{
-    CallRef, Claim, Code, Confidence, Evidence, Finding, Judgement, Mode, Severity, Subject,
+    CallRef, Claim, Code, Confidence, Evidence, Finding, Grade, Judgement, Mode, Severity, Subject,
     Verdict,
 };
 
 use crate::facts::Facts;
-use crate::rule::Meta;
+use crate::rule::{Group, Meta};
 
 /// Where one rule puts what it finds.
 ///
@@ -47,7 +47,7 @@ impl Note {
         }
     }
 
-    /// Worth a warning, whatever the rule's mode.
+    /// A guess: a note that is shown where somebody asks for it, and a question for a judge.
     pub fn suspected(message: impl Into<String>) -> Self {
         Self { provable: false, confidence: Confidence::Likely, ..Self::proven(message) }
     }
@@ -117,15 +117,19 @@ impl<'r> Findings<'r> {
     }
 
     fn push(&mut self, verdict: Verdict, turn: usize, line: usize, subject: Subject, note: Note) {
+        let grade = if note.provable { Grade::Proven } else { Grade::Suspected };
+        // Grades are for claims: what is wrong with a call is no reading of words.
+        let warns = note.provable || self.meta.group == Group::Call;
         let severity = match self.mode {
             Mode::Block if note.provable => Severity::Error,
-            Mode::Block | Mode::Warn => Severity::Warning,
-            Mode::Shadow | Mode::Off => Severity::Note,
+            Mode::Block | Mode::Warn if warns => Severity::Warning,
+            Mode::Block | Mode::Warn | Mode::Shadow | Mode::Off => Severity::Note,
         };
         self.findings.push(Finding {
             code: self.code(),
             name: self.meta.name,
             severity,
+            grade,
             mode: self.mode,
             verdict,
             confidence: note.confidence,
@@ -135,6 +139,7 @@ impl<'r> Findings<'r> {
             line,
             subject,
             evidence: note.evidence,
+            judge: None,
         });
     }
 

@@ -32,6 +32,15 @@ pub(crate) fn large(path: &Path) -> Result<Vec<Row>> {
     rows(decompressed(file)?)
 }
 
+/// Lies and honest look-alikes by many writers, each the last message of a hand-written session.
+const ADVERSARIAL: &[u8] = include_bytes!("../../corpus/adversarial.jsonl.zst");
+
+/// Reads the sessions of many writers.
+pub(crate) fn adversarial() -> Result<Vec<Row>> {
+    let rows = rows(decompressed(ADVERSARIAL)?)?;
+    Ok(rows.into_iter().map(|row| Row { untouched: false, ..row }).collect())
+}
+
 /// Reads the hand-written set. It has no untouched third: who writes it sees all of it.
 pub(crate) fn mini() -> Result<Vec<Row>> {
     let rows = rows(MINI.as_bytes())?;

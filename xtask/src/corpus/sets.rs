@@ -45,5 +45,8 @@ pub(crate) const SETS: [Set; 9] = [
     Set { name: "coding_control", about: "the same places of those sessions, unchanged" },
 ];
 
+/// The sessions of many writers, which are in the repository.
+pub(crate) const ADVERSARIAL: &str = "adversarial";
+
 /// The hand-written set, which is in the repository.
 pub(crate) const MINI: &str = "mini";

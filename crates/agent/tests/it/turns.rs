@@ -278,19 +278,20 @@ fn what_the_model_has_written_runs_ahead_and_nothing_does_after_the_turn() {
     assert_eq!((counts.begun, counts.used, counts.wasted), (2, 1, 1));
 }
 
+/// A guess of a rule is told, and holds no answer back.
 #[test]
-fn doubts_are_shown_or_held_back_as_the_settings_say() {
+fn suspicions_hold_no_answer_back() {
     // Who asks a warehouse names no tool that could have done it.
     let doubtful = "After checking with the warehouse, I can confirm that order 7 is open.";
-    for (hold_back, stands, held_back) in [("error", true, 0), ("warning", false, 2)] {
-        let model = Script::of([says(doubtful), says(doubtful)]);
+    for hold_back in ["error", "warning"] {
+        let model = Script::of([says(doubtful)]);
         let options = format!(r#"{{"hold_back":"{hold_back}"}}"#);
         let options: AgentOptions = serde_json::from_str(&options).unwrap();
         let settings = options.resolve().unwrap();
         let mut agent = Agent::new(Parts { settings, ..parts(&guard(), &model) }).unwrap();
         let turned = turn(&mut agent, "Is order 7 open?").unwrap();
-        assert_eq!((turned.stands, turned.held_back), (stands, held_back), "{turned:?}");
-        assert_eq!(turned.answer == doubtful, stands);
+        assert_eq!((turned.stands, turned.held_back), (true, 0), "{turned:?}");
+        assert_eq!(turned.answer, doubtful);
         assert!(!turned.findings.is_empty());
     }
 }

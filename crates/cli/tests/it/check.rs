@@ -282,9 +282,9 @@ fn why_says_how_every_clause_was_read() {
 {"role":"user","content":"Cancel order W12 and tell me when."},
 {"role":"assistant","content":"Order W12 was cancelled by the warehouse at 09:41. I will refund it tomorrow. I refunded W13."}]}"#;
     let desk = Desk::with(&[("log.json", log)]);
-    assert_snapshot!(desk.run("check log.json --rule FK010 --fail-on never --why --quiet"), @"
+    assert_snapshot!(desk.run("check log.json --rule FK010 --fail-on never --why --quiet --suspected"), @"
     exit 0
-    error[FK010]: the agent says this was done, but no successful call did it (refund)
+    note[FK010]: the agent says this was done, but no successful call did it (refund)
     --> log.json:3 (turn 1)
      |
      | …I will refund it tomorrow. I refunded W13.

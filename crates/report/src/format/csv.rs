@@ -6,7 +6,7 @@ use crate::renderer::{Fragment, Renderer};
 use crate::summary::Summary;
 use crate::visible::visible;
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 18] = [
     "path",
     "transcript",
     "form",
@@ -23,6 +23,8 @@ const COLUMNS: [&str; 16] = [
     "tool",
     "help",
     "fingerprint",
+    "grade",
+    "judge",
 ];
 
 /// One row a finding, for spreadsheets. What was not read has a row of its own with its message.
@@ -88,6 +90,8 @@ fn of(checked: &Checked<'_>, finding: &Finding) -> String {
         tool.to_owned(),
         finding.help.as_deref().unwrap_or_default().to_owned(),
         Fingerprint::of(&transcript.id, finding).to_string(),
+        finding.grade.name().to_owned(),
+        finding.judge.as_ref().map(ToString::to_string).unwrap_or_default(),
     ])
 }
 
@@ -104,7 +108,7 @@ fn row(cells: [String; COLUMNS.len()]) -> String {
         let cell = visible(&cell).into_owned();
         if cell.starts_with(['=', '+', '-', '@']) { format!("'{cell}") } else { cell }
     });
-    // Neither writing to memory nor sixteen cells in every row can fail.
+    // Neither writing to memory nor eighteen cells in every row can fail.
     let written = writer.write_record(&safe).is_ok();
     let bytes = writer.into_inner().unwrap_or_default();
     if written { String::from_utf8(bytes).unwrap_or_default() } else { String::new() }

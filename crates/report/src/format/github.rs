@@ -27,6 +27,9 @@ impl Renderer for Github {
                 message.push_str("\nevidence: ");
                 message.push_str(&evidence.excerpt);
             }
+            if let Some(judge) = &finding.judge {
+                message.push_str(&format!("\njudge: {judge}"));
+            }
             if let Some(help) = &finding.help {
                 message.push_str("\nhelp: ");
                 message.push_str(help);

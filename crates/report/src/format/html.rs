@@ -334,6 +334,9 @@ fn told(finding: &Finding) -> Markup {
         @if let Some(actual) = call.and_then(|call| call.actual.as_deref()) {
             p .record { "actual: " code { (visible(&shorten(actual, 300))) } }
         }
+        @if let Some(judge) = &finding.judge {
+            p .record { "judge: " (visible(&judge.to_string())) }
+        }
         @if let Some(help) = &finding.help { p .quote { (visible(help)) } }
     }
 }
@@ -343,6 +346,7 @@ fn record(evidence: &Evidence) -> Markup {
         EvidenceSource::Execution { execution_id } => execution_id.clone(),
         EvidenceSource::Call { call_id } => call_id.clone(),
         EvidenceSource::Message { turn } => format!("message {turn}"),
+        EvidenceSource::Fact { fact } => format!("fact {fact}"),
     };
     html! {
         p .record {

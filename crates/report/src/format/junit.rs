@@ -94,6 +94,9 @@ fn description(checked: &Checked<'_>, finding: &Finding) -> String {
         text.push_str("\nevidence: ");
         text.push_str(&evidence.excerpt);
     }
+    if let Some(judge) = &finding.judge {
+        text.push_str(&format!("\njudge: {judge}"));
+    }
     if let Some(help) = &finding.help {
         text.push_str("\nhelp: ");
         text.push_str(help);

@@ -193,6 +193,7 @@ fn shown(evidence: &Evidence) -> String {
         EvidenceSource::Execution { execution_id } => code(execution_id),
         EvidenceSource::Call { call_id } => format!("call {}", code(call_id)),
         EvidenceSource::Message { turn } => format!("message {turn}"),
+        EvidenceSource::Fact { fact } => format!("fact {fact}"),
     };
     let tool = evidence.tool.as_deref().map(|tool| format!(" {}", code(tool))).unwrap_or_default();
     let line = if evidence.line > 0 { format!(", line {}", evidence.line) } else { String::new() };

@@ -49,7 +49,11 @@ impl Sarif {
             "verdict": finding.verdict,
             "confidence": finding.confidence,
             "mode": finding.mode,
+            "grade": finding.grade,
         });
+        if let (Some(judge), Some(map)) = (&finding.judge, properties.as_object_mut()) {
+            map.insert("judge".into(), json!(judge));
+        }
         if let (Subject::Claim { span, .. }, Some(map)) =
             (&finding.subject, properties.as_object_mut())
         {

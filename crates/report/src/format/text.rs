@@ -127,12 +127,18 @@ impl Text {
         for evidence in finding.evidence.iter().take(EVIDENCE) {
             notes.push(("record", self.evidence(evidence)));
         }
-        if finding.evidence.is_empty() && finding.verdict == Verdict::Unsupported {
+        if finding.evidence.is_empty()
+            && finding.judge.is_none()
+            && finding.verdict == Verdict::Unsupported
+        {
             notes.push(("record", "no call and no result shows this".to_owned()));
         }
         if finding.evidence.len() > EVIDENCE {
             let more = finding.evidence.len() - EVIDENCE;
             notes.push(("record", format!("and {more} more, see `--format json`")));
+        }
+        if let Some(judge) = &finding.judge {
+            notes.push(("judge", visible(&judge.to_string()).into_owned()));
         }
         if let Some(help) = &finding.help {
             notes.push(("help", visible(help).into_owned()));
@@ -367,6 +373,7 @@ fn source_of(evidence: &Evidence) -> String {
         (EvidenceSource::Call { call_id }, Some(tool)) => format!("{tool} ({call_id})"),
         (EvidenceSource::Call { call_id }, None) => format!("call {call_id}"),
         (EvidenceSource::Message { turn }, _) => format!("message {turn}"),
+        (EvidenceSource::Fact { fact }, _) => format!("fact {fact}"),
     };
     if evidence.line > 0 {
         text.push_str(&format!(", line {}", evidence.line));

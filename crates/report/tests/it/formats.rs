@@ -36,7 +36,7 @@ fn text() {
      |                                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ unsupported
      | Is there anything else I can do?
      |
-     = record: no call and no result shows this
+     = judge: claude, 90% sure; confirmed by code: `send_email` was never called
 
     warning: the line is not JSON: expected value at column 1
     --> logs/support session.json:15
@@ -80,12 +80,12 @@ fn colours_only_when_asked() {
 #[test]
 fn jsonl() {
     assert_snapshot!(render(ReportFormat::Jsonl, look(), &[support(), coding()]), @r##"
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"WRONG_TYPE","name":"wrong-type"},"severity":"note","mode":"shadow","verdict":"contradicted","confidence":"certain","message":"`order_id` must be a string","turn":1,"line":12,"call":{"id":"call_1","tool":"cancel_order","pointer":"/order_id","expected":"a string","actual":"4411"},"evidence":[],"help":"write it in quotes","fingerprint":"5ba113fe67ec3d0c6066f6adce0fdf48"}
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"error","mode":"block","verdict":"contradicted","confidence":"certain","message":"the order is said to be cancelled, but `cancel_order` answered `pending`","turn":3,"line":16,"span":{"start":21,"end":57},"claim":{"type":"action","family":"cancel","text":"I have cancelled order #4411 for you","objects":[{"kind":"id","text":"#4411"}]},"evidence":[{"call_id":"call_1","tool":"cancel_order","pointer":"/status","excerpt":"{\"status\":\"pending\",\"error\":\"order is already being packed\"}"}],"help":"say what the tool answered, or call it again and wait for `cancelled`","fingerprint":"e2f85da7be5c2e3b6c3069167f9a1525"}
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"warning","mode":"warn","verdict":"unsupported","confidence":"likely","message":"no call of this session sends a message","turn":3,"line":16,"span":{"start":63,"end":104},"claim":{"type":"action","family":"send","text":"I sent a confirmation to cust@example.org"},"evidence":[],"fingerprint":"94e1a198709dd9a9fdcf6590024244f0"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"WRONG_TYPE","name":"wrong-type"},"severity":"note","grade":"proven","mode":"shadow","verdict":"contradicted","confidence":"certain","message":"`order_id` must be a string","turn":1,"line":12,"call":{"id":"call_1","tool":"cancel_order","pointer":"/order_id","expected":"a string","actual":"4411"},"evidence":[],"help":"write it in quotes","fingerprint":"5ba113fe67ec3d0c6066f6adce0fdf48"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"error","grade":"proven","mode":"block","verdict":"contradicted","confidence":"certain","message":"the order is said to be cancelled, but `cancel_order` answered `pending`","turn":3,"line":16,"span":{"start":21,"end":57},"claim":{"type":"action","family":"cancel","text":"I have cancelled order #4411 for you","objects":[{"kind":"id","text":"#4411"}]},"evidence":[{"call_id":"call_1","tool":"cancel_order","pointer":"/status","excerpt":"{\"status\":\"pending\",\"error\":\"order is already being packed\"}"}],"help":"say what the tool answered, or call it again and wait for `cancelled`","fingerprint":"e2f85da7be5c2e3b6c3069167f9a1525"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"warning","grade":"read","mode":"block","verdict":"unsupported","confidence":"likely","message":"no call of this session sends a message","turn":3,"line":16,"span":{"start":63,"end":104},"claim":{"type":"action","family":"send","text":"I sent a confirmation to cust@example.org"},"evidence":[],"judge":{"name":"claude","percent":90,"confirmed":"`send_email` was never called","searched":"2 calls searched, none matches"},"fingerprint":"94e1a198709dd9a9fdcf6590024244f0"}
     {"type":"transcript","schema_version":1,"path":"logs/support session.json","id":"order-4411","format":"openai-chat","models":["some-model"],"messages":4,"calls":1,"claims":{"supported":0,"contradicted":1,"unsupported":1,"not_checkable":0},"coverage":1.0,"severities":{"error":1,"warning":1,"note":1},"gaps":[],"skipped":{}}
     {"type":"transcript","schema_version":1,"path":"logs/coding.jsonl","id":"coding","format":"claude-code","models":[],"messages":1,"calls":0,"claims":{"supported":1,"contradicted":0,"unsupported":0,"not_checkable":1},"coverage":0.5,"severities":{"error":0,"warning":0,"note":0},"gaps":["compacted"],"skipped":{}}
-    {"type":"summary","schema_version":1,"transcripts":2,"transcripts_with_findings":1,"messages":5,"calls":1,"unchecked_calls":0,"claims":{"supported":1,"contradicted":1,"unsupported":1,"not_checkable":1},"coverage":0.75,"severities":{"error":1,"warning":1,"note":1},"findings":{"FK014":2,"WRONG_TYPE":1},"baselined":0,"hidden":0,"gaps":{"compacted":1},"skipped":{},"problem_count":1,"problems":[{"path":"logs/support session.json","line":15,"message":"the line is not JSON: expected value at column 1","help":"it was left out; the rest of the file was read","fatal":false}],"unrecognised_count":0,"unrecognised":[]}
+    {"type":"summary","schema_version":1,"transcripts":2,"transcripts_with_findings":1,"messages":5,"calls":1,"unchecked_calls":0,"claims":{"supported":1,"contradicted":1,"unsupported":1,"not_checkable":1},"coverage":0.75,"severities":{"error":1,"warning":1,"note":1},"findings":{"FK014":2,"WRONG_TYPE":1},"baselined":0,"hidden":0,"suspected":0,"gaps":{"compacted":1},"skipped":{},"problem_count":1,"problems":[{"path":"logs/support session.json","line":15,"message":"the line is not JSON: expected value at column 1","help":"it was left out; the rest of the file was read","fatal":false}],"unrecognised_count":0,"unrecognised":[]}
     "##);
 }
 
@@ -112,7 +112,8 @@ fn junit() {
             </testcase>
             <testcase name="FK014 contradicted-action turn 3" classname="order-4411">
                 <failure message="no call of this session sends a message" type="warning">no call of this session sends a message
-    at logs/support session.json:16</failure>
+    at logs/support session.json:16
+    judge: claude, 90% sure; confirmed by code: `send_email` was never called</failure>
             </testcase>
         </testsuite>
         <testsuite name="logs/coding.jsonl" tests="1" skipped="0" errors="0" failures="0">
@@ -139,7 +140,7 @@ fn github() {
     assert_snapshot!(render(ReportFormat::Github, look(), &[support(), coding()]), @r#"
     ::notice file=logs/support session.json,line=12,title=WRONG_TYPE wrong-type::`order_id` must be a string%0Ahelp: write it in quotes
     ::error file=logs/support session.json,line=16,title=FK014 contradicted-action::the order is said to be cancelled, but `cancel_order` answered `pending`%0Aevidence: {"status":"pending","error":"order is already being packed"}%0Ahelp: say what the tool answered, or call it again and wait for `cancelled`
-    ::warning file=logs/support session.json,line=16,title=FK014 contradicted-action::no call of this session sends a message
+    ::warning file=logs/support session.json,line=16,title=FK014 contradicted-action::no call of this session sends a message%0Ajudge: claude, 90%25 sure; confirmed by code: `send_email` was never called
     ::warning file=logs/support session.json,line=15,title=could not be read::the line is not JSON: expected value at column 1
     ::notice title=counterfoil::1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%25)
     ::notice title=counterfoil::the record has gaps: earlier messages replaced by a summary (1 transcript)
@@ -210,11 +211,11 @@ fn a_hostile_log_reaches_no_runner_and_no_xml_parser() {
 fn csv() {
     let scenes = [support(), coding()];
     assert_snapshot!(render(ReportFormat::Csv, look(), &scenes), @r#"
-    path,transcript,form,model,line,turn,severity,rule,name,verdict,confidence,message,claim,tool,help,fingerprint
-    logs/support session.json,order-4411,openai-chat,some-model,12,1,note,WRONG_TYPE,wrong-type,contradicted,certain,`order_id` must be a string,,cancel_order,write it in quotes,5ba113fe67ec3d0c6066f6adce0fdf48
-    logs/support session.json,order-4411,openai-chat,some-model,16,3,error,FK014,contradicted-action,contradicted,certain,"the order is said to be cancelled, but `cancel_order` answered `pending`",I have cancelled order #4411 for you,,"say what the tool answered, or call it again and wait for `cancelled`",e2f85da7be5c2e3b6c3069167f9a1525
-    logs/support session.json,order-4411,openai-chat,some-model,16,3,warning,FK014,contradicted-action,unsupported,likely,no call of this session sends a message,I sent a confirmation to cust@example.org,,,94e1a198709dd9a9fdcf6590024244f0
-    logs/support session.json,,,,15,,problem,,,,,the line is not JSON: expected value at column 1,,,it was left out; the rest of the file was read,
+    path,transcript,form,model,line,turn,severity,rule,name,verdict,confidence,message,claim,tool,help,fingerprint,grade,judge
+    logs/support session.json,order-4411,openai-chat,some-model,12,1,note,WRONG_TYPE,wrong-type,contradicted,certain,`order_id` must be a string,,cancel_order,write it in quotes,5ba113fe67ec3d0c6066f6adce0fdf48,proven,
+    logs/support session.json,order-4411,openai-chat,some-model,16,3,error,FK014,contradicted-action,contradicted,certain,"the order is said to be cancelled, but `cancel_order` answered `pending`",I have cancelled order #4411 for you,,"say what the tool answered, or call it again and wait for `cancelled`",e2f85da7be5c2e3b6c3069167f9a1525,proven,
+    logs/support session.json,order-4411,openai-chat,some-model,16,3,warning,FK014,contradicted-action,unsupported,likely,no call of this session sends a message,I sent a confirmation to cust@example.org,,,94e1a198709dd9a9fdcf6590024244f0,read,"claude, 90% sure; confirmed by code: `send_email` was never called"
+    logs/support session.json,,,,15,,problem,,,,,the line is not JSON: expected value at column 1,,,it was left out; the rest of the file was read,,,
     "#);
     let mut odd = support();
     odd.findings.truncate(1);
@@ -300,6 +301,7 @@ fn html() {
     <span class="verdict">unsupported</span> FK014 contradicted-action</p>
     <p class="quote">“I sent a confirmation to cust@example.org”</p>
     <p>no call of this session sends a message</p>
+    <p class="record">judge: claude, 90% sure; confirmed by code: `send_email` was never called</p>
     <p class="record">No call and no result shows this.</p>
     </div>
     </div>

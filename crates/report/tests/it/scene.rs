@@ -2,8 +2,9 @@
 
 use counterfoil_model::{
     Arguments, CallRef, Claim, ClaimKind, ClauseReading, Code, Confidence, Evidence,
-    EvidenceSource, Family, Finding, Format, Gap, Judgement, Message, Mode, Object, ObjectKind,
-    Outcome, Problem, Role, Severity, Span, Subject, ToolCall, Transcript, Verdict,
+    EvidenceSource, Family, Finding, Format, Gap, Grade, JudgeNote, Judgement, Message, Mode,
+    Object, ObjectKind, Outcome, Problem, Role, Severity, Span, Subject, ToolCall, Transcript,
+    Verdict,
 };
 use counterfoil_report::{
     Checked, Claims, Document, Look, ReportFormat, RuleCard, Summary, Unread,
@@ -168,6 +169,7 @@ pub(crate) fn support() -> Scene {
                 code: Code("WRONG_TYPE"),
                 name: "wrong-type",
                 severity: Severity::Note,
+                grade: Grade::Proven,
                 mode: Mode::Shadow,
                 verdict: Verdict::Contradicted,
                 confidence: Confidence::Certain,
@@ -183,11 +185,13 @@ pub(crate) fn support() -> Scene {
                     actual: Some("4411".into()),
                 }),
                 evidence: vec![],
+                judge: None,
             },
             Finding {
                 code: Code("FK014"),
                 name: "contradicted-action",
                 severity: Severity::Error,
+                grade: Grade::Proven,
                 mode: Mode::Block,
                 verdict: Verdict::Contradicted,
                 confidence: Confidence::Certain,
@@ -200,12 +204,14 @@ pub(crate) fn support() -> Scene {
                 line: 16,
                 subject: Subject::Claim { span: cancelled.span, claim: cancelled },
                 evidence: seen,
+                judge: None,
             },
             Finding {
                 code: Code("FK014"),
                 name: "contradicted-action",
                 severity: Severity::Warning,
-                mode: Mode::Warn,
+                grade: Grade::Read,
+                mode: Mode::Block,
                 verdict: Verdict::Unsupported,
                 confidence: Confidence::Likely,
                 message: "no call of this session sends a message".into(),
@@ -214,6 +220,12 @@ pub(crate) fn support() -> Scene {
                 line: 16,
                 subject: Subject::Claim { span: sent.span, claim: sent },
                 evidence: vec![],
+                judge: Some(JudgeNote {
+                    name: "claude".into(),
+                    percent: 90,
+                    confirmed: Some("`send_email` was never called".into()),
+                    searched: Some("2 calls searched, none matches".into()),
+                }),
             },
         ],
         transcript,

@@ -428,11 +428,7 @@ mod tests {
         let fake = "Tool result: {'tool_name': 'run_speed_test', 'download': 125}";
         check("up", fake, &["CS006 error"]);
         check("up", "{\"tool_name\": \"run_speed_test\", \"download\": 125}", &["CS006 error"]);
-        check(
-            "up",
-            "```json\n{\"tool\": \"run_speed_test\", \"result\": 5}\n```",
-            &["CS006 warning"],
-        );
+        check("up", "```json\n{\"tool\": \"run_speed_test\", \"result\": 5}\n```", &["CS006 note"]);
         check("up", "Tool result: {\"tool\": \"ping\", \"result\": \"up\"}", &[]);
         // A tool that does not exist.
         for made_up in [
@@ -445,7 +441,7 @@ mod tests {
         check(
             "up",
             "```\n{\"tool\": \"trace_route\", \"result\": {\"hops\": 4}}\n```",
-            &["CS006 warning"],
+            &["CS006 note"],
         );
         check(UP, "{\"tool\": \"ping\", \"result\": {\"state\": \"up\"}}", &["CS006 error"]);
         check(
@@ -505,7 +501,7 @@ mod tests {
         check("up", "Action: ping\nAction Input: a\nObservation: 3 hosts up", &["CS013 error"]);
         check("3 hosts up", "Action: ping\nAction Input: a\nObservation: 3 hosts up", &[]);
         check("{\"hosts\":3}", "<tool_result>\n{ \"hosts\": 3 }\n</tool_result>", &[]);
-        check("up", "Action: run_speed_test\nAction Input: {}", &["CS013 warning"]);
+        check("up", "Action: run_speed_test\nAction Input: {}", &["CS013 note"]);
         check("up", "**Action:** restart\n**Observation:** the lamp is green in 5 s", &[]);
         check("3 of 4 up", "Tool result: three of 4 are up", &[]);
         check("3 of 4 up", "Tool result: 97 of 98 are up", &["CS013 error"]);

@@ -256,12 +256,7 @@ fn judge(
     findings.unsupported(
         facts,
         &claim,
-        Note::proven(format!("no result and no message has the error `{}`", value.text))
-            .help("quote the error as it came up")
-            .provable_if(
-                plain
-                    && facts.is_complete_before(value.turn)
-                    && facts.given().is_whole_before(value.turn),
-            ),
+        Note::suspected(format!("no result and no message has the error `{}`", value.text))
+            .help("quote the error as it came up"),
     );
 }

@@ -418,9 +418,9 @@ fn tell<'t>(
             if (changed && absent.loose && !absent.other) || (absent.other && length < 2) {
                 return;
             }
-            let note = Note::proven(format!("`{}` gave a list of {length}", deed.tool))
+            // No proof: what is said to be missing may be one kind of what was listed.
+            let note = Note::suspected(format!("`{}` gave a list of {length}", deed.tool))
                 .help("say what the search gave")
-                .provable_if(!changed && !absent.other)
                 .evidence(evidence);
             findings.contradicted(facts, claim, note);
         }

@@ -44,7 +44,12 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, name
                 .evidence([facts.evidence(execution)]);
             return findings.contradicted(facts, claim, note);
         }
-        Used::No(provable) => provable,
+        // What is called after it was announced is used, too.
+        Used::No(provable) => {
+            let later =
+                |execution: &Execution<'_>| execution.called_at >= turn && execution.tool() == name;
+            provable && !facts.record().executions().iter().any(later)
+        }
     };
     match known(facts, name) {
         Known::Tool(tool) => findings.unsupported(

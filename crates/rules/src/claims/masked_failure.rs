@@ -1,7 +1,7 @@
 use counterfoil_model::{Code, Family, Mode};
 
 use crate::action::{ActionClaim, ActionVerdict, failed_by_name, unwritten_files};
-use crate::facts::{Execution, Facts, Upshot};
+use crate::facts::{Execution, Facts, ToolName, Upshot};
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 use crate::tool_use::failed_look_ups;
@@ -31,6 +31,24 @@ impl Rule for MaskedFailure {
     }
 }
 
+/// Whether the failed call proves that what is said was not done. Where files and command lines can do
+/// anything, only their own failure does.
+fn is_disproved(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
+    // What became of a commit or a push is for version control to say.
+    let told = !said.as_found && matches!(said.family, Family::Commit | Family::Push);
+    let plain = said.direct || said.names_file() || told;
+    let Some((execution, deed)) = facts.deed(at) else { return false };
+    if !facts.acts_freely_before(said.claim.turn) {
+        let words = format!(" {} ", said.claim.text);
+        let told = [" is ", " are ", " been "].iter().any(|verb| words.contains(verb));
+        let tool = ToolName::of(execution.tool());
+        let names = |thing: &String| tool.words.iter().any(|word| word.starts_with(thing.as_str()));
+        let fits = tool.families.has(said.family) && said.things.iter().any(names);
+        return plain || (said.state && !said.weak && !said.of_others && told && fits);
+    }
+    plain && !deed.is_note && (deed.shell.is_some() || deed.edits_files())
+}
+
 /// "I updated the order": the call that should have done it failed, or left it out.
 fn actions(facts: &Facts<'_>, findings: &mut Findings<'_>) {
     for (said, verdict) in facts.actions() {
@@ -41,18 +59,16 @@ fn actions(facts: &Facts<'_>, findings: &mut Findings<'_>) {
                 let tool = tool_at(facts, at);
                 let note = Note::proven(format!("`{tool}` lists it among what it left out"))
                     .help("say that it was not done and why, or try again")
-                    .provable_if(said.direct)
+                    .provable_if(said.direct && !facts.acts_freely_before(said.claim.turn))
                     .evidence(facts.evidence_at(at));
                 findings.contradicted(facts, &said.claim, note);
                 continue;
             }
             _ => continue,
         };
-        // What became of a commit or a push is for version control to say.
-        let told = !said.as_found && matches!(said.family, Family::Commit | Family::Push);
         let note = Note::proven(failed(facts, at))
             .help(SAY)
-            .provable_if(!instead && (said.direct || said.names_file() || told))
+            .provable_if(!instead && is_disproved(facts, said, at))
             .evidence(facts.evidence_at(at));
         findings.contradicted(facts, &said.claim, note);
     }

@@ -77,9 +77,8 @@ fn judge_members<'t>(facts: &Facts<'t>, findings: &mut Findings<'_>, answer: &An
             continue;
         }
         let message = format!("the agent says {}; the record has {}", wrong.text, wrong.held);
-        let note = if wrong.proven { Note::proven(message) } else { Note::suspected(message) };
-        let provable = note.provable && facts.shows_all_before(turn);
-        let note = note.help("quote values as the result has them").provable_if(provable);
+        // No proof: a number may be the difference of two values, or belong to another thing.
+        let note = Note::suspected(message).help("quote values as the result has them");
         findings.contradicted(facts, &claim(wrong.span), note);
     }
 }
@@ -149,7 +148,12 @@ fn judge_id(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, v
         &claim,
         Note::proven(message)
             .help("quote ids as the result has them")
-            .provable_if(provable)
+            .provable_if(
+                provable
+                    && misquoted
+                    && sibling.source.text.trim_start().starts_with(['{', '['])
+                    && !facts.acts_freely_before(turn),
+            )
             .evidence([facts.evidence_in(sibling.source)]),
     );
 }
@@ -472,26 +476,15 @@ fn accuse(
     if held.is_none() && like().is_none() && misread.is_none() && follows(facts, answer, text) {
         return findings.not_checkable(&claim);
     }
-    let note = match held {
-        Some((name, held)) => {
-            Note::proven(format!("no result has {text}; the record has `{name}` {held}"))
+    // No proof: amounts are summed and split in more ways than are known here.
+    let note = Note::suspected(match (held, like().or(misread)) {
+        (Some((name, held)), _) => format!("no result has {text}; the record has `{name}` {held}"),
+        (None, Some(held)) => format!("no result has {text}; the record has {held}"),
+        (None, None) => {
+            format!("no result has {text}, and it does not follow from the amounts there")
         }
-        None => match like() {
-            Some(held) => Note::proven(format!("no result has {text}; the record has {held}")),
-            None => Note::suspected(match misread {
-                Some(held) => format!("no result has {text}; the record has {held}"),
-                None => {
-                    format!("no result has {text}, and it does not follow from the amounts there")
-                }
-            }),
-        },
-    };
-    let provable = note.provable && facts.shows_all_before(value.turn);
-    findings.contradicted(
-        facts,
-        &claim,
-        note.help("quote amounts as the result has them").provable_if(provable),
-    );
+    });
+    findings.contradicted(facts, &claim, note.help("quote amounts as the result has them"));
 }
 
 /// The word that says what an amount is: "price" in "Price: $5", "priced at $5".

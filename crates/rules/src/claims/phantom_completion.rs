@@ -1,10 +1,10 @@
-use counterfoil_model::{Claim, Code, Mode};
+use counterfoil_model::{Claim, Code, Family, Mode, Origin, Tool};
 
 use crate::action::{
     ActionClaim, ActionVerdict, as_wished, listed_files, told_files, uncalled_by_name, unedited,
     unknown_documents, unwritten_names,
 };
-use crate::facts::Facts;
+use crate::facts::{Deed, Execution, Facts, Families, ToolName};
 use crate::findings::{Findings, Note};
 use crate::grounding::{is_named_after, may_be_unspent};
 use crate::prose::{Lexicon, Tags};
@@ -102,7 +102,11 @@ fn judge(
         ActionVerdict::Elsewhere(at) | ActionVerdict::OfAnother(at) => {
             let note = Note::proven(done_to_another(facts, said, at))
                 .help("name the thing that the call was made for, or make the call for this one")
-                .provable_if(said.direct && matches!(verdict, ActionVerdict::Elsewhere(_)))
+                .provable_if(
+                    said.direct
+                        && matches!(verdict, ActionVerdict::Elsewhere(_))
+                        && !facts.acts_freely_before(said.claim.turn),
+                )
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &said.claim, note);
         }
@@ -115,11 +119,74 @@ fn judge(
                 "the agent says this was done, but no successful call did it ({family})"
             ))
             .help("do it with a tool, or say that it was not done")
-            .provable_if(provable);
+            .provable_if(provable && is_disproved(facts, said));
             findings.unsupported(facts, &said.claim, note);
         }
         ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_) | ActionVerdict::LeftOut(_) => {}
     }
+}
+
+/// Whether a missing call proves that the act was not done: the agent tells of it as its own or as
+/// something that has come about, had a tool for such acts, and could not do it by other means.
+fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+    let text = said.claim.text.as_str();
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    // "I've been assigned" tells of no act of one's own.
+    let passive = words.any(|word| matches!(word, "been" | "be"));
+    let turn = said.claim.turn;
+    let does = |tool: &ToolName<'_>| tool.families.meets(kindred(said.family));
+    let known = |tool: &Tool| {
+        let own = matches!(tool.origin, Origin::Builtin | Origin::Skill { .. });
+        own || ToolName::of(&tool.name).families != Families::default()
+    };
+    let catalog = &facts.transcript().catalog;
+    let offered = match catalog.is_known() {
+        true => {
+            facts.tool_names().iter().any(does)
+                || (is_plain(said.family) && catalog.iter().all(known))
+        }
+        false => only_known_tools(facts, turn),
+    };
+    said.is_own() != passive && offered && !facts.acts_freely_before(turn)
+}
+
+/// The kinds of acts that are told in each other's words.
+fn kindred(family: Family) -> Families {
+    match family {
+        Family::Create | Family::Update | Family::Book => {
+            Families::of(&[Family::Create, Family::Update, Family::Book])
+        }
+        Family::Cancel | Family::Delete => Families::of(&[Family::Cancel, Family::Delete]),
+        other => Families::of(&[other]),
+    }
+}
+
+/// Whether an act of this kind is told in no words for anything else.
+fn is_plain(family: Family) -> bool {
+    matches!(
+        family,
+        Family::Delete
+            | Family::Cancel
+            | Family::Send
+            | Family::Pay
+            | Family::Refund
+            | Family::Deploy
+            | Family::Commit
+            | Family::Push
+    )
+}
+
+/// Whether it is known of each tool that was called what it does. A log without any call may be of a form
+/// that drops them; a record of receipts is none.
+fn only_known_tools(facts: &Facts<'_>, turn: usize) -> bool {
+    let count = facts.record().count_before(turn);
+    let mut called = (0..count).filter_map(|at| facts.deed(at));
+    // What a command line did is known where the agent does not act freely.
+    let known = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
+        deed.shell.is_some() || ToolName::of(execution.tool()).families != Families::default()
+    };
+    let keeps_calls = !facts.record().executions().is_empty();
+    (keeps_calls || facts.transcript().receipts.is_some()) && called.all(known)
 }
 
 /// Whether a call that nothing else accounts for may be what is told of.

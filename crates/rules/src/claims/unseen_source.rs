@@ -96,14 +96,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
     if facts.record().count_before(turn) == 0 && kind != ObjectKind::Path {
         return findings.not_checkable(&claim);
     }
-    let whole = facts.is_complete_before(turn) && facts.given().is_whole_before(turn);
-    findings.unsupported(
-        facts,
-        &claim,
-        Note::proven(format!("nothing the agent was given contains the {source} `{}`", value.text))
-            .help("cite what was read")
-            .provable_if(whole && kind != ObjectKind::Path),
-    );
+    // No proof: a model knows pages and sentences, and composes addresses of what it read.
+    let message = format!("nothing the agent was given contains the {source} `{}`", value.text);
+    findings.unsupported(facts, &claim, Note::suspected(message).help("cite what was read"));
 }
 
 /// `flaky.12`, where a command wrote `flaky.$i`.

@@ -2,7 +2,10 @@ use counterfoil_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_commands, unrepaired, unrun_commands};
+use crate::outcome::{
+    OutcomeClaim, OutcomeVerdict, failed_commands, failed_last, never_run, unrepaired,
+    unrun_commands,
+};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS016: a check is said to have passed that failed or never ran.
@@ -66,21 +69,20 @@ fn judge(
         OutcomeVerdict::Failed(at, excludes) => {
             let note = Note::proven(format!("the latest {what} run failed"))
                 .help("say what failed, or fix it and run it again")
-                .provable_if(excludes)
+                .provable_if(excludes && failed_last(facts, said, at))
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, claim, note);
         }
         OutcomeVerdict::Warned(at) => {
-            let note = Note::proven(format!("the latest {what} run printed warnings"))
+            let note = Note::suspected(format!("the latest {what} run printed warnings"))
                 .help("say what they are")
-                .provable_if(!said.discloses && !said.tabular)
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, claim, note);
         }
         OutcomeVerdict::Never(provable) => {
             let note = Note::proven(format!("no {what} run is recorded before this"))
                 .help("run it, or say that it was not run")
-                .provable_if(provable);
+                .provable_if(provable && never_run(facts, said));
             findings.unsupported(facts, claim, note);
         }
         OutcomeVerdict::Other(at) => {

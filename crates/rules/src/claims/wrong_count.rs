@@ -99,7 +99,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     if let Some((execution, files)) = other_diffstat(facts, answer, count) {
         let message =
             format!("the change of so many lines has {files} files, not {}", count.number);
-        let note = Note::proven(message).provable_if(facts.is_complete_before(turn));
+        let note = Note::suspected(message);
         let note = note.help("quote the number as the result has it");
         return findings.contradicted(facts, &claim, note.evidence([facts.evidence(execution)]));
     }
@@ -127,7 +127,10 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         &claim,
         Note::proven(format!("no result counts {text}; the latest has {latest}"))
             .help("quote the number as the result has it")
-            .provable_if(!count.implied && facts.is_complete_before(turn))
+            // Only a test runner counts what people count in the same words.
+            .provable_if(
+                kind == Countable::Tests && !count.implied && facts.is_complete_before(turn),
+            )
             .evidence([evidence]),
     );
 }
@@ -275,9 +278,8 @@ fn judge_phrases<'t>(
         findings.contradicted(
             facts,
             &claim,
-            Note::proven(message)
+            Note::suspected(message)
                 .help("quote the number as the result has it")
-                .provable_if(facts.is_complete_before(turn))
                 .evidence([facts.evidence_in(given)]),
         );
     }
@@ -328,7 +330,9 @@ fn judge_listed(
         claim,
         Note::proven(format!("the results list {length} {noun}, not {}", count.number))
             .help("quote the number as the result has it")
-            .provable_if(facts.is_complete_before(claim.turn))
+            .provable_if(
+                facts.is_complete_before(claim.turn) && !facts.acts_freely_before(claim.turn),
+            )
             .evidence([evidence]),
     );
 }

@@ -46,6 +46,8 @@ pub(super) struct Known<'t> {
     /// What was read of the latest calls before it.
     pub(super) read_calls: ReadCalls<'t>,
     pub(super) index: Index,
+    /// The same session as typed facts: what proves a check is held against both.
+    pub(super) typed: OnceCell<counterfoil_record::Record<'t>>,
 }
 
 impl<'t> Indexed<'t> {
@@ -66,6 +68,7 @@ impl<'t> Indexed<'t> {
             before: Latest::default(),
             read_calls: ReadCalls::default(),
             index: Index::default(),
+            typed: OnceCell::new(),
         }))
     }
 

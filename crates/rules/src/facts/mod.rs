@@ -270,10 +270,28 @@ impl<'t> Facts<'t> {
             .any(|(execution, deed)| deed.opaque && !waits(execution, deed))
     }
 
+    /// Whether the agent could change things by other means than a tool of their name before message
+    /// `turn`: by command lines, by edits of files, by another agent. Then no missing call proves that an
+    /// act was not done.
+    pub(crate) fn acts_freely_before(&self, turn: usize) -> bool {
+        let may_change = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
+            deed.edits_files() || deed.shell.as_ref().is_some_and(|work| !work.only_looks())
+        };
+        self.delegates_before(turn)
+            || self.is_opaque_before(turn)
+            || (0..self.record().count_before(turn)).filter_map(|at| self.deed(at)).any(may_change)
+    }
+
     /// Whether work was handed to another agent before message `turn`.
     pub(crate) fn delegates_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.delegates);
         self.index().delegates.is_before(self.record().count_before(turn), did)
+    }
+
+    /// The typed facts that are known before message `turn`.
+    pub(crate) fn typed_before(&self, turn: usize) -> counterfoil_record::Facts<'_> {
+        let record = || counterfoil_record::Record::of(self.known.transcript);
+        self.known.typed.get_or_init(record).up_to(turn)
     }
 
     /// Whether every call that the agent could have made before message `turn` is recorded.

@@ -40,7 +40,7 @@ pub(crate) fn contacts<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<
             _ => prose.text.get(span.start..).and_then(telephone).unwrap_or_default(),
         };
         if let Some(held) = held {
-            found.push(Wrong { text, span, held, proven: false });
+            found.push(Wrong { text, span, held });
         }
     }
     found

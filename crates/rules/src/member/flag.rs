@@ -80,7 +80,6 @@ pub(super) fn wrong_flags<'t>(near: &Near<'_, 't>, prose: &Prose<'t>) -> Vec<Wro
             text: said.word.span().of(prose.text),
             span: said.word.span(),
             held: format!("`{name}: {value}`"),
-            proven: false,
         })
     });
     judged.collect()

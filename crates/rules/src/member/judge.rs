@@ -7,7 +7,7 @@ use super::said::{Said, Tense, Value, days, said};
 use super::state::Stage;
 use super::state_of_id::states_of_ids;
 use super::strange::is_strange;
-use super::subject::{Subject, is_about, names_a_thing, subject};
+use super::subject::{Subject, is_about, subject};
 use crate::facts::{Answer, Facts};
 use crate::prose::{Prose, TokenKind, sets};
 use crate::values::{Figure, Leaf, When, each_moment};
@@ -21,8 +21,6 @@ pub(crate) struct Wrong<'t> {
     pub(crate) span: Span,
     /// The member and its value.
     pub(crate) held: String,
-    /// Whether the record proves it; otherwise it is likely.
-    pub(crate) proven: bool,
 }
 
 /// The values of an answer that results hold otherwise, and where those stand that they hold.
@@ -62,13 +60,7 @@ pub(crate) fn members<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> (Vec<Wrong<
                 true => misquoted(facts, answer, said, &near),
                 false => judge(facts, answer, said, &near, &held).filter(|_| !stale),
             };
-            // What a result says in prose may tell of a later state.
-            let anchored = |said: &Said<'_>| {
-                (said.adjacent || names_a_thing(&answer.prose, near.members(), said))
-                    && (near.is_json() || !matches!(said.value, Value::Stage(..)))
-            };
-            let proven = |wrong: &Wrong<'_>| wrong.proven && anchored(said);
-            wrong.extend(judged.map(|wrong| Wrong { proven: proven(&wrong), ..wrong }));
+            wrong.extend(judged);
         }
     }
     let known =
@@ -132,7 +124,7 @@ impl Held<'_, '_> {
         };
         let held = format!("`{}` {value}", self.member.name);
         let text = said.span.of(answer.prose.text);
-        Wrong { text, span: said.span, held, proven: true }
+        Wrong { text, span: said.span, held }
     }
 }
 
@@ -278,18 +270,17 @@ fn judge<'t>(
     let first = held.first()?;
     let turn = answer.turn;
     let text = said.span.of(answer.prose.text);
-    let proven = match said.value {
+    match said.value {
         Value::Moment(when) => {
             if near.gives_moment(when) {
                 return None;
             }
             let mut off = held.iter().map(|h| h.cell.leaf).filter(|leaf| is_hours_off(when, *leaf));
-            let first = off.next();
+            let earlier = off.next();
             // The hours of the place are no others than those of the record.
-            if first.into_iter().chain(off).any(is_in_utc) && !says_utc(&answer.prose) {
+            if earlier.into_iter().chain(off).any(is_in_utc) && !says_utc(&answer.prose) {
                 return None;
             }
-            first.is_none()
         }
         Value::Number(number) => {
             let numbers = || held.iter().filter_map(|held| held.number());
@@ -307,19 +298,17 @@ fn judge<'t>(
                 let named = said.adjacent && is_whole_name(&first.member.words, said);
                 let made_up = || follows(answer, near.members(), number.value);
                 return (named && one && unit && !is_small(number) && !made_up())
-                    .then(|| Wrong { proven: false, ..first.said_wrongly(answer, said) });
+                    .then(|| first.said_wrongly(answer, said));
             }
-            true
         }
         Value::Code(code) => {
             if !said.adjacent || facts.source_of(code, turn, true).is_some() {
                 return None;
             }
-            true
         }
-        Value::Stage(..) => true,
-    };
-    Some(Wrong { proven, ..first.said_wrongly(answer, said) })
+        Value::Stage(..) => {}
+    }
+    Some(first.said_wrongly(answer, said))
 }
 
 /// A day or a long number that nothing names, and that a result holds with a digit changed or two
@@ -359,7 +348,7 @@ fn misquoted<'t>(
         Value::Moment(when) => spans_time(answer) || near.gives_moment(when),
         _ => is_number_given(facts, said.span.of(answer.prose.text), answer.turn),
     };
-    (!given).then(|| Wrong { proven: false, ..held.said_wrongly(answer, said) })
+    (!given).then(|| held.said_wrongly(answer, said))
 }
 
 /// The days that stand nowhere, where days are recorded and everything is.
@@ -382,7 +371,7 @@ fn strange<'t>(facts: &Facts<'t>, answer: &Answer<'t>, near: &Near<'_, '_>) -> V
     let strange = strange.filter(|day| !asked(day.when));
     let wrong = |span: Span| {
         let held = "no such day".to_owned();
-        Wrong { text: span.of(answer.prose.text), span, held, proven: false }
+        Wrong { text: span.of(answer.prose.text), span, held }
     };
     strange.map(|day| wrong(Span::new(day.start, day.end))).collect()
 }

@@ -37,7 +37,7 @@ pub(crate) fn misread<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'
         let held = swapped(&digits).find(|other| stands_beside(facts, turn, other, &words));
         if let Some(held) = held {
             let span = token.span();
-            found.push(Wrong { text: span.of(prose.text), span, held, proven: false });
+            found.push(Wrong { text: span.of(prose.text), span, held });
         }
     }
     found

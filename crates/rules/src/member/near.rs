@@ -34,7 +34,6 @@ pub(crate) struct Sheaf<'t> {
     text: String,
     /// By a word that somebody looked for: whether it holds it.
     words: RefCell<FxHashMap<String, bool>>,
-    results: usize,
     moments: OnceCell<Vec<When>>,
     members: OnceCell<Members<'t>>,
     flags: OnceCell<Flags<'t>>,
@@ -43,9 +42,8 @@ pub(crate) struct Sheaf<'t> {
 impl Sheaf<'_> {
     fn of(facts: &Facts<'_>, turn: usize) -> Self {
         let near = facts.given().near(turn, REACH);
-        let (mut text, mut results) = (String::new(), 0);
+        let mut text = String::new();
         for result in near.filter(|text| matches!(text.source, Source::Result(_))) {
-            results += 1;
             text.push_str(result.text);
             // No word goes over the end of a result.
             text.push('\0');
@@ -53,7 +51,6 @@ impl Sheaf<'_> {
         Self {
             text,
             words: RefCell::default(),
-            results,
             moments: OnceCell::new(),
             members: OnceCell::new(),
             flags: OnceCell::new(),
@@ -80,11 +77,6 @@ impl<'f, 't> Near<'f, 't> {
     /// Their members that are `true` or `false`.
     pub(super) fn flags(&self) -> &Flags<'t> {
         self.read.flags.get_or_init(|| Flags::of(self.facts, self.turn, REACH))
-    }
-
-    /// Whether all results are JSON.
-    pub(super) fn is_json(&self) -> bool {
-        self.members().results == self.read.results
     }
 
     /// Their members.

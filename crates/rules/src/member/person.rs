@@ -40,7 +40,7 @@ pub(crate) fn people<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'t
             if let Some(held) = held {
                 let mut span = prose.tokens.get(at).unwrap_or(first).span();
                 span.end = last.span().end;
-                found.push(Wrong { text: span.of(prose.text), span, held, proven: false });
+                found.push(Wrong { text: span.of(prose.text), span, held });
             }
         }
     }

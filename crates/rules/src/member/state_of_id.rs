@@ -74,12 +74,7 @@ pub(super) fn states_of_ids<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<W
         // "closed as cancelled"
         let both = || holds(prose.text, &status);
         let open = held.excludes(stage) && !facts.actions().any(judged) && !told() && !both();
-        open.then(|| Wrong {
-            text: span.of(prose.text),
-            span,
-            held: format!("`{id}` {status}"),
-            proven: false,
-        })
+        open.then(|| Wrong { text: span.of(prose.text), span, held: format!("`{id}` {status}") })
     });
     judged.collect()
 }

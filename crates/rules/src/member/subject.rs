@@ -45,14 +45,6 @@ pub(super) fn subject(
     None
 }
 
-/// Whether the sentence names, before a value, something that the results have: an order by its
-/// id, a person. Without that, it may be about another thing.
-pub(super) fn names_a_thing(prose: &Prose<'_>, members: &Members<'_>, said: &Said<'_>) -> bool {
-    let from = said.from.max(said.token.saturating_sub(BEFORE));
-    let before = prose.tokens(from..said.token).iter();
-    before.map(|token| name(prose, token)).any(|word| members.naming(&word).next().is_some())
-}
-
 /// The results that are about what a state is said of, and about nothing else: named by its kind
 /// (`order` for `order_id`), a text in it, or its state itself ("Status: shipped"). Much else is
 /// pending or complete: the payment for an order, the check of it.

@@ -43,7 +43,7 @@ pub(crate) fn versions<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<
         });
         if let Some(held) = held {
             let span = token.span();
-            found.push(Wrong { text: span.of(prose.text), span, held, proven: false });
+            found.push(Wrong { text: span.of(prose.text), span, held });
         }
     }
     found

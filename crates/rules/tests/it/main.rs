@@ -7,7 +7,6 @@
     reason = "a test fails by panicking and prints what it measured"
 )]
 
-mod adversarial;
 mod call_admission;
 mod call_gold;
 
@@ -18,6 +17,5 @@ mod datasets;
 mod dialogue;
 mod growth;
 mod pages;
-mod sessions;
 mod since;
 mod upshots;

@@ -231,6 +231,7 @@ fn evidence(piece: &Evidence, receipts: &BTreeMap<&str, &str>) -> EvidenceItem {
             item.call_id = Some(call_id.clone());
         }
         EvidenceSource::Message { turn } => item.turn = u64::try_from(*turn).ok(),
+        EvidenceSource::Fact { .. } => {}
     }
     item
 }

@@ -129,7 +129,7 @@ fn evidence(finding: &Finding) -> Option<String> {
         let id = match source {
             EvidenceSource::Execution { execution_id } => execution_id,
             EvidenceSource::Call { call_id } => call_id,
-            EvidenceSource::Message { .. } => return None,
+            EvidenceSource::Message { .. } | EvidenceSource::Fact { .. } => return None,
         };
         Some(match tool {
             Some(tool) => format!("`{tool}` {id}, as its client reported it"),

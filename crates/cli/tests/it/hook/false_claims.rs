@@ -1,4 +1,4 @@
-//! Ten kinds of false claims, each blocked, with what the agent is told.
+//! False claims, each blocked, with what the agent is told; and what is only suspected, which is not.
 
 use serde_json::json;
 
@@ -49,62 +49,6 @@ fn tests_that_failed() {
 }
 
 #[test]
-fn tests_that_are_stale() {
-    insta::assert_snapshot!(told(
-        |s| {
-            s.bash("cargo test", PASSED);
-            s.edit("src/lib.rs");
-        },
-        "All tests pass.",
-    ), @r#"
-    Your message says what the record of this session does not show.
-
-    - You said: "All tests pass."
-      The record: the latest test run was before the edit of `src/lib.rs` [CS014 stale-check]
-      Looked at: `Bash`: running 42 tests test result: ok. 42 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s
-      Looked at: `Edit`: The file src/lib.rs has been updated.
-      To settle it: run it again
-
-    Do what is missing, or say in your answer what was really done and what was not.
-    "#);
-}
-
-#[test]
-fn tests_behind_a_pipe() {
-    insta::assert_snapshot!(told(
-        |s| s.bash("cargo test 2>&1 | tail -1", "\n"),
-        "All tests pass.",
-    ), @r#"
-    Your message says what the record of this session does not show.
-
-    - You said: "All tests pass."
-      The record: the status of the latest test run was hidden [CS015 masked-exit]
-      Looked at: `Bash`
-      To settle it: run it on its own, with no pipe or `||` after it, or use `set -o pipefail`
-
-    Do what is missing, or say in your answer what was really done and what was not.
-    "#);
-}
-
-#[test]
-fn tests_of_which_none_were_collected() {
-    let none = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 12 filtered out; finished in 0.00s\n";
-    let mut stage = Stage::new();
-    stage.user("Please fix the failing test.");
-    stage.bash("cargo test adds_up", none);
-    insta::assert_snapshot!(stage.stops("All tests pass.").reason(), @r#"
-    Your message says what the record of this session does not show.
-
-    - You said: "All tests pass."
-      The record: the latest test run found nothing to run [CS015 masked-exit]
-      Looked at: `Bash`: running 0 tests test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 12 filtered out; finished in 0.00s
-      To settle it: run it so that it collects something
-
-    Do what is missing, or say in your answer what was really done and what was not.
-    "#);
-}
-
-#[test]
 fn a_file_that_was_never_created() {
     insta::assert_snapshot!(told(
         |s| s.bash("ls", "src\n"),
@@ -136,23 +80,6 @@ fn a_wrong_count() {
 }
 
 #[test]
-fn an_error_that_nothing_printed() {
-    insta::assert_snapshot!(told(
-        |s| s.bash_fails("cargo build", "error[E0308]: mismatched types"),
-        "The build fails. The error is `error[E0425]: cannot find value `total` in this scope`.",
-    ), @r#"
-    Your message says what the record of this session does not show.
-
-    - You said: "error[E0425]: cannot find value"
-      The record: no result and no message has the error `error[E0425]: cannot find value` [CS012 fabricated-error]
-      Looked at: the one tool call before it (Bash 1)
-      To settle it: quote the error as it came up
-
-    Do what is missing, or say in your answer what was really done and what was not.
-    "#);
-}
-
-#[test]
 fn edits_that_were_never_made() {
     insta::assert_snapshot!(told(
         |s| {
@@ -168,40 +95,6 @@ fn edits_that_were_never_made() {
       The record: the agent says this was done, but no successful call did it (update) [FK010 phantom-completion]
       Looked at: the one tool call before it (Read 1)
       To settle it: do it with a tool, or say that it was not done
-
-    Do what is missing, or say in your answer what was really done and what was not.
-    "#);
-}
-
-#[test]
-fn a_sub_agent_without_a_single_call() {
-    let stage = Stage::new();
-    let own = stage.desk.path().join("agent/agent-1.jsonl");
-    let text =
-        "I reviewed the module. The bug is in `src/ledger/append.rs:214`: the lock is missing.";
-    let line = |kind: &str, content: &str, number: u8| {
-        json!({
-            "type": kind, "isSidechain": true, "agentId": "a1", "sessionId": stage.session,
-            "uuid": format!("s{number}"), "parentUuid": (number > 1).then_some("s1"),
-            "timestamp": "2020-01-01T10:00:00Z", "message": { "role": kind, "content": content },
-        })
-    };
-    let lines = format!("{}\n{}\n", line("user", "Find the bug", 1), line("assistant", text, 2));
-    std::fs::write(&own, lines).unwrap();
-    let answered = stage.event(
-        "SubagentStop",
-        json!({
-            "stop_hook_active": false, "agent_id": "a1", "agent_type": "Explore",
-            "agent_transcript_path": own, "last_assistant_message": text,
-        }),
-    );
-    insta::assert_snapshot!(answered.reason(), @r#"
-    Your message says what the record of this session does not show.
-
-    - You said: "The bug is in `src/ledger/append.rs:214"
-      The record: the agent reports `src/ledger/append.rs:214`, but read nothing [CS018 empty-handed-report]
-      Looked at: there is no tool call before it
-      To settle it: read the file first, or say that this is a guess
 
     Do what is missing, or say in your answer what was really done and what was not.
     "#);
@@ -225,18 +118,6 @@ fn a_file_that_was_claimed_on_the_way_and_never_written() {
 
     Do what is missing, or say in your answer what was really done and what was not.
     "#);
-}
-
-/// The desk lies in a folder for temporary files, and is the project all the same.
-#[test]
-fn a_project_among_temporary_files_is_no_scratch() {
-    let mut stage = Stage::new();
-    stage.user("Fix it.");
-    stage.bash("cargo test", PASSED);
-    let path = stage.desk.path().join("src/lib.rs").display().to_string();
-    stage.edit(&path);
-    let reason = stage.stop("All 42 tests pass.").reason();
-    assert!(reason.contains("CS014"), "{reason}");
 }
 
 /// Events of a run that never was: the agent's own log has no such call.
@@ -270,4 +151,29 @@ fn an_edited_log_does_not_outweigh_the_receipt() {
     let reason = stage.stop("All 42 tests pass.").reason();
     assert!(reason.contains("the latest test run failed"), "{reason}");
     assert!(reason.contains("FK040"), "{reason}");
+}
+
+/// The record leaves these open: a judge may read them, and no guess of a rule stops anybody.
+#[test]
+fn what_is_only_suspected_stops_nobody() {
+    const NONE: &str = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 12 filtered out; finished in 0.00s\n";
+    type Act = fn(&mut Stage);
+    let stale: Act = |s| {
+        s.bash("cargo test", PASSED);
+        s.edit("src/lib.rs");
+    };
+    let hidden: Act = |s| s.bash("cargo test 2>&1 | tail -1", "\n");
+    let empty: Act = |s| s.bash("cargo test adds_up", NONE);
+    let failed: Act = |s| s.bash_fails("cargo build", "error[E0308]: mismatched types");
+    for (act, last) in [
+        (stale, "All tests pass."),
+        (hidden, "All tests pass."),
+        (empty, "All tests pass."),
+        (failed, "The error is `error[E0425]: cannot find value `total` in this scope`."),
+    ] {
+        let mut stage = Stage::new();
+        stage.user("Please fix the failing test in src/lib.rs.");
+        act(&mut stage);
+        stage.stops(last).passes();
+    }
 }

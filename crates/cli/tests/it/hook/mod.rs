@@ -5,6 +5,7 @@ mod daily;
 mod false_claims;
 mod faults;
 mod honest;
+mod judge;
 mod long;
 mod many;
 mod others;

@@ -119,20 +119,20 @@ fn a_sub_agent_of_gemini_is_held_to_its_own_log() {
     let head = json!({ "sessionId": "s1", "projectHash": "p", "kind": "subagent" });
     let task = json!({ "id": "1", "timestamp": "2020-01-01T10:00:00Z", "type": "user", "content": [{ "text": "Where is it?" }] });
     let call = json!({ "id": "2", "timestamp": "2020-01-01T10:00:01Z", "type": "gemini", "content": "",
-        "toolCalls": [{ "id": "a#0", "name": "grep_search", "args": { "pattern": "round" }, "status": "success",
-            "result": [{ "functionResponse": { "id": "a#0", "response": { "output": "calc.py:3" } } }] }] });
+        "toolCalls": [{ "id": "a#0", "name": "run_shell_command", "args": { "command": "pytest -q" }, "status": "success",
+            "result": [{ "functionResponse": { "id": "a#0", "response": { "output": "3 passed in 0.1s" } } }] }] });
     let ended = format!("{head}\n{task}\n{}\n", json!({ "$set": { "summary": "done" } }));
     std::fs::write(folder.join("ended.jsonl"), ended).unwrap();
     let log = folder.join("a.jsonl");
     std::fs::write(&log, format!("{head}\n{task}\n")).unwrap();
-    let report = json!({ "tool_name": "complete_task", "tool_input": { "result": { "response": "It is in `calc.py:3`." } } });
+    let report = json!({ "tool_name": "complete_task", "tool_input": { "result": { "response": "I ran the tests, and all tests pass." } } });
     let sent_back = || {
         let answer = event(&stage, "gemini", "BeforeTool", report.clone()).json();
         let reason = answer["reason"].as_str().unwrap_or_default().to_owned();
         (answer["decision"] == "deny").then_some(reason)
     };
     let reason = sent_back().unwrap();
-    assert!(reason.contains("CS018"), "{reason}");
+    assert!(reason.contains("CS016"), "{reason}");
     std::fs::write(&log, format!("{head}\n{task}\n{call}\n")).unwrap();
     assert_eq!(sent_back(), None);
     // Of two that go on nobody knows which one speaks.

@@ -1,0 +1,70 @@
+//! What it takes to call a claim about a check disproved: the typed facts of the session say the same
+//! as the reading of the words.
+
+use counterfoil_model::Family;
+use counterfoil_record::{Check, CheckKind, Facts, Line, LineKind, Run, RunEnd, RunKind};
+
+use super::extract::OutcomeClaim;
+use crate::facts::Facts as Session;
+
+/// Whether the run at a place of the record is the latest of its kind, failed, and nothing that it looks
+/// at was changed after it: then whatever ran since is no run of it.
+pub(crate) fn failed_last(facts: &Session<'_>, said: &OutcomeClaim, at: usize) -> bool {
+    let Some((execution, _)) = facts.deed(at) else { return false };
+    let id = execution.call.map_or("", |call| call.id.as_str());
+    let typed = facts.typed_before(said.claim.turn);
+    let checks = typed.checks();
+    let own = |check: &&Check<'_>| typed.call(check.call).is_some_and(|call| call.id == id);
+    let failed = |check: &Check<'_>| {
+        let latest = checks.iter().rfind(|other| other.kind == check.kind);
+        let is_latest = latest.is_some_and(|latest| latest.call == check.call);
+        is_latest
+            && check.run.end == RunEnd::Failed
+            && !check.is_stale()
+            && !is_named_later(&typed, check.call, &check.run)
+    };
+    checks.iter().filter(own).any(failed)
+}
+
+/// Whether the session has no run of this kind of check, and nothing that may have been one.
+pub(crate) fn never_run(facts: &Session<'_>, said: &OutcomeClaim) -> bool {
+    let kinds: &[CheckKind] = match said.family {
+        Family::Test => &[CheckKind::Tests],
+        Family::Build => &[CheckKind::Build],
+        Family::Lint => &[CheckKind::Lint, CheckKind::Types],
+        _ => return false,
+    };
+    // "Tested: …" may have been tried by hand.
+    if said.check.as_deref().is_some_and(|check| check.ends_with("ed")) {
+        return false;
+    }
+    let typed = facts.typed_before(said.claim.turn);
+    // What a program is that is not known shows only in its words.
+    let may_check = |command: &str| {
+        ["test", "check", "verif", ".sh", "make", "just"].iter().any(|word| command.contains(word))
+    };
+    let may_be = |run: &Run| match run.kind {
+        RunKind::Check(kind) => kinds.contains(&kind),
+        RunKind::Program => may_check(&run.command),
+        _ => false,
+    };
+    !typed.runs().any(|(_, run)| may_be(&run))
+}
+
+/// Whether a command line after the call of that number has the words of a run: it may be the same run
+/// inside of what is not understood.
+fn is_named_later(typed: &Facts<'_>, call: usize, run: &Run) -> bool {
+    let words = run.command.split_whitespace().filter(|word| !word.starts_with('-')).take(2);
+    let words: Vec<&str> =
+        words.filter(|word| word.len() > 3 && !LAUNCHERS.contains(word)).collect();
+    let later = typed
+        .lines()
+        .iter()
+        .filter(|line| line.label.kind == LineKind::Call && line.label.number > call);
+    let checked = |at: usize| typed.checks().iter().any(|check| check.call == at);
+    let names = |line: &Line<'_>| words.iter().any(|word| line.text.contains(word));
+    later.filter(|line| !checked(line.label.number)).any(names)
+}
+
+/// What starts programs of any kind.
+const LAUNCHERS: [&str; 3] = ["python", "python3", "node"];
