@@ -8,7 +8,6 @@ use anyhow::Context as _;
 use counterfoil_guard::{
     Approver, ExecutorKind, FileExecutor, Gates, Guard, GuardOptions, GuardSettings, HostedCall,
     Ledger, Sandbox, ShellExecutor, StateFolder, SystemClock, SystemRandomness, WebExecutor,
-    profile,
 };
 use counterfoil_model::Agent;
 
@@ -175,9 +174,7 @@ pub(crate) fn settings_of_hook(
     let guard = options.hooks.guard(agent, call, options.guard());
     let GuardOptions { tools, ledger, audit, .. } = guard;
     (options.tools, options.ledger, options.audit) = (tools, ledger, audit);
-    let mut settings = settings_beside(&options, folder)?;
-    settings.rules = profile(settings.rules);
-    Ok(settings)
+    settings_beside(&options, folder)
 }
 
 /// Protects what decides about the agent and has a name only here: the state and the configuration

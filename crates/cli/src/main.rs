@@ -29,6 +29,7 @@ mod files;
 #[cfg(feature = "guard")]
 mod guard;
 mod inputs;
+mod judge;
 mod log;
 mod outputs;
 #[cfg(feature = "guard")]

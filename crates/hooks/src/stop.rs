@@ -3,7 +3,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use counterfoil_guard::{Guard, Redactor, Review, Session, reason, review};
-use counterfoil_model::{Agent, Digest, Finding, Role, Subject, Transcript, Verdict};
+use counterfoil_model::{
+    Agent, Digest, Finding, Message, Role, Severity, Subject, Transcript, Verdict,
+};
 use counterfoil_rules::set_aside_feedback;
 
 use crate::answer::{Answer, Decision};
@@ -96,14 +98,18 @@ pub(crate) async fn stop(
         Agent::Gemini | Agent::ClaudeCode | Agent::Codex => last,
     };
     let last = last.map(str::to_owned);
-    let judged = judge(guard, session, around, event, &speaker, &memory, last.as_deref())?;
+    let mut judged = judge(guard, session, around, event, &speaker, &memory, last.as_deref())?;
     let heard = judged.turn.transcript.messages.iter().skip(judged.turn.first);
     for outcome in heard.flat_map(|message| &message.outcomes).filter(|outcome| outcome.refused) {
         // No event tells that the user did not let a call run: the transcript alone does.
         guard.not_made(session, &outcome.call_id).await?;
     }
     let (blocks, may) = may_send_back(&memory, around, again);
-    let answer = answer(&judged, may);
+    let unread = read_by_judge(&mut judged, around, may);
+    let mut answer = answer(&judged, may);
+    if let Some(why) = unread {
+        answer.add_notice(&format!("counterfoil: no judge read the answer: {why}"));
+    }
     memory.set_blocks(if answer.decision.is_some() { blocks + 1 } else { 0 });
     memory.set_judged(answer.decision.is_some(), told.unwrap_or_default());
     memory.set_late(last.filter(|_| judged.added).as_deref().map(digest).unwrap_or_default());
@@ -116,6 +122,30 @@ pub(crate) async fn stop(
     let findings = review.blocking.iter().chain(&review.warnings);
     guard.judged(session, &review.answer, findings).await.map_err(RespondError::NotJudged)?;
     Ok(answer)
+}
+
+/// Has the last answer read where the rules found nothing and the agent can be sent back; returns why
+/// nobody read it.
+fn read_by_judge(judged: &mut Judged, around: &Surrounding<'_>, may: bool) -> Option<String> {
+    let judge = around.judge.filter(|_| may && judged.review.blocking.is_empty())?;
+    let transcript = &judged.turn.transcript;
+    let said =
+        |message: &Message| message.role == Role::Assistant && message.text == judged.review.answer;
+    let turn = transcript.messages.iter().rposition(said)?;
+    if judged.review.answer.trim().is_empty() {
+        return None;
+    }
+    match judge.read(transcript, turn) {
+        Err(why) => Some(why),
+        Ok(findings) => {
+            let (errors, others): (Vec<Finding>, Vec<Finding>) =
+                findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+            let warnings = others.into_iter().filter(|f| f.severity == Severity::Warning);
+            judged.review.warnings.extend(warnings);
+            judged.review.blocking.extend(errors);
+            None
+        }
+    }
 }
 
 /// Reads the log, and again for a while where it is written late.
@@ -310,7 +340,7 @@ fn tampering(coverage: &Coverage) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use counterfoil_model::{Format, Message};
+    use counterfoil_model::Format;
 
     use super::*;
 

@@ -8,7 +8,7 @@ use counterfoil_record::{Facts, Label};
 use crate::case::{Case, Need, Sentence};
 use crate::citation::{NotFound, find};
 use crate::confirm::{Confirmation, Verified, confirm};
-use crate::grade::{Grade, Grading};
+use crate::grade::Grading;
 use crate::nearest::{Nearest, nearest};
 use crate::opinion::{Claimed, Opinion, ReadVerdict};
 
@@ -49,14 +49,6 @@ pub struct ReadFinding {
     pub nearest: Option<Nearest>,
     /// How sure the judge is.
     pub confidence: f64,
-}
-
-impl ReadFinding {
-    /// What every finding of a judge rests on.
-    #[must_use]
-    pub fn grade(&self) -> Grade {
-        Grade::Read
-    }
 }
 
 /// Words of the record.
@@ -130,6 +122,14 @@ pub enum Dropped {
     Repeated,
 }
 
+impl Dropped {
+    /// Whether a quotation is not where the judge says, or there is none.
+    #[must_use]
+    pub fn is_no_citation(self) -> bool {
+        !matches!(self, Self::Unsure | Self::Repeated)
+    }
+}
+
 /// Keeps the findings of an opinion whose quotations are found, confirms them where code can, and
 /// sets their severity.
 #[must_use]
@@ -167,8 +167,13 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
     let sentence = number_of(&claimed.sentence).and_then(|number| case.sentence(number));
     let sentence: &Sentence = sentence.ok_or(Dropped::NoSentence)?;
     let words = case.words(sentence);
-    let found = find(&claimed.says, words).map_err(Dropped::Says)?;
-    let said = Span::new(found.span.start, found.span.end);
+    let said = match find(&claimed.says, words) {
+        Ok(found) => Span::new(found.span.start, found.span.end),
+        Err(NotFound::TooShort) => {
+            only_word(&claimed.says, words).ok_or(Dropped::Says(NotFound::TooShort))?
+        }
+        Err(reason) => return Err(Dropped::Says(reason)),
+    };
     let says = said.of(words);
     let cited = cite(case, claimed)?;
     let quoted = cited.as_ref().map(|cited| (cited.label, cited.quote.as_str()));
@@ -192,6 +197,15 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
         nearest: nearest(facts, says),
         confidence: claimed.confidence,
     })
+}
+
+/// The word of a sentence that has no other: "Pushed."
+fn only_word(said: &str, sentence: &str) -> Option<Span> {
+    let plain = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
+    let start = sentence.find(char::is_alphanumeric)?;
+    let word = sentence.trim_matches(|c: char| !c.is_alphanumeric());
+    let one = word.chars().all(char::is_alphanumeric) && plain(said) == word;
+    one.then(|| Span::new(start, start + word.len()))
 }
 
 /// The words of the record that an opinion cites. What is unsupported needs none; where it has some,

@@ -1,31 +1,6 @@
 use counterfoil_model::Severity;
-use serde::{Deserialize, Serialize};
 
 use crate::opinion::ReadVerdict;
-
-/// What a finding rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grade {
-    /// A rule's guess.
-    Suspected,
-    /// A judge's opinion whose quotations were found.
-    Read,
-    /// A rule's proof from the record.
-    Proven,
-}
-
-impl Grade {
-    /// The name used in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Suspected => "suspected",
-            Self::Read => "read",
-            Self::Proven => "proven",
-        }
-    }
-}
 
 /// From which confidence on an opinion is worth what.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,10 +30,11 @@ impl Grading {
         let reaches = |limit: f64| confidence >= limit;
         match verdict {
             _ if !reaches(self.lowest) => None,
+            // What the judge itself doubts is no error, whatever code finds beside it.
+            _ if !reaches(self.threshold) => Some(Severity::Note),
             _ if confirmed => Some(Severity::Error),
-            ReadVerdict::Contradicted if reaches(self.threshold) => Some(Severity::Error),
-            ReadVerdict::Unsupported if reaches(self.threshold) => Some(Severity::Warning),
-            _ => Some(Severity::Note),
+            ReadVerdict::Contradicted => Some(Severity::Error),
+            ReadVerdict::Unsupported => Some(Severity::Warning),
         }
     }
 }
@@ -74,10 +50,10 @@ mod tests {
             (Contradicted, 0.9, false, Some(Severity::Error)),
             (Contradicted, 0.7, false, Some(Severity::Error)),
             (Contradicted, 0.69, false, Some(Severity::Note)),
-            (Contradicted, 0.6, true, Some(Severity::Error)),
+            (Contradicted, 0.6, true, Some(Severity::Note)),
             (Unsupported, 0.9, false, Some(Severity::Warning)),
             (Unsupported, 0.9, true, Some(Severity::Error)),
-            (Unsupported, 0.5, true, Some(Severity::Error)),
+            (Unsupported, 0.5, true, Some(Severity::Note)),
             (Unsupported, 0.5, false, Some(Severity::Note)),
             (Unsupported, 0.49, true, None),
             (Contradicted, f64::NAN, true, None),

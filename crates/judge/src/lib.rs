@@ -7,6 +7,8 @@
 //! 4. [`assess`] keeps the findings whose quotations are where the model says they are, confirms them
 //!    where code can, and grades them.
 //!
+//! [`read`] does all of it for one answer, whoever is asked.
+//!
 //! Deliberately not here: asking a model, I/O, async, clock, randomness. Nothing that a model writes
 //! is ever shown but what was found in the answer or in the record.
 //!
@@ -42,18 +44,22 @@ mod assess;
 mod case;
 mod citation;
 mod confirm;
-mod digest;
+mod finding;
 mod grade;
+mod kept;
 mod nearest;
 mod opinion;
 mod prompt;
+mod reading;
 
 pub use assess::{Absence, Assessment, Cited, Dropped, ReadFinding, Searched, assess};
 pub use case::{Ask, Case, CaseLine, LeftOut, Need, Sentence, Suspicion};
 pub use citation::{Citation, NotFound, find};
 pub use confirm::Confirmation;
-pub use digest::{LineError, OpinionLine, digest};
-pub use grade::{Grade, Grading};
+pub use finding::{JUDGE, JUDGE_NAME};
+pub use grade::Grading;
+pub use kept::{BatchForm, Kept, LineError, OpinionLine, Opinions, batch_line, digest};
 pub use nearest::Nearest;
 pub use opinion::{Claimed, Opinion, ReadVerdict, Unjudged};
 pub use prompt::{PROMPT_VERSION, Prompt, answer_schema};
+pub use reading::{Given, Judge, Reading, ReadingOptions, Reply, read};

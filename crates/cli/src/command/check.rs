@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
-use counterfoil_model::{Agent, Catalog, Finding, Format, Problem, Severity};
+use counterfoil_model::{Agent, Catalog, Finding, Format, Grade, Problem, Severity};
 use counterfoil_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
@@ -26,6 +26,7 @@ use crate::config::{self, CheckOptions};
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::inputs::{Input, inputs};
+use crate::judge::{JudgeArguments, Judging};
 use crate::outputs;
 use crate::rule_names::{Selection, cards};
 use crate::terminal;
@@ -106,6 +107,8 @@ pub(crate) struct Arguments {
     /// No summary, no progress: findings and errors only
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
+    #[command(flatten)]
+    judge: JudgeArguments,
 }
 
 const AFTER: &str = "\
@@ -121,6 +124,8 @@ Examples:
   counterfoil check logs/ --format html --output report.html
   counterfoil check --latest claude-code
   counterfoil check --session fix-42
+  counterfoil check session.jsonl --judge claude --opinions opinions.jsonl
+  counterfoil check logs/ --judge-batch questions.jsonl
   echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
   zcat log.gz | counterfoil check - --format jsonl | jq .message";
 
@@ -138,9 +143,15 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
         inputs.extend(newest_of_each()?);
     }
     inputs.extend(arguments.recorded.inputs(global, &options)?);
-    let also_read =
-        [arguments.recorded.answer(), arguments.tools.as_deref(), arguments.baseline.as_deref()];
+    let also_read = [
+        arguments.recorded.answer(),
+        arguments.tools.as_deref(),
+        arguments.baseline.as_deref(),
+        arguments.judge.read(),
+    ];
     outputs::refuse_inputs(arguments.output.as_deref(), &inputs, &also_read)?;
+    outputs::refuse_inputs(arguments.judge.written(), &inputs, &also_read)?;
+    let job = Job { judging: arguments.judge.judging(&options)?, ..job };
     outputs::refuse_inputs(job.accept_into.as_deref(), &inputs, &[])?;
     match &arguments.output {
         None => job.run(&inputs, BufWriter::new(io::stdout().lock())),
@@ -199,6 +210,10 @@ struct Job {
     statistics: bool,
     /// How clauses were read is shown.
     why: bool,
+    /// Who reads answers.
+    judging: Option<Judging>,
+    /// What rules only suspect is shown.
+    suspected: bool,
     /// Whose answer is held back hears why.
     answers: bool,
     /// Findings do not go to standard output, so the summary goes to standard error.
@@ -280,6 +295,8 @@ impl Job {
             strict: arguments.strict,
             statistics: arguments.statistics,
             why: arguments.why,
+            judging: None,
+            suspected: arguments.judge.suspected,
             answers: arguments.recorded.answer().is_some(),
             apart: arguments.output.is_some(),
         })
@@ -287,11 +304,15 @@ impl Job {
 
     fn run(&self, inputs: &[Input], out: impl Write) -> anyhow::Result<Exit> {
         let bar = progress(inputs);
+        let pool = self.judging.as_ref().map(Judging::pool).transpose()?;
         let mut document = Document::begin(self.renderer.as_ref(), out)?;
         let mut total = Outcome::new(self.statistics);
         for batch in inputs.chunks(BATCH) {
-            let outcomes: Vec<Outcome> =
-                batch.par_iter().map(|input| self.work_on(input, &bar)).collect();
+            let work = || batch.par_iter().map(|input| self.work_on(input, &bar)).collect();
+            let outcomes: Vec<Outcome> = match &pool {
+                Some(pool) => pool.install(work),
+                None => work(),
+            };
             for outcome in outcomes {
                 bar.suspend(|| outcome.fragments.iter().try_for_each(|f| document.push(f)))?;
                 total.summary.merge(outcome.summary);
@@ -302,6 +323,9 @@ impl Job {
             }
         }
         bar.finish_and_clear();
+        if let Some(judging) = &self.judging {
+            judging.finish(&mut total.summary)?;
+        }
         document.finish(&total.summary)?;
         if let Some(feedback) = &total.feedback {
             writeln!(io::stderr(), "\nshow this instead of the answer:\n\n{feedback}")?;
@@ -318,8 +342,9 @@ impl Job {
             total.unreadable = true;
         }
         if self.strict {
-            let Summary { problem_count, unrecognised_count, .. } = &total.summary;
-            total.unreadable |= *problem_count > 0 || *unrecognised_count > 0;
+            let Summary { problem_count, unrecognised_count, judged, .. } = &total.summary;
+            let unjudged = judged.as_ref().is_some_and(|judged| judged.unjudged_count() > 0);
+            total.unreadable |= *problem_count > 0 || *unrecognised_count > 0 || unjudged;
         }
         self.exit(&total, inputs)
     }
@@ -380,7 +405,11 @@ impl Job {
             transcript.catalog = catalog.clone();
         }
         let indexed = Indexed::of(&transcript);
-        let Report { findings, judgements, counts } = indexed.check_from(&self.settings, 0);
+        let Report { mut findings, judgements, counts } = indexed.check_from(&self.settings, 0);
+        if let Some(judging) = &self.judging {
+            let judged = judging.judge(&transcript, &mut findings);
+            outcome.summary.judged.get_or_insert_default().merge(judged);
+        }
         let readings = if self.why { indexed.readings(&self.settings) } else { Vec::new() };
         if self.accept_into.is_some() {
             outcome.accepted.accept(&transcript, &findings);
@@ -394,6 +423,13 @@ impl Job {
         if self.answers && said.iter().any(|finding| finding.severity == Severity::Error) {
             outcome.feedback = Some(feedback(&said));
         }
+        let told = findings.len();
+        if !self.suspected {
+            findings.retain(|finding| {
+                finding.grade != Grade::Suspected || finding.severity > Severity::Note
+            });
+        }
+        outcome.summary.suspected += told - findings.len();
         outcome.worst = outcome.worst.max(findings.iter().map(|f| f.severity).max());
         let before = findings.len();
         findings.retain(|finding| finding.severity >= self.least);

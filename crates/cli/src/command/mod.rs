@@ -98,6 +98,10 @@ impl Global {
 }
 
 #[derive(Debug, Subcommand)]
+#[cfg_attr(
+    not(feature = "guard"),
+    expect(clippy::large_enum_variant, reason = "there is one command, and it is moved once")
+)]
 enum Command {
     Check(check::Arguments),
     Validate(validate::Arguments),

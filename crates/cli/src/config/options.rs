@@ -11,6 +11,7 @@ use super::sections::{
     ToolsOptions,
 };
 use crate::choices::{FailOn, Level, OutputFormat, RuleMode};
+use crate::judge::JudgeOptions;
 
 /// What a configuration file says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +20,8 @@ use crate::choices::{FailOn, Level, OutputFormat, RuleMode};
 pub(crate) struct Options {
     /// Defaults of `counterfoil check`.
     pub(crate) check: CheckOptions,
+    /// Who reads answers, beside the rules; nobody by default.
+    pub(crate) judge: JudgeOptions,
     /// Modes that differ from a rule's own, by code or name.
     pub(crate) rules: BTreeMap<String, RuleMode>,
     /// What tools may do, and how they run.

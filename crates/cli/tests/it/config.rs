@@ -33,6 +33,17 @@ fn what_is_in_force() {
     # tools is not set
     # baseline is not set
 
+    [judge]
+    name = ""
+    # command is not set
+    model = ""
+    threshold = 0.7
+    budget = 0
+    concurrency = 4
+    hooks = false
+    timeout_secs = 120
+    max_answers = 0
+
     [rules]
 
     [tools]
@@ -352,6 +363,17 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     ignore = []
     tools = "HERE/t.json"  # HERE/counterfoil.toml
     # baseline is not set
+
+    [judge]
+    name = ""
+    # command is not set
+    model = ""
+    threshold = 0.7
+    budget = 0
+    concurrency = 4
+    hooks = false
+    timeout_secs = 120
+    max_answers = 0
 
     [rules]  # HERE/counterfoil.toml
     FK010 = "warn"

@@ -141,6 +141,7 @@ fn help_of_check() {
           --baseline <FILE>   Findings that are accepted for now: counted, not shown, never failing
                               [env: COUNTERFOIL_BASELINE=]
           --write-baseline    Write what is found now to the baseline, and exit with 0
+          --suspected         Show what rules only suspect, too
 
     Output:
           --format <FORMAT>  How findings are shown [env: COUNTERFOIL_FORMAT=] [possible values: text,
@@ -153,6 +154,19 @@ fn help_of_check() {
       -o, --output <FILE>    Write to this file instead of standard output
           --color <WHEN>     When to use colours [default: auto] [possible values: auto, always, never]
       -q, --quiet            No summary, no progress: findings and errors only
+
+    Judge:
+          --judge <NAME>         Have a language model read every answer that ends a turn: claude, codex
+                                 or gemini (the programs), a name from [[llm.providers]], or auto. Sends
+                                 the session, without secrets, to that model
+          --no-judge             Nobody reads answers, whatever the configuration says
+          --opinions <FILE>      Opinions that were given before (JSON Lines, or the results of a
+                                 batch): with `--judge` new ones are added, without it nobody is asked
+          --judge-batch <FILE>   Write the questions that have no opinion yet to a file for a batch
+                                 interface, and ask nobody
+          --batch-form <FORM>    Whose batch interface [default: openai] [possible values: openai,
+                                 anthropic]
+          --batch-model <MODEL>  The model that the questions are for
 
     Configuration and state:
           --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
@@ -175,6 +189,8 @@ fn help_of_check() {
       counterfoil check logs/ --format html --output report.html
       counterfoil check --latest claude-code
       counterfoil check --session fix-42
+      counterfoil check session.jsonl --judge claude --opinions opinions.jsonl
+      counterfoil check logs/ --judge-batch questions.jsonl
       echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
       zcat log.gz | counterfoil check - --format jsonl | jq .message
     ");

@@ -8,6 +8,7 @@ mod bundle;
 mod bundle_numbers;
 mod chat;
 mod check;
+mod check_judge;
 mod config;
 mod config_keys;
 mod doctor;

@@ -1,4 +1,4 @@
-use counterfoil_judge::{Absence, Claimed, Confirmation, Dropped, NotFound, Opinion};
+use counterfoil_judge::{Absence, Claimed, Confirmation, Dropped, NotFound, Opinion, ReadVerdict};
 use counterfoil_model::{Gap, Severity};
 
 use crate::scene::{contradicted, judged, offering, opinion, session, unsupported};
@@ -90,12 +90,17 @@ fn opinions_are_confirmed_by_comparison() {
     ] {
         let transcript = session("Do it.", CALLS, answer);
         let transcript = offering(transcript, &["get_order", "send_mail"]);
-        let unsure = Claimed { confidence: 0.6, ..claimed };
-        let judged = judged(&transcript, &opinion(vec![unsure]));
+        let sure = Claimed { confidence: 0.7, ..claimed };
+        let verdict = sure.verdict;
+        let judged = judged(&transcript, &opinion(vec![sure]));
         let [finding] = judged.findings.as_slice() else { panic!("{answer}: {judged:?}") };
         let confirmation = finding.confirmation.as_ref().map(Confirmation::to_string);
         assert_eq!(confirmation.as_deref(), expected, "{answer}");
-        let severity = if expected.is_some() { Severity::Error } else { Severity::Note };
+        let unconfirmed = match verdict {
+            ReadVerdict::Contradicted => Severity::Error,
+            ReadVerdict::Unsupported => Severity::Warning,
+        };
+        let severity = if expected.is_some() { Severity::Error } else { unconfirmed };
         assert_eq!(finding.severity, severity, "{answer}");
         assert!(finding.span.of(answer).contains(&finding.says), "{answer}");
     }
@@ -130,6 +135,9 @@ fn a_quotation_that_is_not_there_drops_the_opinion() {
         let judged = judged(&transcript, &opinion(vec![claimed.clone()]));
         assert_eq!((judged.findings.len(), judged.dropped), (0, vec![expected]), "{claimed:?}");
     }
+    let pushed = session("Push it.", CALLS, "Pushed.");
+    let claimed = Claimed { says: "Pushed".into(), ..unsupported("", None) };
+    assert_eq!(judged(&pushed, &opinion(vec![claimed])).findings.len(), 1);
     let twice = judged(&transcript, &opinion(vec![good(), good()]));
     assert_eq!((twice.findings.len(), twice.dropped), (1, vec![Dropped::Repeated]));
 }

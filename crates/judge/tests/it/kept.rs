@@ -1,18 +1,20 @@
-use counterfoil_judge::{Ask, Case, OpinionLine, digest};
+use counterfoil_judge::{
+    Ask, BatchForm, Case, OpinionLine, Opinions, Prompt, batch_line, digest, read,
+};
 use counterfoil_record::Record;
+use serde_json::json;
 
 use crate::scene::{contradicted, opinion, session};
 
 #[test]
-fn a_digest_is_of_case_and_model() {
-    let digest_of = |answer: &str, model: &str| {
+fn a_digest_is_of_the_case() {
+    let digest_of = |answer: &str| {
         let transcript = session("Hi.", &[("look", "{}", "x 5")], answer);
         let record = Record::of(&transcript);
-        digest(&Case::of(record.up_to(3), &Ask::default()).unwrap(), model)
+        digest(&Case::of(record.up_to(3), &Ask::default()).unwrap())
     };
-    assert_eq!(digest_of("It is 5.", "m"), digest_of("It is 5.", "m"));
-    assert_ne!(digest_of("It is 5.", "m"), digest_of("It is 6.", "m"));
-    assert_ne!(digest_of("It is 5.", "m"), digest_of("It is 5.", "n"));
+    assert_eq!(digest_of("It is 5."), digest_of("It is 5."));
+    assert_ne!(digest_of("It is 5."), digest_of("It is 6."));
 }
 
 #[test]
@@ -20,7 +22,8 @@ fn a_line_is_read_as_it_was_written() {
     let transcript = session("Hi.", &[("look", "{}", "x 5")], "It is 6.");
     let record = Record::of(&transcript);
     let case = Case::of(record.up_to(3), &Ask::default()).unwrap();
-    let line = OpinionLine::new(&case, "m", opinion(vec![contradicted("is 6", "R1", "x 5")]));
+    let given = opinion(vec![contradicted("is 6", "R1", "x 5")]);
+    let line = OpinionLine::new(digest(&case), "m", given);
     let text = line.write().unwrap();
     assert_eq!(OpinionLine::read(&text).unwrap(), line);
     for (wrong, expected) in [
@@ -36,4 +39,96 @@ fn a_line_is_read_as_it_was_written() {
         let error = OpinionLine::read(&wrong).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}, expected {expected}");
     }
+}
+
+/// The results of both batch interfaces, as they come back.
+#[test]
+fn results_of_batches_are_read() {
+    let transcript = session("Hi.", &[("look", "{}", "x 5")], "It is 6.");
+    let record = Record::of(&transcript);
+    let case = Case::of(record.up_to(3), &Ask::default()).unwrap();
+    let about = digest(&case);
+    let id = about.to_string();
+    let reply = r#"{"findings": []}"#;
+    let openai = |message| {
+        let body = json!({ "model": "m", "choices": [{ "message": message }] });
+        json!({ "custom_id": id, "response": { "status_code": 200, "body": body } })
+    };
+    let anthropic = |result| json!({ "custom_id": id, "result": result });
+    for (line, expected) in [
+        (openai(json!({ "content": reply })), Ok("m")),
+        (openai(json!({ "content": "no" })), Err("the reply has no JSON object")),
+        (openai(json!({ "content": null, "refusal": "no" })), Err("the batch says: no")),
+        (
+            json!({ "custom_id": id, "error": { "message": "expired" }, "response": null }),
+            Err("the batch says: expired"),
+        ),
+        (
+            anthropic(json!({
+                "type": "succeeded",
+                "message": { "model": "m", "content": [{ "type": "text", "text": reply }] },
+            })),
+            Ok("m"),
+        ),
+        (anthropic(json!({ "type": "expired" })), Err("the batch says: expired")),
+        (
+            anthropic(json!({ "type": "errored", "error": { "error": { "message": "x" } } })),
+            Err("the batch says: x"),
+        ),
+    ] {
+        let mut opinions = Opinions::default();
+        opinions.add(&line.to_string()).unwrap();
+        match (opinions.about(about).unwrap(), expected) {
+            (Ok(kept), Ok(model)) => assert_eq!(kept.model, model),
+            (Err(why), Err(expected)) => assert!(why.starts_with(expected), "{why}"),
+            (kept, _) => unreachable!("{kept:?}, expected {expected:?}"),
+        }
+        // A failure replaces no opinion.
+        opinions.add(&anthropic(json!({ "type": "expired" })).to_string()).unwrap();
+        assert_eq!(opinions.about(about).unwrap().is_ok(), expected.is_ok());
+    }
+    let mut opinions = Opinions::default();
+    let error = opinions.add(r#"{"custom_id": "7"}"#).unwrap_err().to_string();
+    assert_eq!(error, "no opinion: `custom_id` is not the digest of a case");
+}
+
+#[test]
+fn a_question_of_a_batch_names_its_case() {
+    let transcript = session("Hi.", &[("look", "{}", "x 5")], "It is 6.");
+    let record = Record::of(&transcript);
+    let case = Case::of(record.up_to(3), &Ask::default()).unwrap();
+    let (about, prompt) = (digest(&case), Prompt::of(&case, "b0"));
+    for (form, question) in [
+        (BatchForm::Openai, "/body/messages/1/content"),
+        (BatchForm::Anthropic, "/params/messages/0/content"),
+    ] {
+        let line = batch_line(form, "m", about, &prompt);
+        assert_eq!(line["custom_id"], about.to_string());
+        assert_eq!(line.pointer(question).unwrap(), &prompt.question);
+    }
+}
+
+/// A judge that asks for more is given it once.
+#[test]
+fn what_is_needed_is_shown_in_a_second_question() {
+    let long = "word ".repeat(40_000);
+    let transcript = session("Hi.", &[("look", "{}", &long), ("get", "{}", "x 5")], "It is 6.");
+    let record = Record::of(&transcript);
+    let turn = transcript.messages.len() - 1;
+    let asked = std::cell::RefCell::new(Vec::new());
+    let given = |case: &Case<'_>| {
+        asked.borrow_mut().push(case.may_ask());
+        let mut reply = opinion(vec![contradicted("is 6", "R2", "x 5")]);
+        reply.need = vec!["R1".to_owned()];
+        Ok(counterfoil_judge::Given { judge: "m".to_owned(), opinion: reply })
+    };
+    let options = counterfoil_judge::ReadingOptions { budget: 2_000, ..Default::default() };
+    let reading = read(record.up_to(turn), &[], &options, &given).unwrap().unwrap();
+    assert_eq!(*asked.borrow(), [true, false]);
+    let finding = reading.findings.first().unwrap();
+    assert_eq!(finding.message, "“is 6” is not what the result of `get` (R2) shows: “x 5”");
+    assert_eq!(
+        finding.judge.as_ref().unwrap().to_string(),
+        "m, 90% sure; confirmed by code: the number differs: `6` and `5`"
+    );
 }

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use counterfoil_guard::{Guard, GuardBuilder, HostedCall};
 use counterfoil_hooks::{
-    Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Snapshots, Surrounding,
-    read_event, respond, write_answer,
+    Agent, Answer, AnswerJudge, Decision, Event, Happening, HooksSettings, OnFault, Snapshots,
+    Surrounding, read_event, respond, write_answer,
 };
+use counterfoil_model::{Finding, Transcript};
 
 use super::once_a_session;
 use super::snapshots::SnapshotFolder;
@@ -21,11 +22,16 @@ use crate::config::{self, Files, Options, Place};
 use crate::exit::Exit;
 use crate::files;
 use crate::guard::settings_of_hook;
+use crate::judge::{Judging, for_hook};
 use crate::provider::judge;
 use crate::state::State;
 
 /// What Claude Code sets for the hooks of a plugin.
 const OF_PLUGINS: &str = "CLAUDE_PLUGIN_ROOT";
+
+/// How long an agent waits at most for a judge, beside the time limit of the hook: its settings give a
+/// stop 30 s in all.
+const MOST_TO_READ: Duration = Duration::from_secs(22);
 
 /// What an event may weigh.
 const MOST: u64 = 64 * 1024 * 1024;
@@ -146,7 +152,11 @@ fn answer(
     }
     let (options, notes) = options(&place, told)?;
     let hooks = options.hooks.resolve()?;
-    let _ = told.send(Told::Settings(hooks.time_limit, hooks.on_failure));
+    let stops = matches!(event.happening, Happening::Stop { .. });
+    let reads = stops && options.judge.hooks;
+    let more = if reads { MOST_TO_READ } else { Duration::ZERO };
+    let _ = told.send(Told::Settings(hooks.time_limit + more, hooks.on_failure));
+    let reader = reads.then(|| HookJudge::of(&options));
     // Whoever judges has to be done before the hook gives up: then what it judges does not pass.
     let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
     // One that cannot be made answers nothing: its gate denies what it should have judged.
@@ -183,6 +193,7 @@ fn answer(
         snapshots: kept.as_ref().map(|kept| kept as &dyn Snapshots),
         workspace: Some(&root),
         by_plugin: env::var_os(OF_PLUGINS).is_some(),
+        judge: reader.as_ref().map(|reader| reader as &dyn AnswerJudge),
     };
     let mut answer = runtime(judge.is_some())?.block_on(respond(&guard, &surrounding, &event))?;
     // Once a turn is often enough.
@@ -200,6 +211,31 @@ fn answer(
     // Its end would move the ledger's log into its file, which can wait.
     std::mem::forget(guard);
     Ok(answer)
+}
+
+/// Who reads the last answer at a stop; why nobody does where none can be made.
+struct HookJudge(Result<Judging, String>);
+
+impl std::fmt::Debug for HookJudge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("HookJudge").field(&self.0.is_ok()).finish()
+    }
+}
+
+impl HookJudge {
+    fn of(options: &Options) -> Self {
+        let time = MOST_TO_READ.min(Duration::from_secs(options.judge.timeout_secs.max(1)));
+        Self(for_hook(options, time).map_err(|error| format!("{error:#}")))
+    }
+}
+
+impl AnswerJudge for HookJudge {
+    fn read(&self, transcript: &Transcript, turn: usize) -> Result<Vec<Finding>, String> {
+        match &self.0 {
+            Ok(judging) => judging.judge_answer(transcript, turn),
+            Err(why) => Err(why.clone()),
+        }
+    }
 }
 
 /// The call that an event is about.

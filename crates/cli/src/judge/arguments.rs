@@ -1,0 +1,235 @@
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use counterfoil_judge::{BatchForm, Grading, Judge, ReadingOptions};
+use counterfoil_redact::Redactor;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Judging;
+use super::command::CommandJudge;
+use super::opinions::{Batch, Keeper};
+use super::preset;
+use crate::config::Options;
+use crate::exit::Complaint;
+
+/// Who reads answers. No file of a project may say any of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct JudgeOptions {
+    /// The judge of `check` where no flag names one: `claude`, `codex`, `gemini`, `auto`, or the name of
+    /// one of `[[llm.providers]]`; nobody where it is empty.
+    pub(crate) name: String,
+    /// A program that reads the question on its standard input and writes the reply: `["my-judge"]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) command: Vec<String>,
+    /// The model, for programs that can be told one, and for batch files.
+    pub(crate) model: String,
+    /// From which confidence on, from 0 to 1, a contradiction is an error and the rest a warning.
+    pub(crate) threshold: f64,
+    /// The most tokens of one question; 0 stands for 12,000.
+    pub(crate) budget: usize,
+    /// How many answers are asked about at a time.
+    pub(crate) concurrency: usize,
+    /// A judge reads the last answer of a coding agent when it stops, where the rules found nothing.
+    pub(crate) hooks: bool,
+    /// How many seconds a judge has for one answer; at a hook at most 22.
+    pub(crate) timeout_secs: u64,
+    /// The most answers that one run asks about; the others are unjudged. 0 is no limit.
+    pub(crate) max_answers: usize,
+}
+
+impl Default for JudgeOptions {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            command: Vec::new(),
+            model: String::new(),
+            threshold: Grading::default().threshold,
+            budget: 0,
+            concurrency: 4,
+            hooks: false,
+            timeout_secs: 120,
+            max_answers: 0,
+        }
+    }
+}
+
+/// The flags of `check` about a judge.
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArguments {
+    /// Have a language model read every answer that ends a turn: claude, codex or gemini (the programs),
+    /// a name from [[llm.providers]], or auto. Sends the session, without secrets, to that model
+    #[arg(long, value_name = "NAME", help_heading = "Judge")]
+    judge: Option<String>,
+    /// Nobody reads answers, whatever the configuration says
+    #[arg(long, conflicts_with_all = ["judge", "opinions", "judge_batch"], help_heading = "Judge")]
+    no_judge: bool,
+    /// Opinions that were given before (JSON Lines, or the results of a batch): with `--judge` new ones
+    /// are added, without it nobody is asked
+    #[arg(long, value_name = "FILE", help_heading = "Judge")]
+    opinions: Option<PathBuf>,
+    /// Write the questions that have no opinion yet to a file for a batch interface, and ask nobody
+    #[arg(long, value_name = "FILE", conflicts_with = "judge", help_heading = "Judge")]
+    judge_batch: Option<PathBuf>,
+    /// Whose batch interface
+    #[arg(
+        long,
+        value_name = "FORM",
+        default_value = "openai",
+        requires = "judge_batch",
+        help_heading = "Judge"
+    )]
+    batch_form: BatchFormName,
+    /// The model that the questions are for
+    #[arg(long, value_name = "MODEL", requires = "judge_batch", help_heading = "Judge")]
+    batch_model: Option<String>,
+    /// Show what rules only suspect, too
+    #[arg(long, help_heading = "Findings")]
+    pub(crate) suspected: bool,
+}
+
+impl Judging {
+    fn new(
+        judge: Option<Box<dyn Judge>>,
+        opinions: Keeper,
+        own: &JudgeOptions,
+    ) -> Result<Self, Complaint> {
+        Ok(Self {
+            opinions,
+            judge,
+            batch: None,
+            options: own.reading()?,
+            redactor: Redactor::standard(),
+            concurrency: own.concurrency.clamp(1, 64),
+            tokens: AtomicU64::new(0),
+            room: AtomicUsize::new(if own.max_answers == 0 { usize::MAX } else { own.max_answers }),
+        })
+    }
+}
+
+impl JudgeOptions {
+    fn reading(&self) -> Result<ReadingOptions, Complaint> {
+        let threshold = self.threshold;
+        if !(0.0..=1.0).contains(&threshold) {
+            return Err(Complaint::new(format!("`judge.threshold` is {threshold}"))
+                .help("say how sure a judge must be, from 0 to 1; 0.7 is the default"));
+        }
+        let lowest = Grading::default().lowest.min(threshold);
+        Ok(ReadingOptions { grading: Grading { threshold, lowest }, budget: self.budget })
+    }
+}
+
+/// Who reads the last answer at a stop.
+#[cfg(feature = "guard")]
+pub(crate) fn for_hook(options: &Options, time: Duration) -> anyhow::Result<Judging> {
+    let own = &options.judge;
+    let named = if own.name.is_empty() && own.command.is_empty() { "auto" } else { &own.name };
+    Ok(Judging::new(Some(judge(named, options, time)?), Keeper::none(), own)?)
+}
+
+/// The judge that is meant.
+fn judge(named: &str, options: &Options, time: Duration) -> anyhow::Result<Box<dyn Judge>> {
+    let own = &options.judge;
+    if named.is_empty() {
+        return Ok(Box::new(CommandJudge::of(&own.command, time)?));
+    }
+    let preset = match named {
+        "auto" if !own.command.is_empty() => {
+            return Ok(Box::new(CommandJudge::of(&own.command, time)?));
+        }
+        "auto" => Some(preset::installed().ok_or_else(|| {
+            Complaint::new("no judge was found on this machine")
+                .help("install and sign in to `claude`, `codex` or `gemini`, or name a model of `[[llm.providers]]`")
+        })?),
+        name => preset::named(name),
+    };
+    match preset {
+        Some(preset) => {
+            if named == "auto" {
+                writeln!(io::stderr(), "answers are read by `{}`", preset.name())?;
+            }
+            Ok(Box::new(CommandJudge::preset(preset, &own.model, time)?))
+        }
+        None => model(named, options),
+    }
+}
+
+#[cfg(feature = "guard")]
+fn model(named: &str, options: &Options) -> anyhow::Result<Box<dyn Judge>> {
+    let provider = crate::provider::provider(&options.llm, named)?;
+    Ok(Box::new(super::model::ModelJudge::new(named, provider)?))
+}
+
+#[cfg(not(feature = "guard"))]
+fn model(named: &str, _: &Options) -> anyhow::Result<Box<dyn Judge>> {
+    Err(Complaint::new(format!("there is no judge `{named}` in this build"))
+        .help("this is the linter alone: use `claude`, `codex` or `gemini`, or build with the default features")
+        .into())
+}
+
+/// The batch interfaces that are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BatchFormName {
+    /// Chat completions of `OpenAI`
+    Openai,
+    /// Messages of Anthropic
+    Anthropic,
+}
+
+impl JudgeArguments {
+    /// The files that are read.
+    pub(crate) fn read(&self) -> Option<&std::path::Path> {
+        self.opinions.as_deref()
+    }
+
+    /// The file that questions are written to.
+    pub(crate) fn written(&self) -> Option<&std::path::Path> {
+        self.judge_batch.as_deref()
+    }
+
+    /// How answers are read; `None` where nobody reads them.
+    pub(crate) fn judging(&self, options: &Options) -> anyhow::Result<Option<Judging>> {
+        let own = &options.judge;
+        let named = self.judge.as_deref().unwrap_or(&own.name);
+        let only_files =
+            self.judge.is_none() && (self.opinions.is_some() || self.written().is_some());
+        let wanted = !named.is_empty() || !own.command.is_empty();
+        if self.no_judge || !(wanted || only_files) {
+            return Ok(None);
+        }
+        let time = Duration::from_secs(own.timeout_secs.max(1));
+        let judge = if only_files { None } else { Some(judge(named, options, time)?) };
+        let batch = match &self.judge_batch {
+            Some(path) => Some(Batch::create(path, self.batch_form.into(), self.model(own)?)?),
+            None => None,
+        };
+        let opinions = Keeper::open(self.opinions.as_deref(), judge.is_some())?;
+        let judging = Judging::new(judge, opinions, own)?;
+        Ok(Some(Judging { batch: batch.map(std::sync::Mutex::new), ..judging }))
+    }
+
+    fn model(&self, own: &JudgeOptions) -> anyhow::Result<String> {
+        let model = self.batch_model.clone().unwrap_or_else(|| own.model.clone());
+        if model.is_empty() {
+            writeln!(
+                io::stderr(),
+                "note: the questions name no model: set `model` in the file, or name one with `--batch-model`"
+            )?;
+            return Ok("MODEL".to_owned());
+        }
+        Ok(model)
+    }
+}
+
+impl From<BatchFormName> for BatchForm {
+    fn from(name: BatchFormName) -> Self {
+        match name {
+            BatchFormName::Openai => Self::Openai,
+            BatchFormName::Anthropic => Self::Anthropic,
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! A program that reads a question and writes the reply.
+
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use counterfoil_judge::{Judge, Prompt, Reply};
+
+use super::preset::{self, Asked, Invocation, Preset};
+use crate::exit::Complaint;
+
+/// The longest reply that is read, in bytes.
+const LONGEST: u64 = 2_000_000;
+/// How often a program is looked at while it works.
+const LOOK: Duration = Duration::from_millis(20);
+/// Variables that every program may see. Nothing else of the user's environment goes to it, but for what
+/// its preset names.
+const SHARED: [&str; 16] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "SystemRoot",
+    "USERPROFILE",
+    "APPDATA",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "NODE_EXTRA_CA_CERTS",
+];
+
+/// A judge that is a program.
+pub(super) struct CommandJudge {
+    name: String,
+    program: PathBuf,
+    arguments: Vec<String>,
+    preset: Option<(&'static dyn Preset, String)>,
+    time: Duration,
+}
+
+impl CommandJudge {
+    /// A program of the user's own. It gets instructions and question on its standard input.
+    pub(super) fn of(command: &[String], time: Duration) -> Result<Self, Complaint> {
+        let (program, arguments) = command.split_first().ok_or_else(|| {
+            Complaint::new("`judge.command` names no program").help("`command = [\"my-judge\"]`")
+        })?;
+        let name = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
+        Ok(Self {
+            name: name.into_owned(),
+            program: PathBuf::from(program),
+            arguments: arguments.to_vec(),
+            preset: None,
+            time,
+        })
+    }
+
+    /// A program that is known.
+    pub(super) fn preset(
+        preset: &'static dyn Preset,
+        model: &str,
+        time: Duration,
+    ) -> Result<Self, Complaint> {
+        let name = preset.name();
+        let program = preset::found(name).ok_or_else(|| {
+            Complaint::new(format!("`{name}` is not installed"))
+                .help("install it and sign in, or name another judge")
+        })?;
+        Ok(Self {
+            name: match model {
+                "" => name.to_owned(),
+                model => format!("{name}/{model}"),
+            },
+            program,
+            arguments: Vec::new(),
+            preset: Some((preset, model.to_owned())),
+            time,
+        })
+    }
+
+    fn asked(&self, prompt: &Prompt, folder: &Path) -> Result<String, String> {
+        let invocation = match &self.preset {
+            Some((preset, model)) => {
+                let program = self.program.as_path();
+                preset.invocation(&Asked { prompt, model, program, folder })?
+            }
+            None => Invocation {
+                arguments: self.arguments.clone(),
+                input: prompt.whole(),
+                ..Invocation::default()
+            },
+        };
+        place(&invocation, folder)
+            .map_err(|error| format!("its folder cannot be made: {error}"))?;
+        let mut command = Command::new(&self.program);
+        command
+            .args(&invocation.arguments)
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some((preset, _)) = &self.preset {
+            command.env_clear().envs(variables(preset.prefixes()));
+        }
+        command.envs(invocation.variables.iter().map(|(name, path)| (name, path)));
+        let ran = run(command, &invocation.input, self.time)?;
+        match (&self.preset, ran.status.success()) {
+            (Some((preset, _)), true) => preset.reply(&ran.output, folder),
+            (None, true) => Ok(ran.output),
+            (preset, false) => {
+                let last = || ran.errors.lines().last().unwrap_or_default().to_owned();
+                let preset = preset.as_ref().map(|(preset, _)| preset);
+                let why = preset.map_or_else(last, |p| p.reason(&ran.output, &ran.errors));
+                let why: String = why.chars().take(200).collect();
+                Err(format!("it ended with {}: {why}", ran.status))
+            }
+        }
+    }
+}
+
+impl Judge for CommandJudge {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
+        let folder = Folder::new().map_err(|error| format!("no empty folder: {error}"))?;
+        let asked = self.asked(prompt, &folder.0);
+        let text = asked.map_err(|why| format!("`{}`: {why}", self.name))?;
+        Ok(Reply { text, tokens: 0 })
+    }
+}
+
+fn variables(prefixes: &[&str]) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    let kept = |name: &str| {
+        SHARED.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
+    };
+    env::vars_os().filter(|(name, _)| name.to_str().is_some_and(kept)).collect()
+}
+
+/// Makes the files and links that a program needs.
+fn place(invocation: &Invocation, folder: &Path) -> io::Result<()> {
+    let ready = |name: &str| {
+        let path = folder.join(name);
+        path.parent().map_or(Ok(()), fs::create_dir_all).map(|()| path)
+    };
+    for (name, text) in &invocation.files {
+        fs::write(ready(name)?, text)?;
+    }
+    for (name, original) in &invocation.links {
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(original, ready(name)?)?;
+        #[cfg(not(unix))]
+        fs::copy(original, ready(name)?).map(drop)?;
+    }
+    Ok(())
+}
+
+/// What a program wrote, and how it ended.
+struct RanProgram {
+    status: std::process::ExitStatus,
+    output: String,
+    errors: String,
+}
+
+/// Runs a program to its end.
+fn run(mut command: Command, input: &str, time: Duration) -> Result<RanProgram, String> {
+    own_group(&mut command);
+    let mut child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
+    let stdin = child.stdin.take();
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    thread::scope(|scope| {
+        let writing = scope.spawn(move || {
+            // Who does not read the question to its end says so by its reply.
+            stdin.map_or(Ok(()), |mut stdin| stdin.write_all(input.as_bytes()))
+        });
+        let reading = scope.spawn(move || whole(out));
+        let complaining = scope.spawn(move || whole(err));
+        let ended = wait(&mut child, time);
+        let output = reading.join().unwrap_or_default();
+        let errors = complaining.join().unwrap_or_default();
+        _ = writing.join();
+        match ended {
+            Ok(Some(status)) => Ok(RanProgram { status, output, errors }),
+            Ok(None) => Err(format!("no reply within {} s", time.as_secs())),
+            Err(error) => Err(format!("it cannot be waited for: {error}")),
+        }
+    })
+}
+
+/// The text of a pipe; what is longer than a reply may be is cut, and then is none.
+fn whole(pipe: Option<impl io::Read>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        _ = pipe.take(LONGEST).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// How it ended; `None` where it had to be stopped.
+fn wait(child: &mut Child, time: Duration) -> io::Result<Option<std::process::ExitStatus>> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            stop_group(child);
+            return Ok(Some(status));
+        }
+        if begun.elapsed() >= time {
+            stop_group(child);
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(not(unix))]
+fn own_group(_: &mut Command) {}
+
+/// Stops what the program started and left behind: it may hold the pipes open.
+#[cfg(unix)]
+fn stop_group(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // Gone already, where nothing was left.
+        _ = kill_process_group(pid, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn stop_group(_: &Child) {}
+
+/// An empty folder that goes with its owner.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> io::Result<Self> {
+        let mut bytes = [0_u8; 8];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let name = u64::from_ne_bytes(bytes);
+        let path = env::temp_dir().join(format!("counterfoil-judge-{name:016x}"));
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,208 @@
+//! Who reads answers in `counterfoil check`: kept opinions, a program, a model.
+
+mod arguments;
+mod command;
+#[cfg(feature = "guard")]
+mod model;
+mod opinions;
+mod preset;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use counterfoil_judge::{
+    Case, Given, Judge, Opinion, OpinionLine, Prompt, Reading, ReadingOptions, digest, read,
+};
+use counterfoil_model::{Finding, Grade, MessageKind, Role, Transcript};
+use counterfoil_record::Record;
+use counterfoil_redact::Redactor;
+use counterfoil_report::{Judged, Summary};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+
+#[cfg(feature = "guard")]
+pub(crate) use self::arguments::for_hook;
+pub(crate) use self::arguments::{JudgeArguments, JudgeOptions};
+use self::opinions::{Batch, Keeper};
+
+/// Everything that is known about reading answers.
+pub(crate) struct Judging {
+    judge: Option<Box<dyn Judge>>,
+    opinions: Keeper,
+    batch: Option<Mutex<Batch>>,
+    options: ReadingOptions,
+    redactor: Redactor,
+    /// How many answers are asked about at a time.
+    concurrency: usize,
+    /// How many answers may still be asked about.
+    room: AtomicUsize,
+    tokens: AtomicU64,
+}
+
+/// What became of one answer.
+enum Answered {
+    Read(usize, Reading, Source),
+    Unjudged(String),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Asked,
+    Kept,
+}
+
+impl Judging {
+    /// Reads the answers that end a turn, and puts what is false in them to the findings of the rules.
+    pub(crate) fn judge(&self, transcript: &Transcript, findings: &mut Vec<Finding>) -> Judged {
+        let turns = answers(transcript);
+        let mut judged = Judged::default();
+        if turns.is_empty() {
+            return judged;
+        }
+        let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
+        let suspected = |turn: usize| -> Vec<Finding> {
+            let of_turn = findings.iter().filter(|f| f.turn == turn);
+            of_turn.filter(|f| f.grade == Grade::Suspected).map(|f| self.redacted(f)).collect()
+        };
+        let questions: Vec<(usize, Vec<Finding>)> =
+            turns.into_iter().map(|turn| (turn, suspected(turn))).collect();
+        let answered: Vec<Answered> = questions
+            .par_iter()
+            .filter_map(|(turn, suspected)| self.answer(&record, *turn, suspected))
+            .collect();
+        for answer in answered {
+            match answer {
+                Answered::Unjudged(reason) => *judged.unjudged.entry(reason).or_default() += 1,
+                Answered::Read(turn, reading, source) => {
+                    match source {
+                        Source::Asked => judged.asked += 1,
+                        Source::Kept => judged.kept += 1,
+                    }
+                    judged.dropped += reading.dropped;
+                    judged.cleared += reading.join(turn, findings);
+                }
+            }
+        }
+        findings.sort_by_key(|finding| (finding.turn, place(finding)));
+        judged
+    }
+
+    /// What a judge reads as false in one answer.
+    ///
+    /// # Errors
+    /// Why it is not judged.
+    #[cfg(feature = "guard")]
+    pub(crate) fn judge_answer(
+        &self,
+        transcript: &Transcript,
+        turn: usize,
+    ) -> Result<Vec<Finding>, String> {
+        let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
+        match self.answer(&record, turn, &[]) {
+            None => Ok(Vec::new()),
+            Some(Answered::Unjudged(why)) => Err(why),
+            Some(Answered::Read(_, reading, _)) => Ok(reading.findings),
+        }
+    }
+
+    fn answer(&self, record: &Record<'_>, turn: usize, suspected: &[Finding]) -> Option<Answered> {
+        let source = Mutex::new(Source::Kept);
+        let opinion = |case: &Case<'_>| {
+            let (given, from) = self.opinion(case)?;
+            if from == Source::Asked
+                && let Ok(mut source) = source.lock()
+            {
+                *source = from;
+            }
+            Ok(given)
+        };
+        let read = read(record.up_to(turn), suspected, &self.options, &opinion)?;
+        let from = source.lock().map_or(Source::Asked, |source| *source);
+        Some(match read {
+            Ok(reading) => Answered::Read(turn, reading, from),
+            Err(reason) => Answered::Unjudged(reason),
+        })
+    }
+
+    /// The opinion about a case: a kept one, else the judge's, which is kept.
+    fn opinion(&self, case: &Case<'_>) -> Result<(Given, Source), String> {
+        let digest = digest(case);
+        let name = self.judge.as_ref().map(|judge| judge.name());
+        if let Some(kept) = self.opinions.about(digest, name) {
+            let line = kept?;
+            return Ok((Given { judge: line.model, opinion: line.opinion }, Source::Kept));
+        }
+        let boundary = boundary().map_err(|error| format!("no random number: {error}"))?;
+        let prompt = Prompt::of(case, &boundary);
+        if let Some(batch) = &self.batch {
+            let mut batch = batch.lock().map_err(|_| "the batch file is broken".to_owned())?;
+            batch.add(digest, &prompt)?;
+            return Err("asked in the batch file; read what comes back with `--opinions`".into());
+        }
+        let Some(judge) = &self.judge else {
+            return Err("no opinion about it is in the file".to_owned());
+        };
+        let left = |room: usize| room.checked_sub(1);
+        if self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_err() {
+            return Err("more answers than `judge.max_answers`".to_owned());
+        }
+        let reply = judge.ask(&prompt)?;
+        self.tokens.fetch_add(reply.tokens, Ordering::Relaxed);
+        let opinion = Opinion::read(&reply.text).map_err(|error| error.to_string())?;
+        self.opinions.keep(&OpinionLine::new(digest, judge.name(), opinion.clone()))?;
+        Ok((Given { judge: judge.name().to_owned(), opinion }, Source::Asked))
+    }
+
+    /// The words of a rule go to the judge as a question: without secrets.
+    fn redacted(&self, finding: &Finding) -> Finding {
+        Finding { message: self.redactor.redact(&finding.message).into_owned(), ..finding.clone() }
+    }
+
+    /// Threads for judges: they wait more than they work.
+    pub(crate) fn pool(&self) -> anyhow::Result<rayon::ThreadPool> {
+        let threads = self.concurrency.max(rayon::current_num_threads());
+        Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)
+    }
+
+    /// Writes what is still in memory, and notes what it cost.
+    pub(crate) fn finish(&self, summary: &mut Summary) -> anyhow::Result<()> {
+        let judged = summary.judged.get_or_insert_default();
+        judged.tokens = self.tokens.load(Ordering::Relaxed);
+        if let Some(batch) = &self.batch
+            && let Ok(mut batch) = batch.lock()
+        {
+            batch.finish()?;
+        }
+        Ok(())
+    }
+}
+
+/// The messages that end a turn of the agent: what it says before it waits for somebody.
+fn answers(transcript: &Transcript) -> Vec<usize> {
+    let messages = &transcript.messages;
+    let says = |at: &usize| {
+        let Some(message) = messages.get(*at) else { return false };
+        let own = message.role == Role::Assistant && message.agent.is_none();
+        if !own || message.kind != MessageKind::Ordinary || message.text.trim().is_empty() {
+            return false;
+        }
+        let mut later = messages.get(at + 1..).unwrap_or_default().iter();
+        let next = later.find(|next| next.role != Role::System && next.agent.is_none());
+        message.calls.is_empty() && next.is_none_or(|next| next.role == Role::User)
+    };
+    (0..messages.len()).filter(says).collect()
+}
+
+/// Where a finding stands in its message.
+fn place(finding: &Finding) -> usize {
+    match &finding.subject {
+        counterfoil_model::Subject::Claim { span, .. } => span.start,
+        counterfoil_model::Subject::Call(_) => 0,
+    }
+}
+
+/// A word that no text of the session can contain: it was not known when that was written.
+fn boundary() -> std::io::Result<String> {
+    let mut bytes = [0_u8; 12];
+    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,121 @@
+//! The files of opinions and of questions.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
+use std::path::Path;
+use std::sync::Mutex;
+
+use anyhow::Context as _;
+use counterfoil_judge::{BatchForm, OpinionLine, Opinions, Prompt, batch_line};
+use counterfoil_model::Digest;
+
+use crate::exit::Complaint;
+
+/// Opinions that were given, and the file where new ones go.
+pub(super) struct Keeper {
+    opinions: Opinions,
+    file: Option<Mutex<File>>,
+}
+
+impl Keeper {
+    /// Reads a file of opinions. `asks` says that new ones are added, and that the file may be missing.
+    pub(super) fn open(path: Option<&Path>, asks: bool) -> anyhow::Result<Self> {
+        let Some(path) = path else {
+            return Ok(Self { opinions: Opinions::default(), file: None });
+        };
+        let shown = path.display();
+        let opinions = match File::open(path) {
+            Ok(file) => opinions_of(BufReader::new(file), path)?,
+            Err(error) if error.kind() == ErrorKind::NotFound && asks => Opinions::default(),
+            Err(error) => {
+                return Err(Complaint::new(format!(
+                    "the opinions {shown} cannot be read: {error}"
+                ))
+                .help("`--judge NAME` makes them, or `--judge-batch FILE` and a batch interface")
+                .into());
+            }
+        };
+        let file = match asks {
+            true => Some(Mutex::new(appended(path)?)),
+            false => None,
+        };
+        Ok(Self { opinions, file })
+    }
+
+    /// Nothing is known, and nothing is kept.
+    #[cfg(feature = "guard")]
+    pub(super) fn none() -> Self {
+        Self { opinions: Opinions::default(), file: None }
+    }
+
+    /// What is known about a case: of this judge where one is asked, else of anybody.
+    pub(super) fn about(
+        &self,
+        digest: Digest,
+        judge: Option<&str>,
+    ) -> Option<Result<OpinionLine, String>> {
+        let kept = self.opinions.about(digest)?;
+        let usable = match (kept, judge) {
+            (Ok(line), Some(judge)) => line.model == judge,
+            (Err(_), Some(_)) => false,
+            (_, None) => true,
+        };
+        usable.then(|| kept.clone())
+    }
+
+    /// Adds an opinion to the file, where there is one.
+    pub(super) fn keep(&self, line: &OpinionLine) -> Result<(), String> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let text = line.write().map_err(|error| error.to_string())?;
+        let mut file = file.lock().map_err(|_| "the file of opinions is broken".to_owned())?;
+        file.write_all(format!("{text}\n").as_bytes())
+            .map_err(|error| format!("the opinion could not be kept: {error}"))
+    }
+}
+
+fn appended(path: &Path) -> anyhow::Result<File> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    file.with_context(|| format!("the opinions {} cannot be written", path.display()))
+}
+
+fn opinions_of(file: BufReader<File>, path: &Path) -> anyhow::Result<Opinions> {
+    let mut opinions = Opinions::default();
+    for (at, line) in file.lines().enumerate() {
+        let place = || format!("{}:{}", path.display(), at + 1);
+        let line = line.with_context(place)?;
+        if !line.trim().is_empty() {
+            opinions.add(&line).with_context(place)?;
+        }
+    }
+    Ok(opinions)
+}
+
+/// A file of questions, each once.
+pub(super) struct Batch {
+    out: BufWriter<File>,
+    form: BatchForm,
+    model: String,
+    written: std::collections::HashSet<Digest>,
+}
+
+impl Batch {
+    pub(super) fn create(path: &Path, form: BatchForm, model: String) -> anyhow::Result<Self> {
+        let file = File::create(path)
+            .with_context(|| format!("the questions {} cannot be written", path.display()))?;
+        let written = std::collections::HashSet::new();
+        Ok(Self { out: BufWriter::new(file), form, model, written })
+    }
+
+    pub(super) fn add(&mut self, digest: Digest, prompt: &Prompt) -> Result<(), String> {
+        if !self.written.insert(digest) {
+            return Ok(());
+        }
+        let line = batch_line(self.form, &self.model, digest, prompt);
+        let written = writeln!(self.out, "{line}");
+        written.map_err(|error| format!("the question could not be written: {error}"))
+    }
+
+    pub(super) fn finish(&mut self) -> anyhow::Result<()> {
+        self.out.flush().context("the questions could not be written")
+    }
+}

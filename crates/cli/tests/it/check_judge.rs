@@ -1,0 +1,176 @@
+//! Answers that a judge reads: from a program, from a file, through a batch.
+
+use serde_json::{Value, json};
+
+use crate::Desk;
+
+const SAID: &str = "I looked it up. The total is 529.";
+
+/// Put together here, so that no scanner of sources takes it for one.
+fn secret() -> String {
+    format!("ghp_{}", "aB3dE6gH9j".repeat(4).get(..36).unwrap())
+}
+
+/// A session whose answer tells another number than its record.
+fn session() -> String {
+    json!({ "messages": [
+        { "role": "user", "content": format!("What is the total of W7? My key is {}", secret()) },
+        { "role": "assistant", "content": null, "tool_calls": [{ "id": "1", "type": "function",
+            "function": { "name": "get_order", "arguments": "{\"id\": \"W7\"}" } }] },
+        { "role": "tool", "tool_call_id": "1", "content": "{\"id\": \"W7\", \"total\": 384}" },
+        { "role": "assistant", "content": SAID },
+    ] })
+    .to_string()
+}
+
+/// What a judge replies who is right.
+fn reply() -> String {
+    json!({ "findings": [{
+        "sentence": "S2", "verdict": "contradicted", "says": "total is 529", "record": "R1",
+        "quote": "\"total\": 384", "needs": null, "confidence": 0.9,
+    }], "need": [], "supported": [] })
+    .to_string()
+}
+
+/// A desk with a judge that is a program: it keeps what it was asked, and writes `reply`.
+fn desk(script: &str) -> Desk {
+    let config = "[judge]\ncommand = [\"sh\", \"judge.sh\"]\ntimeout_secs = 2\n".to_owned();
+    let desk = Desk::with(&[("log.json", &session()), ("judge.sh", script)]);
+    let script = desk.path().join("judge.sh").display().to_string();
+    let config = config.replace("judge.sh", &script);
+    std::fs::write(desk.path().join("c.toml"), config).unwrap();
+    std::fs::write(desk.path().join("reply.json"), reply()).unwrap();
+    desk
+}
+
+fn asks(desk: &Desk) -> String {
+    let folder = desk.path().display();
+    format!("cat > {folder}/asked.txt\necho x >> {folder}/count.txt\ncat {folder}/reply.json\n")
+}
+
+#[test]
+fn a_program_reads_what_no_rule_proves() {
+    let desk = desk("");
+    std::fs::write(desk.path().join("judge.sh"), asks(&desk)).unwrap();
+    assert_eq!(desk.run("check log.json --no-judge").code, 0);
+    let line = "check log.json --config c.toml --opinions kept.jsonl";
+    let ran = desk.run(&line.replace("--opinions", "--judge auto --opinions"));
+    assert_eq!(ran.code, 1, "{ran}");
+    insta::assert_snapshot!(ran.out, @r#"
+    error[JUDGE]: “total is 529” is not what the result of `get_order` (R1) shows: “total": 384”
+    --> log.json:1 (turn 3)
+     |
+     | I looked it up. The total is 529.
+     |                     ^^^^^^^^^^^^ contradicted
+     |
+     = record: get_order (1), line 1: total": 384
+     = judge: sh, 90% sure; confirmed by code: the number differs: `529` and `384`
+
+    1 error in 1 transcript (2 claims: 1 supported, 1 unsupported; coverage 100%)
+    1 answer read by a judge
+    "#);
+    let asked = std::fs::read_to_string(desk.path().join("asked.txt")).unwrap();
+    assert!(asked.contains("S2: The total is 529."), "{asked}");
+    assert!(!asked.contains(&secret()) && asked.contains("[REDACTED"), "{asked}");
+    // The second time nobody is asked, and the findings are the same.
+    let again = desk.run(&line.replace("--opinions", "--judge auto --opinions"));
+    let kept = desk.run(line);
+    let count = std::fs::read_to_string(desk.path().join("count.txt")).unwrap();
+    assert_eq!((count.as_str(), again.code, kept.code), ("x\n", 1, 1), "{again} {kept}");
+    let finding = |out: &str| out.split("\n\n").next().unwrap_or_default().to_owned();
+    assert_eq!(finding(&ran.out), finding(&again.out));
+    assert_eq!(finding(&ran.out), finding(&kept.out));
+}
+
+/// Nothing a judge writes is shown that is not in the answer and in the record, and nothing stops the
+/// check.
+#[test]
+fn a_judge_that_cannot_be_believed_accuses_nobody() {
+    let invented = reply().replace("384", "777");
+    for (script, why) in [
+        ("exit 3".to_owned(), "it ended with exit status: 3"),
+        ("cat >/dev/null; echo all good".to_owned(), "the reply has no JSON object"),
+        ("cat >/dev/null; head -c 5000 /dev/urandom".to_owned(), "unjudged"),
+        ("cat >/dev/null; sleep 60".to_owned(), "no reply within 2 s"),
+        (format!("cat >/dev/null; printf '%s' '{invented}'"), "1 opinion dropped"),
+    ] {
+        let desk = desk(&script);
+        let ran = desk.run("check log.json --config c.toml --judge auto");
+        assert_eq!(ran.code, 0, "{script}: {ran}");
+        assert!(ran.out.contains(why), "{script}: {ran}");
+        assert!(!ran.out.contains("777") && !ran.out.contains("JUDGE"), "{script}: {ran}");
+        let strict = desk.run("check log.json --config c.toml --judge auto --strict");
+        let dropped = why.contains("dropped");
+        assert_eq!(strict.code, if dropped { 0 } else { 2 }, "{script}: {strict}");
+    }
+}
+
+/// The file of a project names no judge: what it says of one has no effect, and is said to have none.
+#[test]
+fn a_project_sends_nothing_to_anybody() {
+    let desk = desk("");
+    std::fs::write(desk.path().join("judge.sh"), asks(&desk)).unwrap();
+    std::fs::rename(desk.path().join("c.toml"), desk.path().join("counterfoil.toml")).unwrap();
+    let ran = desk.run("check log.json");
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!desk.path().join("asked.txt").exists(), "{ran}");
+}
+
+#[test]
+fn a_batch_is_asked_and_read() {
+    for (form, question) in
+        [("openai", "/body/messages/1/content"), ("anthropic", "/params/messages/0/content")]
+    {
+        let desk = desk("");
+        let line = format!("check log.json --judge-batch q.jsonl --batch-form {form}");
+        let ran = desk.run(&format!("{line} --batch-model m-1"));
+        assert_eq!(ran.code, 0, "{ran}");
+        assert!(ran.out.contains("1 answer unjudged: asked in the batch file"), "{ran}");
+        let asked = std::fs::read_to_string(desk.path().join("q.jsonl")).unwrap();
+        let asked: Value = serde_json::from_str(asked.trim()).unwrap();
+        let text = asked.pointer(question).and_then(Value::as_str).unwrap();
+        assert!(text.contains("S2: The total is 529."), "{text}");
+        let result = match form {
+            "openai" => json!({ "custom_id": asked["custom_id"], "response": {
+                "status_code": 200,
+                "body": { "model": "m-1", "choices": [{ "message": { "content": reply() } }] },
+            } }),
+            _ => json!({ "custom_id": asked["custom_id"], "result": {
+                "type": "succeeded",
+                "message": { "model": "m-1", "content": [{ "type": "text", "text": reply() }] },
+            } }),
+        };
+        std::fs::write(desk.path().join("r.jsonl"), format!("{result}\n")).unwrap();
+        let ran = desk.run("check log.json --opinions r.jsonl");
+        assert!(ran.code == 1 && ran.out.contains("m-1, 90% sure"), "{ran}");
+        // What is answered is not asked again.
+        desk.run("check log.json --opinions r.jsonl --judge-batch q2.jsonl --batch-model m-1");
+        assert_eq!(std::fs::read_to_string(desk.path().join("q2.jsonl")).unwrap(), "");
+    }
+}
+
+#[test]
+fn every_format_names_the_judge() {
+    let desk = desk("");
+    std::fs::write(desk.path().join("judge.sh"), asks(&desk)).unwrap();
+    for format in ["text", "json", "jsonl", "sarif", "junit", "github", "html", "csv"] {
+        let ran = desk.run(&format!(
+            "check log.json --config c.toml --judge auto --opinions k.jsonl --format {format}"
+        ));
+        assert!(ran.out.contains("sh, 90%") || ran.out.contains("\"percent\""), "{ran}");
+    }
+}
+
+#[test]
+fn a_judge_that_is_not_there_is_named() {
+    let desk = desk("");
+    for (line, said) in [
+        ("check log.json --judge nobody", "error"),
+        ("check log.json --opinions gone.jsonl", "the opinions gone.jsonl cannot be read"),
+        ("check log.json --opinions log.json", "no opinion"),
+    ] {
+        let ran = desk.run(line);
+        assert_eq!(ran.code, 2, "{line}: {ran}");
+        assert!(ran.err.contains(said), "{line}: {ran}");
+    }
+}

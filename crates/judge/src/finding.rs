@@ -1,0 +1,140 @@
+//! What a judge read, as a finding like those of the rules.
+
+use counterfoil_model::{
+    Claim, ClaimKind, Code, Confidence, Evidence, EvidenceSource, Finding, Grade, JudgeNote, Mode,
+    Subject, Verdict,
+};
+use counterfoil_record::{Label, LineKind};
+
+use crate::assess::{Cited, ReadFinding};
+use crate::case::Case;
+use crate::opinion::ReadVerdict;
+
+/// The code of every finding that a judge read.
+pub const JUDGE: Code = Code("JUDGE");
+/// Its name.
+pub const JUDGE_NAME: &str = "read-by-a-judge";
+
+/// The most characters of a quotation in a message; evidence has all of it.
+const SHOWN: usize = 160;
+
+impl ReadFinding {
+    /// The finding in the form that every report shows. All its words are ours, but for what was found in
+    /// the answer and in the record.
+    #[must_use]
+    pub fn to_finding(&self, case: &Case<'_>, judge: &str) -> Finding {
+        let facts = case.facts();
+        let turn = facts.message();
+        let line = facts.record().transcript().messages.get(turn).map_or(0, |m| m.line);
+        let verdict = match self.verdict {
+            ReadVerdict::Contradicted => Verdict::Contradicted,
+            ReadVerdict::Unsupported => Verdict::Unsupported,
+        };
+        let claim = Claim {
+            kind: ClaimKind::Statement,
+            text: self.says.clone(),
+            objects: Vec::new(),
+            span: self.span,
+            turn,
+        };
+        let help = self.nearest.as_ref().map(|nearest| {
+            let (said, recorded) = (&nearest.said, shortened(&nearest.recorded));
+            format!("the nearest to `{said}` in the record is `{recorded}`, in {}", nearest.label)
+        });
+        Finding {
+            code: JUDGE,
+            name: JUDGE_NAME,
+            severity: self.severity,
+            grade: Grade::Read,
+            mode: Mode::Block,
+            verdict,
+            confidence: match self.confirmation {
+                Some(_) => Confidence::Certain,
+                None => Confidence::Likely,
+            },
+            message: self.message(case),
+            help: help.map(Into::into),
+            turn,
+            line,
+            subject: Subject::Claim { span: self.span, claim },
+            evidence: self.cited.iter().map(|cited| evidence(case, cited)).collect(),
+            judge: Some(JudgeNote {
+                name: judge.to_owned(),
+                percent: percent(self.confidence),
+                confirmed: self.confirmation.as_ref().map(ToString::to_string),
+                searched: self.searched.as_ref().map(ToString::to_string),
+            }),
+        }
+    }
+
+    fn message(&self, case: &Case<'_>) -> String {
+        let says = shortened(&self.says);
+        match (&self.cited, &self.searched) {
+            (Some(cited), _) => {
+                let place = place_of(case, cited.label);
+                format!("“{says}” is not what {place} shows: “{}”", shortened(&cited.quote))
+            }
+            (None, Some(searched)) => {
+                format!("nothing in the record shows “{says}”: {searched}")
+            }
+            (None, None) => format!("nothing in the record shows “{says}”"),
+        }
+    }
+}
+
+/// A quotation on one line, cut where it is long.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+fn percent(confidence: f64) -> u8 {
+    (confidence.clamp(0.0, 1.0) * 100.0).round() as u8
+}
+
+/// `the result of get_order (R3)`
+fn place_of(case: &Case<'_>, label: Label) -> String {
+    let tool = case.facts().call(label.number).map(|call| call.tool.as_ref());
+    let tool = tool.filter(|tool| !tool.is_empty()).unwrap_or("a tool");
+    match label.kind {
+        LineKind::System => format!("the system's text ({label})"),
+        LineKind::User => format!("the user's message ({label})"),
+        LineKind::Agent => format!("the agent's earlier message ({label})"),
+        LineKind::Call => format!("the call of `{tool}` ({label})"),
+        LineKind::Result => format!("the result of `{tool}` ({label})"),
+        LineKind::Fact => format!("the record as a whole ({label})"),
+    }
+}
+
+fn evidence(case: &Case<'_>, cited: &Cited) -> Evidence {
+    let Cited { label, span, quote } = cited;
+    let facts = case.facts();
+    let found = facts.line(*label).map(|(_, line)| line);
+    let messages = &facts.record().transcript().messages;
+    let message = found.and_then(|line| messages.get(line.message));
+    let call = facts.call(label.number).filter(|_| is_of_a_call(label.kind));
+    let source = match label.kind {
+        LineKind::Fact => EvidenceSource::Fact { fact: label.to_string() },
+        LineKind::Call | LineKind::Result => {
+            EvidenceSource::Call { call_id: call.map_or("", |call| call.id).to_owned() }
+        }
+        LineKind::System | LineKind::User | LineKind::Agent => {
+            EvidenceSource::Message { turn: found.map_or(0, |line| line.message) }
+        }
+    };
+    Evidence {
+        source,
+        tool: call.map(|call| call.tool.to_string()),
+        pointer: format!("bytes:{}-{}", span.start, span.end),
+        excerpt: quote.clone(),
+        line: message.map_or(0, |message| message.line),
+    }
+}
+
+fn is_of_a_call(kind: LineKind) -> bool {
+    matches!(kind, LineKind::Call | LineKind::Result)
+}

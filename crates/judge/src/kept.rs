@@ -1,0 +1,221 @@
+//! Opinions that are kept, so that a check gives the same findings again, and questions and replies
+//! in the forms of the batch interfaces.
+
+use std::collections::HashMap;
+
+use counterfoil_model::{Digest, JsonLimits, parse_strict};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::case::Case;
+use crate::opinion::Opinion;
+use crate::prompt::{PROMPT_VERSION, Prompt, answer_schema};
+
+/// What an opinion is about: the digest of the case's text and of the version of the prompt.
+#[must_use]
+pub fn digest(case: &Case<'_>) -> Digest {
+    Digest::of_json(&[case.text(), PROMPT_VERSION.to_owned()].as_slice().into())
+}
+
+/// A line of a file of opinions (JSON Lines).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpinionLine {
+    /// The version of the form of the line.
+    pub version: u32,
+    /// What the opinion is about.
+    pub digest: Digest,
+    /// The model that was asked.
+    pub model: String,
+    /// The version of the prompt that it was asked with.
+    pub prompt: String,
+    /// What it replied.
+    pub opinion: Opinion,
+}
+
+/// Why a line holds no opinion.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// It is no JSON, or has another form.
+    #[error("no opinion: {0}")]
+    Form(String),
+    /// A newer program wrote it.
+    #[error("version {0} of a line of opinions is not known: update counterfoil")]
+    Version(u32),
+}
+
+impl OpinionLine {
+    /// The version that is written.
+    pub const VERSION: u32 = 1;
+
+    /// The line for an opinion about a case.
+    #[must_use]
+    pub fn new(digest: Digest, model: impl Into<String>, opinion: Opinion) -> Self {
+        let prompt = PROMPT_VERSION.to_owned();
+        Self { version: Self::VERSION, digest, model: model.into(), prompt, opinion }
+    }
+
+    /// Reads a line that [`OpinionLine::write`] wrote.
+    ///
+    /// # Errors
+    /// Why it holds no opinion.
+    pub fn read(line: &str) -> Result<Self, LineError> {
+        Self::of_value(parsed(line)?)
+    }
+
+    fn of_value(value: Value) -> Result<Self, LineError> {
+        let version = value.get("version").and_then(Value::as_u64);
+        if let Some(version) = version.filter(|v| *v != u64::from(Self::VERSION)) {
+            return Err(LineError::Version(u32::try_from(version).unwrap_or(u32::MAX)));
+        }
+        let line: Self = serde_json::from_value(value).map_err(form)?;
+        // What is kept is checked as what comes from a model.
+        let again = serde_json::to_string(&line.opinion).map_err(form)?;
+        Opinion::read(&again).map_err(form)?;
+        Ok(line)
+    }
+
+    /// The line as it is written, without a line break.
+    ///
+    /// # Errors
+    /// When a number of it is none.
+    pub fn write(&self) -> Result<String, LineError> {
+        serde_json::to_string(self).map_err(form)
+    }
+}
+
+fn parsed(line: &str) -> Result<Value, LineError> {
+    parse_strict(line, JsonLimits { depth: 64, bytes: 4_000_000 }).map_err(form)
+}
+
+fn form(error: impl ToString) -> LineError {
+    LineError::Form(error.to_string())
+}
+
+/// What is known about one case.
+pub type Kept = Result<OpinionLine, String>;
+
+/// The opinions of a file, by what they are about.
+#[derive(Debug, Clone, Default)]
+pub struct Opinions {
+    by_digest: HashMap<Digest, Kept>,
+}
+
+impl Opinions {
+    /// Adds a line: one of ours, or one of the results of a batch (`OpenAI`, Anthropic), whose
+    /// `custom_id` is the digest of the case. A later line replaces an earlier one, but no failure
+    /// replaces an opinion.
+    ///
+    /// # Errors
+    /// Why it is neither.
+    pub fn add(&mut self, line: &str) -> Result<(), LineError> {
+        let value = parsed(line)?;
+        let (digest, kept) = match value.get("custom_id").and_then(Value::as_str) {
+            None => {
+                let line = OpinionLine::of_value(value)?;
+                (line.digest, Ok(line))
+            }
+            Some(id) => {
+                let digest = Digest::from_hex(id)
+                    .ok_or_else(|| form("`custom_id` is not the digest of a case"))?;
+                (digest, result_of(digest, &value))
+            }
+        };
+        if kept.is_ok() || !self.by_digest.contains_key(&digest) {
+            self.by_digest.insert(digest, kept);
+        }
+        Ok(())
+    }
+
+    /// What is known about a case; `None` where nobody was asked.
+    #[must_use]
+    pub fn about(&self, digest: Digest) -> Option<&Kept> {
+        self.by_digest.get(&digest)
+    }
+
+    /// How many cases are known.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.by_digest.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_digest.is_empty()
+    }
+}
+
+/// The reply in a line of a batch's results.
+fn result_of(digest: Digest, value: &Value) -> Kept {
+    let at = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+    let of_openai = "/response/body";
+    let (model, texts) = match value.pointer("/result/message") {
+        Some(message) => (message.get("model"), texts_of(message.get("content"))),
+        None => (
+            value.pointer("/response/body/model"),
+            at("/response/body/choices/0/message/content").unwrap_or_default().to_owned(),
+        ),
+    };
+    let model = model.and_then(Value::as_str).unwrap_or("unknown");
+    if !texts.trim().is_empty() {
+        let opinion = Opinion::read(&texts).map_err(|error| error.to_string())?;
+        return Ok(OpinionLine::new(digest, model, opinion));
+    }
+    let said = ["/error/message", "/result/error/error/message", "/result/error/message"];
+    let refused = at("/response/body/choices/0/message/refusal");
+    let failed = value.pointer(of_openai).and_then(|body| body.pointer("/error/message"));
+    let why = said.iter().find_map(|pointer| at(pointer)).or(failed.and_then(Value::as_str));
+    Err(match (why.or(refused), at("/result/type")) {
+        (Some(why), _) => format!("the batch says: {}", why.chars().take(200).collect::<String>()),
+        (None, Some(kind)) if kind != "succeeded" => format!("the batch says: {kind}"),
+        _ => "the batch has no reply to it".to_owned(),
+    })
+}
+
+/// The text blocks of an Anthropic message.
+fn texts_of(content: Option<&Value>) -> String {
+    let blocks = content.and_then(Value::as_array).into_iter().flatten();
+    blocks.filter_map(|block| block.get("text").and_then(Value::as_str)).collect()
+}
+
+/// The form of a file of questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchForm {
+    /// One request of the chat completions of `OpenAI` a line.
+    Openai,
+    /// One request of Anthropic's messages a line.
+    Anthropic,
+}
+
+/// The line of a batch file that asks `model` about a case.
+#[must_use]
+pub fn batch_line(form: BatchForm, model: &str, digest: Digest, prompt: &Prompt) -> Value {
+    let Prompt { instructions, question } = prompt;
+    match form {
+        BatchForm::Openai => json!({
+            "custom_id": digest.to_string(),
+            "method": "POST",
+            "url": "/v1/chat/completions",
+            "body": {
+                "model": model,
+                "messages": [
+                    { "role": "system", "content": instructions },
+                    { "role": "user", "content": question },
+                ],
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": { "name": "opinion", "strict": true, "schema": answer_schema() },
+                },
+            },
+        }),
+        BatchForm::Anthropic => json!({
+            "custom_id": digest.to_string(),
+            "params": {
+                "model": model,
+                "max_tokens": 8192,
+                "system": instructions,
+                "messages": [{ "role": "user", "content": question }],
+            },
+        }),
+    }
+}

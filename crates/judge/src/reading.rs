@@ -1,0 +1,165 @@
+//! One answer from the case to findings: the only way in which a judge's word becomes one.
+
+use counterfoil_model::{Finding, Grade, Span, Subject};
+use counterfoil_record::Facts;
+
+use crate::assess::assess;
+use crate::case::{Ask, Case, Suspicion};
+use crate::grade::Grading;
+use crate::opinion::Opinion;
+use crate::prompt::Prompt;
+
+/// A model that can be asked. It is asked once for a case, and never told what became of its reply.
+pub trait Judge: Send + Sync {
+    /// Its name, for reports and for the file of opinions.
+    fn name(&self) -> &str;
+
+    /// Asks it, and waits for its reply.
+    ///
+    /// # Errors
+    /// Why there is no reply, in words for the user.
+    fn ask(&self, prompt: &Prompt) -> Result<Reply, String>;
+}
+
+/// What a model replied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Its words.
+    pub text: String,
+    /// How many tokens it read and wrote; 0 where it does not say so.
+    pub tokens: u64,
+}
+
+/// An opinion about a case, and whose it is.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The judge's name.
+    pub judge: String,
+    /// Its opinion.
+    pub opinion: Opinion,
+}
+
+/// What became of one answer.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    /// What the judge read as false and code found in answer and record, by place.
+    pub findings: Vec<Finding>,
+    /// Stretches of the answer that it checked and found supported.
+    pub supported: Vec<Span>,
+    /// How many of its findings were dropped because a quotation is not where it should be.
+    pub dropped: usize,
+}
+
+/// How answers are read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadingOptions {
+    /// From which confidence on an opinion is worth what.
+    pub grading: Grading,
+    /// The most tokens of a case; 0 stands for the default of [`Ask`].
+    pub budget: usize,
+}
+
+/// Reads the answer before which these facts are known. `opinion` gives an opinion about a case: from
+/// a file, or from a model. `None` where the message says nothing.
+///
+/// # Errors
+/// Why the answer is not judged.
+pub fn read(
+    facts: Facts<'_>,
+    suspected: &[Finding],
+    options: &ReadingOptions,
+    opinion: &dyn Fn(&Case<'_>) -> Result<Given, String>,
+) -> Option<Result<Reading, String>> {
+    let suspicions: Vec<Suspicion> = suspected.iter().filter_map(suspicion).collect();
+    let mut ask = Ask { suspicions: &suspicions, ..Ask::default() };
+    if options.budget > 0 {
+        ask.budget = options.budget;
+    }
+    let case = Case::of(facts, &ask)?;
+    Some(read_case(facts, &case, &ask, options, opinion))
+}
+
+fn read_case(
+    facts: Facts<'_>,
+    case: &Case<'_>,
+    ask: &Ask<'_>,
+    options: &ReadingOptions,
+    opinion: &dyn Fn(&Case<'_>) -> Result<Given, String>,
+) -> Result<Reading, String> {
+    let given = opinion(case)?;
+    let first = assess(case, &given.opinion, &options.grading);
+    if first.need.is_empty() {
+        return Ok(Reading::of(case, &given.judge, &first));
+    }
+    let more = Ask { need: &first.need, ..*ask };
+    match Case::of(facts, &more) {
+        None => Ok(Reading::of(case, &given.judge, &first)),
+        Some(case) => {
+            let given = opinion(&case)?;
+            let second = assess(&case, &given.opinion, &options.grading);
+            Ok(Reading::of(&case, &given.judge, &second))
+        }
+    }
+}
+
+impl Reading {
+    fn of(case: &Case<'_>, judge: &str, assessed: &crate::assess::Assessment) -> Self {
+        let supported = assessed.supported.iter().filter_map(|number| case.sentence(*number));
+        Self {
+            findings: assessed.findings.iter().map(|f| f.to_finding(case, judge)).collect(),
+            supported: supported.map(|sentence| case.original(sentence.span)).collect(),
+            dropped: assessed.dropped.iter().filter(|reason| reason.is_no_citation()).count(),
+        }
+    }
+
+    /// Joins what rules found in the message with what the judge read: what is proven stays, and is
+    /// told once; a suspicion goes where the judge read its words as false, or checked them and found
+    /// them supported. Returns how many went because they were found supported.
+    pub fn join(&self, turn: usize, findings: &mut Vec<Finding>) -> usize {
+        let of_turn = |finding: &&Finding| finding.turn == turn;
+        let proven: Vec<Span> = findings
+            .iter()
+            .filter(of_turn)
+            .filter(|finding| finding.grade == Grade::Proven)
+            .filter_map(span_of)
+            .collect();
+        let read: Vec<Span> = self.findings.iter().filter_map(span_of).collect();
+        let mut cleared = 0;
+        findings.retain(|finding| {
+            if finding.turn != turn || finding.grade != Grade::Suspected {
+                return true;
+            }
+            let cited = touches(finding, &read);
+            let is_cleared = !cited && touches(finding, &self.supported);
+            cleared += usize::from(is_cleared);
+            !cited && !is_cleared
+        });
+        let new = |finding: &&Finding| !touches(finding, &proven);
+        findings.extend(self.findings.iter().filter(new).cloned());
+        cleared
+    }
+}
+
+/// The words that a finding is about.
+fn span_of(finding: &Finding) -> Option<Span> {
+    match &finding.subject {
+        Subject::Claim { span, .. } => Some(*span),
+        Subject::Call(_) => None,
+    }
+}
+
+fn touches(finding: &Finding, spans: &[Span]) -> bool {
+    span_of(finding).is_some_and(|own| spans.iter().any(|span| span.overlaps(own)))
+}
+
+/// What a rule suspects, as a question.
+fn suspicion(finding: &Finding) -> Option<Suspicion> {
+    match &finding.subject {
+        Subject::Claim { span, .. } if finding.grade == Grade::Suspected => Some(Suspicion {
+            code: finding.code.to_string(),
+            span: *span,
+            message: finding.message.clone(),
+        }),
+        _ => None,
+    }
+}
