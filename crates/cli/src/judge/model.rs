@@ -30,7 +30,10 @@ impl Judge for ModelJudge {
             turns: vec![Turn::User(prompt.question.clone())],
             tools: Vec::new(),
         };
-        let asked = self.runtime.block_on(self.provider.chat(&request, &mut |_| {}));
+        let asked = || self.runtime.block_on(self.provider.chat(&request, &mut |_| {}));
+        // Whoever asks may be a task itself, which must not wait.
+        let asked = std::thread::scope(|scope| scope.spawn(asked).join());
+        let asked = asked.map_err(|_| format!("`{}` could not be asked", self.name))?;
         let reply = asked.map_err(|error| format!("`{}`: {error}", self.name))?;
         if reply.stop == Stop::Refused {
             return Err(format!("`{}` refused to answer", self.name));

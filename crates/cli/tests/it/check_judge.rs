@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::Desk;
+use crate::judge::{said, serve};
 
 const SAID: &str = "I looked it up. The total is 529.";
 
@@ -173,4 +174,20 @@ fn a_judge_that_is_not_there_is_named() {
         assert_eq!(ran.code, 2, "{line}: {ran}");
         assert!(ran.err.contains(said), "{line}: {ran}");
     }
+}
+
+/// A model of the configuration, over HTTP.
+#[test]
+fn a_model_reads_answers() {
+    let (port, asked) = serve(said(&reply()));
+    let desk = desk("");
+    let config = format!(
+        "[[llm.providers]]\nname = \"local\"\nkind = \"openai\"\nmodel = \"m-1\"\n\
+         url = \"http://127.0.0.1:{port}/v1\"\n"
+    );
+    std::fs::write(desk.path().join("model.toml"), config).unwrap();
+    let ran = desk.run("check log.json --config model.toml --judge local");
+    assert!(ran.code == 1 && ran.out.contains("= judge: local, 90% sure"), "{ran}");
+    let asked = asked.recv().unwrap();
+    assert!(asked.contains("S2: The total is 529.") && !asked.contains(&secret()), "{asked}");
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Desk;
 
 /// A server that answers the next request with these bytes; what it was asked comes back.
-fn serve(answer: String) -> (u16, Receiver<String>) {
+pub(crate) fn serve(answer: String) -> (u16, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (asked, question) = channel();
@@ -47,7 +47,7 @@ pub(crate) fn http(status: &str, body: &str) -> String {
     )
 }
 
-fn said(word: &str) -> String {
+pub(crate) fn said(word: &str) -> String {
     let body = json!({ "choices": [{ "message": { "role": "assistant", "content": word } }] });
     http("200 OK", &body.to_string())
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::stage::Stage;
+use crate::judge::{said, serve};
 
 const LIE: &str = "I looked: the folder holds 3 files.";
 
@@ -63,4 +64,22 @@ fn nobody_is_asked_about_what_is_proven() {
     let mut stage = stage("echo x >> asked; exit 1");
     let reason = stage.stops("All tests pass.").reason();
     assert!(reason.contains("CS016") && !reason.contains("judge"), "{reason}");
+}
+
+/// The hook waits for a model of the configuration as for a program.
+#[test]
+fn a_model_reads_the_last_answer() {
+    let finding = json!({ "findings": [{ "sentence": "S1", "verdict": "contradicted",
+        "says": "holds 3 files", "record": "R1", "quote": "7 files in src", "needs": null,
+        "confidence": 0.9 }], "need": [], "supported": [] });
+    let (port, _asked) = serve(said(&finding.to_string()));
+    let config = format!(
+        "[judge]\nhooks = true\nname = \"local\"\n[[llm.providers]]\nname = \"local\"\n\
+         kind = \"openai\"\nmodel = \"m-1\"\nurl = \"http://127.0.0.1:{port}/v1\"\n"
+    );
+    let mut stage = Stage::with(&[("home/.config/counterfoil/counterfoil.toml", &config)]);
+    stage.user("What is there?");
+    stage.bash("ls", "7 files in src core\n");
+    let reason = stage.stops(LIE).reason();
+    assert!(reason.contains("“7 files in src”"), "{reason}");
 }

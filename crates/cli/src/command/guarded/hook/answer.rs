@@ -19,7 +19,7 @@ use super::once_a_session;
 use super::snapshots::SnapshotFolder;
 use crate::command::Global;
 use crate::config::{self, Files, Options, Place};
-use crate::exit::Exit;
+use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::guard::settings_of_hook;
 use crate::judge::{Judging, for_hook};
@@ -152,36 +152,15 @@ fn answer(
     }
     let (options, notes) = options(&place, told)?;
     let hooks = options.hooks.resolve()?;
-    let stops = matches!(event.happening, Happening::Stop { .. });
-    let reads = stops && options.judge.hooks;
+    let reads = matches!(event.happening, Happening::Stop { .. }) && options.judge.hooks;
     let more = if reads { MOST_TO_READ } else { Duration::ZERO };
     let _ = told.send(Told::Settings(hooks.time_limit + more, hooks.on_failure));
     let reader = reads.then(|| HookJudge::of(&options));
     // Whoever judges has to be done before the hook gives up: then what it judges does not pass.
     let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
-    // One that cannot be made answers nothing: its gate denies what it should have judged.
-    let judge = if before { judge(&options) } else { Ok(None) };
-    let (judge, no_judge) = judge.map_or_else(|error| (None, Some(error)), |judge| (judge, None));
-    let named = state.as_ref().ok().map(State::folder);
-    let mut settings = settings_of_hook(agent, call_of(&event), options, named.as_ref())?;
-    settings.adversarial = settings.adversarial.within(left);
-    let builder = || {
-        let builder = Guard::builder().settings(settings.clone()).workspace(workspace(&event));
-        match &judge {
-            Some(judge) => builder.judge(Arc::clone(judge)),
-            None => builder,
-        }
-    };
-    let (guard, state, fault) = match with_state(state, &builder) {
-        Ok((guard, state)) => (guard, Some(state), None),
-        // Without a record there is still a judgement.
-        Err(error) if hooks.on_failure == OnFault::Open || !before => {
-            (builder().build()?, None, Some(error))
-        }
-        Err(error) => return Err(error),
-    };
-    let folder = state.as_ref().map(|state: &State| state.folder().hooks());
-    let kept = state.as_ref().filter(|_| hooks.undo);
+    let made = Made::of(agent, &event, options, state, (left, hooks.on_failure))?;
+    let folder = made.state.as_ref().map(|state: &State| state.folder().hooks());
+    let kept = made.state.as_ref().filter(|_| hooks.undo);
     let kept = kept.map(|state| SnapshotFolder(state.folder().snapshots()));
     let root = workspace(&event);
     let home = env::var("HOME").ok().map(|home| ("HOME".to_owned(), home));
@@ -195,22 +174,75 @@ fn answer(
         by_plugin: env::var_os(OF_PLUGINS).is_some(),
         judge: reader.as_ref().map(|reader| reader as &dyn AnswerJudge),
     };
-    let mut answer = runtime(judge.is_some())?.block_on(respond(&guard, &surrounding, &event))?;
+    let responded = respond(&made.guard, &surrounding, &event);
+    let mut answer = runtime(made.asks)?.block_on(responded)?;
     // Once a turn is often enough.
     let once = matches!(event.happening, Happening::Prompt(_) | Happening::Stop { .. });
-    let notes = notes.into_iter().filter(|_| once);
-    let unrecorded = fault
-        .filter(|fault| once_a_session::is_first(&event.session, &format!("{fault:#}")))
-        .map(|fault| format!("nothing is recorded: {fault:#}"));
-    let unasked = no_judge
-        .filter(|fault| once_a_session::is_first(&event.session, &format!("{fault:#}")))
-        .map(|fault| format!("no model can be asked: {fault:#}"));
-    for note in notes.chain(unrecorded).chain(unasked) {
+    for note in notes.into_iter().filter(|_| once).chain(made.faults(&event)) {
         answer.add_notice(&format!("counterfoil: {note}"));
     }
     // Its end would move the ledger's log into its file, which can wait.
-    std::mem::forget(guard);
+    std::mem::forget(made.guard);
     Ok(answer)
+}
+
+/// The guard of one event, and what is wrong with it.
+struct Made {
+    guard: Guard,
+    state: Option<State>,
+    /// A model is asked about calls.
+    asks: bool,
+    /// Why nothing is recorded.
+    unrecorded: Option<anyhow::Error>,
+    /// Why no model can be asked.
+    unasked: Option<anyhow::Error>,
+}
+
+impl Made {
+    fn of(
+        agent: Agent,
+        event: &Event,
+        options: Options,
+        state: Result<State, Complaint>,
+        (left, on_failure): (Duration, OnFault),
+    ) -> anyhow::Result<Self> {
+        let before = matches!(event.happening, Happening::Before(_));
+        // One that cannot be made answers nothing: its gate denies what it should have judged.
+        let judge = if before { judge(&options) } else { Ok(None) };
+        let (judge, unasked) =
+            judge.map_or_else(|error| (None, Some(error)), |judge| (judge, None));
+        let named = state.as_ref().ok().map(State::folder);
+        let mut settings = settings_of_hook(agent, call_of(event), options, named.as_ref())?;
+        settings.adversarial = settings.adversarial.within(left);
+        let builder = || {
+            let builder = Guard::builder().settings(settings.clone()).workspace(workspace(event));
+            match &judge {
+                Some(judge) => builder.judge(Arc::clone(judge)),
+                None => builder,
+            }
+        };
+        let (guard, state, unrecorded) = match with_state(state, &builder) {
+            Ok((guard, state)) => (guard, Some(state), None),
+            // Without a record there is still a judgement.
+            Err(error) if on_failure == OnFault::Open || !before => {
+                (builder().build()?, None, Some(error))
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Self { guard, state, asks: judge.is_some(), unrecorded, unasked })
+    }
+
+    /// What is wrong, each once a session.
+    fn faults(&self, event: &Event) -> impl Iterator<Item = String> {
+        let new = |fault: &&anyhow::Error| {
+            once_a_session::is_first(&event.session, &format!("{fault:#}"))
+        };
+        let unrecorded = self.unrecorded.as_ref().filter(new);
+        let unasked = self.unasked.as_ref().filter(new);
+        let unrecorded = unrecorded.map(|fault| format!("nothing is recorded: {fault:#}"));
+        let unasked = unasked.map(|fault| format!("no model can be asked: {fault:#}"));
+        unrecorded.into_iter().chain(unasked)
+    }
 }
 
 /// Who reads the last answer at a stop; why nobody does where none can be made.
