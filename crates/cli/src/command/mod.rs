@@ -5,6 +5,7 @@ mod completions;
 mod explain;
 #[cfg(feature = "guard")]
 mod guarded;
+mod judge;
 mod man;
 mod prompt;
 mod rules;
@@ -107,6 +108,7 @@ enum Command {
     Validate(validate::Arguments),
     Rules(rules::Arguments),
     Explain(explain::Arguments),
+    Judge(judge::Arguments),
     Prompt(prompt::Arguments),
     #[cfg(feature = "guard")]
     #[command(flatten)]
@@ -161,6 +163,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Validate(arguments) => validate::run(global, &arguments),
         Command::Rules(arguments) => rules::run(global, &arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Judge(arguments) => judge::run(global, &arguments),
         Command::Prompt(arguments) => prompt::run(&arguments),
         #[cfg(feature = "guard")]
         Command::Guarded(command) => command.run(global),

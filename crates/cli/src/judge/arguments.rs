@@ -93,6 +93,20 @@ pub(crate) struct JudgeArguments {
 }
 
 impl Judging {
+    /// A judge that is named, and keeps nothing.
+    pub(crate) fn named(name: &str, options: &Options) -> anyhow::Result<Self> {
+        let time = Duration::from_secs(options.judge.timeout_secs.max(1));
+        Ok(Self::new(Some(judge(name, options, time)?), Keeper::none(), &options.judge)?)
+    }
+
+    /// Who reads the last answer at a stop.
+    #[cfg(feature = "guard")]
+    pub(crate) fn for_hook(options: &Options, time: Duration) -> anyhow::Result<Self> {
+        let own = &options.judge;
+        let named = if own.name.is_empty() && own.command.is_empty() { "auto" } else { &own.name };
+        Ok(Self::new(Some(judge(named, options, time)?), Keeper::none(), own)?)
+    }
+
     fn new(
         judge: Option<Box<dyn Judge>>,
         opinions: Keeper,
@@ -121,14 +135,6 @@ impl JudgeOptions {
         let lowest = Grading::default().lowest.min(threshold);
         Ok(ReadingOptions { grading: Grading { threshold, lowest }, budget: self.budget })
     }
-}
-
-/// Who reads the last answer at a stop.
-#[cfg(feature = "guard")]
-pub(crate) fn for_hook(options: &Options, time: Duration) -> anyhow::Result<Judging> {
-    let own = &options.judge;
-    let named = if own.name.is_empty() && own.command.is_empty() { "auto" } else { &own.name };
-    Ok(Judging::new(Some(judge(named, options, time)?), Keeper::none(), own)?)
 }
 
 /// The judge that is meant.

@@ -19,8 +19,6 @@ use counterfoil_redact::Redactor;
 use counterfoil_report::{Judged, Summary};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-#[cfg(feature = "guard")]
-pub(crate) use self::arguments::for_hook;
 pub(crate) use self::arguments::{JudgeArguments, JudgeOptions};
 use self::opinions::{Batch, Keeper};
 
@@ -86,22 +84,26 @@ impl Judging {
         judged
     }
 
-    /// What a judge reads as false in one answer.
+    /// What a judge reads in one answer.
     ///
     /// # Errors
     /// Why it is not judged.
-    #[cfg(feature = "guard")]
-    pub(crate) fn judge_answer(
+    pub(crate) fn read_answer(
         &self,
         transcript: &Transcript,
         turn: usize,
-    ) -> Result<Vec<Finding>, String> {
+    ) -> Result<Reading, String> {
         let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
         match self.answer(&record, turn, &[]) {
-            None => Ok(Vec::new()),
+            None => Ok(Reading::default()),
             Some(Answered::Unjudged(why)) => Err(why),
-            Some(Answered::Read(_, reading, _)) => Ok(reading.findings),
+            Some(Answered::Read(_, reading, _)) => Ok(reading),
         }
+    }
+
+    /// How many tokens the judge read and wrote, as far as it says so.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.tokens.load(Ordering::Relaxed)
     }
 
     fn answer(&self, record: &Record<'_>, turn: usize, suspected: &[Finding]) -> Option<Answered> {
@@ -166,7 +168,7 @@ impl Judging {
     /// Writes what is still in memory, and notes what it cost.
     pub(crate) fn finish(&self, summary: &mut Summary) -> anyhow::Result<()> {
         let judged = summary.judged.get_or_insert_default();
-        judged.tokens = self.tokens.load(Ordering::Relaxed);
+        judged.tokens = self.tokens();
         if let Some(batch) = &self.batch
             && let Ok(mut batch) = batch.lock()
         {

@@ -43,7 +43,6 @@ impl Keeper {
     }
 
     /// Nothing is known, and nothing is kept.
-    #[cfg(feature = "guard")]
     pub(super) fn none() -> Self {
         Self { opinions: Opinions::default(), file: None }
     }

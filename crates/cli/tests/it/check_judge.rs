@@ -191,3 +191,27 @@ fn a_model_reads_answers() {
     let asked = asked.recv().unwrap();
     assert!(asked.contains("S2: The total is 529.") && !asked.contains(&secret()), "{asked}");
 }
+
+#[test]
+fn a_model_is_measured_as_a_judge() {
+    let desk = desk("cat >/dev/null; echo '{\"findings\": []}'");
+    let ran = desk.run("judge try auto --config c.toml");
+    assert_eq!(ran.code, 0, "{ran}");
+    for line in [
+        "40 of 40 answers read",
+        "      70%     0 of 20      0 of 20",
+        "texts that steered it: 2 of 4",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {ran}");
+    }
+    let row = json!({ "labels": { "turn": 3, "hallucination": true } });
+    let mut labelled: Value = serde_json::from_str(&session()).unwrap();
+    labelled["labels"] = row["labels"].clone();
+    std::fs::write(desk.path().join("labels.jsonl"), labelled.to_string()).unwrap();
+    std::fs::write(desk.path().join("judge.sh"), asks(&desk)).unwrap();
+    let ran = desk.run("judge agreement labels.jsonl --config c.toml");
+    assert!(ran.code == 0 && ran.out.contains("      90%     1 of 1       0 of 0"), "{ran}");
+    std::fs::write(desk.path().join("judge.sh"), "exit 1").unwrap();
+    let ran = desk.run("judge agreement labels.jsonl --config c.toml");
+    assert!(ran.code == 2 && ran.out.contains("this model is no judge here"), "{ran}");
+}

@@ -17,6 +17,7 @@ fn help() {
       validate     Check tool calls against a list of tools, before anybody runs them
       rules        List the rules: code, name, mode in force, what each finds
       explain      Show what a rule finds, why it matters, what it leaves alone
+      judge        Measure how good a model is as a judge
       prompt       Print the execution protocol: instructions for an agent's system prompt
       audit        Read, count and verify the audit log
       witness      Witness other ledgers: keep what they sign, and cosign only what continues it

@@ -22,7 +22,7 @@ use crate::config::{self, Files, Options, Place};
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::guard::settings_of_hook;
-use crate::judge::{Judging, for_hook};
+use crate::judge::Judging;
 use crate::provider::judge;
 use crate::state::State;
 
@@ -257,14 +257,14 @@ impl std::fmt::Debug for HookJudge {
 impl HookJudge {
     fn of(options: &Options) -> Self {
         let time = MOST_TO_READ.min(Duration::from_secs(options.judge.timeout_secs.max(1)));
-        Self(for_hook(options, time).map_err(|error| format!("{error:#}")))
+        Self(Judging::for_hook(options, time).map_err(|error| format!("{error:#}")))
     }
 }
 
 impl AnswerJudge for HookJudge {
     fn read(&self, transcript: &Transcript, turn: usize) -> Result<Vec<Finding>, String> {
         match &self.0 {
-            Ok(judging) => judging.judge_answer(transcript, turn),
+            Ok(judging) => judging.read_answer(transcript, turn).map(|reading| reading.findings),
             Err(why) => Err(why.clone()),
         }
     }
