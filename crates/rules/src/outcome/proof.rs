@@ -21,7 +21,7 @@ pub(crate) fn failed_last(facts: &Session<'_>, said: &OutcomeClaim, at: usize) -
         is_latest
             && check.run.end == RunEnd::Failed
             && !check.is_stale()
-            && !is_named_later(&typed, check.call, &check.run)
+            && !is_named_later(&typed, &checks, check)
     };
     checks.iter().filter(own).any(failed)
 }
@@ -51,19 +51,19 @@ pub(crate) fn never_run(facts: &Session<'_>, said: &OutcomeClaim) -> bool {
     !typed.runs().any(|(_, run)| may_be(&run))
 }
 
-/// Whether a command line after the call of that number has the words of a run: it may be the same run
-/// inside of what is not understood.
-fn is_named_later(typed: &Facts<'_>, call: usize, run: &Run) -> bool {
-    let words = run.command.split_whitespace().filter(|word| !word.starts_with('-')).take(2);
+/// Whether a later call has the words of a run and is none that is known: it may be the same run inside
+/// of what is not understood.
+fn is_named_later(typed: &Facts<'_>, checks: &[Check<'_>], failed: &Check<'_>) -> bool {
+    let words = failed.run.command.split_whitespace().filter(|word| !word.starts_with('-')).take(2);
     let words: Vec<&str> =
         words.filter(|word| word.len() > 3 && !LAUNCHERS.contains(word)).collect();
     let later = typed
         .lines()
         .iter()
-        .filter(|line| line.label.kind == LineKind::Call && line.label.number > call);
-    let checked = |at: usize| typed.checks().iter().any(|check| check.call == at);
-    let names = |line: &Line<'_>| words.iter().any(|word| line.text.contains(word));
-    later.filter(|line| !checked(line.label.number)).any(names)
+        .filter(|line| line.label.kind == LineKind::Call && line.label.number > failed.call);
+    let known = |at: usize| checks.iter().any(|check| check.call == at);
+    let names = |line: &Line<'_>| words.iter().all(|word| line.text.contains(word));
+    !words.is_empty() && later.filter(|line| names(line)).any(|line| !known(line.label.number))
 }
 
 /// What starts programs of any kind.
