@@ -166,6 +166,12 @@ fn judge(named: &str, options: &Options, time: Duration) -> anyhow::Result<Box<d
 
 #[cfg(feature = "guard")]
 fn model(named: &str, options: &Options) -> anyhow::Result<Box<dyn Judge>> {
+    if options.llm.providers.iter().all(|provider| provider.name != named) {
+        let known = "claude, codex, gemini, auto, and the names under [[llm.providers]] in your configuration";
+        return Err(Complaint::new(format!("there is no judge `{named}`"))
+            .help(format!("there are: {known}"))
+            .into());
+    }
     let provider = crate::provider::provider(&options.llm, named)?;
     Ok(Box::new(super::model::ModelJudge::new(named, provider)?))
 }

@@ -166,7 +166,7 @@ fn every_format_names_the_judge() {
 fn a_judge_that_is_not_there_is_named() {
     let desk = desk("");
     for (line, said) in [
-        ("check log.json --judge nobody", "error"),
+        ("check log.json --judge nobody", "there is no judge `nobody`"),
         ("check log.json --opinions gone.jsonl", "the opinions gone.jsonl cannot be read"),
         ("check log.json --opinions log.json", "no opinion"),
     ] {
