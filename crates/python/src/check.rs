@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
 
 use counterfoil_formats::{Options, ReadError, Reading, decompressed, log_name, read, read_tools};
-use counterfoil_model::{Catalog, Format, Mode, Problem, Severity};
+use counterfoil_model::{Catalog, Format, Grade, Mode, Problem, Severity};
 use counterfoil_report::{
     Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
@@ -27,6 +27,8 @@ struct CheckRequest {
     execution_window: u64,
     /// Findings below are left out.
     severity: Option<Severity>,
+    /// What rules only suspect is told, too.
+    suspected: bool,
 }
 
 /// What is wanted, checked.
@@ -36,6 +38,7 @@ struct Job {
     settings: Settings,
     catalog: Option<Catalog>,
     least: Severity,
+    suspected: bool,
     renderer: Box<dyn Renderer>,
 }
 
@@ -107,6 +110,7 @@ impl Job {
             settings,
             catalog: tools.map(catalog).transpose()?,
             least: wanted.severity.unwrap_or(Severity::Note),
+            suspected: wanted.suspected,
             renderer: ReportFormat::Json.renderer(look),
         })
     }
@@ -157,6 +161,13 @@ impl Job {
         }
         let report = check_rules(&transcript, &self.settings);
         let mut findings = report.findings;
+        let told = findings.len();
+        if !self.suspected {
+            findings.retain(|finding| {
+                finding.grade != Grade::Suspected || finding.severity > Severity::Note
+            });
+        }
+        summary.suspected += told - findings.len();
         *worst = (*worst).max(findings.iter().map(|finding| finding.severity).max());
         let before = findings.len();
         findings.retain(|finding| finding.severity >= self.least);

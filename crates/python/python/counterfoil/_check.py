@@ -30,7 +30,7 @@ class CheckOptions(TypedDict, total=False):
     `only` and `ignore` name rules (codes, names, patterns such as `CS01*`), `modes` gives them modes
     (`off`, `shadow`, `warn`, `block`), `severity` leaves out what is below. `execution_window` is how
     many seconds an execution may be cited; 0 is the whole session. `form` names the form of the log,
-    where it should not be found out.
+    where it should not be found out. `suspected` also tells what rules only suspect.
     """
 
     form: str | None
@@ -39,6 +39,7 @@ class CheckOptions(TypedDict, total=False):
     modes: Mapping[str, str] | None
     severity: Severity | None
     execution_window: int
+    suspected: bool
 
 
 def check(
@@ -162,6 +163,7 @@ def wanted(options: CheckOptions, session: str | None) -> str:
             "modes": modes_of(options.get("modes"), options.get("only"), options.get("ignore")),
             "execution_window": window,
             "severity": severity,
+            "suspected": bool(options.get("suspected", False)),
         }
     )
 
