@@ -4,7 +4,7 @@ use crate::action::{
     ActionClaim, ActionVerdict, as_wished, listed_files, told_files, uncalled_by_name, unedited,
     unknown_documents, unwritten_names,
 };
-use crate::facts::{Deed, Execution, Facts, Families, ToolName};
+use crate::facts::{Facts, Families, ToolName};
 use crate::findings::{Findings, Note};
 use crate::grounding::{is_named_after, may_be_unspent};
 use crate::prose::{Lexicon, Tags};
@@ -179,14 +179,9 @@ fn is_plain(family: Family) -> bool {
 /// Whether it is known of each tool that was called what it does. A log without any call may be of a form
 /// that drops them; a record of receipts is none.
 fn only_known_tools(facts: &Facts<'_>, turn: usize) -> bool {
-    let count = facts.record().count_before(turn);
-    let mut called = (0..count).filter_map(|at| facts.deed(at));
-    // What a command line did is known where the agent does not act freely.
-    let known = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
-        deed.shell.is_some() || ToolName::of(execution.tool()).families != Families::default()
-    };
     let keeps_calls = !facts.record().executions().is_empty();
-    (keeps_calls || facts.transcript().receipts.is_some()) && called.all(known)
+    (keeps_calls || facts.transcript().receipts.is_some())
+        && !facts.called_unknown_tool_before(turn)
 }
 
 /// Whether a call that nothing else accounts for may be what is told of.

@@ -45,6 +45,10 @@ pub(crate) struct Index {
     pub(crate) opaque: FirstDeed,
     /// Handed work to another agent.
     pub(crate) delegates: FirstDeed,
+    /// May have changed anything: by a command line, or by an edit of a file.
+    pub(crate) changes_freely: FirstDeed,
+    /// Was done by a tool of which nobody knows what it does.
+    pub(crate) unknown: FirstDeed,
     /// The executions that used a tool that none before them used.
     tools: OnceCell<Vec<usize>>,
     /// The messages with requests of the user's.

@@ -274,12 +274,26 @@ impl<'t> Facts<'t> {
     /// `turn`: by command lines, by edits of files, by another agent. Then no missing call proves that an
     /// act was not done.
     pub(crate) fn acts_freely_before(&self, turn: usize) -> bool {
-        let may_change = |(_, deed): (&Execution<'_>, &Deed<'_>)| {
-            deed.edits_files() || deed.shell.as_ref().is_some_and(|work| !work.only_looks())
+        let may_change = |at| {
+            self.deed(at).is_some_and(|(_, deed)| {
+                deed.edits_files() || deed.shell.as_ref().is_some_and(|work| !work.only_looks())
+            })
         };
         self.delegates_before(turn)
             || self.is_opaque_before(turn)
-            || (0..self.record().count_before(turn)).filter_map(|at| self.deed(at)).any(may_change)
+            || self.index().changes_freely.is_before(self.record().count_before(turn), may_change)
+    }
+
+    /// Whether a tool was called before message `turn` of which its name does not say what it does. What a
+    /// command line did is read.
+    pub(crate) fn called_unknown_tool_before(&self, turn: usize) -> bool {
+        let unknown = |at| {
+            self.deed(at).is_some_and(|(execution, deed)| {
+                let named = ToolName::of(execution.tool()).families != Families::default();
+                deed.shell.is_none() && !named
+            })
+        };
+        self.index().unknown.is_before(self.record().count_before(turn), unknown)
     }
 
     /// Whether work was handed to another agent before message `turn`.

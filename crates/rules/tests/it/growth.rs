@@ -14,7 +14,7 @@ const STEPS: usize = 120;
 /// The fastest of so many runs counts, so that a busy machine does not.
 const RUNS: usize = 3;
 /// A busy machine gets so many chances.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 10;
 /// Twice the session may take so many times as long. A quadratic path takes four times.
 const MOST: f64 = 2.8;
 
