@@ -7,24 +7,25 @@ from pathlib import Path
 
 
 def counterfoil(program, place, sessions):
-    """`error`, `warning` or nothing of each session, and the seconds it took."""
+    """`error`, `warning` (a suspicion, too) or nothing of each session, and the seconds it took."""
     log = Path(place) / "sessions.jsonl"
     with log.open("w") as out:
         for number, session in enumerate(sessions):
             out.write(json.dumps(session.as_chat() | {"id": str(number)}) + "\n")
-    command = [program, "check", str(log), "--format", "jsonl", "--no-config", "--fail-on", "never"]
+    command = [program, "check", str(log), "--format", "jsonl", "--suspected"]
+    command += ["--no-config", "--fail-on", "never"]
     begun = time.perf_counter()
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     seconds = time.perf_counter() - begun
     said = [None] * len(sessions)
     for line in ran.stdout.splitlines():
         finding = json.loads(line)
-        if finding["type"] != "finding" or finding["severity"] == "note":
+        if finding["type"] != "finding":
             continue
         number = int(finding["transcript"]["id"])
         of_answer = finding["turn"] == len(sessions[number].as_chat()["messages"]) - 1
         if of_answer and said[number] != "error":
-            said[number] = finding["severity"]
+            said[number] = "error" if finding["severity"] == "error" else "warning"
     return said, seconds
 
 
