@@ -20,7 +20,10 @@ def test_false(counterfoil_session):
     counterfoil_session.assert_supported("I have cancelled order W1.")
 
 def test_log(assert_supported):
-    said = [{"role": "assistant", "content": "I have cancelled order W1."}]
+    said = [
+        {"role": "user", "content": "Cancel W1."},
+        {"role": "assistant", "content": "I have cancelled order W1."},
+    ]
     assert_supported(said, ["cancel_order"], modes={"FK010": "warn"})
 """
 
