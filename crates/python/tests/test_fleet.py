@@ -12,8 +12,9 @@ import pytest
 import counterfoil
 from counterfoil import _fleet
 
-LIE = json.dumps([{"role": "assistant", "content": "I have cancelled order 7."}])
-GOOD = json.dumps([{"role": "assistant", "content": "I did not cancel order 7."}])
+ASKED = {"role": "user", "content": "Cancel the order."}
+LIE = json.dumps([ASKED, {"role": "assistant", "content": "I have cancelled order 7."}])
+GOOD = json.dumps([ASKED, {"role": "assistant", "content": "I did not cancel order 7."}])
 
 
 def sessions(count):
