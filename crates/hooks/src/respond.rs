@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use counterfoil_guard::{
-    AppendError, Asking, Before, BeginSessionError, CallError, Guard, HostedCall, Judged,
+    AppendError, Asking, Before, BeginSessionError, CallError, Guard, HostedCall, Judged, Session,
     SessionStart, Surroundings,
 };
 use counterfoil_model::{Agent, Finding, Role, Transcript};
@@ -89,6 +89,37 @@ pub enum RespondError {
     NotJudged(#[source] AppendError),
 }
 
+/// Notes what the user said, and gives the model what is still to be told.
+async fn prompt(
+    guard: &Guard,
+    session: &Session,
+    around: &Surrounding<'_>,
+    event: &Event,
+    text: &str,
+) -> Result<Answer, RespondError> {
+    // The answer to a stop comes back as if the user had said it.
+    if is_feedback(text) {
+        return Ok(Answer::default());
+    }
+    let notification = text.trim_start().starts_with(NOTIFICATION);
+    if !notification {
+        guard.hear(session, Role::User, text).await.map_err(RespondError::NotHeard)?;
+    }
+    let Some(folder) = around.folder else { return Ok(Answer::default()) };
+    let mut memory = Memory::open(folder, &event.session, None)?;
+    if notification {
+        memory.skip_prompt(event.prompt.as_deref());
+        memory.keep(None)?;
+        return Ok(Answer::default());
+    }
+    memory.set_blocks(0);
+    memory.set_by_plugin(around.by_plugin);
+    memory.at_prompt(event.prompt.as_deref());
+    let context = memory.take_pending();
+    memory.keep(None)?;
+    Ok(Answer { context, ..Answer::default() })
+}
+
 /// Answers one event.
 ///
 /// # Errors
@@ -134,27 +165,7 @@ pub async fn respond(
             }
             Ok(Answer { context: nudge, ..Answer::default() })
         }
-        // What a stop was answered with comes back as if the user had said it.
-        Happening::Prompt(text) if is_feedback(text) => Ok(Answer::default()),
-        Happening::Prompt(text) if text.trim_start().starts_with(NOTIFICATION) => {
-            if let Some(folder) = around.folder {
-                let mut memory = Memory::open(folder, &event.session, None)?;
-                memory.skip_prompt(event.prompt.as_deref());
-                memory.keep(None)?;
-            }
-            Ok(Answer::default())
-        }
-        Happening::Prompt(text) => {
-            guard.hear(&session, Role::User, text).await.map_err(RespondError::NotHeard)?;
-            let Some(folder) = around.folder else { return Ok(Answer::default()) };
-            let mut memory = Memory::open(folder, &event.session, None)?;
-            memory.set_blocks(0);
-            memory.set_by_plugin(around.by_plugin);
-            memory.at_prompt(event.prompt.as_deref());
-            let context = memory.take_pending();
-            memory.keep(None)?;
-            Ok(Answer { context, ..Answer::default() })
-        }
+        Happening::Prompt(text) => prompt(guard, &session, around, event, text).await,
         Happening::Stop { last, again } => {
             stop(guard, &session, around, event, last.as_deref(), *again).await
         }

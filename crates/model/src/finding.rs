@@ -271,3 +271,11 @@ pub struct Finding {
     /// The judge that read it; none for what a rule found.
     pub judge: Option<JudgeNote>,
 }
+
+impl Finding {
+    /// Whether it is a rule's guess, which is left out unless it is asked for.
+    #[must_use]
+    pub fn is_suspicion(&self) -> bool {
+        self.grade == Grade::Suspected && self.severity == Severity::Note
+    }
+}

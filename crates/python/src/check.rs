@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
 
 use counterfoil_formats::{Options, ReadError, Reading, decompressed, log_name, read, read_tools};
-use counterfoil_model::{Catalog, Format, Grade, Mode, Problem, Severity};
+use counterfoil_model::{Catalog, Format, Mode, Problem, Severity};
 use counterfoil_report::{
     Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
@@ -163,9 +163,7 @@ impl Job {
         let mut findings = report.findings;
         let told = findings.len();
         if !self.suspected {
-            findings.retain(|finding| {
-                finding.grade != Grade::Suspected || finding.severity > Severity::Note
-            });
+            findings.retain(|finding| !finding.is_suspicion());
         }
         summary.suspected += told - findings.len();
         *worst = (*worst).max(findings.iter().map(|finding| finding.severity).max());

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
-use counterfoil_model::{Agent, Catalog, Finding, Format, Grade, Problem, Severity};
+use counterfoil_model::{Agent, Catalog, Finding, Format, Problem, Severity};
 use counterfoil_report::{
     Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
@@ -262,16 +262,7 @@ impl Job {
             flag.clone().or_else(|| option.as_ref().map(PathBuf::from))
         };
         let baseline_file = file(&arguments.baseline, baseline);
-        let look = Look {
-            colour: arguments.output.is_none() && terminal::colours(arguments.color),
-            width: if arguments.output.is_none() { terminal::width() } else { 0 },
-            show_supported: arguments.show_supported || *show_supported,
-            why: arguments.why,
-            statistics: arguments.statistics,
-            quiet: arguments.quiet,
-            version: env!("CARGO_PKG_VERSION"),
-            rules: cards(),
-        };
+        let look = look(arguments, *show_supported);
         let (baseline, accept_into) = match (baseline_file, arguments.write_baseline) {
             (None, true) => {
                 return Err(Complaint::new("--write-baseline needs a file to write to")
@@ -425,9 +416,7 @@ impl Job {
         }
         let told = findings.len();
         if !self.suspected {
-            findings.retain(|finding| {
-                finding.grade != Grade::Suspected || finding.severity > Severity::Note
-            });
+            findings.retain(|finding| !finding.is_suspicion());
         }
         outcome.summary.suspected += told - findings.len();
         outcome.worst = outcome.worst.max(findings.iter().map(|f| f.severity).max());
@@ -462,6 +451,21 @@ impl Job {
         if slow && bar.is_hidden() && !self.quiet && io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
         }
+    }
+}
+
+/// What the reader asked to see, and how.
+fn look(arguments: &Arguments, show_supported: bool) -> Look {
+    let on_terminal = arguments.output.is_none();
+    Look {
+        colour: on_terminal && terminal::colours(arguments.color),
+        width: if on_terminal { terminal::width() } else { 0 },
+        show_supported: arguments.show_supported || show_supported,
+        why: arguments.why,
+        statistics: arguments.statistics,
+        quiet: arguments.quiet,
+        version: env!("CARGO_PKG_VERSION"),
+        rules: cards(),
     }
 }
 

@@ -215,11 +215,12 @@ impl JudgeArguments {
         }
         let time = Duration::from_secs(own.timeout_secs.max(1));
         let judge = if only_files { None } else { Some(judge(named, options, time)?) };
+        let opinions = Keeper::open(self.opinions.as_deref(), judge.is_some())?;
+        // Only once nothing else can be wrong: it empties the file.
         let batch = match &self.judge_batch {
             Some(path) => Some(Batch::create(path, self.batch_form.into(), self.model(own)?)?),
             None => None,
         };
-        let opinions = Keeper::open(self.opinions.as_deref(), judge.is_some())?;
         let judging = Judging::new(judge, opinions, own)?;
         Ok(Some(Judging { batch: batch.map(std::sync::Mutex::new), ..judging }))
     }
