@@ -1,13 +1,12 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Code, Finding, Judgement, Mode, Span, Subject, Transcript, Verdict};
+use counterfoil_model::{Finding, Judgement, Mode, Transcript, Verdict};
 use serde::Serialize;
 
 use crate::facts::{Facts, Indexed};
 use crate::findings::Findings;
 use crate::rule::rules;
 use crate::settings::Settings;
-use crate::spans::Spans;
 
 /// What was found in one transcript.
 #[derive(Debug, Default)]
@@ -87,7 +86,6 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
             Findings::new(rule.meta(), mode, &mut report.findings, &mut report.judgements);
         rule.check(facts, &mut findings);
     }
-    drop_echoes(&mut report);
     let transcript = facts.transcript();
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
@@ -100,32 +98,4 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
         *report.counts.claims.entry(judgement.verdict.name()).or_default() += 1;
     }
     report
-}
-
-/// The rules that only suspect, of words that other rules may know more of.
-const SUSPECTING: [&str; 6] = ["CS020", "CS021", "CS022", "CS023", "CS024", "CS025"];
-
-/// Takes out what they suspect of words of which another rule says something.
-fn drop_echoes(report: &mut Report) {
-    let suspects = |code: Code| SUSPECTING.contains(&code.0);
-    let span = |finding: &Finding| match &finding.subject {
-        Subject::Claim { span, .. } => Some(*span),
-        Subject::Call(_) => None,
-    };
-    let known = report.findings.iter().filter(|finding| !suspects(finding.code));
-    let mut of_turns: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
-    for finding in known {
-        of_turns.entry(finding.turn).or_default().extend(span(finding));
-    }
-    let known: BTreeMap<usize, Spans> =
-        of_turns.into_iter().map(|(turn, spans)| (turn, Spans::of(spans))).collect();
-    let is_echo = |turn: usize, own: Span| known.get(&turn).is_some_and(|spans| spans.overlap(own));
-    report.findings.retain(|finding| {
-        let own = span(finding).filter(|_| suspects(finding.code));
-        !own.is_some_and(|own| is_echo(finding.turn, own))
-    });
-    report.judgements.retain(|judgement| {
-        let claim = &judgement.claim;
-        !suspects(judgement.rule) || !is_echo(claim.turn, claim.span)
-    });
 }

@@ -10,27 +10,21 @@ mod false_denial;
 mod hallucinated_tool;
 mod implicit_tool_use;
 mod impossible_order;
-mod invented_cause;
 mod masked_exit;
 mod masked_failure;
 mod misreported_result;
 mod missing_execution_id;
 mod missing_tool_name;
-mod other_target;
 mod partial_completion;
 mod phantom_completion;
 mod receipt_tampering;
 mod silent_failure;
 mod simulated_output;
 mod stale_check;
-mod swapped_value;
 mod unfinished_execution;
-mod unfinished_state;
 mod unknown_execution;
-mod unknown_number;
 mod unmet_obligation;
 mod unseen_source;
-mod unused_tool;
 mod unverified_outcome;
 mod wrong_count;
 
@@ -49,12 +43,6 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &stale_check::StaleCheck,
     &masked_exit::MaskedExit,
     &unmet_obligation::UnmetObligation,
-    &other_target::OtherTarget,
-    &swapped_value::SwappedValue,
-    &unused_tool::UnusedTool,
-    &invented_cause::InventedCause,
-    &unknown_number::UnknownNumber,
-    &unfinished_state::UnfinishedState,
     &false_denial::FalseDenial,
     &empty_handed_report::EmptyHandedReport,
     &misreported_result::MisreportedResult,

@@ -12,7 +12,7 @@ use super::index::Index;
 use super::record::Record;
 use super::upshot::Upshot;
 use crate::check::{Report, judge};
-use crate::grounding::{Before, ReadCalls};
+use crate::grounding::Before;
 use crate::member::Sheaf;
 use crate::settings::Settings;
 use crate::tool_use::Names;
@@ -43,8 +43,6 @@ pub(super) struct Known<'t> {
     pub(super) figures_asked: Latest<Vec<Figure>>,
     /// What was worked out of the session before a message.
     pub(super) before: Latest<Before<'t>>,
-    /// What was read of the latest calls before it.
-    pub(super) read_calls: ReadCalls<'t>,
     pub(super) index: Index,
     /// The same session as typed facts: what proves a check is held against both.
     pub(super) typed: OnceCell<counterfoil_record::Record<'t>>,
@@ -66,7 +64,6 @@ impl<'t> Indexed<'t> {
             sheaf: Latest::default(),
             figures_asked: Latest::default(),
             before: Latest::default(),
-            read_calls: ReadCalls::default(),
             index: Index::default(),
             typed: OnceCell::new(),
         }))

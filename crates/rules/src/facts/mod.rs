@@ -23,7 +23,7 @@ use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, St
 use crate::action::{ActionClaim, ActionVerdict, action_claims, consume, judge};
 use crate::call::Admissions;
 use crate::citation::{Citation, citations};
-use crate::grounding::{Before, ReadCalls};
+use crate::grounding::Before;
 use crate::member::Sheaf;
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
@@ -368,11 +368,6 @@ impl<'t> Facts<'t> {
     /// What was worked out of the session before message `turn`.
     pub(crate) fn before(&self, turn: usize) -> Rc<Before<'t>> {
         self.known.before.get(turn, Before::default)
-    }
-
-    /// What was read of the latest calls that anybody asked about.
-    pub(crate) fn read_calls(&self) -> &ReadCalls<'t> {
-        &self.known.read_calls
     }
 
     /// The values that the agent states.

@@ -8,10 +8,6 @@ use super::count::Counts;
 use super::known::Numbers;
 use super::order::Step;
 use super::rest::{Begun, Used};
-use super::session::Session;
-use super::state::State;
-use super::swapped::Things;
-use super::target::{Act, Object};
 use super::unspent::Purpose;
 
 /// What is worked out of the calls, results and texts before a message: each when the first clause
@@ -20,16 +16,11 @@ use super::unspent::Purpose;
 #[derive(Debug, Default)]
 pub(crate) struct Before<'t> {
     pub(super) numbers: OnceCell<Numbers>,
-    pub(super) things: OnceCell<Things<'t>>,
-    pub(super) states: OnceCell<Vec<State>>,
     pub(super) counts: OnceCell<Counts>,
     pub(super) steps: OnceCell<Vec<Step>>,
-    pub(super) acts: OnceCell<Vec<Act>>,
-    pub(super) looked: OnceCell<Vec<Object>>,
     pub(super) used: OnceCell<Vec<Used>>,
     pub(super) begun: OnceCell<Vec<Begun>>,
     pub(super) spent: OnceCell<BTreeSet<usize>>,
     pub(super) purposes: OnceCell<Vec<Purpose>>,
     pub(super) held: OnceCell<Vec<Held<'t>>>,
-    pub(super) session: OnceCell<Session>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::stem::stem;
 use crate::prose::{Lexicon, Tags, sets};
@@ -22,7 +22,7 @@ pub(super) fn is_same_thing(one: &str, other: &str) -> bool {
     one == other || class(one).is_some_and(|own| class(other) == Some(own))
 }
 
-pub(super) fn class(stem: &str) -> Option<usize> {
+fn class(stem: &str) -> Option<usize> {
     CLASSES.get(stem).copied()
 }
 
@@ -34,15 +34,3 @@ pub(super) fn is_small(word: &str) -> bool {
         || sets::SMALL_WORDS.list.contains(&word)
         || entry().is_some_and(|entry| entry.tags.any(small))
 }
-
-macro_rules! stems {
-    ($($name:ident)*) => {
-        $(
-            /// The stems of the words of that set.
-            pub(super) static $name: LazyLock<FxHashSet<String>> =
-                LazyLock::new(|| sets::$name.list.iter().map(|word| stem(word)).collect());
-        )*
-    };
-}
-
-stems! { CONSULTING WAITING OPEN_STATES }

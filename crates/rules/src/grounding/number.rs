@@ -5,29 +5,14 @@ use std::borrow::Cow;
 use super::known::{MOST, Numbers};
 use super::sums::{has_within, sort};
 use crate::facts::{Answer, Facts};
-use crate::prose::{
-    BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda, sets,
-};
-use crate::spans::Spans;
+use crate::prose::{Clause, Prose, Token, TokenKind, sets};
 use crate::values::whole;
 
-/// A smaller whole number is that of something by chance.
-const SMALLEST: f64 = 13.0;
-/// So few are counted in any list.
-const FEWEST: f64 = 4.0;
 /// What everybody knows: so many days, weeks and hours there are, and so many per cent.
 const EVERYWHERE: [f64; 8] = [7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0];
 
-/// A number that nothing explains.
-pub(crate) struct Unknown<'p> {
-    pub(crate) clause: &'p Clause,
-    /// As the answer has it.
-    pub(crate) text: &'p str,
-}
-
 /// A number of an answer.
 pub(super) struct Told<'p> {
-    clause: &'p Clause,
     pub(super) text: &'p str,
     pub(super) value: f64,
     /// So many digits stand behind its point.
@@ -41,39 +26,6 @@ pub(super) struct Told<'p> {
     is_money: bool,
     /// The paragraph, item or cell that it stands in.
     block: Option<usize>,
-    /// Only said of something that is not so, or may be.
-    open: bool,
-}
-
-pub(crate) fn unknown<'p>(facts: &Facts<'_>, answer: &'p Answer<'_>) -> Option<Unknown<'p>> {
-    if facts.record().count_before(answer.turn) == 0 || facts.delegates_before(answer.turn) {
-        return None;
-    }
-    let prose = &answer.prose;
-    let told: Vec<Told<'p>> = all_told(prose).collect();
-    if told.iter().all(|told| told.open || !told.is_telling()) {
-        return None;
-    }
-    let before = facts.before(answer.turn);
-    let known = before.numbers.get_or_init(|| Numbers::of(facts, answer.turn));
-    if known.numbers.len() > MOST {
-        return None;
-    }
-    let explained = explained(known, &told)?;
-    // What is presented as a call or its result is judged as such.
-    let citations = facts.citations().iter().map(|citation| &citation.claim);
-    let presented =
-        Spans::of(citations.filter(|claim| claim.turn == answer.turn).map(|claim| claim.span));
-    let is_presented = |told: &Told<'_>| {
-        let mut clauses = prose.clauses_of(told.clause.sentence).iter();
-        clauses.any(|clause| presented.overlap(clause.span))
-    };
-    let is_explained = |told: &Told<'_>| has_within(&explained, (told.value, told.value));
-    let unknown = told
-        .into_iter()
-        .filter(|told| !told.open && told.is_telling() && !is_explained(told))
-        .find(|told| !is_presented(told))?;
-    Some(Unknown { clause: unknown.clause, text: unknown.text })
 }
 
 /// The numbers of an answer that the session has, or that follow from what it has, in their order;
@@ -165,17 +117,6 @@ fn has_sum_in_a_row(values: &[f64], is_wanted: impl Fn(f64) -> bool) -> bool {
 }
 
 impl Told<'_> {
-    /// Whether it would be strange to meet the number by chance.
-    fn is_telling(&self) -> bool {
-        let year = self.decimals == 0 && (1900.0..=2100.0).contains(&self.value);
-        !year && (self.value >= SMALLEST || self.percent || self.decimals > 0 || self.is_count())
-    }
-
-    /// "five households": so many things.
-    fn is_count(&self) -> bool {
-        self.value >= FEWEST && self.decimals == 0 && self.is_plural()
-    }
-
     pub(super) fn is_plural(&self) -> bool {
         let plural = self.unit.len() > 3 && self.unit.ends_with('s') && !self.unit.ends_with("ss");
         let measure = [&sets::MEASURES, &sets::SPANS, &sets::UNITS]
@@ -202,28 +143,11 @@ fn span(value: f64, decimals: usize, rough: bool) -> (f64, f64) {
 
 /// Every number of an answer, in order.
 fn all_told<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = Told<'p>> {
-    // The sentence before the items that a sentence stands among: it leads them.
-    let (mut lead, mut seen) = (None, 0);
-    prose.clauses.iter().flat_map(move |clause| {
-        while seen < clause.sentence {
-            if !is_item(prose, seen) {
-                lead = Some(seen);
-            }
-            seen += 1;
-        }
-        told_in(prose, clause, lead)
-    })
+    prose.clauses.iter().flat_map(move |clause| told_in(prose, clause))
 }
 
-fn told_in<'p>(prose: &'p Prose<'_>, clause: &'p Clause, lead: Option<usize>) -> Vec<Told<'p>> {
+fn told_in<'p>(prose: &'p Prose<'_>, clause: &'p Clause) -> Vec<Told<'p>> {
     let tokens = prose.tokens(clause.tokens.clone());
-    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL);
-    let english = prose.language_of(clause) == Language::English;
-    let open = !english
-        || clause.mood != Mood::Asserted
-        // "I can cancel it and refund you 31 euros"
-        || prose.clauses_of(clause.sentence).iter().any(|clause| clause.tags.any(open))
-        || is_planned(prose, clause, lead);
     let read = |(at, token): (usize, &Token)| {
         let text = prose.word(token);
         let (value, decimals) = match token.kind {
@@ -238,58 +162,14 @@ fn told_in<'p>(prose: &'p Prose<'_>, clause: &'p Clause, lead: Option<usize>) ->
         let earlier = at.checked_sub(2).and_then(|at| tokens.get(at)).filter(|_| currency);
         let is_rough = |t: &Token| prose.is_rough(t) || prose.is(t, &sets::ROUGHLY);
         let rough = before.into_iter().chain(earlier).any(is_rough);
-        // "at 10.48", "version 2.4": no amounts.
-        let clock = token.kind == TokenKind::Number && decimals == 2 && value < 24.6;
-        let month = |token: Option<&Token>| token.is_some_and(|token| token.has(Tags::MONTH));
-        let of = |word: &str| tokens.get(at + 1).is_some_and(|next| prose.is_word(next, word));
-        let dated = month(before)
-            || month(tokens.get(at + 1))
-            || of("of") && month(tokens.get(at + 2))
-            || ["st", "nd", "rd", "th"].iter().any(|end| text.ends_with(end));
-        let named = dated || before.is_some_and(|before| prose.is(before, &sets::NUMBERED));
         let unit = next.unwrap_or_default();
-        // Nobody counts in the session how long it is between two times.
-        let spans = before.is_some_and(|before| prose.is(before, &sets::SPANS));
-        let named = named || spans || sets::SPANS.list.contains(&unit.as_str());
         let percent = text.ends_with('%') || unit == "%" || unit == "percent";
-        let open = open
-            || rough
-            || named
-            || clock && !percent
-            || token.kind == TokenKind::Money
-            || is_end_of_years(prose, before, text)
-            || token.quoted;
         let is_money = token.kind == TokenKind::Money;
         let block = prose.sentences.get(clause.sentence).map(|sentence| sentence.block);
         let span = span(value, decimals, rough);
-        Some(Told { clause, text, value, decimals, percent, unit, span, is_money, block, open })
+        Some(Told { text, value, decimals, percent, unit, span, is_money, block })
     };
     tokens.iter().enumerate().filter_map(read).collect()
-}
-
-/// "1933–45": the end of a span of years.
-fn is_end_of_years(prose: &Prose<'_>, before: Option<&Token>, text: &str) -> bool {
-    let dash = before.filter(|token| token.is('–') || token.is('-'));
-    dash.is_some_and(|dash| {
-        let head = prose.text.get(..dash.start as usize).unwrap_or_default();
-        let years = head.len() - head.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        years == 4 && text.len() == 2
-    })
-}
-
-fn is_item(prose: &Prose<'_>, sentence: usize) -> bool {
-    let block = prose.sentences.get(sentence).and_then(|sentence| prose.block_of(sentence));
-    block.is_some_and(|block| matches!(block.kind, BlockKind::Item { .. }))
-}
-
-/// An item of a list that is led by what would be done: "I'd go in steps:".
-fn is_planned(prose: &Prose<'_>, clause: &Clause, lead: Option<usize>) -> bool {
-    if is_agenda(prose, clause) {
-        return true;
-    }
-    let open = Tags::MODAL.or(Tags::INTEND);
-    is_item(prose, clause.sentence)
-        && lead.is_some_and(|lead| prose.clauses_of(lead).iter().any(|c| c.tags.any(open)))
 }
 
 /// Whether a mark stands between words, in JSON as in a text.

@@ -12,7 +12,6 @@ use super::stem::stem;
 use crate::action::behind_ids;
 use crate::facts::{Answer, Deed, Execution, Facts, Families};
 use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, sets};
-use crate::roles::is_word_in;
 use crate::values::{Leaf, Leaves};
 
 /// A shorter word is one by chance.
@@ -260,4 +259,10 @@ fn sentence_of<'p>(prose: &'p Prose<'_>, clause: &Clause) -> &'p str {
 fn long_words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !c.is_alphanumeric());
     words.filter(|word| word.len() > SHORTEST + 1).map(str::to_ascii_lowercase)
+}
+
+/// Whether a word stands in a text by itself, in any case.
+fn is_word_in(text: &str, word: &str) -> bool {
+    let mut parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.any(|part| part.eq_ignore_ascii_case(word))
 }
