@@ -172,6 +172,7 @@ impl Job {
         summary.hidden += before - findings.len();
         summary.unchecked_calls += report.counts.unchecked_calls;
         summary.unread_answers += report.counts.unread_answers;
+        summary.foreign_answers += report.counts.foreign_answers;
         let checked = Checked {
             path: &self.path,
             transcript: &transcript,

@@ -27,6 +27,9 @@ pub struct Summary {
     /// Answers that are too long to be read to their end.
     #[serde(skip_serializing_if = "is_zero")]
     pub unread_answers: usize,
+    /// Answers with prose in another language than English, which rules do not read.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub foreign_answers: usize,
     /// Claims by verdict.
     pub claims: Claims,
     /// The share of claims that could be checked; `None` when there were none.
@@ -231,6 +234,7 @@ impl Summary {
         self.calls += other.calls;
         self.unchecked_calls += other.unchecked_calls;
         self.unread_answers += other.unread_answers;
+        self.foreign_answers += other.foreign_answers;
         self.add_claims(other.claims);
         self.severities.merge(other.severities);
         if let Some(statistics) = other.statistics {
@@ -321,6 +325,9 @@ impl Summary {
         also(self.unchecked_calls, format!("{unchecked} not checked: {why}"));
         let unread = counted(self.unread_answers, "answer");
         also(self.unread_answers, format!("{unread} not read to the end: longer than 1 MiB"));
+        let foreign = counted(self.foreign_answers, "answer");
+        let why = "rules read English only, a judge (`--judge`) any language";
+        also(self.foreign_answers, format!("{foreign} not read, or not all of it: {why}"));
         let gaps: usize = self.gaps.values().sum();
         also(gaps, format!("the record has gaps: {}", self.gaps_line()));
         let problems = counted(self.problem_count, "problem");

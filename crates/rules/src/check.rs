@@ -32,6 +32,9 @@ pub struct Counts {
     /// Answers that are longer than what is read of one: what stands behind that is not judged, and
     /// counts as one claim that is not checkable.
     pub unread_answers: usize,
+    /// Answers with sentences in another language than English: no rule reads their prose, and each
+    /// counts as one claim that is not checkable.
+    pub foreign_answers: usize,
     /// Claims by verdict: `supported`, `contradicted`, `unsupported`, `not checkable`.
     pub claims: BTreeMap<&'static str, usize>,
 }
@@ -43,6 +46,7 @@ impl Counts {
         self.calls += other.calls;
         self.unchecked_calls += other.unchecked_calls;
         self.unread_answers += other.unread_answers;
+        self.foreign_answers += other.foreign_answers;
         for (verdict, count) in &other.claims {
             *self.claims.entry(verdict).or_default() += count;
         }
@@ -91,8 +95,10 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
     report.counts.unchecked_calls = facts.unchecked_calls();
     report.counts.unread_answers = facts.answers_read_in_part();
-    if report.counts.unread_answers > 0 {
-        report.counts.claims.insert(Verdict::NotCheckable.name(), report.counts.unread_answers);
+    report.counts.foreign_answers = facts.foreign_answers();
+    let unread = report.counts.unread_answers + report.counts.foreign_answers;
+    if unread > 0 {
+        report.counts.claims.insert(Verdict::NotCheckable.name(), unread);
     }
     for judgement in &report.judgements {
         *report.counts.claims.entry(judgement.verdict.name()).or_default() += 1;

@@ -20,7 +20,6 @@ mod findings;
 mod grounding;
 mod member;
 mod obligation;
-mod other_language;
 mod outcome;
 mod rule;
 mod settings;

@@ -409,6 +409,7 @@ impl Job {
         outcome.summary.baselined += known;
         outcome.summary.unchecked_calls += counts.unchecked_calls;
         outcome.summary.unread_answers += counts.unread_answers;
+        outcome.summary.foreign_answers += counts.foreign_answers;
         let last = transcript.messages.len().saturating_sub(1);
         let said: Vec<Finding> = findings.iter().filter(|f| f.turn == last).cloned().collect();
         if self.answers && said.iter().any(|finding| finding.severity == Severity::Error) {

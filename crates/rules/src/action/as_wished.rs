@@ -5,7 +5,7 @@ use counterfoil_model::{Claim, ClaimKind, Family, Message, MessageKind, Object, 
 
 use super::judge::{LOOK_BACK, args};
 use crate::facts::{Answer, Deed, Execution, Facts};
-use crate::prose::{Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, is_agenda};
+use crate::prose::{Clause, Mood, Prose, Subject, Tags, Token, TokenKind, is_agenda};
 use crate::values::AnyCase;
 
 /// Shorter names stand in other words.
@@ -45,7 +45,7 @@ fn told_name<'t>(prose: &Prose<'t>, clause: &Clause) -> Option<&'t str> {
     let user = clause.predicates.iter().any(|p| p.subject == Subject::User);
     let sentence = prose.sentences.get(clause.sentence)?;
     let told = now && !user && !sentence.question && !is_agenda(prose, clause);
-    if !told || prose.language_of(clause) != Language::English {
+    if !told {
         return None;
     }
     let named = |t: &&Token| {

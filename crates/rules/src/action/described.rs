@@ -5,7 +5,7 @@ use counterfoil_model::{ClaimKind, Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::objects::objects_in;
-use crate::prose::{BlockKind, Clause, Language, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{BlockKind, Clause, Prose, Tags, Token, TokenKind, Words};
 
 /// The claim of a clause that says what a file, a branch or a commit is like now, and not what was
 /// done to it. `None` for one that says nothing of the kind.
@@ -21,7 +21,7 @@ pub(super) fn described(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Opti
     let doubt = doubt.or(Tags::FAILURE).or(Tags::TROUBLE);
     let open =
         clause.tags.any(doubt) && tokens.iter().any(|t| t.has(doubt) && !t.has(Tags::RELATIVE));
-    if quoted || open || prose.language_of(clause) != Language::English {
+    if quoted || open {
         return None;
     }
     let (family, verb, patients) = changed_file(prose, clause, tokens)

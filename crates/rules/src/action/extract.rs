@@ -10,10 +10,9 @@ use super::objects::objects_in;
 use super::rows::claim_in_row;
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
-use crate::other_language;
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
-    Voice, sets, unmarked,
+    Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+    sets, unmarked,
 };
 
 /// A claim that something was done.
@@ -81,11 +80,7 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
         }
         let before = claims.len();
         for predicate in &clause.predicates {
-            let claim = match prose.language_of(clause) {
-                Language::English => action_claim(prose, clause, predicate, answer.turn),
-                _ => other_language::action_claim(prose, clause, predicate, answer.turn),
-            };
-            claims.extend(claim);
+            claims.extend(action_claim(prose, clause, predicate, answer.turn));
         }
         if claims.len() == before {
             let told = described(prose, clause, answer.turn);

@@ -6,8 +6,7 @@ use counterfoil_model::{Claim, ClaimKind, Family};
 use super::tie::head;
 use crate::facts::Answer;
 use crate::prose::{
-    BlockKind, Clause, Language, Lexicon, Mood, Prose, Subject, Tags, Token, TokenKind, Voice,
-    Words,
+    BlockKind, Clause, Lexicon, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words,
 };
 
 /// Shorter words of a tool's name tell nothing.
@@ -86,7 +85,7 @@ impl GoodNews {
         if by.is_some_and(|by| tokens.get(by + 1).is_none_or(|t| !own(t))) {
             return None;
         }
-        if prose.language_of(clause) != Language::English || is_supposed(prose, clause) {
+        if is_supposed(prose, clause) {
             return None;
         }
         let plain = |t: &&Token| t.kind == TokenKind::Word && !t.quoted;

@@ -5,7 +5,7 @@ use counterfoil_model::{ClaimKind, Family, ObjectKind};
 
 use super::extract::{ActionClaim, things_in};
 use super::objects::objects_in;
-use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words};
 
 /// A verb with what must stand behind it.
 struct Idiom {
@@ -136,7 +136,6 @@ pub(super) fn idiom(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<A
         || quoted
         || clause.tags.any(doubt)
         || !clause.tags.any(Tags::AGENT.or(Tags::COORDINATE).or(Tags::BEEN))
-        || prose.language_of(clause) != Language::English
     {
         return None;
     }

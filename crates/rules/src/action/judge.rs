@@ -21,7 +21,6 @@ use super::state::{
 use super::tie::{head, stem};
 use super::writing::prints;
 use crate::facts::{Deed, Execution, Facts, Families, of_name, vouching};
-use crate::other_language::families_of;
 
 /// What the record says about a claimed action; executions by their place in the record.
 #[derive(Debug, Clone, Copy)]
@@ -295,23 +294,21 @@ fn delegates_speak_of(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool
         .any(|(e, _)| files.iter().any(|file| mentions(args(e), file) || mentions(e.text(), file)))
 }
 
-/// Whether a tool worked whose name says nothing in any language that is known.
+/// Whether a tool worked whose name says nothing.
 fn did_something_unknown(facts: &Facts<'_>, turn: usize) -> bool {
     facts.deeds_before(turn).take(LOOK_BACK).any(|(_, deed)| {
         deed.families.is_empty() && deed.shell.is_none() && deed.status().succeeded()
     })
 }
 
-/// Whether a tool worked of whose name no word is known, among tools that are named in another
-/// language than English.
+/// Whether a tool worked whose name says nothing, among tools of which none is named in English.
 fn did_something_foreign(facts: &Facts<'_>, turn: usize) -> bool {
-    let unnamed = || {
+    let tools = || {
         let recent = facts.deeds_before(turn).take(LOOK_BACK).map(|(_, deed)| deed);
-        recent.filter(|deed| deed.shell.is_none() && !deed.is_named_in_english())
+        recent.filter(|deed| deed.shell.is_none())
     };
-    let unknown = |deed: &&Deed<'_>| deed.families.is_empty() && deed.status().succeeded();
-    let foreign = |deed: &Deed<'_>| deed.words().len() > 1 && !families_of(deed.words()).is_empty();
-    unnamed().filter(unknown).any(|deed| unnamed().any(|o| o.tool != deed.tool && foreign(o)))
+    let unknown = |deed: &Deed<'_>| deed.families.is_empty() && deed.status().succeeded();
+    tools().any(unknown) && !tools().any(Deed::is_named_in_english)
 }
 
 /// "LR-3 was approved today", where a call of another kind failed with these words: somebody else

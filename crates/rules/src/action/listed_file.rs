@@ -5,7 +5,7 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::objects::objects_in;
 use super::writing::{is_unheard_file, may_be_written, shows_files};
 use crate::facts::{Answer, Facts};
-use crate::prose::{Action, BlockKind, Language, Prose, Sentence, Tags, Token, TokenKind, Words};
+use crate::prose::{Action, BlockKind, Prose, Sentence, Tags, Token, TokenKind, Words};
 
 /// An item of a list that begins with the name of a file.
 struct Row {
@@ -76,7 +76,7 @@ fn lists(prose: &Prose<'_>) -> Vec<(bool, Vec<Row>)> {
         rows.extend(labelled(prose, sentence).map(|file| Row {
             file,
             sentence: at,
-            plain: is_plain(prose, sentence) && sentence.language == Language::English,
+            plain: is_plain(prose, sentence) && !sentence.foreign,
         }));
     }
     found
@@ -97,7 +97,7 @@ fn headed(prose: &Prose<'_>) -> Vec<Row> {
             let small = |t: &Token| matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number);
             prose.tokens.get(*at).is_some_and(|t| !small(t))
         });
-        let from = words.next().filter(|_| heading && sentence.language == Language::English)?;
+        let from = words.next().filter(|_| heading && !sentence.foreign)?;
         let file = objects_in(prose, from..from + 1).pop().filter(|_| words.next().is_none())?;
         let below = prose.sentences.get(at + 1)?;
         let named = file.kind == ObjectKind::Path && file.text.contains('.');

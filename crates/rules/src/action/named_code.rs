@@ -8,8 +8,7 @@ use super::unheard_name::unheard_name;
 use super::writing::{LOOK_BACK, shows_texts, wrote};
 use crate::facts::{Answer, Facts, Families, ShellWork};
 use crate::prose::{
-    BlockKind, Clause, Language, Mood, Predicate, Prose, Tags, Token, TokenKind, Voice, Words,
-    is_agenda,
+    BlockKind, Clause, Mood, Predicate, Prose, Tags, Token, TokenKind, Voice, Words, is_agenda,
 };
 use crate::values::each_figure;
 
@@ -69,7 +68,6 @@ fn stated<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = &'p Clause> {
         let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
         clause.mood == Mood::Asserted
             && prose.tokens(clause.tokens.clone()).iter().any(|t| t.kind == TokenKind::Code)
-            && prose.language_of(clause) == Language::English
             && block.is_none_or(|b| b.kind != BlockKind::Quote)
             && !clause.tags.any(doubt)
             && !is_agenda(prose, clause)

@@ -12,9 +12,7 @@ use super::no_act::{
     is_definition, is_denied_in_row, is_excepted, is_heading, is_kept_output, is_label,
     is_looked_at, is_of_a_moment, is_ready, is_talk, is_turned_down,
 };
-use crate::prose::{
-    Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Sentence, is_agenda,
-};
+use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda};
 
 /// An act that the agent tells of.
 pub(crate) struct ToldAct<'p, 't> {
@@ -145,11 +143,9 @@ fn told_acts_of(prose: &Prose<'_>, heads: &[usize], clause: &Clause) -> Vec<Read
         let act = ToldAct::of(prose, clause, predicate)?;
         Named::of(&act).map(|_| act.family)
     };
-    let read = |predicate: &Predicate| match (left_whole(prose, heads, clause), predicate.action) {
-        (Some(reason), _) => Err(reason),
-        (None, _) if prose.language_of(clause) == Language::English => english(predicate),
-        (None, Action::Of(family)) if family.changes_state() => Ok(family),
-        _ => Err(UNKNOWN),
+    let read = |predicate: &Predicate| match left_whole(prose, heads, clause) {
+        Some(reason) => Err(reason),
+        None => english(predicate),
     };
     let of = |predicate: &Predicate| {
         let verb = prose.tokens.get(predicate.verb)?;

@@ -8,8 +8,8 @@ use super::unedited::{edited_nothing, is_report};
 use super::writing::{is_unheard_file, may_be_written, shows_files, wrote};
 use crate::facts::Facts;
 use crate::prose::{
-    BlockKind, Clause, Kinds, Language, Mood, Prose, Tags, Token, TokenKind, Words,
-    has_file_extension, is_agenda,
+    BlockKind, Clause, Kinds, Mood, Prose, Tags, Token, TokenKind, Words, has_file_extension,
+    is_agenda,
 };
 
 /// What is said of a file.
@@ -57,11 +57,7 @@ fn told(prose: &Prose<'_>, clause: &Clause) -> Option<(Object, Told)> {
         return None;
     }
     let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s))?;
-    if clause.mood != Mood::Asserted
-        || clause.tags.any(doubt)
-        || block.kind == BlockKind::Quote
-        || prose.language_of(clause) != Language::English
-    {
+    if clause.mood != Mood::Asserted || clause.tags.any(doubt) || block.kind == BlockKind::Quote {
         return None;
     }
     let from = clause.tokens.start;

@@ -6,7 +6,7 @@ use counterfoil_model::{Claim, ClaimKind, Family};
 use super::asked::asks_for_work;
 use super::writing::{shows_files, wrote};
 use crate::facts::{Answer, Facts, Families};
-use crate::prose::{BlockKind, Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda};
+use crate::prose::{BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, is_agenda};
 
 /// The first such claim of each answer.
 pub(crate) fn unedited(facts: &Facts<'_>) -> Vec<Claim> {
@@ -78,7 +78,6 @@ fn is_work(prose: &Prose<'_>, clause: &Clause) -> bool {
         |t: &Token| matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Path);
     clause.mood == Mood::Asserted
         && block.is_none_or(|b| b.kind != BlockKind::Quote)
-        && prose.language_of(clause) == Language::English
         && !clause.tags.any(doubt)
         && !modal
         && tokens.iter().any(code)

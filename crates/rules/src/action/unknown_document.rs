@@ -9,7 +9,7 @@ use super::judge::args;
 use super::writing::shows_files;
 use crate::facts::Facts;
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Mood, Prose, Subject, Tags, Token, Words, is_agenda,
+    Action, BlockKind, Clause, Mood, Prose, Subject, Tags, Token, Words, is_agenda,
 };
 use crate::values::{AnyCase, Signs};
 
@@ -76,7 +76,6 @@ fn held_by(prose: &Prose<'_>, clause: &Clause) -> Option<&'static str> {
     if clause.mood != Mood::Asserted
         || clause.tags.any(doubt)
         || block.kind == BlockKind::Quote
-        || prose.language_of(clause) != Language::English
         || is_agenda(prose, clause)
     {
         return None;

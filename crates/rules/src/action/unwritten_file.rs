@@ -6,7 +6,7 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::judge::{LOOK_BACK, args};
 use super::objects::{mentions, objects_in};
 use crate::facts::{Answer, Facts, Families};
-use crate::prose::{Action, BlockKind, Clause, Language, Mood, Prose, Tags, Token, Words};
+use crate::prose::{Action, BlockKind, Clause, Mood, Prose, Tags, Token, Words};
 
 /// So many files of one answer are looked up.
 const MOST: usize = 32;
@@ -69,7 +69,6 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(sentence.tokens.clone());
     clause.mood == Mood::Asserted
         && !quoted
-        && prose.language_of(clause) == Language::English
         // "a note about it"
         && !tokens.iter().any(|t| {
             (t.has(doubt) && !prose.is(t, words!["about"])) || prose.is(t, OPEN)

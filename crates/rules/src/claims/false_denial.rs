@@ -7,10 +7,8 @@ use crate::action::{
 };
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation};
 use crate::findings::{Findings, Note};
-use crate::other_language::denies_everything;
 use crate::prose::{
-    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
-    Words, sets,
+    Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
 use crate::rule::{Group, Meta, Rule};
 
@@ -284,12 +282,6 @@ fn of_nothing(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool
 fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     if clause.mood != Mood::Asserted {
         return None;
-    }
-    if prose.language_of(clause) != Language::English {
-        return denies_everything(prose, clause).map(|family| match family {
-            Family::Run => Denied::Run { commands: true },
-            _ => Denied::Change(Touched::Files),
-        });
     }
     let tokens = prose.tokens(clause.tokens.clone());
     if is_left_alone(prose, clause) {

@@ -115,7 +115,9 @@ impl Named {
             own,
             acts: has(sets::SCREEN_ACTS.list),
             edits: has(&["edit", "multiedit", "write", "patch", "replace", "notebook"]),
-            english: words.iter().any(|word| Lexicon::english().get(word).is_some()),
+            english: words
+                .iter()
+                .any(|word| Lexicon::english().get(word).is_some_and(|e| !e.other)),
             words,
         }
     }

@@ -2,7 +2,6 @@
 
 use counterfoil_model::{Family, Tool};
 
-use crate::other_language::families_of;
 use crate::prose::{Action, Lexicon, Tags, sets};
 
 /// A small set of families.
@@ -64,9 +63,6 @@ pub(crate) fn of_tool(named: Families, tool: Option<&Tool>) -> Families {
         if families.is_empty() {
             let words = || tool.description.split_whitespace().take(4);
             families = of_words(words());
-            if families.is_empty() {
-                families = families_of(&words().map(str::to_lowercase).collect::<Vec<_>>());
-            }
         }
         if tool.effects.retrieves == Some(true) {
             families = families.with(Family::Search);
@@ -162,7 +158,7 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
         return named;
     }
     let acts = words.iter().find_map(|word| ACTING.iter().find(|(known, _)| known == word));
-    acts.map_or_else(|| families_of(words), |(_, families)| Families::of(families))
+    acts.map_or(Families::NONE, |(_, families)| Families::of(families))
 }
 
 fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {

@@ -429,6 +429,12 @@ impl<'t> Facts<'t> {
         answer::read_in_part(self.transcript(), self.first)
     }
 
+    /// How many of the answers that were read have sentences in another language than English.
+    pub(crate) fn foreign_answers(&self) -> usize {
+        let foreign = |answer: &&Answer<'_>| answer.prose.sentences.iter().any(|s| s.foreign);
+        self.answers.get().map_or(0, |answers| answers.iter().filter(foreign).count())
+    }
+
     /// How many calls nobody can check, of those that a call rule asked about.
     pub(crate) fn unchecked_calls(&self) -> usize {
         self.admissions.get().map_or(0, Admissions::unchecked)

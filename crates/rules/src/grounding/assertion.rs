@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use crate::prose::{
-    BlockKind, Clause, Language, Mood, Prose, Sentence, Tags, Token, TokenKind, is_agenda, sets,
+    BlockKind, Clause, Mood, Prose, Sentence, Tags, Token, TokenKind, is_agenda, sets,
 };
 
 use super::stem::stem;
@@ -105,7 +105,7 @@ pub(crate) struct Said<'p, 't> {
 
 /// Why the agent does not say that what a clause tells is so: the first that holds speaks.
 pub(crate) const UNASSERTED: [(&str, fn(&Said<'_, '_>) -> bool); 13] = [
-    ("in another language than English", |said| said.sentence.language != Language::English),
+    ("in another language than English", |said| said.sentence.foreign),
     ("a question", |said| said.sentence.question || said.clause.mood == Mood::Question),
     ("under a condition", |said| said.clause.mood == Mood::Conditional),
     ("said by somebody else", |said| said.clause.mood == Mood::Attributed),

@@ -3,7 +3,7 @@
 
 use super::judge::Wrong;
 use crate::facts::{Answer, Facts};
-use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind, is_agenda};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, is_agenda};
 use crate::values::{Figure, holds};
 
 /// A word stands so many bytes around the number.
@@ -58,7 +58,6 @@ fn is_count(prose: &Prose<'_>, token: &Token) -> bool {
 fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::INTEND).or(Tags::USER);
     matches!(clause.mood, Mood::Asserted | Mood::Observed)
-        && prose.language_of(clause) == Language::English
         && !clause.tags.any(doubt)
         && !is_agenda(prose, clause)
 }

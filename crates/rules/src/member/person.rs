@@ -3,7 +3,7 @@
 
 use super::judge::Wrong;
 use crate::facts::{Answer, Facts};
-use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind};
 use crate::values::{AnyCase, Source};
 
 /// So many bytes before an answer are searched for people.
@@ -18,7 +18,7 @@ pub(crate) fn people<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'t
     let (prose, turn) = (&answer.prose, answer.turn);
     let mut found = Vec::new();
     let mut looked = 0;
-    for clause in prose.clauses.iter().filter(|clause| is_told(prose, clause)) {
+    for clause in prose.clauses.iter().filter(|clause| is_told(clause)) {
         for at in clause.tokens.clone() {
             let Some((title, names)) = name_at(prose, at) else { continue };
             looked += 1;
@@ -47,11 +47,9 @@ pub(crate) fn people<'t>(facts: &Facts<'t>, answer: &Answer<'t>) -> Vec<Wrong<'t
     found
 }
 
-fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
+fn is_told(clause: &Clause) -> bool {
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION);
-    matches!(clause.mood, Mood::Asserted | Mood::Observed)
-        && prose.language_of(clause) == Language::English
-        && !clause.tags.any(doubt)
+    matches!(clause.mood, Mood::Asserted | Mood::Observed) && !clause.tags.any(doubt)
 }
 
 /// The name that begins at a token: two words of it, or one behind a title.

@@ -4,9 +4,7 @@ use counterfoil_model::Span;
 
 use super::quantity::{Quantity, Unit};
 use super::state::Stage;
-use crate::prose::{
-    BlockKind, Clause, Language, Mood, Prose, Sentence, Tags, Token, TokenKind, Words,
-};
+use crate::prose::{BlockKind, Clause, Mood, Prose, Sentence, Tags, Token, TokenKind, Words};
 use crate::values::{Moment, When, each_moment};
 
 /// So many tokens before a value may say what it is.
@@ -166,7 +164,7 @@ pub(super) fn is_statement(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     use BlockKind::{Cell, Heading, Item, Paragraph};
     let block = prose.block_of(sentence).map(|block| block.kind);
     let own = matches!(block, Some(Paragraph | Heading | Item { .. } | Cell { .. }));
-    own && sentence.language == Language::English && !sentence.question
+    own && !sentence.foreign && !sentence.question
 }
 
 fn values<'t>(prose: &Prose<'t>, sentence: &Sentence, found: &mut Vec<Said<'t>>) {

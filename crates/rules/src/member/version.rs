@@ -3,7 +3,7 @@
 
 use super::judge::Wrong;
 use crate::facts::{Answer, Facts};
-use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda};
 use crate::values::AnyCase;
 
 /// So many bytes before an answer are searched for a name.
@@ -54,7 +54,6 @@ fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
     let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
     let sentence = prose.tokens(sentence.unwrap_or_default());
     matches!(clause.mood, Mood::Asserted | Mood::Observed)
-        && prose.language_of(clause) == Language::English
         && !clause.tags.any(doubt)
         && !sentence.iter().any(|t| prose.is(t, OPEN))
         && !is_agenda(prose, clause)

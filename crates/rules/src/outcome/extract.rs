@@ -12,10 +12,9 @@ use super::verdict::{
 };
 use crate::action::objects_in;
 use crate::facts::Answer;
-use crate::other_language::outcome_claim_in;
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Lexicon, Mood, Prose, Tags, Token, TokenKind, Words,
-    is_agenda, name_of_field,
+    Action, BlockKind, Clause, Lexicon, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda,
+    name_of_field,
 };
 use crate::values::holds;
 
@@ -58,8 +57,6 @@ pub(crate) struct OutcomeClaim {
     pub(crate) unwarned: bool,
     /// The word that names the check, lower case: "mypy", "tests".
     pub(crate) check: Option<String>,
-    /// The language in which it is made.
-    pub(crate) language: Language,
 }
 
 impl OutcomeClaim {
@@ -82,10 +79,6 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         if reports_trouble(prose, clause) {
             lints = true;
             discloses |= !speaks_of_lint(prose, clause);
-        }
-        if prose.language_of(clause) != Language::English {
-            claims.extend(outcome_claim_in(prose, clause, answer.turn));
-            continue;
         }
         if let Some((family, at)) =
             check_in_row(prose, clause).or_else(|| ticked_check(prose, clause))
@@ -256,7 +249,6 @@ fn outcome_claim(
         dated: is_dated(prose, clause),
         unwarned: is_unwarned(prose, plain),
         check: noun,
-        language: Language::English,
     }
 }
 

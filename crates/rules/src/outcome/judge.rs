@@ -9,8 +9,7 @@ use super::verdict::is_test_name;
 use crate::facts::{
     Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, edits_code, prints_itself,
 };
-use crate::other_language::tells_outcome;
-use crate::prose::{Language, Lexicon, Prose, Tags, TokenKind, sets};
+use crate::prose::{Lexicon, Prose, Tags, TokenKind, sets};
 use crate::values::holds;
 
 /// How many of the latest results are looked at for what others ran.
@@ -105,7 +104,7 @@ fn without_run(
             _ => OutcomeVerdict::NotCheckable,
         };
     }
-    if latest.unseen || said.elsewhere || user_reports(facts, turn, said.language) {
+    if latest.unseen || said.elsewhere || user_reports(facts, turn) {
         return OutcomeVerdict::NotCheckable;
     }
     if result_reports(facts, said, count) {
@@ -221,7 +220,7 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
     let coding =
         facts.deeds_before(said.claim.turn).take(200).any(|(_, deed)| !deed.written.is_empty());
     let unseen = latest.iter().any(|run| run.unseen);
-    if !coding || unseen || user_reports(facts, said.claim.turn, said.language) {
+    if !coding || unseen || user_reports(facts, said.claim.turn) {
         return OutcomeVerdict::NotCheckable;
     }
     OutcomeVerdict::Never(false)
@@ -533,7 +532,7 @@ fn may_report(text: &str, family: Family) -> bool {
 }
 
 /// Whether the user told the agent how a check came out.
-fn user_reports(facts: &Facts<'_>, turn: usize, language: Language) -> bool {
+fn user_reports(facts: &Facts<'_>, turn: usize) -> bool {
     let given = facts.transcript().messages.get(..turn).unwrap_or_default();
     given.iter().rev().take(40).filter(|m| m.role == Role::User).any(|m| {
         m.text.lines().filter(|line| line.len() < 400).any(|line| {
@@ -545,6 +544,6 @@ fn user_reports(facts: &Facts<'_>, turn: usize, language: Language) -> bool {
                 && says(&["pass", "passes", "passed", "passing", "green", "succeeded", "ok"])
                 && says(&["test", "tests", "build", "builds", "lint", "ci", "suite"])
                 && !only_asks(line)
-        }) || (language != Language::English && tells_outcome(&m.text))
+        })
     })
 }

@@ -5,7 +5,7 @@ use counterfoil_model::{Claim, ClaimKind, Family};
 use super::judge::latest_run;
 use super::trouble::reports_trouble;
 use crate::facts::{Execution, Facts, RunEnd};
-use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, is_agenda};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, is_agenda};
 
 /// The claims, each with the latest run of tests, which failed, and after which nothing was changed.
 pub(crate) fn unrepaired<'f, 't>(facts: &'f Facts<'t>) -> Vec<(Claim, &'f Execution<'t>)> {
@@ -59,6 +59,5 @@ fn tells_repair(prose: &Prose<'_>, clause: &Clause) -> bool {
         && tests
         && clause.mood == Mood::Asserted
         && !clause.tags.any(doubt)
-        && prose.language_of(clause) == Language::English
         && !is_agenda(prose, clause)
 }

@@ -6,7 +6,7 @@ use super::trouble::clears;
 use super::verdict::{check_at, passing_at};
 use crate::facts::Answer;
 use crate::prose::{
-    Action, Clause, Language, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words, is_agenda,
+    Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words, is_agenda,
 };
 use crate::values::whole;
 
@@ -42,7 +42,7 @@ pub(crate) fn scope_claims(answer: &Answer<'_>) -> Vec<ScopeClaim> {
     let mut found = Vec::new();
     for sentence in &prose.sentences {
         let tokens = prose.tokens(sentence.tokens.clone());
-        if sentence.language != Language::English || !tokens.iter().any(may_test) {
+        if sentence.foreign || !tokens.iter().any(may_test) {
             continue;
         }
         let Some((at, parts)) =

@@ -47,6 +47,8 @@ pub(crate) enum Mood {
     Relative,
     /// Wished, required, guessed.
     Unrealised,
+    /// Said in another language than English: nobody reads it.
+    Foreign,
 }
 
 /// Splits a sentence into clauses and finds their completed verbs.
@@ -57,6 +59,11 @@ pub(crate) fn clauses(
     out: &mut Vec<Clause>,
 ) {
     let Some(sentence) = sentences.get(index) else { return };
+    if sentence.foreign {
+        let whole = Clause::of(tokens, index, sentence.tokens.clone());
+        out.extend(whole.map(|clause| Clause { mood: Mood::Foreign, ..clause }));
+        return;
+    }
     let first = out.len();
     let mut from = sentence.tokens.start;
     let mut relative = Insertion::default();

@@ -1,200 +1,65 @@
-use std::ops::Range;
+//! What is English, and what no rule reads.
 
-use counterfoil_model::Span;
-
-use super::forms::Forms;
 use super::lexicon::{Lexicon, Tags};
 use super::tokens::Token;
 
-/// A language that has a lexicon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Language {
-    /// `en`
-    #[default]
-    English,
-    /// `es`
-    Spanish,
-    /// `de`
-    German,
-    /// `fr`
-    French,
-    /// `zh`
-    Chinese,
-    /// `ja`
-    Japanese,
-    /// `ko`
-    Korean,
-}
+/// Letters that Spanish, German or French have and English has not.
+const LETTERS: [char; 20] = [
+    'ñ', '¿', '¡', 'í', 'ó', 'ú', 'á', 'ß', 'ä', 'ö', 'ü', 'è', 'ê', 'ç', 'à', 'û', 'î', 'œ', 'â',
+    'ô',
+];
 
-impl Language {
-    /// Those beside English.
-    pub(crate) const OTHERS: [Self; 6] =
-        [Self::Spanish, Self::German, Self::French, Self::Chinese, Self::Japanese, Self::Korean];
-
-    /// What marks its words in the English lexicon; nothing for languages told by their script.
-    pub(super) fn mark(self) -> Forms {
-        match self {
-            Self::Spanish => Forms::SPANISH,
-            Self::German => Forms::GERMAN,
-            Self::French => Forms::FRENCH,
-            Self::English | Self::Chinese | Self::Japanese | Self::Korean => Forms::NONE,
-        }
-    }
-
-    /// Whether its words are found by the lexicon and not by spaces alone.
-    pub(super) fn is_segmented(self) -> bool {
-        matches!(self, Self::Chinese | Self::Japanese | Self::Korean)
-    }
-}
-
-/// Whether a text that was read as English may hold another language.
+/// Whether a text may hold another language than English, and its sentences have to be asked.
 pub(super) fn is_suspect(text: &str, tokens: &[Token]) -> bool {
-    let marks = tokens.iter().fold(Forms::NONE, |seen, token| seen.or(token.forms));
-    marks.any(Forms::TELLING)
+    tokens.iter().any(|token| token.other)
         || (!text.is_ascii() && text.chars().any(|c| !c.is_ascii() && c.is_alphabetic()))
 }
 
-/// A part of a block in one language.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
-    pub(super) span: Span,
-    pub(super) language: Language,
-}
-
-/// Splits a block where its language changes. `main` is the language of the whole text.
-pub(super) fn stretches(text: &str, block: Span, main: Language) -> Vec<Stretch> {
-    let mut found: Vec<Stretch> = Vec::new();
-    for piece in pieces(text, block) {
-        let language = language_of(text.get(piece.clone()).unwrap_or_default(), main);
-        match found.last_mut().filter(|last| last.language == language) {
-            Some(last) => last.span.end = piece.end,
-            None => found.push(Stretch { span: Span::new(piece.start, piece.end), language }),
-        }
-    }
-    found
-}
-
-/// The sentences of a block, roughly.
-fn pieces(text: &str, span: Span) -> Vec<Range<usize>> {
-    let words = span.of(text);
-    let mut pieces = Vec::new();
-    let mut from = 0;
-    let mut chars = words.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let spaced = || words.as_bytes().get(at + 1).is_none_or(u8::is_ascii_whitespace);
-        let ends = match c {
-            '。' | '！' | '？' | '\n' => true,
-            '.' | '!' | '?' => spaced(),
-            _ => false,
-        };
-        let end = at + c.len_utf8();
-        // Closing quotation marks belong to the sentence before them.
-        let closed = chars.peek().is_some_and(|(_, c)| matches!(c, '」' | '』' | '”' | '"' | ')'));
-        if ends && !closed {
-            pieces.push(span.start + from..span.start + end);
-            from = end;
-        }
-    }
-    if from < words.len() {
-        pieces.push(span.start + from..span.end);
-    }
-    pieces
-}
-
-/// The language of a stretch of text; `main` where its words do not tell.
-pub(super) fn language_of(text: &str, main: Language) -> Language {
-    let (mut han, mut kana, mut hangul, mut latin) = (0_usize, 0_usize, 0_usize, 0_usize);
-    let mut code = false;
+/// Whether a stretch of text is in another language than English; `main` where its words do not tell.
+pub(super) fn is_foreign(text: &str, main: bool) -> bool {
+    let (mut other, mut latin, mut code) = (0_usize, 0_usize, false);
     for c in text.chars() {
         match c {
             '`' => code = !code,
-            _ if code => {}
-            '\u{3040}'..='\u{30ff}' => kana += 1,
-            '\u{ac00}'..='\u{d7a3}' => hangul += 1,
-            c if is_ideographic(c) => han += 1,
-            c if c.is_alphabetic() => latin += 1,
-            _ => {}
+            _ if code || !c.is_alphabetic() => {}
+            // Such a character says about as much as three letters.
+            c if is_ideographic(c) => other += 3,
+            '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => latin += 1,
+            _ => other += 1,
         }
     }
-    let ideographic = han + kana + hangul;
-    // One such character says about as much as three letters.
-    if ideographic > 0 && ideographic * 3 >= latin {
-        return match main {
-            _ if hangul * 2 > han + kana => Language::Korean,
-            _ if kana * 8 > han => Language::Japanese,
-            Language::Japanese if kana > 0 || han < 8 => Language::Japanese,
-            _ => Language::Chinese,
-        };
+    if other > 0 {
+        return other >= latin;
     }
-    spaced_language(text, main)
-}
-
-/// The language by function words, among those that put spaces between words.
-fn spaced_language(text: &str, main: Language) -> Language {
-    let english = Lexicon::english();
-    let function = Tags::AGENT
-        .or(Tags::BE)
-        .or(Tags::HAVE)
-        .or(Tags::DETERMINER)
-        .or(Tags::PREPOSITION)
-        .or(Tags::USER)
-        .or(Tags::USER_OWN)
-        .or(Tags::MODAL)
-        .or(Tags::COORDINATE);
-    let mut counts = [0_usize, 0, 0, elisions(text)];
+    // What holds English sentences together.
+    let function = Tags::AGENT.or(Tags::BE).or(Tags::HAVE).or(Tags::DETERMINER);
+    let function = function.or(Tags::PREPOSITION).or(Tags::USER).or(Tags::USER_OWN);
+    let function = function.or(Tags::MODAL).or(Tags::COORDINATE);
+    let (mut english, mut foreign) = (0_usize, elisions(text));
     for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
-        let Some(entry) = english.get(word) else { continue };
-        let marks = [
-            !entry.forms.any(Forms::TELLING) && entry.tags.any(function) && !is_shared(word),
-            entry.forms.any(Forms::SPANISH),
-            entry.forms.any(Forms::GERMAN),
-            entry.forms.any(Forms::FRENCH),
-        ];
-        for (count, marked) in counts.iter_mut().zip(marks) {
-            *count += usize::from(marked);
-        }
+        let Some(entry) = Lexicon::english().get(word) else { continue };
+        foreign += usize::from(entry.other);
+        english += usize::from(!entry.other && entry.tags.any(function) && !is_shared(word));
     }
-    // Letters that one of these languages has and the others have not.
-    let letters: [&[char]; 4] = [
-        &[],
-        &['ñ', '¿', '¡', 'í', 'ó', 'ú', 'á'],
-        &['ß', 'ä', 'ö', 'ü'],
-        &['è', 'ê', 'ç', 'à', 'û', 'î', 'œ'],
-    ];
-    for (count, letters) in counts.iter_mut().zip(letters) {
-        *count += usize::from(text.contains(letters));
-    }
-    let [english, spanish, german, french] = counts;
-    let best = spanish.max(german).max(french);
-    if best == english {
-        let spaced = !main.is_segmented();
-        return if spaced { main } else { Language::English };
-    }
-    match best {
-        _ if best < english => Language::English,
-        _ if best == spanish && (spanish > french || main != Language::French) => Language::Spanish,
-        _ if best == german => Language::German,
-        _ => Language::French,
-    }
+    foreign += usize::from(text.contains(LETTERS));
+    foreign > english || (main && foreign == english)
 }
 
 /// English words that are function words of other languages, too.
 fn is_shared(word: &str) -> bool {
-    ["a", "am", "an", "in", "me", "no", "on", "so", "was", "will"]
-        .iter()
-        .any(|shared| word.eq_ignore_ascii_case(shared))
+    const SHARED: [&str; 10] = ["a", "am", "an", "in", "me", "no", "on", "so", "was", "will"];
+    SHARED.iter().any(|shared| word.eq_ignore_ascii_case(shared))
 }
 
 /// How often a word is cut short before an apostrophe: "j'ai", "l'adresse".
 fn elisions(text: &str) -> usize {
+    const CUT: [&str; 8] = ["j", "l", "d", "n", "c", "qu", "s", "m"];
     let mut parts = text.split(['\'', '’']).peekable();
     let mut count = 0;
     while let Some(part) = parts.next() {
         let word = part.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-        let elided =
-            ["j", "l", "d", "n", "c", "qu", "s", "m"].iter().any(|w| word.eq_ignore_ascii_case(w));
         let goes_on = parts.peek().is_some_and(|next| next.starts_with(char::is_alphabetic));
-        count += usize::from(elided && goes_on);
+        count += usize::from(goes_on && CUT.iter().any(|cut| word.eq_ignore_ascii_case(cut)));
     }
     count
 }
@@ -212,46 +77,29 @@ pub(super) fn is_ideographic(c: char) -> bool {
         | '\u{f900}'..='\u{faff}')
 }
 
-/// A character of the script for foreign words: a run of them is one word.
-pub(super) fn is_katakana(c: char) -> bool {
-    matches!(c, '\u{30a1}'..='\u{30fa}' | '\u{30fc}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn languages() {
-        use Language::*;
+    fn english_is_told_from_other_languages() {
         for (text, expected) in [
-            ("I have sent the mail to 李明.", English),
-            ("Ich habe die Bestellung storniert.", German),
-            ("He cancelado el pedido.", Spanish),
-            ("J'ai annulé la commande.", French),
-            ("已将 PR #12 merge 到 main 分支。", Chinese),
-            ("ご注文をキャンセルしました。", Japanese),
-            ("주문을 취소했습니다.", Korean),
-            ("Die Tests laufen mit pytest durch.", German),
-            ("La commande a été annulée.", French),
-            ("El pedido ha sido cancelado.", Spanish),
-            ("She flew to La Paz in May.", English),
+            ("I have sent the mail to 李明.", false),
+            ("She flew to La Paz in May.", false),
+            ("The café's order is cancelled.", false),
+            ("I've set the naïve default.", false),
+            ("Done.", false),
+            ("Ich habe die Bestellung storniert.", true),
+            ("He cancelado el pedido.", true),
+            ("J'ai annulé la commande.", true),
+            ("已将 PR #12 merge 到 main 分支。", true),
+            ("ご注文をキャンセルしました。", true),
+            ("주문을 취소했습니다.", true),
+            ("Die Tests laufen mit pytest durch.", true),
+            ("El pedido ha sido cancelado.", true),
+            ("Заказ отменён.", true),
         ] {
-            assert_eq!(language_of(text, English), expected, "{text}");
+            assert_eq!(is_foreign(text, false), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn a_block_is_split_where_the_language_changes() {
-        let text = "订单已取消。I have sent you an e-mail.";
-        let found = stretches(text, Span::new(0, text.len()), Language::Chinese);
-        let shown: Vec<_> = found.iter().map(|s| (s.span.of(text), s.language)).collect();
-        assert_eq!(
-            shown,
-            [
-                ("订单已取消。", Language::Chinese),
-                ("I have sent you an e-mail.", Language::English)
-            ]
-        );
     }
 }

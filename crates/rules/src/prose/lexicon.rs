@@ -5,9 +5,6 @@ use std::sync::LazyLock;
 use counterfoil_model::Family;
 use rustc_hash::FxHashMap;
 
-use super::forms::Forms;
-use super::vocabulary::mark_telling_words;
-
 /// What a word can do in a clause. A word may have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tags(u64);
@@ -142,8 +139,8 @@ pub(crate) struct Entry {
     pub(crate) verb: Option<Action>,
     /// The action that the noun names.
     pub(crate) noun: Option<Family>,
-    /// What it does in the grammar of another language.
-    pub(crate) forms: Forms,
+    /// Other languages have it, and English has not.
+    pub(crate) other: bool,
 }
 
 /// A word in lower case, as numbers: looked up for nearly every word of an answer.
@@ -175,7 +172,10 @@ pub(crate) struct Lexicon {
 
 static ENGLISH: LazyLock<Lexicon> = LazyLock::new(|| {
     let mut lexicon = Lexicon::read(include_str!("../../lexicon/en.txt")).0;
-    mark_telling_words(&mut lexicon);
+    let lines = include_str!("../../lexicon/other.txt").lines();
+    for word in lines.filter(|line| !line.starts_with('#')).flat_map(|line| line.split(',')) {
+        lexicon.entry(word.trim()).other = true;
+    }
     lexicon
 });
 
@@ -245,7 +245,7 @@ impl Lexicon {
         }
     }
 
-    pub(super) fn entry(&mut self, word: &str) -> &mut Entry {
+    fn entry(&mut self, word: &str) -> &mut Entry {
         debug_assert!(Key::of(word).is_some(), "{word}");
         self.words.entry(Key::of(word).unwrap_or_default()).or_default()
     }
@@ -329,7 +329,7 @@ fn consonant_y(base: &str) -> Option<&str> {
 }
 
 /// The family of that name, as lexicon files and configuration write it.
-pub(super) fn family_named(name: &str) -> Option<Family> {
+fn family_named(name: &str) -> Option<Family> {
     Family::ALL.into_iter().find(|family| family.name() == name)
 }
 

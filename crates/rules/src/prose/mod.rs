@@ -10,35 +10,26 @@ mod boundary;
 mod classify;
 mod clause;
 mod fields;
-mod forms;
-mod grammar;
 mod label;
 mod language;
 mod lexicon;
 mod of_a_text;
-mod other_clauses;
-mod other_predicates;
 mod predicate;
-mod segments;
 mod sentences;
 pub(crate) mod sets;
 mod telling;
 mod tokens;
-mod vocabulary;
 
 pub(crate) use agenda::is_agenda;
 pub(crate) use blocks::{Block, BlockKind, blocks};
 pub(crate) use classify::{has_file_extension, is_currency};
 pub(crate) use clause::{Clause, Mood, clauses};
 pub(crate) use fields::name_of_field;
-pub(crate) use forms::Forms;
-pub(crate) use language::Language;
 pub(crate) use lexicon::{Action, Lexicon, Tags};
 pub(crate) use of_a_text::is_of_a_text;
 pub(crate) use predicate::{Predicate, Subject, Voice};
 pub(crate) use sentences::{Sentence, sentences};
 pub(crate) use tokens::{Kinds, Token, TokenKind};
-pub(crate) use vocabulary::{Vocabulary, words_in};
 pub(crate) use words::Words;
 
 use std::ops::Range;
@@ -47,8 +38,7 @@ use counterfoil_model::{Claim, ClaimKind, Object, Span};
 
 use adverbial::{date, unjoin};
 use agenda::agenda;
-use language::{is_suspect, language_of, stretches};
-use other_clauses::other_clauses;
+use language::{is_foreign, is_suspect};
 
 /// A stretch of a text without the marks around what it says.
 pub(crate) fn unmarked(text: &str, span: Span) -> Span {
@@ -95,46 +85,34 @@ impl<'t> Prose<'t> {
             clauses: Vec::with_capacity(text.len() / 24),
             agenda: Vec::new(),
         };
-        prose.split_as_english();
+        prose.split();
         if is_suspect(text, &prose.tokens) {
-            prose.split_by_language();
+            prose.mark_foreign();
         }
         for index in 0..prose.sentences.len() {
-            let language = prose.sentences.get(index).map_or(Language::English, |s| s.language);
-            match Vocabulary::get(language) {
-                None => clauses(&prose.tokens, &prose.sentences, index, &mut prose.clauses),
-                Some(vocabulary) => other_clauses(
-                    &prose.tokens,
-                    &prose.sentences,
-                    index,
-                    vocabulary,
-                    &mut prose.clauses,
-                ),
-            }
+            clauses(&prose.tokens, &prose.sentences, index, &mut prose.clauses);
         }
         prose.agenda = agenda(&prose);
         prose
     }
 
-    fn split_as_english(&mut self) {
+    fn split(&mut self) {
         let (tokens, out) = (&mut self.tokens, &mut self.sentences);
         for (index, block) in self.blocks.iter().enumerate().filter(|(_, b)| b.kind.is_prose()) {
-            sentences(self.text, index, block.span, Language::English, tokens, out);
+            sentences(self.text, index, block.span, tokens, out);
         }
         unjoin(self.text, tokens);
         date(self.text, tokens);
     }
 
-    /// Splits again, each stretch of text in its own language.
-    fn split_by_language(&mut self) {
-        self.tokens.clear();
-        self.sentences.clear();
-        let (tokens, out) = (&mut self.tokens, &mut self.sentences);
-        let main = language_of(self.text, Language::English);
-        for (index, block) in self.blocks.iter().enumerate().filter(|(_, b)| b.kind.is_prose()) {
-            for stretch in stretches(self.text, block.span, main) {
-                sentences(self.text, index, stretch.span, stretch.language, tokens, out);
-            }
+    /// Finds the sentences in other languages than English.
+    fn mark_foreign(&mut self) {
+        let main = is_foreign(self.text, false);
+        for sentence in &mut self.sentences {
+            let tokens = self.tokens.get(sentence.tokens.clone()).unwrap_or_default();
+            let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { continue };
+            let words = self.text.get(first.start as usize..last.end as usize);
+            sentence.foreign = is_foreign(words.unwrap_or_default(), main);
         }
     }
 
@@ -195,11 +173,6 @@ impl<'t> Prose<'t> {
     ) -> Claim {
         let span = unmarked(self.text, clause.span);
         Claim { kind, text: span.of(self.text).to_owned(), objects, span, turn }
-    }
-
-    /// The language of a clause.
-    pub(crate) fn language_of(&self, clause: &Clause) -> Language {
-        self.sentences.get(clause.sentence).map_or(Language::English, |s| s.language)
     }
 
     /// The clause that a token stands in.

@@ -2,10 +2,8 @@ use std::ops::Range;
 
 use counterfoil_model::Span;
 
-use super::language::Language;
 use super::lexicon::Tags;
 use super::tokens::{Token, TokenKind, tokenize};
-use super::vocabulary::Vocabulary;
 
 /// Tokens of a sentence, at most. Rules look back and ahead within one; what is longer is no
 /// sentence that anybody wrote, and is read in parts.
@@ -21,8 +19,8 @@ pub(crate) struct Sentence {
     pub(crate) block: usize,
     /// Its tokens.
     pub(crate) tokens: Range<usize>,
-    /// The language in which it was read.
-    pub(crate) language: Language,
+    /// In another language than English: nobody reads it.
+    pub(crate) foreign: bool,
     /// Ends in a question mark.
     pub(crate) question: bool,
     /// Ends in a colon: it introduces what follows.
@@ -34,12 +32,11 @@ pub(crate) fn sentences(
     text: &str,
     index: usize,
     span: Span,
-    language: Language,
     tokens: &mut Vec<Token>,
     out: &mut Vec<Sentence>,
 ) {
     let begin = tokens.len();
-    tokenize(text, span, Vocabulary::get(language), tokens);
+    tokenize(text, span, tokens);
     let end = tokens.len();
     let mut from = begin;
     for at in begin..end {
@@ -68,7 +65,7 @@ pub(crate) fn sentences(
             question: matches!(mark, Some('?' | '？')),
             introduces: matches!(last.kind, TokenKind::Symbol(':' | '：')),
             tokens: range,
-            language,
+            foreign: false,
         });
     }
 }

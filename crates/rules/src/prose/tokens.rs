@@ -1,11 +1,8 @@
 use counterfoil_model::{Family, Span};
 
 use super::classify::{classify, is_currency};
-use super::forms::Forms;
 use super::language::is_ideographic;
 use super::lexicon::{Action, Entry, Lexicon, Tags};
-use super::segments::{closing_mark, join_phrases, segments};
-use super::vocabulary::Vocabulary;
 use super::words::Mark;
 
 /// One word, value or mark.
@@ -23,8 +20,8 @@ pub(crate) struct Token {
     pub(crate) verb: Option<Action>,
     /// What the noun names.
     pub(crate) noun: Option<Family>,
-    /// What the word does in the grammar of a language other than English.
-    pub(crate) forms: Forms,
+    /// Other languages have the word, and English has not.
+    pub(super) other: bool,
     /// Stands between quotation marks.
     pub(crate) quoted: bool,
     /// Begins with a capital.
@@ -125,31 +122,22 @@ impl Token {
         self.kind == TokenKind::Symbol(mark)
     }
 
-    /// Whether it has one of these forms, outside quotation marks.
-    pub(crate) fn is_form(&self, forms: Forms) -> bool {
-        !self.quoted && self.forms.any(forms)
-    }
-
     /// Whether it is a word of one of these groups, outside quotation marks.
     pub(crate) fn has(&self, tags: Tags) -> bool {
         !self.quoted && self.tags.any(tags)
     }
 }
 
-/// Splits a span of `text` into tokens; in English where no other vocabulary is given.
-pub(crate) fn tokenize(text: &str, span: Span, other: Option<&Vocabulary>, out: &mut Vec<Token>) {
+/// Splits a span of `text` into tokens.
+pub(crate) fn tokenize(text: &str, span: Span, out: &mut Vec<Token>) {
     let end = span.end.min(text.len());
     let lexicon = Lexicon::english();
-    let first = out.len();
     let label = bold_label(text.get(span.start..end).unwrap_or_default());
     let label = label.map(|at| span.start + at);
-    let mut tokenizer = Tokenizer { text, end, lexicon, other, out, quote: None, label };
+    let mut tokenizer = Tokenizer { text, end, lexicon, out, quote: None, label };
     let mut at = span.start;
     while at < end {
         at = tokenizer.step(at).max(at + 1);
-    }
-    if let Some(vocabulary) = other {
-        join_phrases(text, vocabulary, first, out);
     }
 }
 
@@ -157,7 +145,6 @@ struct Tokenizer<'t, 'o> {
     text: &'t str,
     end: usize,
     lexicon: &'t Lexicon,
-    other: Option<&'t Vocabulary>,
     out: &'o mut Vec<Token>,
     quote: Option<(char, usize)>,
     /// Where the marks stand that end a bold label.
@@ -193,16 +180,9 @@ impl Tokenizer<'_, '_> {
             return at + 1;
         };
         let len = c.len_utf8();
-        if let Some(vocabulary) = self.other {
-            if let Some(close) = closing_mark(c).or(self.closes_here(at).then_some(c)) {
-                return self.quote(at, '"', close, len);
-            }
-            if vocabulary.language.is_segmented() && is_ideographic(c) {
-                return self.segment(at, vocabulary);
-            }
-        }
         match c {
             '“' | '”' => self.quote(at, '"', '”', len),
+            c if is_ideographic(c) => self.segment(at),
             c if c.is_alphanumeric() => self.run(at),
             c if is_currency(c) && self.byte(at + len).is_ascii_digit() => self.run(at),
             c if c.is_whitespace() => at + len,
@@ -249,27 +229,12 @@ impl Tokenizer<'_, '_> {
         at + len
     }
 
-    /// Whether an open quotation ends at this place.
-    fn closes_here(&self, at: usize) -> bool {
-        self.quote.is_some_and(|(_, until)| until == at)
-    }
-
     /// A run of characters without spaces between words.
-    fn segment(&mut self, at: usize, vocabulary: &Vocabulary) -> usize {
+    fn segment(&mut self, at: usize) -> usize {
         let rest = self.text.get(at..self.end).unwrap_or_default();
         let len = rest.find(|c| !is_ideographic(c)).unwrap_or(rest.len());
-        for (word, entry) in segments(rest.get(..len).unwrap_or_default(), vocabulary) {
-            self.push(at + word.start, at + word.end, TokenKind::Word, entry);
-        }
+        self.push(at, at + len, TokenKind::Word, Entry::default());
         at + len
-    }
-
-    /// "l'", "qu'": the elided word before an apostrophe.
-    fn elided(&self, run: &str) -> Option<usize> {
-        let vocabulary = self.other?;
-        let (at, mark) = run.char_indices().find(|(_, c)| matches!(c, '\'' | '’'))?;
-        let end = at + mark.len_utf8();
-        vocabulary.find(run.get(..end)?).map(|_| end)
     }
 
     fn opens_single(&self, at: usize) -> bool {
@@ -299,7 +264,7 @@ impl Tokenizer<'_, '_> {
     /// A run of characters without white space, classified as a whole; a very long one, in parts.
     fn run(&mut self, at: usize) -> usize {
         let rest = self.text.get(at..self.end).unwrap_or_default();
-        if let Some(word) = plain_word(rest).filter(|_| self.other.is_none()) {
+        if let Some(word) = plain_word(rest) {
             let entry = self.lexicon.get(word).copied().unwrap_or_default();
             self.put(at, at + word.len(), TokenKind::Word, entry, false);
             return at + word.len();
@@ -318,7 +283,7 @@ impl Tokenizer<'_, '_> {
                 }
                 _ => {
                     let c = rest.get(len..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
-                    let letter = c.is_alphanumeric() && !(self.segments() && is_ideographic(c));
+                    let letter = c.is_alphanumeric() && !is_ideographic(c);
                     let behind = || self.byte(at + len + c.len_utf8()).is_ascii_digit();
                     let amount = len == 0 && is_currency(c) && behind();
                     if letter || amount || c == '’' { c.len_utf8() } else { 0 }
@@ -330,10 +295,6 @@ impl Tokenizer<'_, '_> {
             len += size;
         }
         let mut run = rest.get(..len).unwrap_or_default();
-        if let Some(end) = self.elided(run) {
-            self.word(at, run.get(..end).unwrap_or_default());
-            return at + end;
-        }
         // Marks at the end belong to the sentence.
         let trimmed = match run.as_bytes().last() {
             Some(last) if last.is_ascii_alphanumeric() => run,
@@ -364,10 +325,6 @@ impl Tokenizer<'_, '_> {
 
     /// A word: contractions become two tokens, compounds take the meaning of their last part.
     fn word(&mut self, at: usize, word: &str) {
-        if let Some(vocabulary) = self.other {
-            let entry = vocabulary.find(word).copied().unwrap_or_default();
-            return self.push(at, at + word.len(), TokenKind::Word, entry);
-        }
         let plain = word.bytes().all(|b| b.is_ascii_alphanumeric());
         let mut marks = word.char_indices();
         let split = (!plain)
@@ -414,10 +371,6 @@ impl Tokenizer<'_, '_> {
         );
     }
 
-    fn segments(&self) -> bool {
-        self.other.is_some_and(|vocabulary| vocabulary.language.is_segmented())
-    }
-
     fn push(&mut self, start: usize, end: usize, kind: TokenKind, entry: Entry) {
         let bytes = self.text.as_bytes().get(start..end).unwrap_or_default();
         self.put(start, end, kind, entry, bytes.iter().any(u8::is_ascii_digit));
@@ -428,7 +381,7 @@ impl Tokenizer<'_, '_> {
         if let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) {
             let quoted = self.quote.is_some();
             let capital = bytes.first().is_some_and(u8::is_ascii_uppercase);
-            let Entry { tags, verb, noun, forms } = entry;
+            let Entry { tags, verb, noun, other } = entry;
             let mark = Mark::of(bytes);
             self.out.push(Token {
                 start,
@@ -437,7 +390,7 @@ impl Tokenizer<'_, '_> {
                 tags,
                 verb,
                 noun,
-                forms,
+                other,
                 quoted,
                 capital,
                 digits,
@@ -511,7 +464,7 @@ mod tests {
 
     fn check(text: &str, expected: &[(TokenKind, &str)]) {
         let mut tokens = Vec::new();
-        tokenize(text, Span::new(0, text.len()), None, &mut tokens);
+        tokenize(text, Span::new(0, text.len()), &mut tokens);
         let found: Vec<_> = tokens.iter().map(|t| (t.kind, t.span().of(text))).collect();
         assert_eq!(found, expected, "{text:?}");
     }
@@ -566,7 +519,7 @@ mod tests {
     fn quotes() {
         let text = "status 'return requested' and \"was sent\" but it's fine";
         let mut tokens = Vec::new();
-        tokenize(text, Span::new(0, text.len()), None, &mut tokens);
+        tokenize(text, Span::new(0, text.len()), &mut tokens);
         let quoted: Vec<_> = tokens
             .iter()
             .filter(|t| t.quoted && t.kind == TokenKind::Word)

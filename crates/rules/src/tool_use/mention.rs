@@ -5,9 +5,8 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::listed::{labels, listed_tools};
 use super::own_search::own_search;
 use crate::facts::Answer;
-use crate::other_language::tool_uses;
 use crate::prose::{
-    Action, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
+    Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
 };
 
 /// A tool or a source that is said to have been used.
@@ -31,10 +30,6 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
     let mut found = Vec::new();
     let labels = labels(prose, catalogued);
     for (index, clause) in prose.clauses.iter().enumerate() {
-        if prose.language_of(clause) != Language::English {
-            found.extend(tool_uses(prose, clause, answer.turn, catalogued));
-            continue;
-        }
         let after = follows_doing(prose, clause);
         if !(clause.mood == Mood::Asserted || clause.mood == Mood::Observed || after) {
             continue;

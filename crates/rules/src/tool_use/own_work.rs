@@ -9,8 +9,8 @@ use super::run_before::never_run_before;
 use super::unread::{unread, unread_after};
 use crate::facts::{Answer, Facts, Families};
 use crate::prose::{
-    Action, BlockKind, Clause, Language, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind,
-    Voice, Words, is_agenda,
+    Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+    Words, is_agenda,
 };
 use crate::values::holds;
 
@@ -91,7 +91,6 @@ pub(super) fn is_told(prose: &Prose<'_>, clause: &Clause) -> bool {
     let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
     clause.mood == Mood::Asserted
         && !clause.tags.any(doubt)
-        && prose.language_of(clause) == Language::English
         && block.is_none_or(|b| b.kind != BlockKind::Quote)
         && !is_agenda(prose, clause)
 }

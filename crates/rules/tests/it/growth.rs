@@ -160,3 +160,18 @@ fn the_end_of_an_endless_answer_counts_as_not_read() {
     assert_eq!(report.counts.unread_answers, 1);
     assert_eq!(report.counts.coverage(), Some(0.0), "{:?}", report.counts);
 }
+
+/// What is said in another language than English is not read, and that is told.
+#[test]
+fn prose_in_another_language_counts_as_not_read() {
+    let said = |text: &str| {
+        let session = answer(1, &|_| text.to_owned());
+        check(&session, &Settings::default()).counts
+    };
+    for text in ["Ich habe die Bestellung storniert.", "订单 W7 已取消。", "Заказ отменён."]
+    {
+        let counts = said(text);
+        assert_eq!((counts.foreign_answers, counts.coverage()), (1, Some(0.0)), "{text}");
+    }
+    assert_eq!(said("I looked at order 7.").foreign_answers, 0);
+}

@@ -6,7 +6,7 @@ use std::ops::Range;
 use counterfoil_model::{Claim, ClaimKind, Object, ObjectKind};
 
 use crate::facts::{Answer, Facts};
-use crate::prose::{BlockKind, Language, Mood, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{BlockKind, Mood, Prose, Tags, Token, TokenKind, Words};
 
 /// A kind of trouble.
 struct Kind {
@@ -134,7 +134,7 @@ pub(super) fn untraced(facts: &Facts<'_>, answer: &Answer<'_>) -> Vec<Claim> {
             continue;
         }
         let quote = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
-        if quote || sentence.language != Language::English || sentence.question {
+        if quote || sentence.foreign || sentence.question {
             continue;
         }
         for kind in &KINDS {

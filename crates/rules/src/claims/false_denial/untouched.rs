@@ -1,13 +1,12 @@
 //! Everything said to be as it was: "I left all files untouched", "the code is as it was".
 
 use super::{Denied, Touched};
-use crate::prose::{Clause, Language, Mood, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words};
 
 /// "I left all files untouched", "the repository is unchanged": a denial of every change.
 pub(super) fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     const SO: &Words = words!["untouched", "unchanged", "unmodified"];
-    let english = || prose.language_of(clause) == Language::English;
-    if clause.mood != Mood::Asserted || !clause.may_hold(SO) || !english() {
+    if clause.mood != Mood::Asserted || !clause.may_hold(SO) {
         return None;
     }
     let tokens = prose.tokens(clause.tokens.clone());
