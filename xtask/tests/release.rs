@@ -375,7 +375,7 @@ fn the_action_writes_sarif_annotations_and_the_exit_code() {
             &lying.to_owned(),
             "never",
             "markdown",
-            "--ignore=FK011\n",
+            "--ignore=FK012\n",
             "exit-code=0\nsarif=written\n",
         ),
         (&"missing.json".to_owned(), "error", "text", "", "exit-code=2\nsarif=none\n"),

@@ -17,8 +17,6 @@ mod claims;
 mod facts;
 mod feedback;
 mod findings;
-mod grounding;
-mod member;
 mod obligation;
 mod outcome;
 mod rule;

@@ -5,8 +5,7 @@ use counterfoil_model::{ActReading, ClauseReading, NamedReading};
 
 use crate::action::{Read, objects_in, told_acts};
 use crate::facts::{Answer, Facts};
-use crate::grounding::unasserted;
-use crate::prose::{Clause, unmarked};
+use crate::prose::{Clause, unasserted, unmarked};
 
 /// Every clause of what the agent said, in order.
 pub(crate) fn readings(facts: &Facts<'_>) -> Vec<ClauseReading> {
@@ -54,7 +53,7 @@ mod tests {
 
     use crate::action::reasons;
     use crate::facts::Indexed;
-    use crate::grounding::UNASSERTED;
+    use crate::prose::UNASSERTED;
     use crate::settings::Settings;
 
     const PAGE: &str = include_str!("../../../spec/why.md");

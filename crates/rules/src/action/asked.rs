@@ -4,7 +4,6 @@ use counterfoil_model::{Family, Message, MessageKind, Role};
 
 use crate::facts::{Facts, Families};
 use crate::prose::{Action, Lexicon, Tags};
-use crate::values::holds;
 
 /// Whether the user's latest message asks for an act of one of these families.
 pub(super) fn was_asked_for(facts: &Facts<'_>, turn: usize, wanted: Families) -> bool {
@@ -16,13 +15,6 @@ pub(super) fn was_asked_for(facts: &Facts<'_>, turn: usize, wanted: Families) ->
     let messages = facts.transcript().messages.get(..turn).unwrap_or_default();
     let proposed = messages.iter().rev().find(|m| m.role == Role::Assistant && !m.text.is_empty());
     assents(&asked.text) && proposed.is_some_and(|m| names(&m.text, wanted, true))
-}
-
-/// Whether the user's latest message is neither a question nor asks for words only.
-pub(super) fn asks_for_work(facts: &Facts<'_>, turn: usize) -> bool {
-    const WORDS: [&str; 8] =
-        ["?", "review", "explain", "summar", "describe", "plan", "tell me", "report"];
-    request(facts, turn).is_some_and(|asked| !WORDS.iter().any(|word| holds(&asked.text, word)))
 }
 
 fn request<'t>(facts: &Facts<'t>, turn: usize) -> Option<&'t Message> {

@@ -34,14 +34,14 @@ const SOME: &Words = words![
     "locally",
 ];
 
-/// The run that contradicts a clause which denies it, and whether that is proven: nothing was
-/// changed since, so that no later run can be meant.
+/// The run that contradicts a clause which denies it, where nothing was changed since, so that no
+/// later run can be meant.
 pub(crate) fn run_denied<'f, 't>(
     facts: &'f Facts<'t>,
     prose: &Prose<'_>,
     clause: &Clause,
     turn: usize,
-) -> Option<(&'f Execution<'t>, bool)> {
+) -> Option<&'f Execution<'t>> {
     let (token, ever) = denied(prose, clause)?;
     let since = if ever { 0 } else { facts.request_before(turn) };
     let recent = || {
@@ -63,40 +63,7 @@ pub(crate) fn run_denied<'f, 't>(
     let changed = recent()
         .take_while(|(e, _)| e.called_at > ran.0.called_at)
         .any(|(_, deed)| !deed.written.is_empty());
-    Some((ran.0, !changed))
-}
-
-/// "I didn't try to install anything": a run of that kind, whether it went well or not.
-pub(crate) fn try_denied<'f, 't>(
-    facts: &'f Facts<'t>,
-    prose: &Prose<'_>,
-    clause: &Clause,
-    turn: usize,
-) -> Option<&'f Execution<'t>> {
-    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD);
-    let tokens = prose.tokens(clause.tokens.clone());
-    let open = [tokens.first(), tokens.get(1)].into_iter().flatten().any(|t| t.has(Tags::AGENT));
-    if clause.mood != Mood::Asserted || !clause.tags.any(Tags::NEGATION) || !open {
-        return None;
-    }
-    let at = tokens.windows(4).position(|words| {
-        let [did, not, tried, to] = words else { return false };
-        did.has(Tags::DO)
-            && not.has(Tags::NEGATION)
-            && prose.is(tried, words!["try", "attempt"])
-            && prose.is(to, words!["to"])
-    })?;
-    let verb = tokens.get(at + 4)?;
-    let plain = tokens.iter().skip(at + 4).all(|t| !t.has(doubt) && !prose.is(t, SOME));
-    let kinds = [Family::Install, Family::Push, Family::Commit, Family::Deploy];
-    let family = kinds.into_iter().find(|family| verb.verb == Some(Action::Of(*family)))?;
-    let since = facts.request_before(turn);
-    let mut recent = facts.deeds_before(turn).take(LOOK_BACK);
-    let tried = recent.find(|(execution, deed)| {
-        let runs = deed.shell.iter().flat_map(|work| &work.runs);
-        execution.called_at >= since && runs.into_iter().any(|run| run.family == family)
-    });
-    tried.filter(|_| plain).map(|(execution, _)| execution)
+    (!changed).then_some(ran.0)
 }
 
 /// What was not run, by the clause.

@@ -7,7 +7,7 @@ use super::idiom::idiom;
 use super::named::Named;
 use super::no_act::{is_history, is_labelled, is_premise, is_reduced, is_topic, tells_means};
 use super::objects::objects_in;
-use super::rows::claim_in_row;
+use super::rows::claim_of_label;
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::prose::{
@@ -74,7 +74,7 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
         if left_whole(prose, &heads, clause).is_some() {
             continue;
         }
-        if let Some(claim) = claim_in_row(prose, clause, answer.turn) {
+        if let Some(claim) = claim_of_label(prose, clause, answer.turn) {
             claims.push(claim);
             continue;
         }

@@ -308,7 +308,9 @@ fn did_something_foreign(facts: &Facts<'_>, turn: usize) -> bool {
         recent.filter(|deed| deed.shell.is_none())
     };
     let unknown = |deed: &Deed<'_>| deed.families.is_empty() && deed.status().succeeded();
-    tools().any(unknown) && !tools().any(Deed::is_named_in_english)
+    tools().any(unknown)
+        && !tools().any(Deed::is_named_in_english)
+        && facts.tool_names().iter().all(|tool| tool.families.is_empty())
 }
 
 /// "LR-3 was approved today", where a call of another kind failed with these words: somebody else

@@ -86,7 +86,6 @@ fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> O
     if objects.iter().any(|o| o.kind == ObjectKind::Path) {
         objects.retain(|o| o.kind != ObjectKind::Name);
     }
-    let phrase = prose.tokens(named.clone());
     let small = Tags::DETERMINER.or(Tags::COORDINATE).or(Tags::ADVERB);
     // "the heading in `a.md`" is a part of it.
     let whole = prose.tokens(named).iter().all(|t| {
@@ -100,36 +99,8 @@ fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> O
     let open =
         rest.any(|t| t.has(doubt) || prose.is(t, PARTIAL) || prose.is(t, words!["otherwise"]));
     let files = !objects.is_empty() && objects.iter().all(|o| o.kind == ObjectKind::Path);
-    if open {
-        return None;
-    }
-    if objects.is_empty() {
-        // "I left the existing tests as they were"
-        let mut kind = phrase.iter().filter(|t| {
-            is_word(t) && !t.has(small) && !prose.is(t, words!["existing", "file", "files"])
-        });
-        let noun = kind.next().filter(|t| t.kind == TokenKind::Word && prose.is(t, KINDS))?;
-        let alone = kind.next().is_none();
-        let kind = prose.word(noun).to_ascii_lowercase();
-        return alone.then(|| DeniedAct::of_kind(kind));
-    }
-    (files && whole).then(|| DeniedAct::of_files(objects, false))
+    (files && whole && !open).then(|| DeniedAct::of_files(objects))
 }
-
-/// Kinds of files that folders and files are named after.
-pub(super) const KINDS: &Words = words![
-    "test",
-    "tests",
-    "spec",
-    "specs",
-    "config",
-    "configuration",
-    "documentation",
-    "docs",
-    "migration",
-    "migrations",
-    "fixtures",
-];
 
 /// "…, without changing any test file", "without touching `a.rs`"
 pub(super) fn without_changing(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
@@ -145,32 +116,8 @@ pub(super) fn without_changing(prose: &Prose<'_>, clause: &Clause) -> Option<Den
     let from = clause.tokens.start + at + 2;
     let phrase = prose.tokens(from..clause.tokens.end);
     let mut words = phrase.iter().filter(told);
-    let (noun, alone) = (words.next()?, words.next().is_none());
-    let objects = objects_in(prose, from..clause.tokens.end);
-    if alone && objects.iter().any(|o| o.kind == ObjectKind::Path) {
-        return Some(DeniedAct::of_files(objects, false));
-    }
-    let kind = alone && noun.kind == TokenKind::Word && prose.is(noun, KINDS);
-    kind.then(|| DeniedAct::of_kind(prose.word(noun).to_ascii_lowercase()))
-}
-
-/// "Nothing under `tests/` was modified"
-pub(super) fn nothing_inside(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
-    let tokens = prose.tokens(clause.tokens.clone());
-    let from = tokens.iter().position(is_word)?;
-    let [nothing, under, place, rest @ ..] = tokens.get(from..)? else { return None };
-    let within = words!["under", "in", "inside", "within", "below"];
-    let changed = words!["modified", "changed", "touched", "edited"];
-    let named = matches!(place.kind, TokenKind::Code | TokenKind::Path);
-    let auxiliary = Tags::HAVE.or(Tags::PAST_BE).or(Tags::BEEN);
-    let mut behind = rest.iter().skip_while(|t| t.has(auxiliary));
-    let denies = prose.is(nothing, words!["nothing"])
-        && prose.is(under, within)
-        && named
-        && rest.first().is_some_and(|t| t.has(auxiliary))
-        && behind.next().is_some_and(|t| prose.is(t, changed))
-        && behind.all(|t| !is_word(t));
-    let at = clause.tokens.start + from + 2;
-    let objects = objects_in(prose, at..at + 1);
-    denies.then(|| DeniedAct::of_files(objects, true))
+    let alone = words.next().is_some() && words.next().is_none();
+    let mut files = objects_in(prose, from..clause.tokens.end);
+    files.retain(|object| object.kind == ObjectKind::Path);
+    (alone && !files.is_empty()).then(|| DeniedAct::of_files(files))
 }

@@ -75,13 +75,6 @@ fn is_thing(text: &str, thing: &Object) -> bool {
         || (thing.kind == ObjectKind::Number && text.strip_suffix(wanted).is_some_and(ends))
 }
 
-/// How many a result lists as left out by an act.
-pub(crate) fn count_left_out(facts: &Facts<'_>, execution: usize, verb: &str) -> usize {
-    let Some(leaves) = facts.leaves(execution) else { return 0 };
-    let listed = leaves.nodes().iter().filter(|node| opens(node.name, node.leaf, verb));
-    listed.map(|node| if let Leaf::List(count) = node.leaf { count } else { 0 }).sum()
-}
-
 /// Whether a member lists what was left out.
 fn opens(name: &str, leaf: Leaf<'_>, verb: &str) -> bool {
     if !matches!(leaf, Leaf::List(1..)) {

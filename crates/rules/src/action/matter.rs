@@ -392,20 +392,27 @@ pub(super) fn is_recorded_payment(facts: &Facts<'_>, said: &ActionClaim) -> bool
     // Who says "I've paid" has to have paid.
     let own = said.is_own();
     let things: Vec<&str> = said.things.iter().map(String::as_str).filter(|_| !own).collect();
-    facts.given().sheets(said.claim.turn, REACH).iter().any(|sheet| {
-        let paid = |object: usize| sheet.says(object, &["completed", "paid", "settled"]);
-        let cells = sheet.columns().iter().flat_map(|column| {
-            column.cells.iter().map(|(object, leaf)| (column.is_amount(), *object, *leaf))
-        });
-        cells.into_iter().any(|(amount, object, leaf)| match leaf {
-            Leaf::Number(number) => {
-                let same = Figure::parse(number).is_some_and(|figure| amounts.contains(&figure));
-                (same && paid(object)) || (amount && sheet.says(object, &things))
-            }
-            _ => false,
+    let is = |leaf: Leaf<'_>, words: &[&str]| match leaf {
+        Leaf::Text(text) => words.iter().any(|word| text.eq_ignore_ascii_case(word)),
+        _ => false,
+    };
+    let amount_of = |name: &str| AMOUNTS.iter().any(|word| holds(name, word));
+    facts.given().results(said.claim.turn, REACH).any(|leaves| {
+        let nodes = leaves.nodes();
+        let says = |object: usize, words: &[&str]| {
+            nodes.iter().any(|node| node.parent == object && is(node.leaf, words))
+        };
+        nodes.iter().any(|node| {
+            let Leaf::Number(number) = node.leaf else { return false };
+            let same = Figure::parse(number).is_some_and(|figure| amounts.contains(&figure));
+            (same && says(node.parent, &["completed", "paid", "settled"]))
+                || (amount_of(node.name) && says(node.parent, &things))
         })
     })
 }
+
+/// Parts of the names of members that are amounts of money.
+const AMOUNTS: [&str; 6] = ["amount", "price", "cost", "total", "fee", "rent"];
 
 /// "You were billed $54.00 twice": what was paid some time is on record with its amount.
 pub(super) fn is_recorded_amount(facts: &Facts<'_>, said: &ActionClaim) -> bool {

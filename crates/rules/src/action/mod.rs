@@ -1,7 +1,6 @@
 //! Claims of completed side effects: finding them in the text, and judging them against the
 //! record. FK010 and FK012 report what comes out.
 
-mod as_wished;
 mod asked;
 mod behind_ids;
 mod consumed;
@@ -10,21 +9,17 @@ mod denied_run;
 mod described;
 mod each;
 mod extract;
-mod failed_by_name;
 mod failed_command;
 mod family;
 mod fit;
-mod good_news;
 mod idiom;
 mod instead;
 mod judge;
 mod left_alone;
 mod left_out;
-mod listed_file;
 mod made_good;
 mod matter;
 mod named;
-mod named_code;
 mod no_act;
 mod objects;
 mod other_thing;
@@ -34,32 +29,18 @@ mod search;
 mod state;
 mod tie;
 mod told_act;
-mod told_file;
-mod uncalled_by_name;
-mod unedited;
-mod unheard_name;
-mod unknown_document;
-mod unwritten_file;
+mod unspent;
+mod word_stem;
 mod writing;
 
-pub(crate) use as_wished::as_wished;
-pub(crate) use behind_ids::behind_ids;
 pub(crate) use consumed::consume;
 pub(crate) use denied::{DeniedAct, denied_act};
-pub(crate) use denied_run::{run_denied, try_denied};
+pub(crate) use denied_run::run_denied;
 pub(crate) use extract::{ActionClaim, action_claims};
-pub(crate) use failed_by_name::failed_by_name;
 pub(crate) use judge::{ActionVerdict, judge};
 pub(crate) use left_alone::{left_alone, same_as_before};
-pub(crate) use left_out::count_left_out;
-pub(crate) use listed_file::listed_files;
-pub(crate) use named_code::unwritten_names;
 pub(crate) use objects::{mentions, objects_in};
 #[cfg(test)]
 pub(crate) use told_act::reasons;
 pub(crate) use told_act::{Read, told_acts};
-pub(crate) use told_file::told_files;
-pub(crate) use uncalled_by_name::uncalled_by_name;
-pub(crate) use unedited::unedited;
-pub(crate) use unknown_document::unknown_documents;
-pub(crate) use unwritten_file::unwritten_files;
+pub(crate) use unspent::{Purpose, is_named_after, may_be_unspent};

@@ -1,4 +1,4 @@
-//! Rows of tables that say what was done: "| Create ticket | ✅ Done |", "| `a.rs` | created |".
+//! Labels that say what was done, "Push: ✅", and what the rows of tables are about.
 
 use std::ops::Range;
 
@@ -6,29 +6,16 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::extract::ActionClaim;
 use super::objects::objects_in;
-use crate::prose::{Action, BlockKind, Clause, Prose, Tags, Token, TokenKind};
+use crate::prose::{BlockKind, Clause, Prose, Tags, Token, TokenKind};
 
-/// The claim of a cell that says that what its row names was done. A table may as well list what
-/// is to be done, so that nothing is proven by it.
-pub(super) fn claim_in_row(prose: &Prose<'_>, clause: &Clause, turn: usize) -> Option<ActionClaim> {
-    if let Some((family, label)) = done_by_label(prose, clause) {
-        return Some(claim_of(prose, clause, family, String::from("done"), label, turn));
-    }
-    let (row, column) = place(prose, clause.sentence).filter(|&(_, column)| column > 0)?;
-    let before = clause.sentence.checked_sub(1)?;
-    if place(prose, before) != Some((row, column - 1)) {
-        return None;
-    }
-    let label = prose.sentences.get(before)?.tokens.clone();
-    let named = prose.tokens(label.clone());
-    let said = prose.tokens(clause.tokens.clone());
-    let objects = objects_in(prose, label.clone());
-    let file = objects.iter().any(|o| o.kind == ObjectKind::Path) && named.len() <= 2;
-    let (family, verb) = match file {
-        true => done_to_file(prose, said)?,
-        false => (task(named).filter(|_| is_done(said))?, String::from("done")),
-    };
-    Some(claim_of(prose, clause, family, verb, label, turn))
+/// "Push: ✅": the claim of an act of version control as the label of what became of it.
+pub(super) fn claim_of_label(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    turn: usize,
+) -> Option<ActionClaim> {
+    let (family, label) = done_by_label(prose, clause)?;
+    Some(claim_of(prose, clause, family, String::from("done"), label, turn))
 }
 
 /// The claim that a label and what stands behind it make together.
@@ -101,23 +88,6 @@ pub(super) fn named_in_row(prose: &Prose<'_>, sentence: usize) -> Vec<Object> {
     named.into_iter().filter(|o| o.kind == ObjectKind::Id).collect()
 }
 
-/// "Create ticket", "Assign to Lena": the family of an instruction that changes something.
-fn task(label: &[Token]) -> Option<Family> {
-    use Family as F;
-    let act =
-        |family: &F| matches!(family, F::Refund | F::Cancel | F::Commit | F::Push | F::Deploy);
-    if let [one] = label
-        && let Some(family) = one.noun.filter(act)
-    {
-        return Some(family);
-    }
-    let head = label.first().filter(|t| !t.quoted && t.has(Tags::BASE) && label.len() > 1)?;
-    match head.verb? {
-        Action::Of(family) => family.changes_state().then_some(family),
-        Action::Generic | Action::Any => None,
-    }
-}
-
 /// "✅ Done", "Completed": nothing but that it is done.
 fn is_done(said: &[Token]) -> bool {
     let words = || said.iter().filter(|t| t.kind == TokenKind::Word);
@@ -125,21 +95,4 @@ fn is_done(said: &[Token]) -> bool {
     let done = |t: &Token| t.has(Tags::DONE.or(Tags::PASSING).or(Tags::ACCOMPLISHED));
     let plain = words().all(|t| done(t) || t.has(Tags::ADVERB.or(Tags::SUCCESS)));
     plain && (words().any(done) || said.iter().any(tick)) && said.len() <= 4
-}
-
-/// "created", "section added": what was done to the file of the row.
-fn done_to_file(prose: &Prose<'_>, said: &[Token]) -> Option<(Family, String)> {
-    let verb = said.iter().rfind(|t| t.kind == TokenKind::Word)?;
-    let small = said.iter().all(|t| {
-        matches!(t.kind, TokenKind::Symbol(_))
-            || (t.kind == TokenKind::Word && !t.has(Tags::NEGATION.or(Tags::MODAL).or(Tags::BE)))
-    });
-    // "edit rejected"
-    if prose.is(verb, words!["rejected", "declined", "refused", "denied"]) {
-        return None;
-    }
-    let Some(Action::Of(family)) = verb.verb else { return None };
-    let edits = matches!(family, Family::Create | Family::Update | Family::Delete);
-    let plain = small && edits && verb.has(Tags::COMPLETED) && said.len() <= 4;
-    plain.then(|| (family, prose.word(verb).to_ascii_lowercase()))
 }

@@ -501,7 +501,7 @@ mod tests {
         check("up", "Action: ping\nAction Input: a\nObservation: 3 hosts up", &["CS013 error"]);
         check("3 hosts up", "Action: ping\nAction Input: a\nObservation: 3 hosts up", &[]);
         check("{\"hosts\":3}", "<tool_result>\n{ \"hosts\": 3 }\n</tool_result>", &[]);
-        check("up", "Action: run_speed_test\nAction Input: {}", &["CS013 note"]);
+        check("up", "Action: run_speed_test\nAction Input: {}", &[]);
         check("up", "**Action:** restart\n**Observation:** the lamp is green in 5 s", &[]);
         check("3 of 4 up", "Tool result: three of 4 are up", &[]);
         check("3 of 4 up", "Tool result: 97 of 98 are up", &["CS013 error"]);

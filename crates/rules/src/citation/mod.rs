@@ -9,12 +9,10 @@ mod known;
 mod literal;
 mod presented;
 mod printed;
-mod report;
 mod stated;
 mod traffic;
 mod traffic_line;
 
 pub(crate) use judge::{Citation, Fault, citations};
 pub(crate) use printed::simulations;
-pub(crate) use report::invented_reports;
 pub use stated::{CitedExecutions, cited_executions};

@@ -1,26 +1,15 @@
 use std::collections::BTreeSet;
 
-use counterfoil_model::{Claim, ClaimKind, Message, Role, Span};
+use counterfoil_model::{Claim, ClaimKind, Role, Span};
 
 use super::compare::spaced;
 use super::stated::cited;
-use super::traffic::{Firmness, Traffic, TrafficKind, traffic};
+use super::traffic::{Firmness, Traffic, traffic};
 use crate::facts::{Answer, Facts};
 use crate::tool_use::same;
 
-/// Tool traffic that the agent printed itself.
-#[derive(Debug)]
-pub(crate) struct Simulation {
-    /// Where it stands.
-    pub(crate) claim: Claim,
-    /// `Some` when it holds an output that no call returned, and whether that is provable.
-    pub(crate) invented: Option<bool>,
-    /// What it is, where it is no output.
-    pub(crate) message: &'static str,
-}
-
-/// Every piece of printed traffic that did not happen.
-pub(crate) fn simulations(facts: &Facts<'_>) -> Vec<Simulation> {
+/// Every piece of printed output that no call returned.
+pub(crate) fn simulations(facts: &Facts<'_>) -> Vec<Claim> {
     let mut found = Vec::new();
     for answer in facts.answers() {
         for one in traffic(answer.prose.text) {
@@ -30,52 +19,26 @@ pub(crate) fn simulations(facts: &Facts<'_>) -> Vec<Simulation> {
     found
 }
 
-fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Simulation> {
+fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim> {
     let text = answer.prose.text;
-    let turn = answer.turn;
-    let (invented, message) = match &one.kind {
-        TrafficKind::Call { tool } => {
-            if !is_bare_call(facts, turn, tool) {
-                return None;
-            }
-            (None, "a tool call is printed as text, and no such call was made")
-        }
-        TrafficKind::Voice { words } => {
-            let words = spaced(words.of(text).split("</").next().unwrap_or_default());
-            if given(facts, turn).any(|there| spaced(there).contains(&words)) {
-                return None;
-            }
-            (None, "the agent speaks in the name of somebody else")
-        }
-        TrafficKind::Output { lines, firmness, doubtful } => {
-            if doubtful.as_deref().is_some_and(|tool| !is_tool(facts, tool)) {
-                return None;
-            }
-            // What names its tool is a citation, which other rules judge.
-            if *firmness == Firmness::Heading && !cited(one.span.of(text)).objects.is_empty() {
-                return None;
-            }
-            let provable = invented(facts, answer, lines, *firmness)?;
-            (Some(provable), "")
-        }
-    };
-    let claim = Claim {
+    if one.doubtful.as_deref().is_some_and(|tool| !is_tool(facts, tool)) {
+        return None;
+    }
+    // What names its tool is a citation, which other rules judge.
+    if one.firmness == Firmness::Heading && !cited(one.span.of(text)).objects.is_empty() {
+        return None;
+    }
+    is_invented(facts, answer, &one.lines, one.firmness).then(|| Claim {
         kind: ClaimKind::Simulation,
         text: one.span.of(text).to_owned(),
         objects: Vec::new(),
         span: one.span,
-        turn,
-    };
-    Some(Simulation { claim, invented, message })
+        turn: answer.turn,
+    })
 }
 
-/// Whether printed output came from nowhere; `None` when it may be a quotation.
-fn invented(
-    facts: &Facts<'_>,
-    answer: &Answer<'_>,
-    lines: &[Span],
-    firmness: Firmness,
-) -> Option<bool> {
+/// Whether printed output plainly came from nowhere, and is no quotation.
+fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness: Firmness) -> bool {
     let text = answer.prose.text;
     let turn = answer.turn;
     let said: Vec<String> =
@@ -86,7 +49,7 @@ fn invented(
         ids.iter().any(|m| given(facts, turn).any(|there| there.contains(m.id.as_str())))
     });
     if said.is_empty() || cites {
-        return None;
+        return false;
     }
     let plain = said.iter().all(|line| line.chars().filter(|c| c.is_alphanumeric()).count() < 3);
     let mut missing: Vec<&String> = said
@@ -107,14 +70,9 @@ fn invented(
         let known: BTreeSet<String> = words(&spaced).collect();
         missing.retain(|line| !words(line).all(|word| known.contains(&word)));
     }
-    // A long quotation may have been shortened or tidied up in places.
-    if missing.len() * 3 <= all {
-        return None;
-    }
     let complete = facts.is_complete_before(turn);
     let firm = match firmness {
         Firmness::Markup => true,
-        Firmness::Loose => false,
         Firmness::Heading if facts.record().before(turn).next().is_none() => true,
         Firmness::Heading => {
             // Words may paraphrase a result; numbers have to come from somewhere.
@@ -128,13 +86,11 @@ fn invented(
                 .iter()
                 .filter(|number| !given(facts, turn).any(|t| t.contains(number.as_str())))
                 .count();
-            if new == 0 {
-                return None;
-            }
-            new * 2 >= numbers.len()
+            new > 0 && new * 2 >= numbers.len()
         }
     };
-    Some(complete && firm && missing.len() * 2 >= all)
+    // A long quotation may have been shortened or tidied up in places.
+    complete && firm && missing.len() * 2 >= all
 }
 
 /// Everything that the agent was given up to message `turn`: results first.
@@ -159,26 +115,8 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         .filter(|word| !word.is_empty())
 }
 
-/// Whether a printed call names a real tool and nothing in the record made it.
-fn is_bare_call(facts: &Facts<'_>, turn: usize, tool: &str) -> bool {
-    let messages = &facts.transcript().messages;
-    let calls = messages.get(turn).is_some_and(|message| !message.calls.is_empty());
-    let answered = messages.get(turn + 1).is_some_and(answers_in_text);
-    !calls && !answered && is_tool(facts, tool)
-}
-
 /// Whether the agent had or called a tool of that name.
 fn is_tool(facts: &Facts<'_>, name: &str) -> bool {
     facts.transcript().catalog.iter().any(|known| same(&known.name, name))
         || facts.record().executions().iter().any(|e| same(e.tool(), name))
-}
-
-/// Whether the log's own protocol is text: the result comes as the next message.
-fn answers_in_text(message: &Message) -> bool {
-    let text = message.text.trim_start().to_ascii_lowercase();
-    message.role != Role::Assistant
-        && (!message.outcomes.is_empty()
-            || ["observation", "<tool_res", "<function_res", "<observation", "tool result", "["]
-                .iter()
-                .any(|head| text.starts_with(head)))
 }

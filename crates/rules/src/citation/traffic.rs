@@ -8,37 +8,17 @@ use super::traffic_line::{
 };
 use crate::values::Signs;
 
-/// Tool traffic printed into a text.
+/// The output of a tool printed into a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Traffic {
     /// From the printed call, or from the marker of the output, to the end.
     pub(crate) span: Span,
-    /// What it is.
-    pub(crate) kind: TrafficKind,
-}
-
-/// A kind of printed traffic.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TrafficKind {
-    /// A call and nothing that came back.
-    Call {
-        /// The tool.
-        tool: String,
-    },
-    /// What came back.
-    Output {
-        /// Its lines.
-        lines: Vec<Span>,
-        /// How plainly it is presented as something that happened.
-        firmness: Firmness,
-        /// The tool of a call that counts as one only if there is such a tool.
-        doubtful: Option<String>,
-    },
-    /// Somebody else's turn, or a notice of the harness.
-    Voice {
-        /// Its words.
-        words: Span,
-    },
+    /// Its lines.
+    pub(crate) lines: Vec<Span>,
+    /// How plainly it is presented as something that happened.
+    pub(crate) firmness: Firmness,
+    /// The tool of a call that counts as one only if there is such a tool.
+    pub(crate) doubtful: Option<String>,
 }
 
 /// How plainly printed output is presented as something that happened.
@@ -48,11 +28,9 @@ pub(crate) enum Firmness {
     Markup,
     /// Words such as "Tool result:", which may introduce a paraphrase.
     Heading,
-    /// A block without a language, or an observation without an action.
-    Loose,
 }
 
-/// Finds printed traffic. Inline code, prose about markup, and blocks of a language are left out.
+/// Finds printed output. Inline code, prose about markup, and blocks of a language are left out.
 pub(crate) fn traffic(text: &str) -> Vec<Traffic> {
     if !may_hold(text) {
         return Vec::new();
@@ -63,19 +41,13 @@ pub(crate) fn traffic(text: &str) -> Vec<Traffic> {
         lines.push(Span::new(at, at + raw.trim_end().len()));
         at += raw.len();
     }
-    let thinks = lines.iter().any(|line| label(line.of(text), "thought").is_some());
-    let answers = lines.iter().any(|line| {
-        let line = line.of(text);
-        ["assistant", "ai", "final answer", "thought"].iter().any(|l| label(line, l).is_some())
-    });
-    let mut scan =
-        Scan { text, lines, at: 0, call: None, thinks, answers, acted: false, found: Vec::new() };
+    let mut scan = Scan { text, lines, at: 0, call: None, acted: false, found: Vec::new() };
     scan.run();
     scan.found
 }
 
 /// Some of which all printed traffic has, in any case.
-const SIGNS: [&str; 17] = [
+const SIGNS: [&str; 13] = [
     "observation",
     "action",
     "<function_",
@@ -87,12 +59,8 @@ const SIGNS: [&str; 17] = [
     "⎿",
     "exit",
     "result",
-    "<system",
-    "[system",
     "output",
     "response",
-    "human:",
-    "user:",
 ];
 
 fn may_hold(text: &str) -> bool {
@@ -106,8 +74,6 @@ struct Scan<'t> {
     at: usize,
     /// A printed call that nothing has answered yet.
     call: Option<PrintedCall>,
-    thinks: bool,
-    answers: bool,
     acted: bool,
     found: Vec<Traffic>,
 }
@@ -127,7 +93,6 @@ impl<'t> Scan<'t> {
                 self.line(span, line);
             }
         }
-        self.drop_call();
     }
 
     fn line(&mut self, span: Span, line: &str) {
@@ -150,14 +115,10 @@ impl<'t> Scan<'t> {
                 (_, tool) => self.open(span, tool, CallForm::Object),
             }
         } else if let Some(rest) = label(line, "observation") {
-            let firmness = if self.call.is_some() || self.acted {
-                Some(Firmness::Markup)
-            } else {
-                self.thinks.then_some(Firmness::Loose)
-            };
+            let told = self.call.is_some() || self.acted;
             let lines = self.output(span, rest, Until::Blank);
-            if let Some(firmness) = firmness {
-                self.close(span, lines, firmness);
+            if told {
+                self.close(span, lines, Some(Firmness::Markup));
             }
         } else if let Some(name) = opening_tag(line).filter(|name| !name.starts_with("system")) {
             self.tag(span, line, name);
@@ -167,17 +128,13 @@ impl<'t> Scan<'t> {
             }
         } else if let Some(rest) = line.strip_prefix('⎿') {
             let lines = self.output(span, rest, Until::Outdent);
-            let firmness = if self.call.is_some() { Firmness::Markup } else { Firmness::Loose };
+            let firmness = self.call.is_some().then_some(Firmness::Markup);
             self.close(span, lines, firmness);
         } else if is_exit(line) {
             self.exit(span, line);
         } else if let Some(rest) = result_heading(line) {
             let lines = self.output(span, rest, Until::Blank);
-            self.close(span, lines, Firmness::Heading);
-        } else if let Some(words) = self.voice(line) {
-            let at = span.end - words.len().min(span.len());
-            let kind = TrafficKind::Voice { words: Span::new(at, span.end) };
-            self.found.push(Traffic { span, kind });
+            self.close(span, lines, Some(Firmness::Heading));
         }
     }
 
@@ -189,7 +146,7 @@ impl<'t> Scan<'t> {
         let returns = ["output", "result", "response"].iter().any(|word| language.contains(word));
         let body = self.lines.get(from..to).unwrap_or_default().to_vec();
         if tool && returns || language == "observation" {
-            self.close(span, body, Firmness::Markup);
+            self.close(span, body, Some(Firmness::Markup));
         } else if tool {
             let end = body.last().map_or(span.end, |line| line.end);
             let name = body.iter().find_map(|line| printed_tool(line.of(self.text)));
@@ -206,24 +163,6 @@ impl<'t> Scan<'t> {
                         call.form = CallForm::Markup;
                     }
                     None => self.call = None,
-                }
-            }
-        } else if language.is_empty() {
-            let mut inner = Scan {
-                text: self.text,
-                lines: body,
-                at: 0,
-                call: None,
-                thinks: false,
-                answers: false,
-                acted: false,
-                found: Vec::new(),
-            };
-            inner.run();
-            for mut one in inner.found {
-                if let TrafficKind::Output { firmness, .. } = &mut one.kind {
-                    *firmness = Firmness::Loose;
-                    self.found.push(one);
                 }
             }
         }
@@ -270,7 +209,7 @@ impl<'t> Scan<'t> {
             } else {
                 self.until_tag(name)
             };
-            self.close(span, lines, Firmness::Markup);
+            self.close(span, lines, Some(Firmness::Markup));
         } else if calls {
             let named = attribute(line, "name").map(str::to_owned);
             match &mut self.call {
@@ -326,7 +265,7 @@ impl<'t> Scan<'t> {
             let rest = label(heading.of(self.text).trim(), "output").unwrap_or_default();
             self.at += skip + 1;
             let lines = self.output(heading, rest, Until::Blank);
-            self.close(span, lines, Firmness::Markup);
+            self.close(span, lines, Some(Firmness::Markup));
             return;
         }
         // Alone it may be said of any command.
@@ -343,7 +282,7 @@ impl<'t> Scan<'t> {
             .collect();
         body.reverse();
         let start = body.first().map_or(span.start, |first| first.start);
-        let firmness = if body.is_empty() { Firmness::Loose } else { Firmness::Markup };
+        let firmness = (!body.is_empty()).then_some(Firmness::Markup);
         body.push(span);
         self.close(Span::new(start, span.end), body, firmness);
     }
@@ -381,26 +320,11 @@ impl<'t> Scan<'t> {
         lines
     }
 
-    fn voice<'l>(&self, line: &'l str) -> Option<&'l str> {
-        if let Some(rest) = label(line, "human") {
-            return (self.at > 1 && !rest.is_empty()).then_some(rest);
-        }
-        if let Some(rest) = label(line, "user") {
-            return (self.at > 1 && self.answers && !rest.is_empty()).then_some(rest);
-        }
-        let notice = line
-            .strip_prefix("<system-reminder>")
-            .or_else(|| line.strip_prefix("[System:"))
-            .or_else(|| line.strip_prefix("[SYSTEM]"));
-        notice.map(str::trim).filter(|words| !words.is_empty())
-    }
-
     fn open(&mut self, span: Span, tool: Option<String>, form: CallForm) {
-        self.drop_call();
         self.call = tool.map(|tool| PrintedCall { span, tool, form });
     }
 
-    fn close(&mut self, span: Span, lines: Vec<Span>, firmness: Firmness) {
+    fn close(&mut self, span: Span, lines: Vec<Span>, firmness: Option<Firmness>) {
         let lines: Vec<Span> =
             lines.into_iter().filter(|line| !line.of(self.text).trim().is_empty()).collect();
         let Some(last) = lines.last() else { return };
@@ -408,17 +332,10 @@ impl<'t> Scan<'t> {
         let start = call.as_ref().map_or(span.start, |call| call.span.start);
         let span = Span::new(start, last.end);
         let doubtful = call.filter(|call| call.form == CallForm::Heading).map(|call| call.tool);
-        self.acted |= firmness == Firmness::Markup && doubtful.is_none();
-        let kind = TrafficKind::Output { lines, firmness, doubtful };
-        self.found.push(Traffic { span, kind });
-    }
-
-    fn drop_call(&mut self) {
-        let Some(call) = self.call.take() else { return };
-        if !call.tool.is_empty() && call.form != CallForm::Object {
-            let kind = TrafficKind::Call { tool: call.tool };
-            self.found.push(Traffic { span: call.span, kind });
-        }
+        self.acted |= firmness == Some(Firmness::Markup) && doubtful.is_none();
+        // Without a call before it, it may be anything.
+        let Some(firmness) = firmness else { return };
+        self.found.push(Traffic { span, lines, firmness, doubtful });
     }
 }
 
@@ -460,71 +377,55 @@ fn trimmed(span: Span, text: &str) -> Vec<Span> {
 mod tests {
     use super::*;
 
-    #[derive(Debug, PartialEq)]
-    enum Seen<'t> {
-        Call(&'t str),
-        Output(Vec<&'t str>, Firmness),
-        Voice(&'t str),
-    }
-
-    fn check(text: &str, expected: &[Seen<'_>]) {
+    fn check(text: &str, expected: &[(&[&str], Firmness)]) {
         let found = traffic(text);
-        let seen: Vec<Seen<'_>> = found
-            .iter()
-            .map(|one| match &one.kind {
-                TrafficKind::Call { tool } => Seen::Call(tool),
-                TrafficKind::Output { lines, firmness, .. } => {
-                    Seen::Output(lines.iter().map(|l| l.of(text).trim()).collect(), *firmness)
-                }
-                TrafficKind::Voice { words } => Seen::Voice(words.of(text)),
-            })
-            .collect();
+        let lines = |one: &Traffic| -> Vec<&str> {
+            one.lines.iter().map(|line| line.of(text).trim()).collect()
+        };
+        let seen: Vec<_> = found.iter().map(|one| (lines(one), one.firmness)).collect();
+        let expected: Vec<_> = expected.iter().map(|(lines, f)| (lines.to_vec(), *f)).collect();
         assert_eq!(seen, expected, "{text}");
     }
 
     #[test]
     fn outputs() {
         use Firmness::*;
-        use Seen::*;
         check(
             "Done.\n\nAction: bash\nAction Input: ls\nObservation: a.txt\nb.txt\n\nBoth are there.",
-            &[Output(vec!["a.txt", "b.txt"], Markup)],
+            &[(&["a.txt", "b.txt"], Markup)],
         );
         check(
             "Action:\n```json\n{\n\"action\": \"ls\"\n}\n```\nObservation:\n{\n\"n\": 3\n}\n\nThought:\nok",
-            &[Output(vec!["{", "\"n\": 3", "}"], Markup)],
+            &[(&["{", "\"n\": 3", "}"], Markup)],
         );
-        check("Thought: so\nObservation: it is red", &[Output(vec!["it is red"], Loose)]);
+        check("Thought: so\nObservation: it is red", &[]);
         check("Observation: the loop is quadratic.", &[]);
-        check("Action: rest\n\nIt is done.", &[Call("rest")]);
+        check("Action: rest\n\nIt is done.", &[]);
         check("Action: take a walk outside", &[]);
         check(
             "<function_calls>\n<invoke name=\"Bash\">\n<parameter name=\"command\">ls</parameter>\n</invoke>\n</function_calls>\n<function_results>\na\n\nb\n</function_results>\nDone.",
-            &[Output(vec!["a", "b"], Markup)],
+            &[(&["a", "b"], Markup)],
         );
         check(
             "<tool_call>\n{\"name\": \"ping\"}\n</tool_call>\n<tool_response>{\"ms\": 4}</tool_response>",
-            &[Output(vec!["{\"ms\": 4}"], Markup)],
+            &[(&["{\"ms\": 4}"], Markup)],
         );
-        check("<tool_call>\n{\"name\": \"ping\"}\n</tool_call>", &[Call("ping")]);
+        check("<tool_call>\n{\"name\": \"ping\"}\n</tool_call>", &[]);
         check(
             "```tool_code\nprint(run(\"x\"))\n```\n```tool_outputs\nok\n```",
-            &[Output(vec!["ok"], Markup)],
+            &[(&["ok"], Markup)],
         );
         check(
             "⏺ Bash(make)\n  ⎿  built in 3 s\n     no warnings\n\nBuilt.",
-            &[Output(vec!["built in 3 s", "no warnings"], Markup)],
+            &[(&["built in 3 s", "no warnings"], Markup)],
         );
-        check(
-            "Process exited with code 0\nOutput:\nok 3\n\nGood.",
-            &[Output(vec!["ok 3"], Markup)],
-        );
+        check("Process exited with code 0\nOutput:\nok 3\n\nGood.", &[(&["ok 3"], Markup)]);
         check(
             "12 passed\n[Command finished with exit code 0]",
-            &[Output(vec!["12 passed", "[Command finished with exit code 0]"], Markup)],
+            &[(&["12 passed", "[Command finished with exit code 0]"], Markup)],
         );
-        check("**Tool result:** sent to 4 people", &[Output(vec!["sent to 4 people"], Heading)]);
-        check("[Tool result]\nsent", &[Output(vec!["sent"], Heading)]);
+        check("**Tool result:** sent to 4 people", &[(&["sent to 4 people"], Heading)]);
+        check("[Tool result]\nsent", &[(&["sent"], Heading)]);
     }
 
     #[test]
@@ -533,18 +434,9 @@ mod tests {
         check("<tool_result> blocks are dropped by the parser.", &[]);
         check("```rust\nlet s = \"<tool_result>\";\n```", &[]);
         check("```xml\n<tool_result>\nok\n</tool_result>\n```", &[]);
-        check("```\n⏺ Bash(ls)\n  ⎿  a.txt\n```", &[Seen::Output(vec!["a.txt"], Firmness::Loose)]);
+        check("```\n⏺ Bash(ls)\n  ⎿  a.txt\n```", &[]);
         check("It exited with code 0, as the tool results show.", &[]);
         check("Tool results are cached.", &[]);
         check("User: ana\nOrder: 4", &[]);
-    }
-
-    #[test]
-    fn voices() {
-        check("It is ready.\nHuman: Thanks!\n\nYou are welcome.", &[Seen::Voice("Thanks!")]);
-        check(
-            "<system-reminder>The disk is full.</system-reminder>",
-            &[Seen::Voice("The disk is full.</system-reminder>")],
-        );
     }
 }

@@ -3,7 +3,7 @@ mod untouched;
 use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
 use crate::action::{
-    DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied, same_as_before, try_denied,
+    DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied, same_as_before,
 };
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation};
 use crate::findings::{Findings, Note};
@@ -39,17 +39,10 @@ impl Rule for FalseDenial {
                     .or_else(|| untouched(&answer.prose, clause))
                 {
                     judge(facts, findings, answer, clause, &denied);
-                } else if let Some((run, proven)) =
-                    run_denied(facts, &answer.prose, clause, answer.turn)
-                {
-                    let message = "the record shows that it was run";
-                    let note =
-                        if proven { Note::proven(message) } else { Note::suspected(message) };
-                    let note = note.help("say what was run").evidence([facts.evidence(run)]);
-                    findings.contradicted(facts, &claim(answer, clause), note);
-                } else if let Some(run) = try_denied(facts, &answer.prose, clause, answer.turn) {
-                    let note = Note::suspected("the record shows that the agent tried");
-                    let note = note.help("say what was tried").evidence([facts.evidence(run)]);
+                } else if let Some(run) = run_denied(facts, &answer.prose, clause, answer.turn) {
+                    let note = Note::proven("the record shows that it was run")
+                        .help("say what was run")
+                        .evidence([facts.evidence(run)]);
                     findings.contradicted(facts, &claim(answer, clause), note);
                 } else if let Some(denied) = denied_act(&answer.prose, clause)
                     .or_else(|| left_alone(&answer.prose, clause))
@@ -91,12 +84,11 @@ fn judge_act(
     denied: &DeniedAct,
 ) {
     let since = if denied.ever { 0 } else { facts.request_before(answer.turn) };
-    let Some((execution, deed, proven)) = denied.contrary(facts, answer.turn, since) else {
-        return;
-    };
+    let Some((execution, deed)) = denied.contrary(facts, answer.turn, since) else { return };
     let message = format!("the record shows that `{}` did it", deed.tool);
-    let note = if proven { Note::proven(message) } else { Note::suspected(message) };
-    let note = note.help("say what was changed and run").evidence([facts.evidence(execution)]);
+    let note = Note::proven(message)
+        .help("say what was changed and run")
+        .evidence([facts.evidence(execution)]);
     findings.contradicted(facts, &claim(answer, clause), note);
 }
 

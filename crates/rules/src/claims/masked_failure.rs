@@ -1,10 +1,9 @@
 use counterfoil_model::{Code, Family, Mode};
 
-use crate::action::{ActionClaim, ActionVerdict, failed_by_name, unwritten_files};
-use crate::facts::{Execution, Facts, ToolName, Upshot};
+use crate::action::{ActionClaim, ActionVerdict};
+use crate::facts::{Execution, Facts, ToolName};
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
-use crate::tool_use::failed_look_ups;
 
 /// FK012: success claimed where the calls failed.
 pub(crate) struct MaskedFailure;
@@ -25,9 +24,6 @@ impl Rule for MaskedFailure {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         actions(facts, findings);
-        by_name(facts, findings);
-        look_ups(facts, findings);
-        files(facts, findings);
     }
 }
 
@@ -71,59 +67,6 @@ fn actions(facts: &Facts<'_>, findings: &mut Findings<'_>) {
             .provable_if(!instead && is_disproved(facts, said, at))
             .evidence(facts.evidence_at(at));
         findings.contradicted(facts, &said.claim, note);
-    }
-}
-
-/// The same where the tool's name alone says what it does, unless that was judged already.
-fn by_name(facts: &Facts<'_>, findings: &mut Findings<'_>) {
-    for (claim, at) in failed_by_name(facts) {
-        let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
-            let failed_or_open = matches!(
-                verdict,
-                ActionVerdict::Failed(_)
-                    | ActionVerdict::FailedInstead(_)
-                    | ActionVerdict::Absent(_)
-                    | ActionVerdict::NotCheckable
-            );
-            said.claim.turn == claim.turn && claim.span.contains(said.claim.span) && failed_or_open
-        };
-        if facts.actions().any(judged) {
-            continue;
-        }
-        let note = Note::suspected(failed(facts, at)).help(SAY).evidence(facts.evidence_at(at));
-        findings.contradicted(facts, &claim, note);
-    }
-}
-
-/// "I found the booking": the look-up failed, or found nothing.
-fn look_ups(facts: &Facts<'_>, findings: &mut Findings<'_>) {
-    for (claim, at) in failed_look_ups(facts) {
-        let tool = tool_at(facts, at);
-        let empty = facts.upshot(at) == Some(Upshot::NothingFound);
-        let came = if empty { "found nothing" } else { "failed" };
-        let note = Note::suspected(format!("the agent says it was found, but `{tool}` {came}"))
-            .help(format!("say that the look-up {came}, or try again"))
-            .evidence(facts.evidence_at(at));
-        findings.contradicted(facts, &claim, note);
-    }
-}
-
-/// "`notes.md` is ready": every attempt to write it failed.
-fn files(facts: &Facts<'_>, findings: &mut Findings<'_>) {
-    for (claim, at) in unwritten_files(facts) {
-        let told = |said: &ActionClaim| {
-            said.claim.turn == claim.turn
-                && said.claim.span.start < claim.span.end
-                && claim.span.start < said.claim.span.end
-        };
-        if facts.action_claims().iter().any(told) {
-            continue;
-        }
-        let file = claim.objects.first().map_or("", |file| file.text.as_str());
-        let note = Note::suspected(format!("every attempt to write `{file}` failed"))
-            .help("say that it is not there, or write it")
-            .evidence(facts.evidence_at(at));
-        findings.contradicted(facts, &claim, note);
     }
 }
 

@@ -1,12 +1,8 @@
-use counterfoil_model::{Claim, Code, Family, Mode, Origin, Tool};
+use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 
-use crate::action::{
-    ActionClaim, ActionVerdict, as_wished, listed_files, told_files, uncalled_by_name, unedited,
-    unknown_documents, unwritten_names,
-};
+use crate::action::{ActionClaim, ActionVerdict, is_named_after, may_be_unspent};
 use crate::facts::{Facts, Families, ToolName};
 use crate::findings::{Findings, Note};
-use crate::grounding::{is_named_after, may_be_unspent};
 use crate::prose::{Lexicon, Tags};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Leaf, Leaves};
@@ -32,59 +28,7 @@ impl Rule for PhantomCompletion {
         for (said, verdict) in facts.actions() {
             judge(facts, findings, said, verdict);
         }
-        for (claim, particular) in uncalled_by_name(facts) {
-            if is_left(facts, &claim, particular) {
-                let message =
-                    format!("`{}` could have done this, but was not called", name(&claim));
-                let help = "do it with the tool, or say that it was not done";
-                suspect(facts, findings, &claim, message, help);
-            }
-        }
-        for claim in as_wished(facts) {
-            let message = format!("the user asked about `{}`, and no call names it", name(&claim));
-            let help = "change it with a tool, or say that it was not changed";
-            suspect(facts, findings, &claim, message, help);
-        }
-        for claim in listed_files(facts) {
-            let message = format!("no call wrote `{}`", name(&claim));
-            let help = "list what was really changed, or change it";
-            suspect(facts, findings, &claim, message, help);
-        }
-        for (claim, missing) in told_files(facts) {
-            let message = format!("{missing} `{}`", name(&claim));
-            let help = "name the file that was really changed, or change it";
-            suspect(facts, findings, &claim, message, help);
-        }
-        for claim in unedited(facts) {
-            let help = "make the change, or say that it is not made yet";
-            suspect(facts, findings, &claim, "no call changed anything".to_owned(), help);
-        }
-        for claim in unknown_documents(facts) {
-            let message = format!("no call was about a {}", name(&claim));
-            let help = "write it, or say that it is not there yet";
-            suspect(facts, findings, &claim, message, help);
-        }
-        for claim in unwritten_names(facts) {
-            let message = format!("nothing that was written contains `{}`", name(&claim));
-            let help = "name what was really put there, or put it there";
-            suspect(facts, findings, &claim, message, help);
-        }
     }
-}
-
-/// What a claim is about, as it is written.
-fn name(claim: &Claim) -> &str {
-    claim.objects.first().map_or("", |object| object.text.as_str())
-}
-
-fn suspect(
-    facts: &Facts<'_>,
-    findings: &mut Findings<'_>,
-    claim: &Claim,
-    message: String,
-    help: &'static str,
-) {
-    findings.unsupported(facts, claim, Note::suspected(message).help(help));
 }
 
 /// An act that is said to be done, as the record has it.
@@ -191,22 +135,6 @@ fn is_told_otherwise(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let at = answers.partition_point(|answer| answer.turn < turn);
     is_named_after(facts, &said.verb, turn)
         || answers.get(at).is_some_and(|answer| may_be_unspent(facts, answer, &said.claim))
-}
-
-/// Whether no other verdict on the same words stands against the claim that a tool's act was done.
-fn is_left(facts: &Facts<'_>, claim: &Claim, particular: bool) -> bool {
-    let open = |verdict| match verdict {
-        ActionVerdict::Supported(_) => particular,
-        verdict => matches!(verdict, ActionVerdict::NotCheckable),
-    };
-    let judged = |(said, verdict): (&ActionClaim, ActionVerdict)| {
-        let span = said.claim.span;
-        said.claim.turn == claim.turn
-            && span.start < claim.span.end
-            && claim.span.start < span.end
-            && !open(verdict)
-    };
-    !facts.actions().any(judged)
 }
 
 /// "says #8 was cancelled; the call of `cancel_order` was for 9".

@@ -1,6 +1,6 @@
 use counterfoil_model::{Code, Mode};
 
-use crate::citation::{invented_reports, simulations};
+use crate::citation::simulations;
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
@@ -24,26 +24,10 @@ impl Rule for SimulatedOutput {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for found in simulations(facts) {
-            match found.invented {
-                Some(provable) => findings.contradicted(
-                    facts,
-                    &found.claim,
-                    Note::proven("this looks like the output of a tool, but no call returned it")
-                        .help("call the tool and report what it returns")
-                        .provable_if(provable),
-                ),
-                None => findings.unsupported(
-                    facts,
-                    &found.claim,
-                    Note::suspected(found.message)
-                        .help("call the tool instead of printing the call"),
-                ),
-            }
-        }
-        for claim in invented_reports(facts) {
-            let note = Note::suspected("this looks like the report of a run that is not on record")
-                .help("run it and quote what it prints");
-            findings.unsupported(facts, &claim, note);
+            let note =
+                Note::proven("this looks like the output of a tool, but no call returned it")
+                    .help("call the tool and report what it returns");
+            findings.contradicted(facts, &found, note);
         }
     }
 }

@@ -2,10 +2,7 @@ use counterfoil_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::outcome::{
-    OutcomeClaim, OutcomeVerdict, failed_commands, failed_last, never_run, unrepaired,
-    unrun_commands,
-};
+use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_last, never_run};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS016: a check is said to have passed that failed or never ran.
@@ -29,30 +26,6 @@ impl Rule for UnverifiedOutcome {
         for (said, verdict) in facts.outcomes() {
             judge(facts, findings, said, *verdict);
         }
-        for claim in unrun_commands(facts) {
-            let note = Note::suspected("no recorded command is like this")
-                .help("run it, or name the command that was run");
-            findings.unsupported(facts, &claim, note);
-        }
-        for (claim, execution) in unrepaired(facts) {
-            let note = Note::suspected("the latest test run failed, and nothing was changed since")
-                .help("say what still fails, or fix it and run it again")
-                .evidence([facts.evidence(execution)]);
-            findings.contradicted(facts, &claim, note);
-        }
-        for (claim, execution) in failed_commands(facts) {
-            let judged = |(said, verdict): &(OutcomeClaim, OutcomeVerdict)| {
-                let failed = matches!(verdict, OutcomeVerdict::Failed(..));
-                failed && said.claim.turn == claim.turn && claim.span.contains(said.claim.span)
-            };
-            if facts.outcomes().any(judged) {
-                continue;
-            }
-            let note = Note::suspected("the latest run of this very command failed")
-                .help("say what failed, or fix it and run it again")
-                .evidence([facts.evidence(execution)]);
-            findings.contradicted(facts, &claim, note);
-        }
     }
 }
 
@@ -73,33 +46,12 @@ fn judge(
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, claim, note);
         }
-        OutcomeVerdict::Warned(at) => {
-            let note = Note::suspected(format!("the latest {what} run printed warnings"))
-                .help("say what they are")
-                .evidence(facts.evidence_at(at));
-            findings.contradicted(facts, claim, note);
-        }
         OutcomeVerdict::Never(provable) => {
             let note = Note::proven(format!("no {what} run is recorded before this"))
                 .help("run it, or say that it was not run")
                 .provable_if(provable && never_run(facts, said));
             findings.unsupported(facts, claim, note);
         }
-        OutcomeVerdict::Other(at) => {
-            let note = Note::suspected(format!("the {what} runs on record are of another kind"))
-                .help("run that one, or say which ones were run")
-                .evidence(facts.evidence_at(at));
-            findings.unsupported(facts, claim, note);
-        }
-        OutcomeVerdict::Unheard(at) => {
-            let name = said.named.as_deref().unwrap_or_default();
-            let note = Note::suspected(format!("no test named `{name}` is in the record"))
-                .help("name the tests that were run")
-                .evidence(facts.evidence_at(at));
-            findings.unsupported(facts, claim, note);
-        }
         OutcomeVerdict::NotCheckable => findings.not_checkable(claim),
-        // CS015 speaks of these.
-        OutcomeVerdict::Empty(_) | OutcomeVerdict::Hidden(_) | OutcomeVerdict::Running(_) => {}
     }
 }

@@ -7,25 +7,17 @@ use std::collections::BTreeSet;
 use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 use counterfoil_shell::{ActivityKind, summary};
 
-use crate::facts::{Answer, Deed, Execution, Facts, Families, words_of};
+use crate::facts::{Answer, Deed, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
-use crate::grounding::{Miscounted, miscounted};
-use crate::prose::{
-    Action, BlockKind, Clause, Kinds, Mood, Tags, Token, TokenKind, has_file_extension,
-};
+use crate::prose::{BlockKind, Clause, Kinds, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
-use crate::values::{
-    Countable, Figure, Leaf, Leaves, Phrase, SPELLED, Source, Tally, Text, Working, each_figure,
-    holds, list_of, whole,
-};
+use crate::values::{Leaf, Leaves, SPELLED, Source, Tally, Text, each_figure, holds, list_of};
 
-use counts::{Count, Former, counts, former};
+use counts::{Count, counts};
 use reports::Counted;
 
 /// So many bytes of results before a message are counted through.
 const REACH: usize = 32 * 1024;
-/// So many, where what was counted first is looked for.
-const FAR: usize = 16 * 1024 * 1024;
 /// So many messages of the user are looked at.
 const MOST_TOLD: usize = 6;
 
@@ -33,8 +25,6 @@ const MOST_TOLD: usize = 6;
 const MOST_CALLS: usize = 16;
 /// Smaller numbers stand everywhere.
 const LARGE: u64 = 100;
-/// Smaller numbers stand in every result.
-const FEW: u64 = 13;
 
 /// CS010: a number of things that is not what the results counted.
 pub(crate) struct WrongCount;
@@ -44,7 +34,7 @@ static META: Meta = Meta {
     name: "wrong-count",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the agent states a number of tests, files, errors or hits, but the results counted another",
+    summary: "the agent states a number of tests or of listed things, but the results counted another",
     page: include_str!("../../spec/CS010.md"),
 };
 
@@ -55,31 +45,14 @@ impl Rule for WrongCount {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for answer in facts.answers() {
-            judge_kinds(facts, findings, answer);
             let numbered = |c: &&Clause| c.kinds.any(Kinds::DIGITS) || c.may_hold(SPELLED);
             for clause in answer.prose.clauses.iter().filter(numbered) {
                 for count in counts(&answer.prose, clause) {
                     judge(facts, findings, answer, &count);
                 }
-                if let Some(change) = former(&answer.prose, clause) {
-                    judge_former(facts, findings, answer, &change);
-                }
-                judge_phrases(facts, findings, answer, clause);
-                judge_commits(facts, findings, answer, clause);
             }
         }
     }
-}
-
-/// So many of a kind, where the lists have another number of them.
-fn judge_kinds(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>) {
-    let Some(Miscounted { clause, told, kind, held, at }) = miscounted(facts, answer) else {
-        return;
-    };
-    let claim = answer.prose.claim(clause, ClaimKind::Count, Vec::new(), answer.turn);
-    let message = format!("the agent says {told} {kind}; the results have {held}");
-    let note = Note::suspected(message).evidence(facts.evidence_at(at));
-    findings.contradicted(facts, &claim, note);
 }
 
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, count: &Count<'_>) {
@@ -93,32 +66,21 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         span,
         turn,
     };
-    let Some(kind) = count.kind else {
+    if !count.is_tests {
         return judge_listed(facts, findings, &claim, answer, count);
-    };
-    if let Some((execution, files)) = other_diffstat(facts, answer, count) {
-        let message =
-            format!("the change of so many lines has {files} files, not {}", count.number);
-        let note = Note::suspected(message);
-        let note = note.help("quote the number as the result has it");
-        return findings.contradicted(facts, &claim, note.evidence([facts.evidence(execution)]));
     }
-    let (evidence, numbers, least) = match reports::counted(facts, answer, count, kind) {
+    let (evidence, numbers, least) = match reports::counted(facts, answer, count) {
         Counted::Same(evidence) => return findings.supported(&claim, [evidence]),
         Counted::Unknown => return findings.not_checkable(&claim),
         Counted::Other { evidence, numbers, least } => (evidence, numbers, least),
     };
-    // "`pay_00412`: 4 rows": of those of one thing.
-    if kind == Countable::Hits && names_thing(answer, count) {
-        return findings.not_checkable(&claim);
-    }
     if lists(answer, count.number)
-        || is_told(facts, turn, kind, count.number)
-        || changed(facts, turn, count)
+        || is_told(facts, turn, count.number)
+        || wrote_tests(facts, turn, count.number)
     {
         return findings.supported(&claim, []);
     }
-    if may_be_else(facts, answer, count, kind, least) {
+    if may_be_else(facts, answer, count, least) {
         return findings.not_checkable(&claim);
     }
     let latest = listed(&numbers);
@@ -127,10 +89,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         &claim,
         Note::proven(format!("no result counts {text}; the latest has {latest}"))
             .help("quote the number as the result has it")
-            // Only a test runner counts what people count in the same words.
-            .provable_if(
-                kind == Countable::Tests && !count.implied && facts.is_complete_before(turn),
-            )
+            .provable_if(facts.is_complete_before(turn))
             .evidence([evidence]),
     );
 }
@@ -146,33 +105,15 @@ fn listed(numbers: &[u64]) -> String {
     distinct.join(", ")
 }
 
-/// Whether the number may count something else than the results do.
-fn may_be_else(
-    facts: &Facts<'_>,
-    answer: &Answer<'_>,
-    count: &Count<'_>,
-    kind: Countable,
-    least: u64,
-) -> bool {
+/// Whether the number may count something else than the runs of tests do.
+fn may_be_else(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>, least: u64) -> bool {
     let turn = answer.turn;
-    if kind == Countable::Tests && (adds_up(answer, count) || ran_earlier(facts, turn, count)) {
-        return true;
-    }
-    // "10,482 in the copy, 9,975 in the original: a gap of 507 rows"
-    let figure = i64::try_from(count.number).ok().and_then(|number| number.checked_mul(100));
-    let bridges = |figure: i64| Working::new(facts, answer).bridges(Figure(figure));
-    if kind != Countable::Tests && figure.is_some_and(bridges) {
-        return true;
-    }
-    // "2,000 rows at a time", as the agent has set it; the rows of a table that another result
-    // counts. Runs of tests print their own numbers.
-    let common = if kind == Countable::Tests { LARGE } else { FEW };
-    if count.number >= common && stands_somewhere(facts, turn, count.number) {
-        return true;
-    }
     // "3 new tests" may be some of those that were counted, and so may those of one file.
-    printed_alone(facts, turn, count.number)
-        || ((count.some || names_file(answer, count)) && count.number <= least)
+    let some = (count.some || names_file(answer, count)) && count.number <= least;
+    some || adds_up(answer, count)
+        || ran_earlier(facts, turn, count)
+        || (count.number >= LARGE && stands_somewhere(facts, turn, count.number))
+        || printed_alone(facts, turn, count.number)
 }
 
 /// `grep -c FAIL`, `wc -l`: whether a command that counts printed the number on a line of its own.
@@ -195,94 +136,6 @@ fn names_file(answer: &Answer<'_>, count: &Count<'_>) -> bool {
             || (t.kind == TokenKind::Code && has_file_extension(prose.word(t)))
     };
     prose.before_in_sentence(at).iter().any(path)
-}
-
-/// Whether something is named before the count, in code or by its id.
-fn names_thing(answer: &Answer<'_>, count: &Count<'_>) -> bool {
-    let prose = &answer.prose;
-    let at = prose.tokens.partition_point(|t| t.start < count.first.start);
-    let mut before = prose.before_in_sentence(at).iter();
-    before.any(|t| matches!(t.kind, TokenKind::Code | TokenKind::Id | TokenKind::Identifier))
-}
-
-/// "from 11 errors to 2": where results counted before and after, one of them has the first number.
-fn judge_former(
-    facts: &Facts<'_>,
-    findings: &mut Findings<'_>,
-    answer: &Answer<'_>,
-    change: &Former<'_>,
-) {
-    let turn = answer.turn;
-    let span = Span::new(change.first.start as usize, change.last.end as usize);
-    let text = span.of(answer.prose.text).to_owned();
-    let claim = Claim { kind: ClaimKind::Count, text, objects: Vec::new(), span, turn };
-    let (mut was, mut is, mut evidence) = (false, false, Vec::new());
-    for given in facts.given().near(turn, FAR) {
-        let has = |number: u64| {
-            let wanted = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(100);
-            let mut found = false;
-            each_figure(given.text, |figure| found |= figure.0 == wanted);
-            found
-        };
-        let tally = Tally::of(given.text, change.kind);
-        was |= has(change.was) || tally.counted.contains(&change.was);
-        if matches!(given.source, Source::Result(_)) && !tally.printed.is_empty() {
-            is |= tally.printed.contains(&change.is);
-            evidence.push(facts.evidence_in(given));
-        }
-    }
-    if was {
-        return findings.supported(&claim, []);
-    }
-    if !is || evidence.len() < 2 || !facts.is_complete_before(turn) {
-        return findings.not_checkable(&claim);
-    }
-    let message = format!("no result counted {} before", change.was);
-    let note = Note::suspected(message).help("quote the number as the result had it");
-    findings.contradicted(facts, &claim, note.evidence(evidence));
-}
-
-/// "from 96 lines to": held against what results say in the same words.
-fn judge_phrases<'t>(
-    facts: &Facts<'t>,
-    findings: &mut Findings<'_>,
-    answer: &Answer<'t>,
-    clause: &Clause,
-) {
-    if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
-        return;
-    }
-    let (turn, prose) = (answer.turn, &answer.prose);
-    for token in prose.tokens(clause.tokens.clone()) {
-        if token.kind != TokenKind::Number || token.quoted {
-            continue;
-        }
-        let span = token.span();
-        let Some(phrase) = Phrase::around(prose.text, span.start, span.end) else { continue };
-        let Some((given, number)) = phrase.otherwise(facts.given().near(turn, REACH)) else {
-            continue;
-        };
-        let text = span.of(prose.text).to_owned();
-        let holds_number = |text: &str, number: &str| {
-            let digit = |b: Option<&u8>| b.is_some_and(u8::is_ascii_digit);
-            memchr::memmem::find_iter(text.as_bytes(), number).any(|at| {
-                let before = at.checked_sub(1).and_then(|i| text.as_bytes().get(i));
-                !digit(before) && !digit(text.as_bytes().get(at + number.len()))
-            })
-        };
-        if facts.given().near(turn, REACH).any(|given| holds_number(given.text, &text)) {
-            continue;
-        }
-        let message = format!("the agent says {text}; the result has {number}");
-        let claim = Claim { kind: ClaimKind::Count, text, objects: Vec::new(), span, turn };
-        findings.contradicted(
-            facts,
-            &claim,
-            Note::suspected(message)
-                .help("quote the number as the result has it")
-                .evidence([facts.evidence_in(given)]),
-        );
-    }
 }
 
 /// "I found 5 mails": held against the lists that tools of that name gave.
@@ -367,60 +220,10 @@ fn is_report(deed: &Deed<'_>) -> bool {
         || !deed.families.meets(content)
 }
 
-/// A summary of a change is no longer than this.
-const LONGEST_DIFFSTAT: usize = 200;
-
-/// "3 files, +320/−25": the result that counts other files for a change of these lines.
-fn other_diffstat<'f, 't>(
-    facts: &'f Facts<'t>,
-    answer: &Answer<'_>,
-    count: &Count<'_>,
-) -> Option<(&'f Execution<'t>, u64)> {
-    if count.kind != Some(Countable::Files) {
-        return None;
-    }
-    let behind = answer.prose.text.get(count.last.end as usize..)?;
-    let line = behind.get(..behind.floor_char_boundary(LONGEST_DIFFSTAT))?.lines().next()?;
-    let (_, lines) = line.split_once('+').filter(|(between, _)| between.len() <= 3)?;
-    let digits = |text: &str| -> Option<u64> {
-        let len = text.bytes().take_while(u8::is_ascii_digit).count();
-        text.get(..len)?.parse().ok()
-    };
-    let added = digits(lines)?;
-    let (_, removed) = lines.split_once(['-', '−', '–'])?;
-    let wanted = [added, digits(removed)?];
-    let mut other = None;
-    for given in facts.given().near(answer.turn, REACH) {
-        let Source::Result(at) = given.source else { continue };
-        for line in given.text.lines().filter(|line| line.contains(" changed, ")) {
-            let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(digits);
-            let Some(files) = numbers.next() else { continue };
-            if !numbers.eq(wanted) {
-                continue;
-            }
-            if files == count.number {
-                return None;
-            }
-            other = other.or_else(|| Some((facts.record().executions().get(at)?, files)));
-        }
-    }
-    other
-}
-
-/// Whether a line of a report speaks of files and has the number: "Test Files  2 passed (2)".
-fn has_line_of_files(text: &str, number: u64) -> bool {
-    text.lines().filter(|line| line.len() < 200).any(|line| {
-        let rest = line.trim_start().strip_prefix("Test ").unwrap_or(line).trim_start();
-        let counts = rest.strip_prefix("Files").or_else(|| rest.strip_prefix("Suites"));
-        let mut words = counts.unwrap_or_default().split(|c: char| !c.is_ascii_alphanumeric());
-        words.any(|word| whole(word) == Some(number))
-    })
-}
-
 /// Whether the user gave the number: pasted from a run of their own.
-fn is_told(facts: &Facts<'_>, turn: usize, kind: Countable, number: u64) -> bool {
+fn is_told(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
-    told.take(MOST_TOLD).any(|given| Tally::of(given.text, kind).printed.contains(&number))
+    told.take(MOST_TOLD).any(|given| Tally::of(given.text).printed.contains(&number))
 }
 
 /// Whether any run before had the number, however long ago.
@@ -464,52 +267,6 @@ fn lists(answer: &Answer<'_>, wanted: u64) -> bool {
     listed.iter().any(|n| u64::try_from(*n) == Ok(wanted))
 }
 
-/// "The work is in two commits": where fewer were made.
-fn judge_commits(
-    facts: &Facts<'_>,
-    findings: &mut Findings<'_>,
-    answer: &Answer<'_>,
-    clause: &Clause,
-) {
-    let (prose, turn) = (&answer.prose, answer.turn);
-    let tokens = prose.tokens(clause.tokens.clone());
-    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::THIRD).or(Tags::EARLIER);
-    let named = tokens.windows(3).find_map(|words| {
-        let [made, number, commits] = words else { return None };
-        let own = made.verb == Some(Action::Of(Family::Commit))
-            || prose.is(made, words!["made", "created", "in", "into", "as"]);
-        let number = whole(prose.word(number)).filter(|n| (2..=20).contains(n))?;
-        (own && prose.is(commits, words!["commits"])).then_some((number, commits))
-    });
-    let Some((number, last)) = named.filter(|_| clause.mood == Mood::Asserted) else { return };
-    let shown = facts.is_complete_before(turn)
-        && facts.runs_shell_before(turn)
-        && !facts.delegates_before(turn)
-        && !facts.is_opaque_before(turn);
-    let commits = Families::of(&[Family::Commit]);
-    let made = facts.deeds_before(turn).filter(|(_, deed)| {
-        deed.families.has(Family::Commit) && deed.status_for(commits).succeeded()
-    });
-    let runs = |deed: &Deed<'_>| {
-        let runs = deed.shell.iter().flat_map(|work| &work.runs);
-        runs.filter(|run| run.family == Family::Commit).count().max(1)
-    };
-    let count: usize = made.map(|(_, deed)| runs(deed)).sum();
-    if !shown || clause.tags.any(doubt) || u64::try_from(count).is_ok_and(|count| count >= number) {
-        return;
-    }
-    let span = Span::new(clause.span.start, last.end as usize);
-    let claim = Claim {
-        kind: ClaimKind::Count,
-        text: span.of(prose.text).to_owned(),
-        objects: vec![Object { kind: ObjectKind::Number, text: number.to_string() }],
-        span,
-        turn,
-    };
-    let note = Note::suspected(format!("the record shows {count}, not {number}"));
-    findings.contradicted(facts, &claim, note.help("count them again"));
-}
-
 /// Whether the agent wrote so many tests.
 fn wrote_tests(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     const BEGINS: [&str; 10] = [
@@ -532,26 +289,6 @@ fn wrote_tests(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
         let own = counts.fold(0, usize::saturating_add);
         sum += own;
         if [own, sum].iter().any(|n| u64::try_from(*n) == Ok(number)) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether the agent changed so many files.
-fn changed(facts: &Facts<'_>, turn: usize, count: &Count<'_>) -> bool {
-    if count.kind == Some(Countable::Tests) {
-        return wrote_tests(facts, turn, count.number);
-    }
-    if count.kind != Some(Countable::Files) {
-        return false;
-    }
-    let mut files = BTreeSet::new();
-    for (_, deed) in
-        facts.deeds_before(turn).filter(|(_, deed)| deed.status().succeeded()).take(256)
-    {
-        files.extend(deed.written.iter().map(String::as_str));
-        if u64::try_from(files.len()) == Ok(count.number) {
             return true;
         }
     }

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use counterfoil_model::{Message, MessageKind, Role, Transcript};
 
-use crate::grounding::Reading;
 use crate::prose::Prose;
 
 /// One text of the agent's, taken apart.
@@ -15,8 +14,6 @@ pub(crate) struct Answer<'t> {
     pub(crate) turn: usize,
     /// Its text.
     pub(crate) prose: Prose<'t>,
-    /// How each clause reads; made when somebody asks.
-    pub(crate) readings: OnceCell<Vec<Reading>>,
     /// How many items and paths it lists; counted when somebody asks.
     pub(crate) lists: OnceCell<[usize; 2]>,
 }
@@ -52,7 +49,6 @@ pub(crate) fn answers(transcript: &Transcript, among: Range<usize>) -> Vec<Answe
         .map(|(turn, message)| Answer {
             turn,
             prose: Prose::read(read_part(&message.text)),
-            readings: OnceCell::new(),
             lists: OnceCell::new(),
         })
         .collect()

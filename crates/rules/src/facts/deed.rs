@@ -231,12 +231,6 @@ impl<'t> Deed<'t> {
         self.upshot().status()
     }
 
-    /// Whether it ended, and not well.
-    pub(crate) fn failed(&self) -> bool {
-        let status = self.status();
-        !status.succeeded() && status != Status::Open
-    }
-
     /// Whether it is a call of some service that did what it says: no command line, no file, no other
     /// agent.
     pub(crate) fn is_plain_call(&self) -> bool {

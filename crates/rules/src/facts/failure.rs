@@ -292,36 +292,6 @@ fn is_http_error(message: &str) -> bool {
     .any(|name| message.trim_end_matches('.').eq_ignore_ascii_case(name))
 }
 
-/// Whether what failed says that it broke off before it could tell anything: a time-out, no
-/// permission. That nothing was found is an answer.
-pub(crate) fn broke_off(text: &str) -> bool {
-    const CODES: [&str; 5] = ["500", "502", "503", "504", "429"];
-    const BROKEN: [&str; 17] = [
-        "timeout",
-        "timed out",
-        "timed_out",
-        "time-out",
-        "unavailable",
-        "denied",
-        "forbidden",
-        "unauthorized",
-        "unauthorised",
-        "permission",
-        "rate limit",
-        "rate_limit",
-        "connection",
-        "unreachable",
-        "could not be reached",
-        "internal error",
-        "expired",
-    ];
-    let text = text.get(..text.floor_char_boundary(LONGEST_STATUS)).unwrap_or(text);
-    let text = text.to_ascii_lowercase();
-    // `15003 not found` has no such code.
-    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
-    BROKEN.iter().any(|word| text.contains(word)) || words.any(|word| CODES.contains(&word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,12 +11,11 @@ use super::families::ToolName;
 use super::index::Index;
 use super::record::Record;
 use super::upshot::Upshot;
+use crate::action::Purpose;
 use crate::check::{Report, judge};
-use crate::grounding::Before;
-use crate::member::Sheaf;
 use crate::settings::Settings;
 use crate::tool_use::Names;
-use crate::values::{Figure, Given, Latest};
+use crate::values::{Given, Latest};
 use crate::why::readings;
 
 /// A transcript whose calls, results and deeds are worked out, for whoever judges it more than
@@ -37,12 +36,8 @@ pub(super) struct Known<'t> {
     pub(super) tool_names: OnceCell<Vec<ToolName<'t>>>,
     /// The names of the tools that the agent had.
     pub(super) names: OnceCell<Names>,
-    /// The results near a message, taken apart.
-    pub(super) sheaf: Latest<Sheaf<'t>>,
-    /// The figures that the user named last before a message.
-    pub(super) figures_asked: Latest<Vec<Figure>>,
-    /// What was worked out of the session before a message.
-    pub(super) before: Latest<Before<'t>>,
+    /// What the calls before a message were for that account for nothing told in it.
+    pub(super) unspent: Latest<Vec<Purpose>>,
     pub(super) index: Index,
     /// The same session as typed facts: what proves a check is held against both.
     pub(super) typed: OnceCell<counterfoil_record::Record<'t>>,
@@ -61,9 +56,7 @@ impl<'t> Indexed<'t> {
             given: OnceCell::new(),
             tool_names: OnceCell::new(),
             names: OnceCell::new(),
-            sheaf: Latest::default(),
-            figures_asked: Latest::default(),
-            before: Latest::default(),
+            unspent: Latest::default(),
             index: Index::default(),
             typed: OnceCell::new(),
         }))

@@ -20,20 +20,18 @@ use std::rc::Rc;
 
 use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Status, Transcript};
 
-use crate::action::{ActionClaim, ActionVerdict, action_claims, consume, judge};
+use crate::action::{ActionClaim, ActionVerdict, Purpose, action_claims, consume, judge};
 use crate::call::Admissions;
 use crate::citation::{Citation, citations};
-use crate::grounding::Before;
-use crate::member::Sheaf;
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
 use crate::tool_use::{Mention, Names, mentions};
-use crate::values::{Figure, Given, Latest, Leaves, Source, Stated, Text, stated};
+use crate::values::{Given, Leaves, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
 pub(crate) use deed::Deed;
 pub(crate) use edit::{edits_code, is_documentation};
-pub(crate) use failure::{broke_off, failure_in};
+pub(crate) use failure::failure_in;
 pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
 pub(crate) use index::{CallWords, Holders, Index, LatestRun, Reported};
 pub use indexed::Indexed;
@@ -50,7 +48,6 @@ pub struct Facts<'t> {
     /// The first message that is judged; those before it are evidence only.
     first: usize,
     answers: OnceCell<Vec<Answer<'t>>>,
-    earlier: OnceCell<Vec<Answer<'t>>>,
     actions: OnceCell<Vec<ActionClaim>>,
     verdicts: OnceCell<Vec<ActionVerdict>>,
     mentions: OnceCell<Vec<Mention>>,
@@ -69,7 +66,6 @@ impl<'t> Facts<'t> {
             settings,
             first,
             answers: OnceCell::new(),
-            earlier: OnceCell::new(),
             actions: OnceCell::new(),
             verdicts: OnceCell::new(),
             mentions: OnceCell::new(),
@@ -112,11 +108,6 @@ impl<'t> Facts<'t> {
     /// What the agent said, as far as it is judged.
     pub(crate) fn answers(&self) -> &[Answer<'t>] {
         self.answers.get_or_init(|| answer::answers(self.transcript(), self.first..usize::MAX))
-    }
-
-    /// What the agent said before what is judged.
-    pub(crate) fn earlier_answers(&self) -> &[Answer<'t>] {
-        self.earlier.get_or_init(|| answer::answers(self.transcript(), 0..self.first))
     }
 
     /// Every claim of a completed side effect, judged once for all rules.
@@ -165,11 +156,6 @@ impl<'t> Facts<'t> {
         self.record().before(turn).enumerate().rev().filter_map(move |(index, execution)| {
             Some((execution, self.known.deeds.get(index, execution, catalog)?))
         })
-    }
-
-    /// What came of the execution at a place of the record.
-    pub(crate) fn upshot(&self, index: usize) -> Option<Upshot> {
-        self.deed(index).map(|(_, deed)| deed.upshot())
     }
 
     /// One execution with what it did.
@@ -346,28 +332,19 @@ impl<'t> Facts<'t> {
         self.known.given.get_or_init(|| Given::of(self.transcript(), self.record()))
     }
 
-    /// The figures that the user named last before a message; `read` reads them the first time.
-    pub(crate) fn figures_asked(
-        &self,
-        turn: usize,
-        read: impl FnOnce() -> Vec<Figure>,
-    ) -> Rc<Vec<Figure>> {
-        self.known.figures_asked.get(turn, read)
-    }
-
     /// What the result of an execution holds, where it is JSON.
     pub(crate) fn leaves(&self, at: usize) -> Option<Rc<Leaves<'t>>> {
         self.given().leaves(at, self.record().executions().get(at)?.text())
     }
 
-    /// The results near a message, taken apart.
-    pub(crate) fn sheaf(&self) -> &Latest<Sheaf<'t>> {
-        &self.known.sheaf
-    }
-
-    /// What was worked out of the session before message `turn`.
-    pub(crate) fn before(&self, turn: usize) -> Rc<Before<'t>> {
-        self.known.before.get(turn, Before::default)
+    /// What the calls before message `turn` were for that account for nothing told in it; `read` works
+    /// it out the first time.
+    pub(crate) fn unspent(
+        &self,
+        turn: usize,
+        read: impl FnOnce() -> Vec<Purpose>,
+    ) -> Rc<Vec<Purpose>> {
+        self.known.unspent.get(turn, read)
     }
 
     /// The values that the agent states.

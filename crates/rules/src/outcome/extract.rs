@@ -6,15 +6,13 @@ use super::except::{excepts, some_fail};
 use super::supposed::{is_order, is_supposed};
 use super::trouble::{clears, reports_trouble};
 use super::verdict::{
-    builds_at, check_at, describes_check, ends_before, is_all_of_all, is_generic, is_part,
-    is_passed, is_tick, is_wished, may_give_verdict, named_test, passes_everything, passing_at,
-    says_which, sum_of_run,
+    builds_at, check_at, describes_check, ends_before, is_generic, is_part, is_passed, is_wished,
+    may_give_verdict, named_test, passes_everything, passing_at, says_which, sum_of_run,
 };
 use crate::action::objects_in;
 use crate::facts::Answer;
 use crate::prose::{
-    Action, BlockKind, Clause, Lexicon, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda,
-    name_of_field,
+    Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, name_of_field,
 };
 use crate::values::holds;
 
@@ -33,8 +31,6 @@ pub(crate) struct OutcomeClaim {
     pub(crate) mixed: bool,
     /// It speaks of a part: "for module A".
     pub(crate) narrowed: bool,
-    /// A row of a table says it: that may be a table of targets.
-    pub(crate) tabular: bool,
     /// It speaks of a run somewhere else: in CI.
     pub(crate) elsewhere: bool,
     /// It only says that the check was run.
@@ -79,13 +75,6 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         if reports_trouble(prose, clause) {
             lints = true;
             discloses |= !speaks_of_lint(prose, clause);
-        }
-        if let Some((family, at)) =
-            check_in_row(prose, clause).or_else(|| ticked_check(prose, clause))
-        {
-            let claim = outcome_claim(prose, clause, family, at, answer.turn);
-            claims.push(OutcomeClaim { tabular: true, ..claim });
-            continue;
         }
         if !matches!(clause.mood, Mood::Asserted | Mood::Relative) {
             continue;
@@ -235,7 +224,6 @@ fn outcome_claim(
         discloses: false,
         mixed: sentence.iter().any(|t| prose.is(t, words!["fail", "fails", "failed", "failing"])),
         narrowed: is_narrowed(prose, plain),
-        tabular: false,
         elsewhere: sentence.iter().any(|t| {
             matches!(prose.word(t), "CI" | "pipeline" | "Actions" | "upstream" | "remote" | "badge")
         }),
@@ -250,71 +238,6 @@ fn outcome_claim(
         unwarned: is_unwarned(prose, plain),
         check: noun,
     }
-}
-
-/// `| Tests | passed |`: a cell that says no more than that it came out well, behind one that names
-/// a check.
-fn check_in_row(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
-    let place = |index: usize| {
-        let sentence = prose.sentences.get(index)?;
-        match prose.block_of(sentence)?.kind {
-            BlockKind::Cell { row, column } => Some((row, column)),
-            _ => None,
-        }
-    };
-    if let Some(found) = check_in_field(prose, clause) {
-        return Some(found);
-    }
-    let (row, column) = place(clause.sentence).filter(|&(_, column)| column > 0)?;
-    let said = prose.tokens(clause.tokens.clone());
-    let plain = Tags::PASSING.or(Tags::ADVERB).or(Tags::DETERMINER).or(Tags::THING);
-    let passed = said.iter().any(|t| t.has(Tags::PASSING) || is_tick(t));
-    let mut words = said.iter().filter(|t| t.kind == TokenKind::Word);
-    if !passed
-        || !words.all(|t| t.has(plain) || is_all_of_all(prose, t))
-        || some_fail(prose, clause)
-    {
-        return None;
-    }
-    let before = clause.sentence.checked_sub(1)?;
-    if place(before) != Some((row, column - 1)) {
-        return None;
-    }
-    let named = prose.sentences.get(before)?.tokens.clone();
-    if named.len() > 4 {
-        return None;
-    }
-    let tokens = prose.tokens(named.clone());
-    (0..tokens.len()).find_map(|at| Some((check_at(prose, tokens, at)?, named.start + at)))
-}
-
-/// "✅ Tests (211)": a ticked item that names a check and nothing else.
-fn ticked_check(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
-    let sentence = prose.sentences.get(clause.sentence)?;
-    let block = prose.block_of(sentence)?;
-    let whole = prose.tokens(sentence.tokens.clone());
-    let first = clause.tokens.start == sentence.tokens.start;
-    if block.kind != (BlockKind::Item { ticked: Some(true) }) || !first || whole.len() > 5 {
-        return None;
-    }
-    let alone = whole.iter().skip(1).all(|t| t.kind != TokenKind::Word);
-    let family = check_at(prose, whole, 0).filter(|_| alone)?;
-    Some((family, clause.tokens.start))
-}
-
-/// `"tests": "passed"`: a member named after a check, that says no more than that it passed.
-fn check_in_field(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize)> {
-    let block = prose.block_of(prose.sentences.get(clause.sentence)?)?;
-    if block.kind != BlockKind::Field {
-        return None;
-    }
-    let name = name_of_field(prose.text, block.span)?;
-    let family = Lexicon::english().get(name)?.noun?;
-    let check = matches!(family, Family::Test | Family::Build | Family::Lint);
-    let said = prose.tokens(clause.tokens.clone());
-    let passes = said.len() <= 3 && said.iter().any(|t| t.has(Tags::PASSING) || is_tick(t));
-    let plain = said.iter().all(|t| !t.has(Tags::NEGATION.or(Tags::FAILURE)));
-    (check && passes && plain).then_some((family, clause.tokens.start))
 }
 
 /// The checks that the clause says came out well, each with the token that names it.

@@ -24,18 +24,6 @@ pub(crate) enum OutcomeVerdict {
     Passed(usize),
     /// The latest run failed; `true` when that excludes what is claimed.
     Failed(usize, bool),
-    /// The latest run passed with warnings, where none are claimed.
-    Warned(usize),
-    /// The latest run found nothing to do.
-    Empty(usize),
-    /// The latest run's status was hidden, and it said nothing.
-    Hidden(usize),
-    /// The latest run has not ended.
-    Running(usize),
-    /// Tests ran, and none of the kind that is spoken of.
-    Other(usize),
-    /// Tests ran, and nothing on record has the one that is named.
-    Unheard(usize),
     /// There was no run; `true` when the record would show one.
     Never(bool),
     /// The record cannot show it.
@@ -49,9 +37,6 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     if said.general {
         return judge_all(facts, said, count);
     }
-    if said.elsewhere && never_heard_of_ci(facts, said) {
-        return OutcomeVerdict::Never(false);
-    }
     if let Some(at) = named_command(facts, said, count) {
         return OutcomeVerdict::Passed(at);
     }
@@ -61,21 +46,16 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
         return told;
     }
     if let Some(at) = broken_build(facts, said, latest, count) {
-        return OutcomeVerdict::Failed(at, !said.discloses && !said.tabular);
+        return OutcomeVerdict::Failed(at, !said.discloses);
     }
     // Of code that may be no test, only a failure by that name tells.
     let sure = said.named.as_deref().is_none_or(is_test_name);
     if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
         return OutcomeVerdict::NotCheckable;
     }
-    // What it was before the last change is over.
-    if said.dated && latest.found.is_some() {
+    // What it was before the last change, or at the first attempt, is over.
+    if (said.dated || said.first) && latest.found.is_some() {
         return OutcomeVerdict::NotCheckable;
-    }
-    if said.first
-        && let Some((at, RunEnd::Failed)) = first_run(facts, said.family, turn)
-    {
-        return OutcomeVerdict::Failed(at, false);
     }
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
@@ -100,7 +80,7 @@ fn without_run(
         let ran = summary(execution.text(), ActivityKind::Test);
         let built = ran.passed.or(ran.failed).is_some();
         return match told(execution.text(), Family::Build).filter(|_| !built) {
-            Some(RunEnd::Failed) => OutcomeVerdict::Failed(at, !said.discloses && !said.tabular),
+            Some(RunEnd::Failed) => OutcomeVerdict::Failed(at, !said.discloses),
             _ => OutcomeVerdict::NotCheckable,
         };
     }
@@ -120,11 +100,7 @@ fn without_run(
         };
         d.shell.as_ref().is_some_and(|work| work.opaque && checks(work))
     });
-    let provable = !said.tabular
-        && !said.mixed
-        && !unknown
-        && !latest.delegated
-        && facts.is_complete_before(turn);
+    let provable = !said.mixed && !unknown && !latest.delegated && facts.is_complete_before(turn);
     OutcomeVerdict::Never(provable)
 }
 
@@ -205,16 +181,13 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
         found.find(|(_, end)| *end == wanted).map(|(at, _)| at)
     };
     if let Some(at) = of(RunEnd::Failed) {
-        return OutcomeVerdict::Failed(at, !said.discloses && !said.tabular);
+        return OutcomeVerdict::Failed(at, !said.discloses);
     }
     if let Some(at) = of(RunEnd::Passed) {
         return OutcomeVerdict::Passed(at);
     }
-    if let Some(at) = of(RunEnd::Empty) {
-        return OutcomeVerdict::Empty(at);
-    }
-    if let Some(at) = of(RunEnd::Unknown) {
-        return OutcomeVerdict::Hidden(at);
+    if latest.iter().any(|run| run.found.is_some()) {
+        return OutcomeVerdict::NotCheckable;
     }
     // Where no file was edited, the talk may be of other things than checks.
     let coding =
@@ -224,13 +197,6 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
         return OutcomeVerdict::NotCheckable;
     }
     OutcomeVerdict::Never(false)
-}
-
-/// Whether a run printed warnings, by its own count or in a compiler's form.
-pub(super) fn warns(execution: &Execution<'_>, family: Family) -> bool {
-    let text = execution.text();
-    let told = |line: &str| line.starts_with("warning: ") || line.contains(": warning: ");
-    summary(text, kind_of(family)).warnings.is_some_and(|count| count > 0) || text.lines().any(told)
 }
 
 /// Whether so many as are claimed did pass in a run that failed: all in all, or in one file of which
@@ -269,16 +235,6 @@ pub(super) fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> b
         let line = text.get(from..to).unwrap_or_default();
         let marks = ["FAIL", "fail", "✕", "✗", "×", "●", "not ok"];
         marks.iter().any(|mark| line.contains(mark)) || numbered(line) || listed(at, line)
-    })
-}
-
-/// The first run since the user asked.
-fn first_run(facts: &Facts<'_>, family: Family, turn: usize) -> Option<(usize, RunEnd)> {
-    let from = facts.record().count_before(facts.request_before(turn));
-    let count = facts.record().count_before(turn);
-    (from..count).take(LOOK_BACK).find_map(|at| {
-        let mut runs = facts.deed(at)?.1.shell.iter().flat_map(|work| &work.runs);
-        runs.find(|run| run.family == family).map(|run| (at, run.end()))
     })
 }
 
@@ -418,18 +374,6 @@ fn only_asks(line: &str) -> bool {
             || orders
             || tokens.iter().any(|t| t.has(asks.or(Tags::CONDITIONAL)))
     })
-}
-
-/// Whether nothing that the agent was given or did speaks of another machine that checks.
-fn never_heard_of_ci(facts: &Facts<'_>, said: &OutcomeClaim) -> bool {
-    let turn = said.claim.turn;
-    let heard = |word: &str| facts.source_of(word, turn, true).is_some();
-    let words = || said.claim.text.split(|c: char| !c.is_alphanumeric());
-    words().any(|word| word == "CI")
-        && !words().any(|word| word == "badge")
-        && facts.shows_all_before(turn)
-        && !facts.delegates_before(turn)
-        && !sets::REMOTE_CHECKS.list.iter().any(|word| heard(word))
 }
 
 /// "The http tests pass": whether the run says of a part by that name that it passed, and of none

@@ -1,6 +1,6 @@
 //! "mypy is clean", beside another linter that complains: a claim that names what ran is about that.
 
-use counterfoil_model::{Family, Object, ObjectKind};
+use counterfoil_model::{Object, ObjectKind};
 
 use super::extract::OutcomeClaim;
 use super::judge::{LOOK_BACK, OutcomeVerdict};
@@ -71,66 +71,6 @@ fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option
         .filter(has_ended)
 }
 
-/// "ESLint is clean", "lint passes": where all that ran is of another kind by its name: a type
-/// checker, a formatter.
-pub(super) fn is_other_linter(facts: &Facts<'_>, said: &OutcomeClaim) -> bool {
-    // They run whatever somebody put in.
-    const SCRIPTS: [&str; 16] = [
-        "npm", "yarn", "pnpm", "bun", "make", "just", "task", "tox", "nox", "composer", "bundle",
-        "rake", "mix", "gradle", "gradlew", "mvn",
-    ];
-    let Some(check) = said.check.as_deref().filter(|_| said.family == Family::Lint) else {
-        return false;
-    };
-    let apart = |c: char| !c.is_alphanumeric();
-    let words = |names: &str| -> Vec<String> {
-        names.split(apart).filter(|name| !name.is_empty()).map(str::to_ascii_lowercase).collect()
-    };
-    let of_topic = |names: &[String]| {
-        let mut programs = TOPICS.iter().flat_map(|(_, programs)| *programs);
-        programs.any(|program| names.iter().any(|name| name == program))
-    };
-    let typed = check.starts_with("typ");
-    let plain = check.starts_with("lint");
-    // Who formats may be called anything.
-    if (check.contains(apart) && !plain && !typed) || check.starts_with("format") {
-        return false;
-    }
-    let mut others = false;
-    for (execution, deed) in facts.deeds_before(said.claim.turn).take(LOOK_BACK) {
-        let Some(work) = &deed.shell else {
-            if deed.delegates || deed.continues || deed.families.has(Family::Lint) {
-                return false;
-            }
-            continue;
-        };
-        // `mise run lint`: whatever that runs.
-        let named = match plain {
-            true => holds(&work.command, "lint"),
-            false => !typed && (holds(&work.command, check) || holds(execution.text(), check)),
-        };
-        if work.opaque || named {
-            return false;
-        }
-        for run in &work.runs {
-            let names = words(&run.names);
-            let scripted = names.iter().any(|name| SCRIPTS.contains(&name.as_str()));
-            let meant = match run.family {
-                Family::Build => typed,
-                Family::Lint => {
-                    scripted || is_called(&run.names, check) || (plain && !of_topic(&names))
-                }
-                _ => false,
-            };
-            if meant {
-                return false;
-            }
-            others |= run.family == Family::Lint;
-        }
-    }
-    others
-}
-
 /// `BillingTest`, `CartSpec`: a class of tests.
 fn names_tests(text: &str) -> bool {
     let ends = ["Test", "Tests", "Spec", "IT"].iter().any(|end| text.ends_with(end));
@@ -184,7 +124,7 @@ pub(super) fn told_by_hook(
         let passed = commits.then(|| execution.text().lines().find_map(of_hook)).flatten()?;
         Some(match passed {
             true => OutcomeVerdict::Passed(at),
-            false => OutcomeVerdict::Failed(at, !said.discloses && !said.tabular),
+            false => OutcomeVerdict::Failed(at, !said.discloses),
         })
     })
 }

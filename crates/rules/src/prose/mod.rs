@@ -19,6 +19,7 @@ mod sentences;
 pub(crate) mod sets;
 mod telling;
 mod tokens;
+mod unasserted;
 
 pub(crate) use agenda::is_agenda;
 pub(crate) use blocks::{Block, BlockKind, blocks};
@@ -30,6 +31,9 @@ pub(crate) use of_a_text::is_of_a_text;
 pub(crate) use predicate::{Predicate, Subject, Voice};
 pub(crate) use sentences::{Sentence, sentences};
 pub(crate) use tokens::{Kinds, Token, TokenKind};
+#[cfg(test)]
+pub(crate) use unasserted::UNASSERTED;
+pub(crate) use unasserted::unasserted;
 pub(crate) use words::Words;
 
 use std::ops::Range;

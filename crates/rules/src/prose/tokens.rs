@@ -70,8 +70,6 @@ impl Kinds {
     pub(crate) const CODE: Self = Self(1 << 2);
     /// [`TokenKind::Number`].
     pub(crate) const NUMBER: Self = Self(1 << 3);
-    /// [`TokenKind::Path`].
-    pub(crate) const PATH: Self = Self(1 << 7);
     /// A mark beyond ASCII: ✅, ❌, →.
     pub(crate) const SIGN: Self = Self(1 << 10);
     /// Anything with digits in it.

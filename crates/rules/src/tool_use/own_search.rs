@@ -3,7 +3,6 @@
 use counterfoil_model::Family;
 
 use super::mention::Thing;
-use crate::facts::{Deed, Facts};
 use crate::prose::{Action, Clause, Prose, Subject, Tags, Token, TokenKind, Voice, Words};
 
 /// A look-up of the agent's own without a source: "I searched the web", "based on my search".
@@ -89,22 +88,6 @@ const WEB: [&str; 12] = [
     "web", "search", "fetch", "browse", "browser", "internet", "url", "http", "page", "google",
     "scrape", "crawl",
 ];
-
-/// Whether something was searched, all of it was files, and nothing else went to the web:
-/// `search_file_content`.
-pub(crate) fn searches_only_files(facts: &Facts<'_>, turn: usize) -> bool {
-    const FILES: [&str; 7] = ["file", "files", "content", "code", "codebase", "repo", "grep"];
-    let has =
-        |deed: &Deed<'_>, known: &dyn Fn(&str) -> bool| deed.words().iter().any(|word| known(word));
-    let search = |word: &str| word == "search";
-    let mut searched = false;
-    facts.deeds_before(turn).all(|(_, deed)| {
-        let goes = has(deed, &|word| WEB.contains(&word) && !search(word));
-        let searches = has(deed, &search);
-        searched |= searches;
-        !goes && (!searches || has(deed, &|word| FILES.contains(&word)))
-    }) && searched
-}
 
 /// "My search turned up", "the search results show": nothing before it, a finding behind it.
 fn leads_to_finding(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {

@@ -2,7 +2,6 @@ use std::fmt;
 
 use memchr::memmem::Finder;
 
-use super::stated::CURRENCIES;
 use crate::prose::is_currency;
 
 /// A number as people write it, in hundredths: `$1,234.50` and `1234.5` are one figure.
@@ -21,35 +20,6 @@ impl Figure {
             _ => return None,
         };
         figure.0.checked_mul(scale).map(Self)
-    }
-
-    /// The amount that a text is, with a currency before or behind it and nothing else: "£6.75",
-    /// "64.90 EUR", "1.250,00 €".
-    pub(crate) fn of_money(text: &str) -> Option<Self> {
-        const LONGEST: usize = 24;
-        // Beside the codes: "kr", "zł", "R$".
-        const SIGNS: [&str; 4] = ["kr", "zł", "R$", "CHF"];
-        let text = text.trim();
-        let digits = |c: char| c.is_ascii_digit();
-        let (from, until) = (text.find(digits)?, text.rfind(digits)? + 1);
-        let (before, behind) = (text.get(..from)?.trim(), text.get(until..)?.trim());
-        let currency = |part: &str| {
-            let part = part.trim_matches(['-', '+']).trim();
-            let sign = part.chars().count() == 1 && part.chars().all(is_currency);
-            sign || CURRENCIES.contains(&part) || SIGNS.contains(&part)
-        };
-        let bare = |part: &str| part.trim_matches(['-', '+']).trim().is_empty();
-        let named = (currency(before) && bare(behind)) || (bare(before) && currency(behind));
-        if !named || text.len() > LONGEST {
-            return None;
-        }
-        let number = text.get(from..until)?;
-        // "71,35": a comma before two digits at the end is that of the decimals.
-        let decimal = number.rsplit_once(',').filter(|(_, places)| places.len() <= 2);
-        match decimal {
-            Some((whole, places)) => Self::parse(&format!("{}.{places}", whole.replace('.', ""))),
-            None => Self::parse(number),
-        }
     }
 }
 
@@ -185,25 +155,6 @@ mod tests {
             ("99999999999999999999", None),
         ] {
             assert_eq!(Figure::parse(text).map(|f| f.0), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn amounts_with_a_currency() {
-        for (text, expected) in [
-            ("£6.75", Some(675)),
-            ("64.90 EUR", Some(6_490)),
-            ("EUR 1,250", Some(125_000)),
-            ("1.250,00 €", Some(125_000)),
-            ("R$ 71,35", Some(7_135)),
-            ("-12 kr", Some(1_200)),
-            ("12", None),
-            ("12 bags", None),
-            ("GC-5010", None),
-            ("2025-06-03", None),
-            ("€", None),
-        ] {
-            assert_eq!(Figure::of_money(text).map(|f| f.0), expected, "{text}");
         }
     }
 

@@ -8,16 +8,11 @@ use counterfoil_model::{MessageKind, Role, Status, Transcript};
 use rustc_hash::FxHashMap;
 
 use super::any_case::AnyCase;
-use super::combined::Recorded;
-use super::entity::Entity;
 use super::figure::{Figure, FigureSearch, each_figure};
-use super::labelled::Labels;
 use super::latest::Latest;
 use super::leaves::Leaves;
-use super::sheet::Sheet;
 use super::stretch::Stretch;
 use super::word_search::WordSearch;
-use super::working::Numbers;
 use crate::facts::Record;
 
 /// So many bytes before a message are read anew for each value; what stands further back is
@@ -36,13 +31,6 @@ pub(crate) struct Given<'t> {
     cut: Option<usize>,
     /// The texts near a message.
     stretch: Latest<Stretch>,
-    /// The amounts near a message by the names of their members, and what follows from them.
-    labels: Latest<Labels>,
-    recorded: Latest<Recorded>,
-    /// By id: what the results near a message say of the thing.
-    entities: Latest<RefCell<FxHashMap<String, Rc<Entity>>>>,
-    /// The numbers near a message.
-    numbers: Latest<Numbers>,
     far: OnceCell<HashMap<String, Firsts>>,
     /// The same for the words that were looked for one by one.
     far_few: RefCell<FxHashMap<String, Firsts>>,
@@ -53,8 +41,6 @@ pub(crate) struct Given<'t> {
     plain: RefCell<FxHashMap<usize, Rc<str>>>,
     /// The results that are JSON, by execution, as far as anybody asked.
     parsed: RefCell<FxHashMap<usize, Option<Rc<Leaves<'t>>>>>,
-    /// The same as sheets.
-    sheets: RefCell<FxHashMap<usize, Option<Rc<Sheet<'t>>>>>,
 }
 
 /// One text that the agent was given.
@@ -126,17 +112,12 @@ impl<'t> Given<'t> {
             offsets,
             cut,
             stretch: Latest::default(),
-            labels: Latest::default(),
-            recorded: Latest::default(),
-            entities: Latest::default(),
-            numbers: Latest::default(),
             far: OnceCell::new(),
             far_few: RefCell::default(),
             figures: OnceCell::new(),
             sought: RefCell::default(),
             plain: RefCell::default(),
             parsed: RefCell::default(),
-            sheets: RefCell::default(),
         }
     }
 
@@ -161,26 +142,28 @@ impl<'t> Given<'t> {
     /// bytes reach back.
     pub(crate) fn documents(&self, word: &str, turn: usize, bytes: usize) -> Vec<Rc<Leaves<'t>>> {
         let word = AnyCase::new(word);
-        self.results(turn, bytes)
+        self.texts_of_results(turn, bytes)
             .filter(|(_, text)| word.stands_in(text))
             .filter_map(|(execution, text)| self.leaves(execution, text))
             .collect()
     }
 
-    /// The JSON results before the message as sheets, newest first, as far as so many bytes reach
-    /// back.
-    pub(crate) fn sheets(&self, turn: usize, bytes: usize) -> Vec<Rc<Sheet<'t>>> {
-        let sheet = |(execution, text)| {
-            let mut sheets = self.sheets.borrow_mut();
-            let leaves = || self.leaves(execution, text);
-            let read = || leaves().map(|leaves| Rc::new(Sheet::of(&leaves, execution)));
-            sheets.entry(execution).or_insert_with(read).clone()
-        };
-        self.results(turn, bytes).filter_map(sheet).collect()
+    /// The JSON results before the message, newest first, as far as so many bytes reach back.
+    pub(crate) fn results(
+        &self,
+        turn: usize,
+        bytes: usize,
+    ) -> impl Iterator<Item = Rc<Leaves<'t>>> {
+        self.texts_of_results(turn, bytes)
+            .filter_map(|(execution, text)| self.leaves(execution, text))
     }
 
     /// The results before the message that may be JSON, newest first, each with its execution.
-    fn results(&self, turn: usize, bytes: usize) -> impl Iterator<Item = (usize, &'t str)> {
+    fn texts_of_results(
+        &self,
+        turn: usize,
+        bytes: usize,
+    ) -> impl Iterator<Item = (usize, &'t str)> {
         self.near(turn, bytes).filter_map(|given| match given.source {
             Source::Result(execution) if given.text.trim_start().starts_with(['{', '[']) => {
                 Some((execution, given.text))
@@ -219,40 +202,9 @@ impl<'t> Given<'t> {
         self.texts.get(first)
     }
 
-    /// Whether a text near the message holds the word as it is written.
-    pub(crate) fn is_near(&self, word: &str, turn: usize) -> bool {
-        self.stretch(turn).holds(word)
-    }
-
     /// The texts near the message, newest first.
     fn stretch(&self, turn: usize) -> Rc<Stretch> {
         self.stretch.get(turn, || Stretch::of(self.near(turn, NEAR).map(|text| text.text)))
-    }
-
-    /// The amounts of the results near the message by the names of their members.
-    pub(crate) fn labels(&self, turn: usize) -> Rc<Labels> {
-        self.labels.get(turn, || Labels::of(self, turn))
-    }
-
-    /// What amounts of the results near the message give.
-    pub(super) fn recorded(&self, turn: usize) -> Rc<Recorded> {
-        self.recorded.get(turn, || Recorded::of(self, turn))
-    }
-
-    /// The numbers near the message.
-    pub(super) fn numbers(&self, turn: usize) -> Rc<Numbers> {
-        self.numbers.get(turn, || Numbers::of(self, turn))
-    }
-
-    /// What the results near the message say of the thing with this id.
-    pub(super) fn entity(&self, id: &str, turn: usize) -> Rc<Entity> {
-        let entities = self.entities.get(turn, RefCell::default);
-        let known = entities.borrow().get(id).map(Rc::clone);
-        known.unwrap_or_else(|| {
-            let entity = Rc::new(Entity::of(self, id, turn));
-            entities.borrow_mut().insert(id.to_owned(), Rc::clone(&entity));
-            entity
-        })
     }
 
     /// A text before the message that has the letters and digits of the words in their order,

@@ -88,18 +88,6 @@ impl<'t> Leaves<'t> {
         &self.0
     }
 
-    /// What stands in an object or list, at any depth, with its place.
-    /// The places of what stands in each node, by the place of that node.
-    pub(crate) fn by_parent(&self) -> Vec<Vec<usize>> {
-        let mut children = vec![Vec::new(); self.0.len()];
-        for (at, node) in self.0.iter().enumerate().filter(|(at, node)| node.parent != *at) {
-            if let Some(own) = children.get_mut(node.parent) {
-                own.push(at);
-            }
-        }
-        children
-    }
-
     pub(crate) fn within(&self, at: usize) -> impl Iterator<Item = (usize, &Node<'t>)> {
         let behind = self.0.iter().enumerate().skip(at + 1);
         behind.take_while(move |(_, node)| node.parent >= at)

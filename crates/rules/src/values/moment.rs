@@ -49,30 +49,6 @@ impl When {
             _ => false,
         }
     }
-
-    /// Whether one is the other with a digit changed, or two that changed places: the day, the
-    /// month, or the year.
-    pub(crate) fn is_misquoted(self, held: Self) -> bool {
-        let (Self::Day { year: a, month: am, day: ad }, Self::Day { year: b, month: bm, day: bd }) =
-            (self, held)
-        else {
-            return false;
-        };
-        let same_year = a.zip(b).is_none_or(|(a, b)| a == b);
-        let swapped = ad / 10 == bd % 10 && ad % 10 == bd / 10;
-        let one_digit = ad / 10 == bd / 10 || ad % 10 == bd % 10;
-        match (same_year, am == bm, ad == bd) {
-            (true, true, false) => swapped || (one_digit && ad.abs_diff(bd) > 2),
-            (true, false, true) => true,
-            (false, true, true) => true,
-            _ => false,
-        }
-    }
-
-    /// Whether both are days, or both times.
-    pub(crate) fn is_like(self, other: Self) -> bool {
-        matches!(self, Self::Time { .. }) == matches!(other, Self::Time { .. })
-    }
 }
 
 const MONTHS: [&str; 12] = [

@@ -2,129 +2,46 @@ use std::ops::Range;
 
 use counterfoil_model::Span;
 
-use super::figure::Figure;
 use crate::facts::Answer;
-use crate::prose::{Clause, Mood, Prose, Token, TokenKind, Words, is_currency};
+use crate::prose::{Clause, Mood, Prose, Token, TokenKind, Words};
 
-/// A value that an answer states.
+/// An id that an answer states.
 #[derive(Debug)]
 pub(crate) struct Stated<'t> {
     /// The message.
     pub(crate) turn: usize,
     /// Its token.
     pub(crate) token: usize,
-    /// What kind of value.
-    pub(crate) kind: StatedKind,
-    /// As written, without marks that only dress it up.
+    /// The id, without `#`.
     pub(crate) text: &'t str,
     /// Where it stands.
     pub(crate) span: Span,
 }
 
-/// What kind of value is stated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StatedKind {
-    /// The id of a thing, without `#`.
-    Id,
-    /// An amount of money.
-    Money(Figure),
-    /// A web page, without scheme, `www.` and fragment.
-    Url,
-    /// The last part of a path.
-    Path,
-    /// The longest part of a quotation, or of inline code, that can stand somewhere as it is.
-    Quote,
-}
-
-/// The values of one answer, in order. What follows "e.g." is no statement.
+/// The ids of one answer, in order. What follows "e.g." is no statement.
 pub(crate) fn stated<'t>(answer: &Answer<'t>) -> Vec<Stated<'t>> {
     let prose = &answer.prose;
     let mut found: Vec<Stated<'t>> = Vec::new();
-    for clause in &prose.clauses {
-        if is_example(prose, clause) {
-            continue;
-        }
+    for clause in prose.clauses.iter().filter(|clause| !is_example(prose, clause)) {
         for at in clause.tokens.clone() {
             let Some(token) = prose.tokens.get(at) else { break };
-            // No word is a value.
-            if token.kind == TokenKind::Word {
-                continue;
+            if let Some(text) = id(prose, token) {
+                found.push(Stated { turn: answer.turn, token: at, text, span: token.span() });
             }
-            let mut span = token.span();
-            let word = prose.word(token);
-            let value = match quotation(prose, at, clause.tokens.end) {
-                Some(inner) => {
-                    span = inner;
-                    quote(inner.of(prose.text)).map(|text| (StatedKind::Quote, text))
-                }
-                None => amount(prose, at, word).or_else(|| value(word, token)),
-            };
-            let Some((kind, text)) = value else { continue };
-            found.push(Stated { turn: answer.turn, token: at, kind, text, span });
         }
     }
     found
 }
 
-/// What stands between the quotation mark at a token and the next one.
-fn quotation(prose: &Prose<'_>, at: usize, end: usize) -> Option<Span> {
-    let opens = |t: &Token| matches!(t.kind, TokenKind::Symbol('"' | '“' | '”'));
-    let open = prose.tokens.get(at).filter(|t| opens(t))?;
-    let inside = prose.tokens(at + 1..end.max(at + 1));
-    if !inside.first()?.quoted {
+/// The id that a token is.
+fn id<'t>(prose: &Prose<'t>, token: &Token) -> Option<&'t str> {
+    use TokenKind::{Code, Id, Identifier, Number};
+    if !matches!(token.kind, Id | Number | Identifier | Code) {
         return None;
     }
-    let close = inside.iter().find(|t| opens(t))?;
-    Some(Span::new(open.end as usize, close.start as usize))
-}
-
-/// The longest part of a quotation that has no gap or place-holder; `None` for a few words.
-fn quote(text: &str) -> Option<&str> {
-    let gap = |c: char| matches!(c, '…' | '<' | '>' | '{' | '}' | '%' | '\\' | '\n' | '`');
-    let parts = text.split("...").flat_map(|part| part.split(gap));
-    let ends = |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ':' | ';' | '!' | '"' | '\'');
-    let longest = parts.map(|part| part.trim_matches(ends)).max_by_key(|part| part.len())?;
-    (longest.len() >= 12 && longest.contains(' ')).then_some(longest)
-}
-
-fn value<'t>(word: &'t str, token: &Token) -> Option<(StatedKind, &'t str)> {
-    match token.kind {
-        TokenKind::Money => Some((StatedKind::Money(Figure::parse(word)?), word)),
-        TokenKind::Number if word.starts_with(['-', '+']) && word.contains('$') => {
-            Some((StatedKind::Money(Figure::parse(word)?), word))
-        }
-        TokenKind::Url => Some((StatedKind::Url, page(word)?)),
-        TokenKind::Path => Some((StatedKind::Path, file(word)?)),
-        TokenKind::Code if word.contains(' ') => Some((StatedKind::Quote, quote(word)?)),
-        TokenKind::Code if word.contains("://") => Some((StatedKind::Url, page(word)?)),
-        TokenKind::Code if word.contains('/') => Some((StatedKind::Path, file(word)?)),
-        TokenKind::Id | TokenKind::Number | TokenKind::Identifier | TokenKind::Code => {
-            let bare = word.trim_start_matches('#');
-            is_id(bare, bare.len() < word.len()).then_some((StatedKind::Id, bare))
-        }
-        _ => None,
-    }
-}
-
-/// Codes of currencies that stand beside amounts.
-pub(super) const CURRENCIES: [&str; 28] = [
-    "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "NZD", "SEK", "NOK", "DKK",
-    "PLN", "CZK", "HUF", "RON", "BGN", "TRY", "ILS", "ZAR", "BRL", "MXN", "KRW", "SGD", "HKD",
-    "THB", "IDR",
-];
-
-/// "PLN 1,590.50", "45 EUR", "12.40 €": a number beside the code or the sign of a currency.
-fn amount<'t>(prose: &Prose<'t>, at: usize, word: &'t str) -> Option<(StatedKind, &'t str)> {
-    let number = prose.tokens.get(at).filter(|t| t.kind == TokenKind::Number)?;
-    let currency = |t: &Token| match t.kind {
-        TokenKind::Symbol(mark) => is_currency(mark),
-        TokenKind::Word => CURRENCIES.contains(&prose.word(t)),
-        _ => false,
-    };
-    let before = at.checked_sub(1).and_then(|at| prose.tokens.get(at));
-    let behind = prose.tokens.get(at + 1).filter(|t| t.start <= number.end + 1);
-    let named = before.is_some_and(currency) || behind.is_some_and(currency);
-    named.then(|| Figure::parse(word)).flatten().map(|figure| (StatedKind::Money(figure), word))
+    let word = prose.word(token);
+    let bare = word.trim_start_matches('#');
+    is_id(bare, bare.len() < word.len()).then_some(bare)
 }
 
 /// Whether the clause gives examples, or says what a value has to look like.
@@ -134,27 +51,6 @@ fn is_example(prose: &Prose<'_>, clause: &Clause) -> bool {
     let start = clause.tokens.start;
     (clause.may_hold(SHOWS) && shows(clause.tokens.clone()))
         || (clause.mood == Mood::Conditional && shows(start.saturating_sub(4)..start))
-}
-
-/// A web address without what may differ between two mentions of one page.
-fn page(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("://")?;
-    let rest = rest.strip_prefix("www.").unwrap_or(rest);
-    let rest = rest.split('#').next().unwrap_or(rest);
-    let rest = rest.trim_end_matches(['/', '.', ',', ')', '*']);
-    let host = rest.split(['/', ':']).next().unwrap_or_default();
-    let real = host.contains('.') && !host.contains("example") && !host.starts_with("127.");
-    (real && !rest.contains(['<', '{', '[', '$', '*']) && !rest.contains("...")).then_some(rest)
-}
-
-/// The name of a file with an extension, without folders, line and anchor.
-fn file(path: &str) -> Option<&str> {
-    let path = path.split(['#', '(', ':']).next().unwrap_or(path);
-    let name = path.rsplit(['/', '\\']).next()?;
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-    let (stem, extension) = name.rsplit_once('.')?;
-    let named = stem.len() >= 2 && (1..=5).contains(&extension.len());
-    (named && name.bytes().all(plain) && path.contains(['/', '\\'])).then_some(name)
 }
 
 /// Whether a word is an id: digits among letters, or many digits.

@@ -25,11 +25,6 @@ impl Stretch {
         stretch
     }
 
-    /// Whether a text holds the word as it is written.
-    pub(super) fn holds(&self, word: &str) -> bool {
-        memchr::memmem::find(self.text.as_bytes(), word.as_bytes()).is_some()
-    }
-
     /// The first text that holds the word and is admitted; in another case of its letters where
     /// none holds it as it is.
     pub(super) fn find(&self, word: &str, admitted: impl Fn(usize) -> bool) -> Option<usize> {

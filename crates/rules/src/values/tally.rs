@@ -8,18 +8,8 @@ use crate::prose::Words;
 pub(crate) enum Countable {
     /// Tests and their cases.
     Tests,
-    /// What a check complains about.
-    Troubles,
-    /// Files.
-    Files,
-    /// What a search gives back.
-    Hits,
-    /// Commits.
-    Commits,
-    /// Lines that a change puts in.
-    Insertions,
-    /// Lines that a change takes out.
-    Deletions,
+    /// Complaints of a check, files, hits of a search, commits, lines of a change.
+    Others,
 }
 
 /// A longer line is content, not a report.
@@ -39,35 +29,35 @@ const NOUNS: [(&str, Countable); 38] = [
     ("pass", Countable::Tests),
     ("failed", Countable::Tests),
     ("failing", Countable::Tests),
-    ("error", Countable::Troubles),
-    ("errors", Countable::Troubles),
-    ("issue", Countable::Troubles),
-    ("issues", Countable::Troubles),
-    ("warning", Countable::Troubles),
-    ("warnings", Countable::Troubles),
-    ("problem", Countable::Troubles),
-    ("problems", Countable::Troubles),
-    ("violation", Countable::Troubles),
-    ("violations", Countable::Troubles),
-    ("offenses", Countable::Troubles),
+    ("error", Countable::Others),
+    ("errors", Countable::Others),
+    ("issue", Countable::Others),
+    ("issues", Countable::Others),
+    ("warning", Countable::Others),
+    ("warnings", Countable::Others),
+    ("problem", Countable::Others),
+    ("problems", Countable::Others),
+    ("violation", Countable::Others),
+    ("violations", Countable::Others),
+    ("offenses", Countable::Others),
     ("failure", Countable::Tests),
     ("failures", Countable::Tests),
-    ("file", Countable::Files),
-    ("files", Countable::Files),
-    ("match", Countable::Hits),
-    ("matches", Countable::Hits),
-    ("results", Countable::Hits),
-    ("hits", Countable::Hits),
-    ("occurrences", Countable::Hits),
-    ("entries", Countable::Hits),
-    ("records", Countable::Hits),
-    ("rows", Countable::Hits),
-    ("commits", Countable::Commits),
+    ("file", Countable::Others),
+    ("files", Countable::Others),
+    ("match", Countable::Others),
+    ("matches", Countable::Others),
+    ("results", Countable::Others),
+    ("hits", Countable::Others),
+    ("occurrences", Countable::Others),
+    ("entries", Countable::Others),
+    ("records", Countable::Others),
+    ("rows", Countable::Others),
+    ("commits", Countable::Others),
     ("examples", Countable::Tests),
-    ("insertion", Countable::Insertions),
-    ("insertions", Countable::Insertions),
-    ("deletion", Countable::Deletions),
-    ("deletions", Countable::Deletions),
+    ("insertion", Countable::Others),
+    ("insertions", Countable::Others),
+    ("deletion", Countable::Others),
+    ("deletions", Countable::Others),
 ];
 
 impl Countable {
@@ -78,7 +68,7 @@ impl Countable {
     }
 }
 
-/// What one result counts of one kind.
+/// What one result counts of tests.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Numbers that stand beside the noun.
@@ -91,31 +81,26 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Counts in a result.
-    pub(crate) fn of(text: &str, kind: Countable) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let mut tally = Self::default();
-        tally.read_words(text, kind);
-        tally.count_lines(text, kind);
+        tally.read_words(text);
+        tally.count_lines(text);
         if text.trim_start().starts_with(['{', '[']) {
             tally.counted.extend(lengths(text));
-            if kind == Countable::Hits {
-                tally.certain = tally.certain.or(listed(text));
-            }
         }
         tally
     }
 
-    /// Whether nothing speaks of the kind.
+    /// Whether nothing speaks of tests.
     pub(crate) fn is_silent(&self) -> bool {
         self.printed.is_empty() && self.certain.is_none()
     }
 
-    /// `3 files`, `4 lint errors`, `errors: 4`, `rows=48`, `12 passed, 1 failed`; a line's numbers
-    /// and their sum.
-    fn read_words(&mut self, text: &str, kind: Countable) {
+    /// `3 unit tests`, `passed: 4`, `tests=48`, `12 passed, 1 failed`; a line's numbers and their sum.
+    fn read_words(&mut self, text: &str) {
         let lines = text.lines().filter(|line| line.len() < LONGEST_LINE);
         for line in lines.map(without_number) {
             let from = self.printed.len();
-            self.printed.extend(command_tag(line).filter(|_| kind == Countable::Hits));
             let mut number: Option<(u64, usize)> = None;
             let mut named = false;
             for word in line.split_ascii_whitespace() {
@@ -123,7 +108,7 @@ impl Tally {
                 // "1 Warning(s)"
                 let bare = bare.strip_suffix("(s").unwrap_or(bare);
                 if let Some((noun, value)) = bare.split_once('=') {
-                    let own = Countable::of(noun) == Some(kind);
+                    let own = Countable::of(noun) == Some(Countable::Tests);
                     self.printed.extend(whole(value).filter(|_| own));
                     number = None;
                     continue;
@@ -137,8 +122,7 @@ impl Tally {
                     named = false;
                     continue;
                 }
-                let noun = Countable::of(bare) == Some(kind)
-                    || (kind == Countable::Tests && is_left_out(bare));
+                let noun = Countable::of(bare) == Some(Countable::Tests) || is_left_out(bare);
                 if let Some((found, _)) = number.filter(|_| noun) {
                     self.printed.push(found);
                 }
@@ -153,48 +137,15 @@ impl Tally {
         }
     }
 
-    fn count_lines(&mut self, text: &str, kind: Countable) {
-        let (mut all, mut placed, mut paths, mut tests, mut tops) = (0, 0, 0, 0, 0);
-        for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            all += 1;
-            placed += u64::from(is_placed(line));
-            paths += u64::from(is_path(line));
-            let test = is_test(line.trim_start());
-            tests += u64::from(test);
-            tops += u64::from(test && !line.starts_with([' ', '\t']));
+    fn count_lines(&mut self, text: &str) {
+        let (mut tests, mut tops) = (0, 0);
+        for line in text.lines().filter(|line| is_test(line.trim_start())) {
+            tests += 1;
+            tops += u64::from(!line.starts_with([' ', '\t']));
         }
-        match kind {
-            Countable::Tests => {
-                self.certain = (tests > 0).then_some(tests);
-                self.counted.extend([tests, tops]);
-            }
-            Countable::Troubles => self.counted.push(placed),
-            Countable::Hits => self.counted.extend([all, placed, paths]),
-            Countable::Files | Countable::Commits => self.counted.extend([placed, paths]),
-            // Of several changes, the sum.
-            Countable::Insertions | Countable::Deletions => {
-                let sum = self.printed.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
-                self.counted.push(sum);
-            }
-        }
-        if kind == Countable::Commits {
-            self.counted.push(all);
-        }
+        self.certain = (tests > 0).then_some(tests);
+        self.counted.extend([tests, tops]);
     }
-}
-
-/// "UPDATE 1843", "INSERT 0 12": how many rows a database says that a statement was about.
-fn command_tag(line: &str) -> Option<u64> {
-    let mut words = line.split_ascii_whitespace();
-    let statement = words.next()?;
-    let number = words.next_back()?;
-    let between = words.next();
-    let plain = match statement {
-        "UPDATE" | "DELETE" | "SELECT" | "COPY" | "MERGE" => between.is_none(),
-        "INSERT" => between == Some("0") && words.next().is_none(),
-        _ => false,
-    };
-    whole(number).filter(|_| plain)
 }
 
 /// A line of a file without the number that a viewer puts before it.
@@ -209,13 +160,6 @@ fn is_left_out(word: &str) -> bool {
     known.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// A line that is a path, with a mark before it at most: ` M src/a.rs`.
-fn is_path(line: &str) -> bool {
-    let mut words = line.split_ascii_whitespace().rev();
-    let path = words.next().is_some_and(|word| word.contains(['.', '/']));
-    path && words.next().is_none_or(|mark| mark.len() <= 2) && words.next().is_none()
-}
-
 /// A line that says how one test went.
 fn is_test(line: &str) -> bool {
     let marks = ["--- PASS", "--- FAIL", "✓", "✔", "✗", "✕", "PASSED", "FAILED "];
@@ -223,22 +167,6 @@ fn is_test(line: &str) -> bool {
         || (line.starts_with("test ") && line.contains(" ... "))
         || line.ends_with(" PASSED")
         || line.ends_with(" FAILED")
-}
-
-/// A line that begins with a place: `src/a.rs:12: …`.
-fn is_placed(line: &str) -> bool {
-    let mut parts = line.splitn(3, ':');
-    let path = parts.next().is_some_and(|path| path.contains(['.', '/']) && !path.contains(' '));
-    path && parts.next().is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-}
-
-/// How long the list is that a JSON text is.
-fn listed(text: &str) -> Option<u64> {
-    let leaves = Leaves::of(text)?;
-    match leaves.nodes().first()?.leaf {
-        Leaf::List(count) => u64::try_from(count).ok(),
-        _ => None,
-    }
 }
 
 /// How long the list is that a JSON text is, or of the only one in it.
@@ -267,15 +195,6 @@ fn only_count(nodes: &[Node<'_>]) -> Option<u64> {
     let row = listed(node.parent).is_some_and(|row| listed(row.parent).is_some());
     let named = ["count", "total", "cnt", "num"].iter().any(|word| node.name.contains(word));
     (row || named).then(|| whole(number)).flatten()
-}
-
-/// How long the longest list in a JSON text is, 0 without one; `None` for a text that is not JSON
-/// and may list things in its own way.
-pub(crate) fn longest_list(text: &str) -> Option<u64> {
-    if text.trim_start().starts_with(['{', '[']) {
-        return Leaves::of(text).map(|_| lengths(text).into_iter().max().unwrap_or(0));
-    }
-    (text.lines().count() < 2).then_some(0)
 }
 
 /// The lengths of the lists of a JSON text.
@@ -311,19 +230,14 @@ mod tests {
 
     #[test]
     fn counts_of_results() {
-        let check = |text: &str, kind, printed: &[u64], certain| {
-            let tally = Tally::of(text, kind);
+        let check = |text: &str, printed: &[u64], certain| {
+            let tally = Tally::of(text);
             assert_eq!((tally.printed.as_slice(), tally.certain), (printed, certain), "{text}");
         };
-        check("2 issues:\n* unused: 2", Countable::Troubles, &[2], None);
-        check(" 4 files changed, 320 insertions(+)", Countable::Files, &[4], None);
-        check("Tests: 12 passed, 1 failed", Countable::Tests, &[12, 1, 13], None);
-        check("a.go:48:2: Error: no (unused)", Countable::Troubles, &[], None);
-        check("--- PASS: A\n    --- PASS: A/x\nok", Countable::Tests, &[], Some(2));
-        check("errors: 7", Countable::Troubles, &[7], None);
-        check("found 1,204 matches", Countable::Hits, &[1204], None);
-        check("(cost=0.5 rows=48,210 loops=1)", Countable::Hits, &[48210], None);
-        check(" 2 files changed, 19 insertions(+)", Countable::Insertions, &[19], None);
-        check("3 of the other things files", Countable::Files, &[], None);
+        check("Tests: 12 passed, 1 failed", &[12, 1, 13], None);
+        check("--- PASS: A\n    --- PASS: A/x\nok", &[], Some(2));
+        check("passed: 7", &[7], None);
+        check("tests=1,204", &[1204], None);
+        check("3 of the other things tests", &[], None);
     }
 }

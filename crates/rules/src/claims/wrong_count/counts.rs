@@ -10,12 +10,10 @@ use crate::values::{Countable, SPELLED, whole};
 /// So many things of a kind.
 pub(super) struct Count<'t> {
     pub(super) number: u64,
-    /// `None` for things that tools are named after.
-    pub(super) kind: Option<Countable>,
+    /// Tests are counted; else things that tools are named after.
+    pub(super) is_tests: bool,
     /// Words between say which ones.
     pub(super) some: bool,
-    /// Words elsewhere say what is counted.
-    pub(super) implied: bool,
     pub(super) first: &'t Token,
     pub(super) last: &'t Token,
 }
@@ -42,16 +40,7 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         if let Some(number) = all_of_all(prose, token).filter(|_| speaks_of_tests(prose, clause)) {
-            let kind = Some(Countable::Tests);
-            let count =
-                Count { number, kind, some: false, implied: false, first: token, last: token };
-            found.push(count);
-            continue;
-        }
-        if let Some(count) =
-            some_of_them(prose, tokens, at).filter(|_| speaks_of_tests(prose, clause) && !makes)
-        {
-            found.push(count);
+            found.push(Count { number, is_tests: true, some: false, first: token, last: token });
             continue;
         }
         // "four meetings" is a count of things that tools list; "two tests" may be any two.
@@ -62,12 +51,6 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
         else {
             continue;
         };
-        if let Some(count) =
-            failed_of(prose, tokens, at).or_else(|| reported(prose, tokens, at)).filter(|_| !makes)
-        {
-            found.push(count);
-            continue;
-        }
         if makes || is_part(prose, tokens, at) || is_rounded(prose, tokens, at) {
             continue;
         }
@@ -114,8 +97,14 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
         };
         let noun = noun.filter(|(_, last)| !set(last));
         if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
+            let is_tests = match kind {
+                Some(Countable::Tests) => true,
+                None => false,
+                // What other things there are is counted in too many ways.
+                Some(_) => continue,
+            };
             let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
-            found.push(Count { number, kind, some, implied: false, first: token, last });
+            found.push(Count { number, is_tests, some, first: token, last });
         }
     }
     found
@@ -152,84 +141,9 @@ fn is_sum_of_run(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         })
 }
 
-/// "5 of them failed": of the tests that the sentence is about.
-fn some_of_them<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
-    let [number, of, them, ended] = tokens.get(at..at + 4)? else { return None };
-    let ends = ended.has(Tags::FAILURE.or(Tags::PASSING)) && !number.quoted;
-    let all =
-        prose.is(of, words!["of"]) && prose.is(them, words!["them", "these", "those", "which"]);
-    let kind = Some(Countable::Tests);
-    (ends && all).then_some(())?;
-    let number_of = whole(prose.word(number))?;
-    Some(Count { number: number_of, kind, some: false, implied: true, first: number, last: ended })
-}
-
-/// "three of the eight tests failed", "3 of 8 tests fail"
-fn failed_of<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
-    let [number, of] = tokens.get(at..at + 2)? else { return None };
-    let the = tokens.get(at + 2).is_some_and(|t| prose.is(t, words!["the", "all"]));
-    let from = at + 2 + usize::from(the);
-    let [all, tests] = tokens.get(from..from + 2)? else { return None };
-    let plain = !number.quoted && tests.noun == Some(Family::Test);
-    let fails = |t: &Token| prose.is(t, words!["failed", "fail", "failing", "red"]);
-    let behind = tokens.get(from + 2..)?.iter();
-    let failed = behind.take_while(|t| !t.has(Tags::PASSING)).find(|t| fails(t));
-    let part = prose.is(of, words!["of"]);
-    let number_of = whole(prose.word(number)).filter(|_| plain && part)?;
-    let last = failed.filter(|_| whole(prose.word(all)).is_some())?;
-    let kind = Some(Countable::Tests);
-    Some(Count { number: number_of, kind, some: false, implied: true, first: number, last })
-}
-
-/// "reported five errors": a number in letters, right behind the verb.
-fn reported<'p>(prose: &Prose<'_>, tokens: &'p [Token], at: usize) -> Option<Count<'p>> {
-    let (verb, number, noun) =
-        (tokens.get(at.checked_sub(1)?)?, tokens.get(at)?, tokens.get(at + 1)?);
-    let told = prose.is(verb, words!["reported", "reports", "found", "finds", "flagged", "flags"]);
-    let spelled = number.kind == TokenKind::Word && !number.quoted;
-    let kind = Countable::of(prose.word(noun)).filter(|kind| *kind == Countable::Troubles);
-    let number_of = whole(prose.word(number)).filter(|n| told && spelled && *n > 2)?;
-    let kind = Some(kind?);
-    Some(Count { number: number_of, kind, some: false, implied: true, first: number, last: noun })
-}
-
 /// "40 million": a number that is rounded.
 fn is_rounded(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     tokens.get(at + 1).is_some_and(|t| prose.is(t, words!["thousand", "million", "billion"]))
-}
-
-/// "from 11 errors to 2": how many there were, of what, and how many there are.
-pub(super) struct Former<'t> {
-    pub(super) was: u64,
-    pub(super) is: u64,
-    pub(super) kind: Countable,
-    pub(super) first: &'t Token,
-    pub(super) last: &'t Token,
-}
-
-/// What a clause says that checks counted before, and count now.
-pub(super) fn former<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<Former<'p>> {
-    let tokens = prose.tokens(clause.tokens.clone());
-    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::INTEND);
-    if clause.mood != Mood::Asserted || clause.tags.any(doubt) {
-        return None;
-    }
-    let number = |at: usize| {
-        let token = tokens.get(at).filter(|t| t.kind == TokenKind::Number && !t.quoted)?;
-        Some((whole(prose.word(token))?, token))
-    };
-    let counted = |at: usize| {
-        let kind = Countable::of(prose.word(tokens.get(at)?))?;
-        matches!(kind, Countable::Troubles | Countable::Tests).then_some(kind)
-    };
-    let from = tokens.iter().position(|t| prose.is(t, words!["from"]))?;
-    let (was, first) = number(from + 1)?;
-    let noun = counted(from + 2);
-    let to = from + 2 + usize::from(noun.is_some());
-    tokens.get(to).filter(|t| prose.is(t, words!["to"]))?;
-    let (is, last) = number(to + 1)?;
-    let kind = noun.or_else(|| counted(to + 2))?;
-    Some(Former { was, is, kind, first, last })
 }
 
 /// "21/21": all of so many.

@@ -5,14 +5,12 @@ use counterfoil_shell::{ActivityKind, RunSummary, summary};
 
 use super::counts::Count;
 use super::ended::Ended;
-use super::{REACH, has_line_of_files, is_report};
-use crate::facts::{Answer, Deed, Execution, Facts, Families, Run};
-use crate::values::{Countable, Source, Tally};
+use super::{REACH, is_report};
+use crate::facts::{Answer, Deed, Execution, Facts, Run};
+use crate::values::{Source, Tally};
 
 /// So many results that count the kind are looked at.
 const MOST: usize = 6;
-/// Files and hits are held against what the last so many calls counted.
-const RECENT: usize = 4;
 
 /// What they counted, held against a number.
 pub(super) enum Counted {
@@ -25,16 +23,9 @@ pub(super) enum Counted {
 }
 
 /// Holds a number against the results, the latest first.
-pub(super) fn counted(
-    facts: &Facts<'_>,
-    answer: &Answer<'_>,
-    count: &Count<'_>,
-    kind: Countable,
-) -> Counted {
-    let newest = facts.record().count_before(answer.turn);
+pub(super) fn counted(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>) -> Counted {
     let mut held = Held {
         facts,
-        kind,
         number: count.number,
         ended: Ended::of(answer.prose.word(count.last)),
         sums: Sums::default(),
@@ -45,10 +36,10 @@ pub(super) fn counted(
     for given in facts.given().near(answer.turn, REACH) {
         let Source::Result(at) = given.source else { continue };
         let Some((execution, deed)) = facts.deed(at) else { continue };
-        if !speaks_of(kind, count, deed) {
+        if !is_report(deed) {
             continue;
         }
-        if let Some(counted) = held.against(execution, deed, at + RECENT < newest) {
+        if let Some(counted) = held.against(execution, deed) {
             return counted;
         }
         if held.speaking == MOST {
@@ -63,20 +54,9 @@ pub(super) fn counted(
     })
 }
 
-/// Whether a result may count things of the kind.
-fn speaks_of(kind: Countable, count: &Count<'_>, deed: &Deed<'_>) -> bool {
-    // What "they" are is not said: the sums of runs alone tell.
-    let runs = !count.implied || deed.shell.is_some();
-    // Hits of a search are no complaints of a check.
-    let looks = kind == Countable::Troubles && deed.shell.is_none();
-    let hits = looks && deed.families.meets(Families::of(&[Family::Search, Family::Read]));
-    runs && !hits && is_report(deed)
-}
-
 /// A number that is held against one result after the other.
 struct Held<'f, 't> {
     facts: &'f Facts<'t>,
-    kind: Countable,
     number: u64,
     /// How the tests that it counts are said to have ended.
     ended: Option<Ended>,
@@ -90,25 +70,16 @@ struct Held<'f, 't> {
 
 impl<'t> Held<'_, 't> {
     /// What one result says, where that settles it.
-    fn against(
-        &mut self,
-        execution: &Execution<'t>,
-        deed: &Deed<'_>,
-        long_ago: bool,
-    ) -> Option<Counted> {
+    fn against(&mut self, execution: &Execution<'t>, deed: &Deed<'_>) -> Option<Counted> {
         let (text, number) = (execution.text(), self.number);
         let same = |facts: &Facts<'t>| Some(Counted::Same(facts.evidence(execution)));
-        if self.kind == Countable::Files && has_line_of_files(text, number) {
-            return same(self.facts);
-        }
         let ran = summary(text, ActivityKind::Test);
         let agrees = self.ended.and_then(|ended| ended.agrees(number, &ran, text));
-        let checks = matches!(self.kind, Countable::Tests | Countable::Troubles);
-        if agrees.unwrap_or(checks && has_part(&ran, number)) {
+        if agrees.unwrap_or(has_part(&ran, number)) {
             return same(self.facts);
         }
-        let tally = Tally::of(text, self.kind);
-        self.sums.add(&tally, &ran, (self.kind == Countable::Tests).then_some(deed));
+        let tally = Tally::of(text);
+        self.sums.add(&tally, &ran, deed);
         let mut shown = tally.printed.iter().chain(&tally.counted).chain(&tally.certain);
         let shows = agrees.is_none() && shown.any(|n| *n == number);
         if shows || self.sums.of(self.ended.filter(|_| agrees.is_some())).contains(&number) {
@@ -120,10 +91,6 @@ impl<'t> Held<'_, 't> {
                 self.note(execution, counted.collect());
             }
             return None;
-        }
-        // What was counted long before may be something else.
-        if self.latest.is_none() && !checks && long_ago {
-            return Some(Counted::Unknown);
         }
         let numbers: Vec<u64> = tally.printed.iter().copied().chain(tally.certain).collect();
         self.least = self.least.min(numbers.iter().copied().max().unwrap_or(0));
@@ -159,11 +126,10 @@ struct Sums {
 }
 
 impl Sums {
-    /// `deed` is what was run, where tests are counted.
-    fn add(&mut self, tally: &Tally, ran: &RunSummary, deed: Option<&Deed<'_>>) {
+    /// `deed` is what was run.
+    fn add(&mut self, tally: &Tally, ran: &RunSummary, deed: &Deed<'_>) {
         let own = tally.certain.or(tally.printed.iter().copied().max()).unwrap_or(0);
         self.own = self.own.saturating_add(own);
-        let Some(deed) = deed else { return };
         let ended = [ran.passed, ran.failed, ran.errors].into_iter().flatten();
         self.run = ended.fold(self.run, u64::saturating_add);
         let of_all = |run: &Run<'_>| run.whole && run.family == Family::Test;

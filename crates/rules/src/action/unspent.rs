@@ -2,15 +2,15 @@
 //! that nobody knows.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use counterfoil_model::{Claim, Family};
+use rustc_hash::FxHashMap;
 
-use super::lexis::{is_same_thing, is_small};
-use super::session::stems;
-use super::stem::stem;
-use crate::action::ActionVerdict;
+use super::judge::ActionVerdict;
+use super::word_stem::word_stem;
 use crate::facts::{Answer, Facts, Families};
-use crate::prose::{Lexicon, Tags, TokenKind};
+use crate::prose::{Lexicon, Tags, TokenKind, sets};
 
 /// So many calls before an answer are looked at.
 const MOST_CALLS: usize = 48;
@@ -19,8 +19,7 @@ const FEWEST: usize = 2;
 
 /// What a call is for.
 #[derive(Debug)]
-pub(super) struct Purpose {
-    at: usize,
+pub(crate) struct Purpose {
     /// The stems of the tool's name and of what it says that it does.
     words: BTreeSet<String>,
     /// The ids in its result.
@@ -30,13 +29,13 @@ pub(super) struct Purpose {
 /// Whether a look-up that came out well is named after the verb: "the page that I opened", after
 /// `web_open`. In `mail_search` nothing is mailed: the verb is another word.
 pub(crate) fn is_named_after(facts: &Facts<'_>, verb: &str, turn: usize) -> bool {
-    let wanted = stem(verb);
+    let wanted = word_stem(verb);
     let verbal = |word: &&String| Lexicon::english().get(word).is_some_and(|e| e.verb.is_some());
     let mut deeds = facts.deeds_before(turn).take(MOST_CALLS);
     deeds.any(|(_, deed)| {
         let mut verbs = deed.words().iter().filter(verbal);
         let only = verbs.next().filter(|_| verbs.next().is_none());
-        let named = only.is_some_and(|only| stem(only) == wanted);
+        let named = only.is_some_and(|only| word_stem(only) == wanted);
         named && !deed.changes() && deed.status().succeeded()
     })
 }
@@ -48,11 +47,8 @@ pub(crate) fn may_be_unspent(facts: &Facts<'_>, answer: &Answer<'_>, claim: &Cla
     if words.is_empty() {
         return false;
     }
-    let before = facts.before(claim.turn);
-    let spent = before.spent.get_or_init(|| spent(facts, claim.turn));
-    let purposes = before.purposes.get_or_init(|| purposes(facts, claim.turn));
     let told = |stem: &&String| words.iter().any(|word| is_same_thing(word, stem));
-    purposes.iter().filter(|purpose| !spent.contains(&purpose.at)).any(|purpose| {
+    facts.unspent(claim.turn, || unspent(facts, claim.turn)).iter().any(|purpose| {
         purpose.words.iter().filter(told).count() >= FEWEST
             || purpose.ids.iter().any(|id| told(&id))
     })
@@ -68,8 +64,10 @@ fn spent(facts: &Facts<'_>, turn: usize) -> BTreeSet<usize> {
     calls.collect()
 }
 
-/// What each call since the user asked is for that may have changed something and came out well.
-fn purposes(facts: &Facts<'_>, turn: usize) -> Vec<Purpose> {
+/// What each call since the user asked is for that may have changed something, came out well, and
+/// accounts for nothing that is told.
+fn unspent(facts: &Facts<'_>, turn: usize) -> Vec<Purpose> {
+    let spent = spent(facts, turn);
     let since = facts.request_before(turn);
     let looks = Families::of(&[Family::Search, Family::Read, Family::Compute]);
     let purpose = |at: usize| {
@@ -82,10 +80,11 @@ fn purposes(facts: &Facts<'_>, turn: usize) -> Vec<Purpose> {
         let tool = facts.transcript().catalog.get(execution.tool());
         let words = stems(execution.tool()).chain(stems(tool.map_or("", |t| &t.description)));
         let words = words.filter(|stem| !is_small(stem)).collect();
-        Some(Purpose { at, words, ids: ids(execution.text()) })
+        Some(Purpose { words, ids: ids(execution.text()) })
     };
     let count = facts.record().count_before(turn);
-    (0..count).rev().take(MOST_CALLS).filter_map(purpose).collect()
+    let recent = (0..count).rev().take(MOST_CALLS);
+    recent.filter(|at| !spent.contains(at)).filter_map(purpose).collect()
 }
 
 /// The stems of the sentence of a claim, and of the one before it where it only says "it".
@@ -113,4 +112,54 @@ fn ids(text: &str) -> BTreeSet<String> {
         word.bytes().any(|b| b.is_ascii_digit()) && word.len() > if letters { 1 } else { 2 }
     };
     words.filter(id).map(str::to_lowercase).collect()
+}
+
+static CLASSES: LazyLock<FxHashMap<String, usize>> = LazyLock::new(|| {
+    let mut classes = FxHashMap::default();
+    for (nth, class) in sets::SAME_THINGS.list.iter().enumerate() {
+        for word in class.split(' ') {
+            classes.entry(word_stem(word)).or_insert(nth);
+        }
+    }
+    classes
+});
+
+/// Whether two stems name one thing: "nudge" and "reminder".
+fn is_same_thing(one: &str, other: &str) -> bool {
+    one == other || class(one).is_some_and(|own| class(other) == Some(own))
+}
+
+fn class(stem: &str) -> Option<usize> {
+    CLASSES.get(stem).copied()
+}
+
+/// Words that tell nothing of what a tool is for.
+fn is_small(word: &str) -> bool {
+    let small = Tags::PREPOSITION.or(Tags::ADVERB).or(Tags::PARTICLE).or(Tags::NOW);
+    let entry = || Lexicon::english().get(word);
+    word.len() < 3
+        || sets::SMALL_WORDS.list.contains(&word)
+        || entry().is_some_and(|entry| entry.tags.any(small))
+}
+
+/// The stems of the words of a text; those of names in code, too.
+fn stems(text: &str) -> impl Iterator<Item = String> {
+    parts(text).map(word_stem)
+}
+
+/// The words of a text, those of names in code one by one.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let runs = text.split(|c: char| !c.is_alphanumeric());
+    runs.flat_map(|run| {
+        let mut rest = run;
+        std::iter::from_fn(move || {
+            let mut small = false;
+            let begins =
+                |c: char| std::mem::replace(&mut small, c.is_lowercase()) && c.is_uppercase();
+            let cut = rest.find(begins).unwrap_or(rest.len());
+            let (part, behind) = rest.split_at(cut);
+            rest = behind;
+            (!part.is_empty()).then_some(part)
+        })
+    })
 }

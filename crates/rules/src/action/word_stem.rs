@@ -26,7 +26,7 @@ static ENDINGS: LazyLock<[Vec<Ending>; 256]> = LazyLock::new(|| {
 });
 
 /// The stem of a word, in lower case.
-pub(super) fn stem(word: &str) -> String {
+pub(super) fn word_stem(word: &str) -> String {
     let mut word = match word.is_ascii() {
         true => word.to_ascii_lowercase(),
         false => word.to_lowercase(),
@@ -80,7 +80,7 @@ fn is_doubled(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::stem;
+    use super::word_stem;
 
     #[test]
     fn forms_of_one_word() {
@@ -97,11 +97,11 @@ mod tests {
             &["box", "boxes"],
             &["remark", "remarks"],
         ] {
-            let stems: Vec<String> = group.iter().map(|word| stem(word)).collect();
+            let stems: Vec<String> = group.iter().map(|word| word_stem(word)).collect();
             assert!(stems.iter().all(|one| *one == stems[0]), "{group:?}: {stems:?}");
         }
         for (one, other) in [("status", "stat"), ("note", "not"), ("address", "add")] {
-            assert_ne!(stem(one), stem(other));
+            assert_ne!(word_stem(one), word_stem(other));
         }
     }
 }
