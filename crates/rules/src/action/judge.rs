@@ -2,10 +2,9 @@ use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::each::each;
 use super::extract::ActionClaim;
-use super::failed_command::failed_command;
-use super::instead::{done_beside, failed_instead, is_reason};
+use super::instead::{another_failed, done_beside, is_reason};
 use super::left_out::left_out;
-use super::made_good::{is_done_by_name, is_made_good};
+use super::made_good::is_made_good;
 use super::matter::{
     is_act_of_sender, is_only_updated, is_recorded_amount, is_recorded_payment, keeps_manifest,
     sets_unknown_version, special_tool, special_tool_of_kind,
@@ -29,8 +28,6 @@ pub(crate) enum ActionVerdict {
     Supported(Option<usize>),
     /// It shows that it was tried and failed, or was refused.
     Failed(usize),
-    /// It shows that what is named was tried and failed; something like it was done instead.
-    FailedInstead(usize),
     /// It shows a call for it whose result lists it among what was left out.
     LeftOut(usize),
     /// It shows a deed of this kind, but on something else.
@@ -65,16 +62,13 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     let verdict = judge_as_one(facts, said, accepted);
     match verdict {
         ActionVerdict::Supported(at) => {
-            let undone = |failed: &usize| !is_done_by_name(facts, said, *failed);
-            let instead =
-                || at.and_then(|at| failed_instead(facts, said, accepted, at)).filter(undone);
+            let failed = || at.is_some_and(|at| another_failed(facts, said, accepted, at));
             let made = || made_by(facts, said, &identifying(&said.patients)).is_some();
             let open = || at.filter(|at| is_still_open(facts, said, *at));
             left_out(facts, said, accepted, at)
                 .map(ActionVerdict::LeftOut)
                 .or_else(|| each(facts, said, accepted))
-                .or_else(|| instead().map(ActionVerdict::FailedInstead))
-                .or_else(|| failed_command(facts, said).map(ActionVerdict::FailedInstead))
+                .or_else(|| failed().then_some(ActionVerdict::NotCheckable))
                 .or_else(|| {
                     at.filter(|at| is_of_other_thing(facts, said, accepted, *at))
                         .map(ActionVerdict::OfAnother)

@@ -9,7 +9,6 @@ mod denied_run;
 mod described;
 mod each;
 mod extract;
-mod failed_command;
 mod family;
 mod fit;
 mod idiom;

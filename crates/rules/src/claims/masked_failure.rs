@@ -48,9 +48,8 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
 /// "I updated the order": the call that should have done it failed, or left it out.
 fn actions(facts: &Facts<'_>, findings: &mut Findings<'_>) {
     for (said, verdict) in facts.actions() {
-        let (at, instead) = match verdict {
-            ActionVerdict::Failed(at) => (at, false),
-            ActionVerdict::FailedInstead(at) => (at, true),
+        let at = match verdict {
+            ActionVerdict::Failed(at) => at,
             ActionVerdict::LeftOut(at) => {
                 let tool = tool_at(facts, at);
                 let note = Note::proven(format!("`{tool}` lists it among what it left out"))
@@ -64,7 +63,7 @@ fn actions(facts: &Facts<'_>, findings: &mut Findings<'_>) {
         };
         let note = Note::proven(failed(facts, at))
             .help(SAY)
-            .provable_if(!instead && is_disproved(facts, said, at))
+            .provable_if(is_disproved(facts, said, at))
             .evidence(facts.evidence_at(at));
         findings.contradicted(facts, &said.claim, note);
     }

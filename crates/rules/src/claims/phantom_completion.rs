@@ -66,7 +66,7 @@ fn judge(
             .provable_if(provable && is_disproved(facts, said));
             findings.unsupported(facts, &said.claim, note);
         }
-        ActionVerdict::Failed(_) | ActionVerdict::FailedInstead(_) | ActionVerdict::LeftOut(_) => {}
+        ActionVerdict::Failed(_) | ActionVerdict::LeftOut(_) => {}
     }
 }
 

@@ -3,7 +3,6 @@ use std::ops::Range;
 use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::listed::{labels, listed_tools};
-use super::own_search::own_search;
 use crate::facts::Answer;
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
@@ -39,10 +38,7 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
             let called = use_of(prose, index, clause, &thing, after)?;
             Some((thing, called))
         });
-        let mut used: Vec<(Thing, bool)> = used.collect();
-        if used.is_empty() {
-            used.extend(own_search(prose, clause).map(|thing| (thing, false)));
-        }
+        let used: Vec<(Thing, bool)> = used.collect();
         let known = |name: &str| used.iter().any(|(thing, _)| thing.name.as_deref() == Some(name));
         let mut beside = listed_tools(prose, clause, &labels, catalogued);
         beside.retain(|thing| !thing.name.as_deref().is_some_and(known));

@@ -2,7 +2,6 @@
 
 mod listed;
 mod mention;
-mod own_search;
 mod record;
 
 pub(crate) use mention::{Mention, mentions};
