@@ -200,7 +200,10 @@ def test_object_storage(tmp_path, monkeypatch):
             allow_bucket_creation=True,
         )
         bucket.create_dir("logs")
-        table = pyarrow.Table.from_pylist([{"id": k, "session": s} for k, s in sessions(20)])
+        # The example names no tools: each session does.
+        table = pyarrow.Table.from_pylist(
+            [{"id": k, "session": f'{{"messages": {s}, "tools": []}}'} for k, s in sessions(20)]
+        )
         pyarrow.parquet.write_table(table, "logs/sessions/a.parquet", filesystem=bucket)
         done = subprocess.run(
             [sys.executable, str(example), "logs/sessions", "logs/findings"],
