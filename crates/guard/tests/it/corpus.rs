@@ -267,7 +267,7 @@ fn valid(commands: &[String]) -> Option<Vec<bool>> {
 /// Commands of real sessions, where the public data lies beside the project: a sample of them.
 #[cfg(target_os = "linux")]
 fn recorded() -> Vec<String> {
-    const WANTED: usize = 1_500;
+    const WANTED: usize = 500;
     let packed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/coding.jsonl.gz");
     if !Path::new(packed).exists() {
         println!("not checked: recorded commands, which are not here");

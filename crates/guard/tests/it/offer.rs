@@ -277,13 +277,13 @@ fn what_a_request_needs_is_among_ten_of_five_hundred() {
         }
         let guard = builder.build().unwrap();
         let session = session(&guard, "s");
+        all += asked.len() * size(&guard.offer(&session).tools);
         for row in asked {
             let said = row["messages"].as_array().unwrap().iter().rev();
             let said = said.filter(|message| message["role"] == "user");
             let query = said.filter_map(|message| message["content"].as_str()).next().unwrap_or("");
             let offer = offered(&guard, &session, query);
             shown += size(&offer.tools);
-            all += size(&guard.offer(&session).tools);
             let offered: BTreeSet<&str> = names(&offer).into_iter().collect();
             let wanted = wanted(row);
             needed += wanted.len();

@@ -9,7 +9,7 @@ use super::*;
 /// What a tool would bring back from outside.
 const SECRET: &str = "the secret that lies outside";
 
-const TRIES: usize = 4_000;
+const TRIES: usize = 1_500;
 
 struct Swapping {
     room: Room,

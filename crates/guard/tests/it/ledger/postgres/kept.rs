@@ -7,9 +7,15 @@ use super::*;
 /// Every kind of row: two keys, two sessions, nodes, results.
 fn filled(schema: &Schema) {
     let ledger = schema.open(Durability::Batch);
+    // All at once: one by one each would wait for a transaction of its own.
+    let mut pending = Vec::new();
     for number in 0..150 {
-        execute(&ledger, "a", &id(number), format!("result {number}").as_bytes());
+        let result = format!("result {number}").into_bytes();
+        pending.push(ledger.open_execution("a", opened(&id(number)), None));
+        let draft = Draft::Closed(closed(&id(number), &result));
+        pending.push(ledger.append("a", draft, vec![result]));
     }
+    pending.into_iter().for_each(|event| drop(event.wait().unwrap()));
     ledger.rotate_key().unwrap();
     ledger.append("b", Draft::Rejected(rejected(&id(900))), Vec::new()).wait().unwrap();
     ledger.append("b", said("read it"), vec![b"read it".to_vec()]).wait().unwrap();
