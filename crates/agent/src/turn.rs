@@ -159,6 +159,9 @@ impl Agent {
                 continue;
             }
             let verified = self.verify(&draft).await?;
+            if let Some(why) = &verified.unjudged {
+                watch.told(Told::Unjudged(why));
+            }
             let (least, severity) = self.parts.settings.hold_back.least();
             if verified.disposition < least {
                 self.compressor.conversation().turns.push(reply.turn());

@@ -33,6 +33,8 @@ pub enum Told<'t> {
     Cut,
     /// Its answer is not shown: it goes back to it with this.
     HeldBack(&'t [Finding]),
+    /// No judge read its answer, for this reason.
+    Unjudged(&'t str),
     /// The conversation was compressed.
     Compressed(CompressionStrategy),
     /// It could not be compressed; nothing is lost.

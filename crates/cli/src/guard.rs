@@ -9,6 +9,7 @@ use counterfoil_guard::{
     Approver, ExecutorKind, FileExecutor, Gates, Guard, GuardOptions, GuardSettings, HostedCall,
     Ledger, Sandbox, ShellExecutor, StateFolder, SystemClock, SystemRandomness, WebExecutor,
 };
+use counterfoil_judge::AnswerJudge;
 use counterfoil_model::Agent;
 
 use crate::config::{self, Options};
@@ -35,6 +36,8 @@ pub(crate) struct Making<'o> {
     pub(crate) state: Option<State>,
     /// Whom it asks.
     pub(crate) approver: Option<Arc<dyn Approver>>,
+    /// Who reads answers beside the rules.
+    pub(crate) answer_judge: Option<Arc<dyn AnswerJudge>>,
     /// The project's root; `None` is the working directory.
     pub(crate) workspace: Option<PathBuf>,
 }
@@ -103,6 +106,9 @@ impl Making<'_> {
         }
         if let Some(judge) = judge {
             builder = builder.judge(judge);
+        }
+        if let Some(judge) = self.answer_judge {
+            builder = builder.answer_judge(judge);
         }
         if let Some(reformatter) = reformatter(self.options)? {
             builder = builder.reformatter(reformatter);

@@ -17,6 +17,7 @@ use crate::settings::GuardSettings;
 use crate::state::StateFolder;
 use crate::tool_event::ToolEvents;
 use crate::toolset::Toolset;
+use counterfoil_judge::AnswerJudge;
 use counterfoil_redact::Redactor;
 
 /// Called with the id of a session that has ended.
@@ -32,6 +33,7 @@ pub struct GuardBuilder {
     grows: bool,
     approver: Option<Arc<dyn Approver>>,
     judge: Option<Arc<dyn Completion>>,
+    answer_judge: Option<Arc<dyn AnswerJudge>>,
     reformatter: Option<Arc<dyn Completion>>,
     embedder: Option<Arc<dyn Embedder>>,
     clock: Option<Arc<dyn Clock>>,
@@ -122,6 +124,13 @@ impl GuardBuilder {
     #[must_use]
     pub fn judge(mut self, judge: Arc<dyn Completion>) -> Self {
         self.judge = Some(judge);
+        self
+    }
+
+    /// Who reads answers beside the rules, in [`Guard::verify`].
+    #[must_use]
+    pub fn answer_judge(mut self, judge: Arc<dyn AnswerJudge>) -> Self {
+        self.answer_judge = Some(judge);
         self
     }
 
@@ -222,6 +231,7 @@ impl GuardBuilder {
                 .and_of(ledger.clone()),
             approver: self.approver,
             judge: self.judge,
+            answer_judge: self.answer_judge,
             reformatter: self.reformatter,
             embedder: self.embedder,
             last_filter: LastFilter::default(),

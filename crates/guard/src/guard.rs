@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use counterfoil_judge::AnswerJudge;
 use counterfoil_model::Catalog;
 use counterfoil_rules::{AdmissionSettings, CatalogIssue, Settings as RuleSettings};
 use jiff::Timestamp;
@@ -55,6 +56,7 @@ pub(crate) struct Parts {
     pub(crate) approvals: Approvals,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) judge: Option<Arc<dyn Completion>>,
+    pub(crate) answer_judge: Option<Arc<dyn AnswerJudge>>,
     pub(crate) reformatter: Option<Arc<dyn Completion>>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) last_filter: LastFilter,
@@ -281,6 +283,11 @@ impl Guard {
 
     pub(crate) fn audit(&self) -> Option<&AuditLog> {
         self.parts.audit.as_ref()
+    }
+
+    /// Who reads answers beside the rules.
+    pub(crate) fn answer_judge(&self) -> Option<&Arc<dyn AnswerJudge>> {
+        self.parts.answer_judge.as_ref()
     }
 
     /// What takes secrets out of texts.

@@ -31,6 +31,7 @@
 //! crate `counterfoil-sdk`, which has these names by what they are about, and those of the model.
 
 mod admitted;
+mod answer_judge;
 mod approve;
 mod audit;
 mod auditing;
@@ -89,6 +90,7 @@ mod track;
 mod verify;
 
 pub use admitted::Admitted;
+pub use answer_judge::LiveJudge;
 pub use approve::PersonsDecision;
 pub use audit::{
     AppendAuditError, AuditEntry, AuditFiles, AuditFilter, AuditHead, AuditLine, AuditLog,

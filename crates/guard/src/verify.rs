@@ -17,6 +17,8 @@ pub struct Verified {
     pub findings: Vec<Finding>,
     /// The text that was judged: the answer after redaction. Spans index it.
     pub text: String,
+    /// Why no judge read the answer, where one should have.
+    pub unjudged: Option<String>,
     /// Every claim of the answer that a rule decided, by place.
     pub judgements: Vec<Judgement>,
     /// Claims of the whole session by verdict.
@@ -136,6 +138,8 @@ impl Guard {
         json!({
             "code": finding.code,
             "severity": finding.severity,
+            "grade": finding.grade,
+            "judge": finding.judge,
             "message": redact(&finding.message),
             "verdict": finding.verdict,
             "claim": claim,
@@ -168,19 +172,21 @@ impl Guard {
         let text = transcript.messages.last().map(|last| last.text.clone()).unwrap_or_default();
         let settings: &Settings = self.rules();
         let report = check(&transcript, settings);
-        let findings: Vec<Finding> =
+        let mut findings: Vec<Finding> =
             report.findings.into_iter().filter(|finding| finding.turn == turn).collect();
+        let unjudged = self.add_read(&transcript, turn, &mut findings).await;
         self.note_judgement(session, &text, &findings).await?;
         let disposition = disposition(&findings);
         let feedback =
             if disposition == Disposition::Block { feedback(&findings) } else { String::new() };
         let mut judgements = report.judgements;
         judgements.retain(|judgement| judgement.claim.turn == turn);
-        Ok(Verified { disposition, findings, text, judgements, counts: report.counts, feedback })
+        let counts = report.counts;
+        Ok(Verified { disposition, findings, text, unjudged, judgements, counts, feedback })
     }
 }
 
-fn disposition(findings: &[Finding]) -> Disposition {
+pub(crate) fn disposition(findings: &[Finding]) -> Disposition {
     let worst = findings.iter().map(|finding| finding.severity).max();
     match worst {
         Some(Severity::Error) => Disposition::Block,

@@ -37,7 +37,7 @@ pub use memory::{Memory, MemoryError, Turn};
 pub use options::{
     HooksOptions, HooksOptionsError, HooksSettings, OnFault, StopMode, WithoutQuestions,
 };
-pub use respond::{AnswerJudge, RespondError, Snapshots, Surrounding, asking, respond};
+pub use respond::{RespondError, Snapshots, Surrounding, asking, respond};
 pub use settings::{
     Extras, InstalledHook, ListedServer, Reached, SessionStart, SettingsChange, SettingsEdit,
     SettingsError, SettingsForm, WhenMissing, command_line, config_has_hooks, enabled_plugin,

@@ -5,7 +5,7 @@ use counterfoil_guard::{
     AppendError, Asking, Before, BeginSessionError, CallError, Guard, HostedCall, Judged, Session,
     SessionStart, Surroundings,
 };
-use counterfoil_model::{Agent, Finding, Role, Transcript};
+use counterfoil_model::{Agent, Role};
 use counterfoil_rules::{PROTOCOL, is_feedback};
 
 use crate::answer::{Answer, Decision};
@@ -35,17 +35,6 @@ pub struct Surrounding<'s> {
     pub workspace: Option<&'s Path>,
     /// Whether a plugin of the agent brings the hook, and no settings.
     pub by_plugin: bool,
-    /// Who reads the last answer at a stop, where the rules found nothing; `None` where nobody does.
-    pub judge: Option<&'s dyn AnswerJudge>,
-}
-
-/// Reads an answer against the record, beside the rules.
-pub trait AnswerJudge: std::fmt::Debug {
-    /// What is false in the message at that position.
-    ///
-    /// # Errors
-    /// Why it is not judged, in words for the person.
-    fn read(&self, transcript: &Transcript, turn: usize) -> Result<Vec<Finding>, String>;
 }
 
 /// Keeps what commands change, so that it can be undone.

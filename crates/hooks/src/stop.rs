@@ -105,7 +105,7 @@ pub(crate) async fn stop(
         guard.not_made(session, &outcome.call_id).await?;
     }
     let (blocks, may) = may_send_back(&memory, around, again);
-    let unread = read_by_judge(&mut judged, around, may);
+    let unread = read_by_judge(guard, &mut judged, may).await;
     let mut answer = answer(&judged, may);
     if let Some(why) = unread {
         answer.add_notice(&format!("counterfoil: no judge read the answer: {why}"));
@@ -126,26 +126,22 @@ pub(crate) async fn stop(
 
 /// Has the last answer read where the rules found nothing and the agent can be sent back; returns why
 /// nobody read it.
-fn read_by_judge(judged: &mut Judged, around: &Surrounding<'_>, may: bool) -> Option<String> {
-    let judge = around.judge.filter(|_| may && judged.review.blocking.is_empty())?;
+async fn read_by_judge(guard: &Guard, judged: &mut Judged, may: bool) -> Option<String> {
+    if !may || !judged.review.blocking.is_empty() {
+        return None;
+    }
     let transcript = &judged.turn.transcript;
     let said =
         |message: &Message| message.role == Role::Assistant && message.text == judged.review.answer;
     let turn = transcript.messages.iter().rposition(said)?;
-    if judged.review.answer.trim().is_empty() {
-        return None;
-    }
-    match judge.read(transcript, turn) {
-        Err(why) => Some(why),
-        Ok(findings) => {
-            let (errors, others): (Vec<Finding>, Vec<Finding>) =
-                findings.into_iter().partition(|finding| finding.severity == Severity::Error);
-            let warnings = others.into_iter().filter(|f| f.severity == Severity::Warning);
-            judged.review.warnings.extend(warnings);
-            judged.review.blocking.extend(errors);
-            None
-        }
-    }
+    let mut findings = Vec::new();
+    let unread = guard.add_read(transcript, turn, &mut findings).await;
+    let (errors, others): (Vec<Finding>, Vec<Finding>) =
+        findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+    let warnings = others.into_iter().filter(|finding| finding.severity == Severity::Warning);
+    judged.review.warnings.extend(warnings);
+    judged.review.blocking.extend(errors);
+    unread
 }
 
 /// Reads the log, and again for a while where it is written late.

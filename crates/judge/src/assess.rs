@@ -220,10 +220,21 @@ fn cite(case: &Case<'_>, claimed: &Claimed) -> Result<Option<Cited>, Dropped> {
             let label = Label::parse(record).ok_or(Dropped::NoLine)?;
             let text = case.text_of(label).ok_or(Dropped::NoLine)?;
             let found = find(quote, text).map_err(Dropped::Quote)?;
-            let span = Span::new(found.span.start, found.span.end);
+            let span = with_marks(text, Span::new(found.span.start, found.span.end));
             Ok(Some(Cited { label, span, quote: span.of(text).to_owned() }))
         }
     }
+}
+
+/// A stretch of JSON with the quotation marks around its ends, which the look-up leaves out.
+fn with_marks(text: &str, span: Span) -> Span {
+    const MARK: char = '"';
+    if !span.of(text).contains(MARK) {
+        return span;
+    }
+    let before = text.get(..span.start).is_some_and(|before| before.ends_with(MARK));
+    let after = text.get(span.end..).is_some_and(|after| after.starts_with(MARK));
+    Span::new(span.start - usize::from(before), span.end + usize::from(after))
 }
 
 fn searched(facts: Facts<'_>) -> Searched {

@@ -62,4 +62,4 @@ pub use kept::{BatchForm, Kept, LineError, OpinionLine, Opinions, batch_line, di
 pub use nearest::Nearest;
 pub use opinion::{Claimed, Opinion, ReadVerdict, Unjudged};
 pub use prompt::{PROMPT_VERSION, Prompt, answer_schema};
-pub use reading::{Given, Judge, Reading, ReadingOptions, Reply, read};
+pub use reading::{AnswerJudge, Given, Judge, Reading, ReadingOptions, Reply, answers, read};

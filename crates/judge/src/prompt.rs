@@ -37,6 +37,12 @@ impl Prompt {
         Self { instructions: INSTRUCTIONS, question }
     }
 
+    /// A question that was made before, with the instructions.
+    #[must_use]
+    pub fn again(question: String) -> Self {
+        Self { instructions: INSTRUCTIONS, question }
+    }
+
     /// Instructions and question in one text, for models that are given one.
     #[must_use]
     pub fn whole(&self) -> String {

@@ -1,6 +1,8 @@
 //! One answer from the case to findings: the only way in which a judge's word becomes one.
 
-use counterfoil_model::{Finding, Grade, Span, Subject};
+use std::fmt;
+
+use counterfoil_model::{Finding, Grade, MessageKind, Role, Span, Subject, Transcript};
 use counterfoil_record::Facts;
 
 use crate::assess::assess;
@@ -19,6 +21,38 @@ pub trait Judge: Send + Sync {
     /// # Errors
     /// Why there is no reply, in words for the user.
     fn ask(&self, prompt: &Prompt) -> Result<Reply, String>;
+}
+
+/// Reads whole answers: what guards, hooks and servers ask, who know nothing of cases and opinions.
+pub trait AnswerJudge: fmt::Debug + Send + Sync {
+    /// Reads the message at that position. `suspected` is what rules suspect in it. Blocks until the
+    /// reply is there, for as long as the judge is given.
+    ///
+    /// # Errors
+    /// Why it is not judged, in words for the user.
+    fn read(
+        &self,
+        transcript: &Transcript,
+        turn: usize,
+        suspected: &[Finding],
+    ) -> Result<Reading, String>;
+}
+
+/// The messages that end a turn of the agent: what it says before it waits for somebody.
+#[must_use]
+pub fn answers(transcript: &Transcript) -> Vec<usize> {
+    let messages = &transcript.messages;
+    let says = |at: &usize| {
+        let Some(message) = messages.get(*at) else { return false };
+        let own = message.role == Role::Assistant && message.agent.is_none();
+        if !own || message.kind != MessageKind::Ordinary || message.text.trim().is_empty() {
+            return false;
+        }
+        let mut later = messages.get(at + 1..).unwrap_or_default().iter();
+        let next = later.find(|next| next.role != Role::System && next.agent.is_none());
+        message.calls.is_empty() && next.is_none_or(|next| next.role == Role::User)
+    };
+    (0..messages.len()).filter(says).collect()
 }
 
 /// What a model replied.

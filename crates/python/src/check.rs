@@ -4,7 +4,9 @@ use std::io::{BufRead, BufReader, Cursor};
 use std::path::Path;
 
 use counterfoil_formats::{Options, ReadError, Reading, decompressed, log_name, read, read_tools};
-use counterfoil_model::{Catalog, Format, Mode, Problem, Severity};
+use counterfoil_guard::LiveJudge;
+use counterfoil_judge::{AnswerJudge as _, answers};
+use counterfoil_model::{Catalog, Finding, Format, Mode, Problem, Severity, Transcript};
 use counterfoil_report::{
     Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
 };
@@ -13,6 +15,7 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 
 use crate::failure::failed;
+use crate::judge::PythonJudge;
 
 /// What the caller wants, as JSON.
 #[derive(Default, Deserialize)]
@@ -29,6 +32,10 @@ struct CheckRequest {
     severity: Option<Severity>,
     /// What rules only suspect is told, too.
     suspected: bool,
+    /// How the judge is named, where there is one.
+    judge_name: Option<String>,
+    /// From which confidence on its word counts.
+    judge_threshold: Option<f64>,
 }
 
 /// What is wanted, checked.
@@ -39,20 +46,22 @@ struct Job {
     catalog: Option<Catalog>,
     least: Severity,
     suspected: bool,
+    judge: Option<LiveJudge>,
     renderer: Box<dyn Renderer>,
 }
 
 /// Holds every session in `data` against its own record: `(report, worst severity or None, whether
 /// nothing could be read)`.
 #[pyfunction]
-#[pyo3(signature = (data, wanted, tools=None))]
+#[pyo3(signature = (data, wanted, tools=None, judge=None))]
 pub(crate) fn check(
     py: Python<'_>,
     data: &[u8],
     wanted: &str,
     tools: Option<&str>,
+    judge: Option<Py<PyAny>>,
 ) -> PyResult<(String, Option<&'static str>, bool)> {
-    let job = Job::new(wanted, None, tools)?;
+    let job = Job::new(wanted, None, tools, judge)?;
     // What Python writes must not change while it is read.
     let data = data.to_vec();
     py.detach(|| job.run(decompressed(Cursor::new(data)).map_err(ReadError::Io)))
@@ -60,14 +69,15 @@ pub(crate) fn check(
 
 /// The same for a file, which may be packed.
 #[pyfunction]
-#[pyo3(signature = (path, wanted, tools=None))]
+#[pyo3(signature = (path, wanted, tools=None, judge=None))]
 pub(crate) fn check_file(
     py: Python<'_>,
     path: &str,
     wanted: &str,
     tools: Option<&str>,
+    judge: Option<Py<PyAny>>,
 ) -> PyResult<(String, Option<&'static str>, bool)> {
-    let job = Job::new(wanted, Some(path), tools)?;
+    let job = Job::new(wanted, Some(path), tools, judge)?;
     py.detach(|| {
         let file = File::open(Path::new(path));
         let opened = file.and_then(|file| decompressed(BufReader::with_capacity(64 * 1024, file)));
@@ -83,7 +93,12 @@ pub(crate) fn rules() -> Vec<(&'static str, &'static str, &'static str, &'static
 }
 
 impl Job {
-    fn new(wanted: &str, path: Option<&str>, tools: Option<&str>) -> PyResult<Self> {
+    fn new(
+        wanted: &str,
+        path: Option<&str>,
+        tools: Option<&str>,
+        judge: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
         let wanted: CheckRequest = serde_json::from_str(wanted).map_err(failed)?;
         let name = wanted.name.unwrap_or_else(|| log_name(path.unwrap_or_default()));
         let shown = path.map_or_else(|| name.clone(), str::to_owned);
@@ -111,6 +126,10 @@ impl Job {
             catalog: tools.map(catalog).transpose()?,
             least: wanted.severity.unwrap_or(Severity::Note),
             suspected: wanted.suspected,
+            judge: judge.map(|function| {
+                let name = wanted.judge_name.unwrap_or_else(|| "judge".to_owned());
+                PythonJudge::live(function, name, wanted.judge_threshold)
+            }),
             renderer: ReportFormat::Json.renderer(look),
         })
     }
@@ -161,6 +180,7 @@ impl Job {
         }
         let report = check_rules(&transcript, &self.settings);
         let mut findings = report.findings;
+        self.read_answers(&transcript, &mut findings, summary);
         let told = findings.len();
         if !self.suspected {
             findings.retain(|finding| !finding.is_suspicion());
@@ -184,6 +204,30 @@ impl Job {
         fragments.push(self.renderer.transcript(&checked));
         summary.add(&checked);
         self.unread(&problems, false, fragments, summary);
+    }
+
+    /// Has the answers read that end a turn, where there is a judge.
+    fn read_answers(
+        &self,
+        transcript: &Transcript,
+        findings: &mut Vec<Finding>,
+        summary: &mut Summary,
+    ) {
+        let Some(judge) = &self.judge else { return };
+        let judged = summary.judged.get_or_insert_default();
+        for turn in answers(transcript) {
+            let of_turn = |finding: &&Finding| finding.turn == turn && finding.is_suspicion();
+            let suspected: Vec<Finding> = findings.iter().filter(of_turn).cloned().collect();
+            match judge.read(transcript, turn, &suspected) {
+                Ok(reading) => {
+                    judged.asked += 1;
+                    judged.dropped += reading.dropped;
+                    judged.cleared += reading.join(turn, findings);
+                }
+                Err(why) => *judged.unjudged.entry(why).or_default() += 1,
+            }
+        }
+        findings.sort_by_key(|finding| finding.turn);
     }
 
     fn unread(

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::failure::{failed, failure};
+use crate::judge::PythonJudge;
 use crate::process::{ProcessBound, runtime};
 use crate::session::PySession;
 use crate::waiting_calls::{CallerApprover, PythonTool, WaitingCalls};
@@ -32,6 +33,10 @@ struct GuardRequest {
     asks: bool,
     /// The program runs its tools itself: there are none to call.
     host: bool,
+    /// How the judge is named, where there is one.
+    judge_name: Option<String>,
+    /// From which confidence on its word counts.
+    judge_threshold: Option<f64>,
 }
 
 /// The one door for every tool call.
@@ -44,10 +49,11 @@ pub(crate) struct PyGuard {
 #[pymethods]
 impl PyGuard {
     #[new]
-    fn new(py: Python<'_>, request: &str) -> PyResult<Self> {
+    #[pyo3(signature = (request, judge=None))]
+    fn new(py: Python<'_>, request: &str, judge: Option<Py<PyAny>>) -> PyResult<Self> {
         let request: GuardRequest = serde_json::from_str(request)
             .map_err(|error| failure(error, Some("the keys are those of docs/configuration.md")))?;
-        py.detach(|| Self::made(request))
+        py.detach(|| Self::made(request, judge))
     }
 
     /// Adds a function of the program as a tool, in the place of one of that name: `{name,
@@ -114,7 +120,7 @@ impl PyGuard {
 }
 
 impl PyGuard {
-    fn made(request: GuardRequest) -> PyResult<Self> {
+    fn made(request: GuardRequest, judge: Option<Py<PyAny>>) -> PyResult<Self> {
         runtime()?;
         let waiting = Arc::new(WaitingCalls::default());
         let folder = request.state.map(StateFolder::at);
@@ -151,6 +157,11 @@ impl PyGuard {
         }
         if request.asks {
             builder = builder.approver(Arc::new(CallerApprover(Arc::clone(&waiting))));
+        }
+        if let Some(function) = judge {
+            let name = request.judge_name.unwrap_or_else(|| "judge".to_owned());
+            let judge = PythonJudge::live(function, name, request.judge_threshold);
+            builder = builder.answer_judge(Arc::new(judge));
         }
         if let Some(folder) = folder {
             builder = builder.state(folder);

@@ -3,7 +3,8 @@
 //! Everything goes in and comes out as JSON, so that the shapes are those of the command line; the
 //! package beside it (`python/counterfoil`) makes Python objects of them. Nothing here holds the
 //! interpreter's lock while it works or waits, and nothing here calls Python from another thread:
-//! functions of a program run where the program called.
+//! functions of a program run where the program called. Only a judge of a guard is asked from a thread
+//! of the guard.
 //!
 //! Deliberately not here: decisions. They are made by the crates below.
 
@@ -14,6 +15,7 @@ mod execution_ids;
 mod failure;
 mod fixation;
 mod guard;
+mod judge;
 mod process;
 mod session;
 mod tracked;

@@ -49,8 +49,8 @@ impl PySession {
         })
     }
 
-    /// Holds an answer against the receipts: `{disposition, text, findings, claims, feedback}` as
-    /// JSON.
+    /// Holds an answer against the receipts: `{disposition, text, findings, claims, feedback,
+    /// unjudged}` as JSON.
     fn verify(&self, py: Python<'_>, text: &str) -> PyResult<String> {
         py.detach(|| {
             let (guard, session) = self.parts.get()?;
@@ -74,6 +74,7 @@ impl PySession {
                 "findings": verified.findings.iter().map(finding).collect::<Vec<_>>(),
                 "claims": claims,
                 "feedback": verified.feedback,
+                "unjudged": verified.unjudged,
             })))
         })
     }

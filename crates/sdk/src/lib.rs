@@ -71,6 +71,14 @@ pub mod policy {
     };
 }
 
+/// A language model that reads answers beside the rules, and must cite.
+pub mod judge {
+    pub use counterfoil_guard::LiveJudge;
+    pub use counterfoil_judge::{
+        AnswerJudge, Grading, Judge, Prompt, Reading, ReadingOptions, Reply,
+    };
+}
+
 /// What the model is shown: every tool that it may use, or those that a request is about.
 pub mod offer {
     pub use counterfoil_guard::{

@@ -1,20 +1,20 @@
 //! How good a model is as a judge.
 
 use std::collections::BTreeMap;
-use std::io::{self, Cursor, Write as _};
+use std::io::{self, Cursor, Read as _, Write as _};
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use counterfoil_formats::{Options as ReadOptions, read};
-use counterfoil_judge::Reading;
+use counterfoil_judge::{AnswerJudge as _, Reading};
 use counterfoil_model::{Format, Transcript};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use serde::Deserialize;
 
 use super::Global;
-use crate::config;
+use crate::config::{self, Options};
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::judge::Judging;
@@ -38,6 +38,13 @@ pub(crate) struct Arguments {
 enum What {
     /// Ask a judge about 40 sessions that come along, of which 20 lie
     Try {
+        /// claude, codex, gemini, a name from [[llm.providers]], or auto
+        #[arg(value_name = "NAME")]
+        judge: String,
+    },
+    /// Ask a judge one question, for other programs: the question on standard input, the model's reply
+    /// on standard output
+    Ask {
         /// claude, codex, gemini, a name from [[llm.providers]], or auto
         #[arg(value_name = "NAME")]
         judge: String,
@@ -78,6 +85,7 @@ struct Labels {
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
     let (judge, rows) = match &arguments.what {
+        What::Ask { judge } => return ask(judge, &options),
         What::Try { judge } => (judge, rows(SESSIONS)?),
         What::Agreement { labels, judge } => {
             let place = || labels.display().to_string();
@@ -87,14 +95,25 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let judging = Judging::named(judge, &options)?;
     let began = Instant::now();
-    let ask =
-        || rows.par_iter().map(|row| judging.read_answer(&row.transcript, row.turn)).collect();
+    let ask = || rows.par_iter().map(|row| judging.read(&row.transcript, row.turn, &[])).collect();
     let readings: Vec<Result<Reading, String>> = judging.pool()?.install(ask);
     let tally = Tally::of(&rows, &readings);
     let mut out = io::stdout().lock();
     write!(out, "{}", tally.text())?;
     writeln!(out, "{} s, {} tokens", began.elapsed().as_secs(), judging.tokens())?;
     Ok(if tally.read == 0 { Exit::Input } else { Exit::Clean })
+}
+
+/// Passes a question on, and the reply back.
+fn ask(judge: &str, options: &Options) -> anyhow::Result<Exit> {
+    let mut question = String::new();
+    io::stdin().lock().read_to_string(&mut question).context("no question could be read")?;
+    if question.trim().is_empty() {
+        return Err(Complaint::new("there is no question on standard input").into());
+    }
+    let reply = Judging::named(judge, options)?.ask(question).map_err(Complaint::new)?;
+    writeln!(io::stdout(), "{reply}")?;
+    Ok(Exit::Clean)
 }
 
 fn rows(text: &str) -> anyhow::Result<Vec<Row>> {

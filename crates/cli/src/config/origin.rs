@@ -61,6 +61,8 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("judge.budget", May::NotSay),
     ("judge.concurrency", May::NotSay),
     ("judge.hooks", May::NotSay),
+    ("judge.chat", May::NotSay),
+    ("judge.proxy", May::NotSay),
     ("judge.timeout_secs", May::NotSay),
     ("judge.max_answers", May::NotSay),
     ("rules", May::RaiseRules),

@@ -23,6 +23,7 @@ use crate::command::Global;
 use crate::config::{self, Options};
 use crate::exit::Complaint;
 use crate::guard::{Making, settings_beside};
+use crate::judge::Judging;
 use crate::provider::provider;
 use crate::skills::find;
 use crate::surroundings::environment;
@@ -85,6 +86,7 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
         options: &options,
         state: Some(state),
         approver: Some(Arc::clone(&wanted.approver)),
+        answer_judge: Judging::answer_judge(&options, options.judge.chat)?,
         workspace: wanted.workspace.clone(),
     }
     .guard()?;

@@ -38,6 +38,7 @@ pub(crate) fn seen(what: &Told<'_>) -> Seen {
                 Row::of(Tone::Wrong, "checked").and(Tone::Plain, ": an answer was held back");
             Seen::Rows([vec![head], told_once(findings)].concat())
         }
+        Told::Unjudged(why) => note(format!("no judge read the answer: {why}")),
         Told::Cut => note("the model was cut off: its answer may be no longer".to_owned()),
         Told::Compressed(strategy) => {
             note(format!("the conversation is told in short now ({strategy})"))

@@ -1,10 +1,11 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use counterfoil_judge::{BatchForm, Grading, Judge, ReadingOptions};
+use counterfoil_judge::{AnswerJudge, BatchForm, Grading, Judge, ReadingOptions};
 use counterfoil_redact::Redactor;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,10 @@ pub(crate) struct JudgeOptions {
     pub(crate) concurrency: usize,
     /// A judge reads the last answer of a coding agent when it stops, where the rules found nothing.
     pub(crate) hooks: bool,
+    /// A judge reads every answer of `chat` before it is shown, where the rules found nothing.
+    pub(crate) chat: bool,
+    /// A judge reads every answer that ends a turn in the proxy, where the rules found nothing.
+    pub(crate) proxy: bool,
     /// How many seconds a judge has for one answer; at a hook at most 22.
     pub(crate) timeout_secs: u64,
     /// The most answers that one run asks about; the others are unjudged. 0 is no limit.
@@ -52,6 +57,8 @@ impl Default for JudgeOptions {
             budget: 0,
             concurrency: 4,
             hooks: false,
+            chat: false,
+            proxy: false,
             timeout_secs: 120,
             max_answers: 0,
         }
@@ -99,12 +106,23 @@ impl Judging {
         Ok(Self::new(Some(judge(name, options, time)?), Keeper::none(), &options.judge)?)
     }
 
-    /// Who reads the last answer at a stop.
+    /// The configured one, or what is found on this machine.
     #[cfg(feature = "guard")]
-    pub(crate) fn for_hook(options: &Options, time: Duration) -> anyhow::Result<Self> {
+    pub(crate) fn configured(options: &Options, time: Duration) -> anyhow::Result<Self> {
         let own = &options.judge;
         let named = if own.name.is_empty() && own.command.is_empty() { "auto" } else { &own.name };
         Ok(Self::new(Some(judge(named, options, time)?), Keeper::none(), own)?)
+    }
+
+    /// Who reads answers beside the rules, where the user wants that.
+    #[cfg(feature = "guard")]
+    pub(crate) fn answer_judge(
+        options: &Options,
+        wanted: bool,
+    ) -> anyhow::Result<Option<Arc<dyn AnswerJudge>>> {
+        let time = Duration::from_secs(options.judge.timeout_secs.max(1));
+        let judging = wanted.then(|| Self::configured(options, time)).transpose()?;
+        Ok(judging.map(|judging| Arc::new(judging) as Arc<dyn AnswerJudge>))
     }
 
     fn new(

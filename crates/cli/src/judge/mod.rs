@@ -7,13 +7,15 @@ mod model;
 mod opinions;
 mod preset;
 
+use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use counterfoil_judge::{
-    Case, Given, Judge, Opinion, OpinionLine, Prompt, Reading, ReadingOptions, digest, read,
+    AnswerJudge, Case, Given, Judge, Opinion, OpinionLine, Prompt, Reading, ReadingOptions,
+    answers, digest, read,
 };
-use counterfoil_model::{Finding, Grade, MessageKind, Role, Transcript};
+use counterfoil_model::{Finding, Grade, Transcript};
 use counterfoil_record::Record;
 use counterfoil_redact::Redactor;
 use counterfoil_report::{Judged, Summary};
@@ -84,21 +86,10 @@ impl Judging {
         judged
     }
 
-    /// What a judge reads in one answer.
-    ///
-    /// # Errors
-    /// Why it is not judged.
-    pub(crate) fn read_answer(
-        &self,
-        transcript: &Transcript,
-        turn: usize,
-    ) -> Result<Reading, String> {
-        let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
-        match self.answer(&record, turn, &[]) {
-            None => Ok(Reading::default()),
-            Some(Answered::Unjudged(why)) => Err(why),
-            Some(Answered::Read(_, reading, _)) => Ok(reading),
-        }
+    /// The reply to a question that another program made.
+    pub(crate) fn ask(&self, question: String) -> Result<String, String> {
+        let judge = self.judge.as_ref().ok_or("there is no judge")?;
+        Ok(judge.ask(&Prompt::again(question))?.text)
     }
 
     /// How many tokens the judge read and wrote, as far as it says so.
@@ -178,20 +169,28 @@ impl Judging {
     }
 }
 
-/// The messages that end a turn of the agent: what it says before it waits for somebody.
-fn answers(transcript: &Transcript) -> Vec<usize> {
-    let messages = &transcript.messages;
-    let says = |at: &usize| {
-        let Some(message) = messages.get(*at) else { return false };
-        let own = message.role == Role::Assistant && message.agent.is_none();
-        if !own || message.kind != MessageKind::Ordinary || message.text.trim().is_empty() {
-            return false;
+impl fmt::Debug for Judging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.judge.as_ref().map(|judge| judge.name());
+        f.debug_struct("Judging").field("judge", &name).finish_non_exhaustive()
+    }
+}
+
+impl AnswerJudge for Judging {
+    fn read(
+        &self,
+        transcript: &Transcript,
+        turn: usize,
+        suspected: &[Finding],
+    ) -> Result<Reading, String> {
+        let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
+        let suspected: Vec<Finding> = suspected.iter().map(|f| self.redacted(f)).collect();
+        match self.answer(&record, turn, &suspected) {
+            None => Ok(Reading::default()),
+            Some(Answered::Unjudged(why)) => Err(why),
+            Some(Answered::Read(_, reading, _)) => Ok(reading),
         }
-        let mut later = messages.get(at + 1..).unwrap_or_default().iter();
-        let next = later.find(|next| next.role != Role::System && next.agent.is_none());
-        message.calls.is_empty() && next.is_none_or(|next| next.role == Role::User)
-    };
-    (0..messages.len()).filter(says).collect()
+    }
 }
 
 /// Where a finding stands in its message.

@@ -79,6 +79,42 @@ fn an_answer_that_the_record_shows_is_printed_and_a_lie_never_is() {
     }
 }
 
+/// What no rule proves a judge reads, before anybody sees it.
+#[test]
+fn a_judge_reads_answers_where_the_user_wants_it() {
+    let finding = json!({ "sentence": "S1", "verdict": "contradicted", "says": "door is red",
+        "record": "R1", "quote": "door is green", "needs": null, "confidence": 0.9 });
+    let reply = json!({ "findings": [finding], "need": [], "supported": [] }).to_string();
+    let judge = |script: &str| {
+        let command = json!(["sh", "-c", format!("cat >/dev/null; {script}")]);
+        format!("[judge]\nchat = true\ntimeout_secs = 5\ncommand = {command}")
+    };
+    let read = || calls("read_file", &json!({ "path": "notes.txt" }));
+    let red = || says("The door is red.");
+    for (script, replies, out, err) in [
+        // It is right once, and then has nothing to say.
+        (
+            format!(
+                "[ -e asked ] && echo '{{\"findings\": []}}' || printf '%s' '{reply}'; touch asked"
+            ),
+            vec![read(), red(), says("The door is green.")],
+            "The door is green.\n",
+            "an answer was held back",
+        ),
+        (
+            "exit 1".to_owned(),
+            vec![read(), red()],
+            "The door is red.\n",
+            "no judge read the answer",
+        ),
+    ] {
+        let (port, _) = model(replies);
+        let ran = chat(&desk(port, &judge(&script)), &["-p", "What colour is the door?"], "");
+        assert_eq!((ran.code, ran.out.as_str()), (0, out), "{ran}");
+        assert!(ran.err.contains(err), "{ran}");
+    }
+}
+
 #[test]
 fn a_session_goes_on_and_receipts_stand_in_the_ledger() {
     let (port, asked) = model(vec![

@@ -58,13 +58,13 @@ fn a_program_reads_what_no_rule_proves() {
     let ran = desk.run(&line.replace("--opinions", "--judge auto --opinions"));
     assert_eq!(ran.code, 1, "{ran}");
     insta::assert_snapshot!(ran.out, @r#"
-    error[JUDGE]: “total is 529” is not what the result of `get_order` (R1) shows: “total": 384”
+    error[JUDGE]: “total is 529” is not what the result of `get_order` (R1) shows: “"total": 384”
     --> log.json:1 (turn 3)
      |
      | I looked it up. The total is 529.
      |                     ^^^^^^^^^^^^ contradicted
      |
-     = record: get_order (1), line 1: total": 384
+     = record: get_order (1), line 1: "total": 384
      = judge: sh, 90% sure; confirmed by code: the number differs: `529` and `384`
 
     1 error in 1 transcript (no claims to check)

@@ -41,6 +41,8 @@ fn what_is_in_force() {
     budget = 0
     concurrency = 4
     hooks = false
+    chat = false
+    proxy = false
     timeout_secs = 120
     max_answers = 0
 
@@ -372,6 +374,8 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     budget = 0
     concurrency = 4
     hooks = false
+    chat = false
+    proxy = false
     timeout_secs = 120
     max_answers = 0
 

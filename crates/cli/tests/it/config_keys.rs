@@ -21,6 +21,8 @@ const KEYS: &[(&str, &str)] = &[
     ("judge.budget", "0"),
     ("judge.concurrency", "4"),
     ("judge.hooks", "false"),
+    ("judge.chat", "false"),
+    ("judge.proxy", "false"),
     ("judge.timeout_secs", "120"),
     ("judge.max_answers", "0"),
     ("rules", "{}"),

@@ -1,6 +1,7 @@
 //! What the guard promises, from outside.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+mod answer_judge;
 mod audit;
 mod blocklist;
 mod cache;

@@ -59,6 +59,7 @@ class Verified:
     """What an answer of the agent is worth: `pass`, `annotate` (with warnings) or `block`.
 
     `feedback` is what to tell the model where it is blocked. It is true unless it is blocked.
+    `unjudged` is why the judge of the guard did not read it; None where it did, or there is none.
     """
 
     disposition: Literal["pass", "annotate", "block"]
@@ -66,6 +67,7 @@ class Verified:
     findings: tuple[Finding, ...]
     claims: tuple[Claim, ...]
     feedback: str
+    unjudged: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -109,4 +111,5 @@ def verified_of(text: str) -> Verified:
         findings=tuple(finding_of(one) for one in found["findings"]),
         claims=tuple(claim_of(one) for one in found["claims"]),
         feedback=found["feedback"],
+        unjudged=found.get("unjudged"),
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 from . import _counterfoil as native
 from ._errors import CounterfoilError, Unsupported
+from ._judge import Asker, Judge, judge_named
 from ._plain import clean, to_json
 from ._report import Report, Severity
 from ._rules import modes as modes_of
@@ -31,6 +32,12 @@ class CheckOptions(TypedDict, total=False):
     (`off`, `shadow`, `warn`, `block`), `severity` leaves out what is below. `execution_window` is how
     many seconds an execution may be cited; 0 is the whole session. `form` names the form of the log,
     where it should not be found out. `suspected` also tells what rules only suspect.
+
+    `judge` reads every answer that ends a turn (docs/judge.md): a function of the program, which may be
+    a coroutine, is given the instructions and the question and returns the model's reply; a name is what
+    `counterfoil check --judge` takes. What it says counts from `judge_threshold` on (0.7), and it is
+    asked at most `judge_rate` times a second in this process. What it raises leaves that answer
+    unjudged: `report.summary.judged` counts them.
     """
 
     form: str | None
@@ -40,6 +47,9 @@ class CheckOptions(TypedDict, total=False):
     severity: Severity | None
     execution_window: int
     suspected: bool
+    judge: Judge | None
+    judge_threshold: float | None
+    judge_rate: float | None
 
 
 def check(
@@ -61,7 +71,7 @@ def check(
     `report.unreadable` is true. Raises `CounterfoilError` for rules, modes and forms that there are
     not.
     """
-    return _report(native.check(_bytes_of(messages), wanted(options, session), _tools(tools)))
+    return _checked(messages, tools, session, options, asker(options))
 
 
 async def acheck(
@@ -71,8 +81,11 @@ async def acheck(
     session: str = "session",
     **options: Unpack[CheckOptions],
 ) -> Report:
-    """`check`, in a thread: the loop goes on."""
-    return await asyncio.to_thread(check, messages, tools, session=session, **options)
+    """`check`, in a thread: the loop goes on, and asks a judge that is a coroutine."""
+    judge = asker(options)
+    if judge is not None:
+        judge.loop = asyncio.get_running_loop()
+    return await asyncio.to_thread(_checked, messages, tools, session, options, judge)
 
 
 def check_file(
@@ -85,7 +98,8 @@ def check_file(
     """`check` for one log, which may be packed (`.gz`, `.zst`, `.zip`). Without `session` it is named
     after the file."""
     shown = os.fspath(path)
-    return _report(native.check_file(shown, wanted(options, session), _tools(tools)))
+    judge = asker(options)
+    return _report(native.check_file(shown, wanted(options, session), _tools(tools), judge))
 
 
 def check_files(
@@ -164,8 +178,22 @@ def wanted(options: CheckOptions, session: str | None) -> str:
             "execution_window": window,
             "severity": severity,
             "suspected": bool(options.get("suspected", False)),
+            **judge_named(options.get("judge"), options.get("judge_threshold")),
         }
     )
+
+
+def asker(options: CheckOptions) -> Asker | None:
+    """Who reads answers, where somebody does."""
+    judge = options.get("judge")
+    return None if judge is None else Asker(judge, options.get("judge_rate"))
+
+
+def _checked(
+    messages: object, tools: Tools, session: str, options: CheckOptions, judge: Asker | None
+) -> Report:
+    wants = wanted(options, session)
+    return _report(native.check(_bytes_of(messages), wants, _tools(tools), judge))
 
 
 def _bytes_of(messages: object) -> bytes:

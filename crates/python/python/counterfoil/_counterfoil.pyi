@@ -1,12 +1,21 @@
 """The extension module: everything goes in and comes out as JSON. For this package alone."""
 
+from collections.abc import Callable
 from typing import Literal, final
 
 __version__: str
 
-def check(data: bytes, wanted: str, tools: str | None = None) -> tuple[str, str | None, bool]: ...
+def check(
+    data: bytes,
+    wanted: str,
+    tools: str | None = None,
+    judge: Callable[[str, str], str] | None = None,
+) -> tuple[str, str | None, bool]: ...
 def check_file(
-    path: str, wanted: str, tools: str | None = None
+    path: str,
+    wanted: str,
+    tools: str | None = None,
+    judge: Callable[[str, str], str] | None = None,
 ) -> tuple[str, str | None, bool]: ...
 def rules() -> list[tuple[str, str, str, str]]: ...
 def executions_cited(text: str) -> str: ...
@@ -46,7 +55,7 @@ class Fixation:
 
 @final
 class Guard:
-    def __new__(cls, request: str) -> Guard: ...
+    def __new__(cls, request: str, judge: Callable[[str, str], str] | None = None) -> Guard: ...
     def add_tool(self, tool: str) -> None: ...
     def session(
         self,

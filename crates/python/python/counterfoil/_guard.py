@@ -15,6 +15,7 @@ from ._answers import Answer, Approver
 from ._calling import called_with, named_arguments
 from ._check import program
 from ._errors import CounterfoilError, Refused
+from ._judge import Asker, Judge, judge_named
 from ._plain import to_json
 from ._schema import definition, is_coroutine
 from ._session import Session, entered
@@ -59,7 +60,8 @@ class Guard:
     the keys of `counterfoil.toml` (`{"tools": {"policy": …}}`, docs/configuration.md). `workspace` is
     what built-in tools are confined to, `builtin` names which of them there are: `shell`, `file`,
     `web`. `approver` is asked when a gate asks: it says True, False or a reason for no; without one,
-    nobody agrees. `tools` are functions of the program (see `tool`).
+    nobody agrees. `tools` are functions of the program (see `tool`). `judge` reads answers in
+    `Session.verify` where the rules found nothing (see `check`); it is asked from a thread of the guard.
 
     Raises `CounterfoilError` for a configuration that cannot be, or a record that cannot be kept.
     """
@@ -73,6 +75,8 @@ class Guard:
         builtin: Sequence[str] = (),
         approver: Approver | None = None,
         tools: Iterable[Callable[..., Any]] = (),
+        judge: Judge | None = None,
+        judge_threshold: float | None = None,
     ) -> None:
         request: dict[str, Any] = {
             "config": dict(config or {}),
@@ -81,6 +85,7 @@ class Guard:
             "builtin": list(builtin),
             "program": program() if "shell" in builtin else None,
             "asks": approver is not None,
+            **judge_named(judge, judge_threshold),
         }
         if request["workspace"] is None and builtin:
             request["workspace"] = os.getcwd()
@@ -89,7 +94,7 @@ class Guard:
                 os.makedirs(state, mode=0o700, exist_ok=True)
             except OSError as error:
                 raise CounterfoilError(f"the state folder cannot be used: {error}") from None
-        self._native = native.Guard(to_json(request))
+        self._native = native.Guard(to_json(request), None if judge is None else Asker(judge))
         self.approver = approver
         self._functions: dict[str, Callable[..., Any]] = {}
         self._session: Session | None = None

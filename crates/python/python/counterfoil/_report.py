@@ -30,6 +30,7 @@ COLUMNS = (
     "rule",
     "name",
     "severity",
+    "grade",
     "verdict",
     "confidence",
     "message",
@@ -56,7 +57,8 @@ class Span:
 class Finding:
     """Something that is wrong with what an agent said, or with a call that it made.
 
-    `severity` is `error` where the record proves it; `verdict` is `contradicted` or `unsupported`.
+    `grade` says what it rests on: `proven` by the record, `read` by a judge whose quotations were found
+    (`judge` has its name and how sure it is), or only `suspected`; `severity` follows from it. `verdict` is `contradicted` or `unsupported`.
     `turn` is the index of the message; `span` and `claim` are about what was said, `call` about a
     call. `evidence` is what the record shows: `{execution_id or call_id or turn, tool?, pointer,
     excerpt}`.
@@ -81,6 +83,8 @@ class Finding:
     format: str = ""
     model: str | None = None
     mode: str = ""
+    grade: str = ""
+    judge: dict[str, Any] | None = None
 
     def row(self) -> dict[str, Any]:
         """One row of a table of findings: the members of `COLUMNS`."""
@@ -92,6 +96,7 @@ class Finding:
             "rule": self.rule,
             "name": self.name,
             "severity": self.severity,
+            "grade": self.grade,
             "verdict": self.verdict,
             "confidence": self.confidence,
             "message": self.message,
@@ -137,6 +142,8 @@ class Summary:
     gaps: dict[str, int] = field(default_factory=dict[str, int])
     skipped: dict[str, int] = field(default_factory=dict[str, int])
     problems: tuple[dict[str, Any], ...] = ()
+    # What became of the answers that a judge was to read; None without one.
+    judged: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -282,6 +289,8 @@ def finding_of(record: dict[str, Any]) -> Finding:
         format=transcript.get("format", ""),
         model=transcript.get("model"),
         mode=record.get("mode", ""),
+        grade=record.get("grade", ""),
+        judge=record.get("judge"),
     )
 
 

@@ -223,9 +223,16 @@ impl Exchange {
         self.settings.mode
     }
 
-    /// How long a judgement may take; whoever withholds waits for it.
+    /// How long a judgement may take; whoever withholds waits for it, and whoever has a judge waits as
+    /// long as that may take.
     pub(super) fn limit(&self) -> Option<Duration> {
-        (!self.settings.withholds()).then_some(self.settings.verify)
+        let waits = self.settings.withholds() || self.has_judge();
+        (!waits).then_some(self.settings.verify)
+    }
+
+    /// Whether a judge reads what ends a turn: then nothing of it is known to be right before it ends.
+    pub(super) fn has_judge(&self) -> bool {
+        self.proxy.guard.has_answer_judge()
     }
 
     /// What is wrong with the beginning of an answer.
@@ -294,13 +301,15 @@ impl Exchange {
             prepared.recorded().await;
         }
         let calls = calls::judge(&self.proxy.guard, seen, shown, &answer, asking).await;
-        let findings = self.judge(&prepared, answer, None).await;
+        let findings = self.judge(&prepared, answer.clone(), None).await;
         let mut conclusion = match calls {
             Ok(calls) => Conclusion { calls, ..Conclusion::default() },
             Err(error) => Conclusion::not_judged(error, reply),
         };
         match findings {
             Ok(mut findings) => {
+                let unread = self.read_by_judge(&prepared, answer, &mut findings).await;
+                conclusion.calls.notes.extend(unread);
                 if !findings.is_empty() {
                     // Their receipts may be on their way.
                     prepared.recorded().await;
@@ -311,6 +320,24 @@ impl Exchange {
             Err(error) => conclusion.unjudged = Some(error.to_string()),
         }
         conclusion
+    }
+
+    /// Adds what a judge reads in an answer that ends a turn; returns what is to be said where none
+    /// read it.
+    async fn read_by_judge(
+        &self,
+        prepared: &Prepared,
+        answer: Vec<Message>,
+        findings: &mut Vec<Finding>,
+    ) -> Option<String> {
+        if !self.has_judge() || answer.iter().any(|message| !message.calls.is_empty()) {
+            return None;
+        }
+        let mut transcript = prepared.shown.transcript.clone();
+        transcript.messages.extend(answer);
+        let turn = transcript.messages.len().checked_sub(1)?;
+        let unread = self.proxy.guard.add_read(&transcript, turn, findings).await;
+        unread.map(|why| format!("no judge read the answer: {why}"))
     }
 
     /// Writes down what became of the answer.

@@ -85,6 +85,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         options: &options,
         state: Some(global.state()?.create()?),
         approver: Some(Arc::new(Asks::new(AtTerminal, arguments.yes))),
+        answer_judge: None,
         workspace: arguments.workspace.clone(),
     }
     .guard()?;

@@ -67,7 +67,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     may_listen(arguments)?;
     let state = global.state()?.create()?;
     let audit = state.folder().audit();
-    let making = Making { options: &options, state: Some(state), approver: None, workspace: None };
+    let making = Making {
+        options: &options,
+        state: Some(state),
+        approver: None,
+        answer_judge: None,
+        workspace: None,
+    };
     let guard = making.offering(&[])?;
     for notice in guard.notices() {
         writeln!(io::stderr(), "note: {notice}")?;

@@ -48,7 +48,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Some(_) => Some(global.state()?.existing()?),
         None => None,
     };
-    let guard = Making { options: &options, state, approver: None, workspace: None }.guard()?;
+    let guard =
+        Making { options: &options, state, approver: None, answer_judge: None, workspace: None }
+            .guard()?;
     if let Some(id) = &arguments.session
         && !guard.ledger().sessions()?.contains(id)
     {

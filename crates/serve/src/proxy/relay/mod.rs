@@ -355,6 +355,9 @@ impl Relay {
             self.cleared = usize::MAX;
             return;
         }
+        if self.exchange.has_judge() {
+            return;
+        }
         let fresh = self.text.get(self.cleared..).unwrap_or_default();
         let Some(end) = last_end(fresh).map(|end| self.cleared + end) else { return };
         if fresh.get(..end - self.cleared).unwrap_or_default().trim().is_empty() {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use counterfoil_guard::{Guard, GuardSettings, Ledger, Receipt, recorded_transcript};
+use counterfoil_guard::{Guard, GuardBuilder, GuardSettings, Ledger, Receipt, recorded_transcript};
 use counterfoil_model::Transcript;
 use counterfoil_serve::{Proxy, ProxyError, ProxyMode, ProxyOptions, serve_proxy};
 use http_body_util::{BodyExt as _, Full};
@@ -93,10 +93,14 @@ impl Desk {
     }
 
     pub(super) async fn with(options: ProxyOptions, settings: GuardSettings) -> Self {
+        Self::of(options, Guard::builder().settings(settings)).await
+    }
+
+    pub(super) async fn of(options: ProxyOptions, guard: GuardBuilder) -> Self {
         let (server, script, heard, left) = server().await;
         let url = format!("http://{server}");
         let options = ProxyOptions { openai_url: url.clone(), anthropic_url: url, ..options };
-        let guard = Guard::builder().settings(settings).build().unwrap();
+        let guard = guard.build().unwrap();
         let ledger = guard.ledger().clone();
         let variable = |name: &str| Some(format!("value of {name}"));
         let proxy = Arc::new(Proxy::new(guard, options.resolve(variable).unwrap()));

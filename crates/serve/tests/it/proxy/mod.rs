@@ -4,6 +4,7 @@ mod calls;
 mod desk;
 mod faults;
 mod hostile;
+mod judged;
 mod operators;
 mod paths;
 mod said;

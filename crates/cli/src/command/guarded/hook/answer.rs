@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use counterfoil_guard::{Guard, GuardBuilder, HostedCall};
 use counterfoil_hooks::{
-    Agent, Answer, AnswerJudge, Decision, Event, Happening, HooksSettings, OnFault, Snapshots,
-    Surrounding, read_event, respond, write_answer,
+    Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Snapshots, Surrounding,
+    read_event, respond, write_answer,
 };
+use counterfoil_judge::{AnswerJudge, Reading};
 use counterfoil_model::{Finding, Transcript};
 
 use super::once_a_session;
@@ -155,10 +156,10 @@ fn answer(
     let reads = matches!(event.happening, Happening::Stop { .. }) && options.judge.hooks;
     let more = if reads { MOST_TO_READ } else { Duration::ZERO };
     let _ = told.send(Told::Settings(hooks.time_limit + more, hooks.on_failure));
-    let reader = reads.then(|| HookJudge::of(&options));
     // Whoever judges has to be done before the hook gives up: then what it judges does not pass.
     let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
-    let made = Made::of(agent, &event, options, state, (left, hooks.on_failure))?;
+    let reader = reads.then(|| Arc::new(HookJudge::of(&options)));
+    let made = Made::of(agent, &event, options, (state, reader), (left, hooks.on_failure))?;
     let folder = made.state.as_ref().map(|state: &State| state.folder().hooks());
     let kept = made.state.as_ref().filter(|_| hooks.undo);
     let kept = kept.map(|state| SnapshotFolder(state.folder().snapshots()));
@@ -172,7 +173,6 @@ fn answer(
         snapshots: kept.as_ref().map(|kept| kept as &dyn Snapshots),
         workspace: Some(&root),
         by_plugin: env::var_os(OF_PLUGINS).is_some(),
-        judge: reader.as_ref().map(|reader| reader as &dyn AnswerJudge),
     };
     let responded = respond(&made.guard, &surrounding, &event);
     let mut answer = runtime(made.asks)?.block_on(responded)?;
@@ -203,7 +203,7 @@ impl Made {
         agent: Agent,
         event: &Event,
         options: Options,
-        state: Result<State, Complaint>,
+        (state, reader): (Result<State, Complaint>, Option<Arc<HookJudge>>),
         (left, on_failure): (Duration, OnFault),
     ) -> anyhow::Result<Self> {
         let before = matches!(event.happening, Happening::Before(_));
@@ -216,8 +216,12 @@ impl Made {
         settings.adversarial = settings.adversarial.within(left);
         let builder = || {
             let builder = Guard::builder().settings(settings.clone()).workspace(workspace(event));
-            match &judge {
+            let builder = match &judge {
                 Some(judge) => builder.judge(Arc::clone(judge)),
+                None => builder,
+            };
+            match &reader {
+                Some(reader) => builder.answer_judge(Arc::clone(reader) as Arc<dyn AnswerJudge>),
                 None => builder,
             }
         };
@@ -246,25 +250,25 @@ impl Made {
 }
 
 /// Who reads the last answer at a stop; why nobody does where none can be made.
+#[derive(Debug)]
 struct HookJudge(Result<Judging, String>);
-
-impl std::fmt::Debug for HookJudge {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("HookJudge").field(&self.0.is_ok()).finish()
-    }
-}
 
 impl HookJudge {
     fn of(options: &Options) -> Self {
         let time = MOST_TO_READ.min(Duration::from_secs(options.judge.timeout_secs.max(1)));
-        Self(Judging::for_hook(options, time).map_err(|error| format!("{error:#}")))
+        Self(Judging::configured(options, time).map_err(|error| format!("{error:#}")))
     }
 }
 
 impl AnswerJudge for HookJudge {
-    fn read(&self, transcript: &Transcript, turn: usize) -> Result<Vec<Finding>, String> {
+    fn read(
+        &self,
+        transcript: &Transcript,
+        turn: usize,
+        suspected: &[Finding],
+    ) -> Result<Reading, String> {
         match &self.0 {
-            Ok(judging) => judging.read_answer(transcript, turn).map(|reading| reading.findings),
+            Ok(judging) => judging.read(transcript, turn, suspected),
             Err(why) => Err(why.clone()),
         }
     }

@@ -44,6 +44,7 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
         options: &options,
         state: Some(state.clone()),
         approver: None,
+        answer_judge: None,
         workspace: arguments.workspace.clone(),
     };
     let guard = making.offering(&kinds)?;

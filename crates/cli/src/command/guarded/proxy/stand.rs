@@ -18,6 +18,7 @@ use super::Standing;
 use crate::config::{self, Options, Place};
 use crate::exit::{Complaint, Exit};
 use crate::guard::{Making, settings_beside};
+use crate::judge::Judging;
 use crate::reload::follow;
 use crate::signals::interrupted;
 use crate::spans;
@@ -43,6 +44,7 @@ pub(super) fn stand_between(
         options: &options,
         state: Some(state.clone()),
         approver: None,
+        answer_judge: Judging::answer_judge(&options, options.judge.proxy)?,
         workspace: standing.workspace.clone(),
     };
     let guard = making.offering(&[])?;

@@ -1,0 +1,97 @@
+//! A judge reads answers beside the rules.
+
+use std::fmt;
+use std::sync::Arc;
+
+use counterfoil_judge::{
+    AnswerJudge, Case, Given, Judge, Opinion, Prompt, Reading, ReadingOptions, read,
+};
+use counterfoil_model::{Finding, Transcript};
+use counterfoil_record::Record;
+use counterfoil_redact::Redactor;
+
+use crate::guard::Guard;
+use crate::verify::{Disposition, disposition};
+
+/// A judge that is asked about each answer, and whose opinions nobody keeps.
+pub struct LiveJudge {
+    judge: Arc<dyn Judge>,
+    options: ReadingOptions,
+    redactor: Redactor,
+}
+
+impl LiveJudge {
+    /// A judge that reads answers by these options. Secrets are taken out of what it is asked.
+    #[must_use]
+    pub fn new(judge: Arc<dyn Judge>, options: ReadingOptions) -> Self {
+        Self { judge, options, redactor: Redactor::standard() }
+    }
+
+    fn opinion(&self, case: &Case<'_>) -> Result<Given, String> {
+        let boundary = boundary().map_err(|error| format!("no random number: {error}"))?;
+        let reply = self.judge.ask(&Prompt::of(case, &boundary))?;
+        let opinion = Opinion::read(&reply.text).map_err(|error| error.to_string())?;
+        Ok(Given { judge: self.judge.name().to_owned(), opinion })
+    }
+}
+
+impl fmt::Debug for LiveJudge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveJudge").field("judge", &self.judge.name()).finish_non_exhaustive()
+    }
+}
+
+impl AnswerJudge for LiveJudge {
+    fn read(
+        &self,
+        transcript: &Transcript,
+        turn: usize,
+        suspected: &[Finding],
+    ) -> Result<Reading, String> {
+        let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
+        let ask = |case: &Case<'_>| self.opinion(case);
+        let reading = read(record.up_to(turn), suspected, &self.options, &ask);
+        reading.unwrap_or_else(|| Ok(Reading::default()))
+    }
+}
+
+/// A word that no text of the session can contain: it was not known when that was written.
+fn boundary() -> Result<String, getrandom::Error> {
+    let mut bytes = [0_u8; 12];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+impl Guard {
+    /// Whether a judge reads answers.
+    #[must_use]
+    pub fn has_answer_judge(&self) -> bool {
+        self.answer_judge().is_some()
+    }
+
+    /// Adds what the judge reads in the message at that position, where the rules found nothing that
+    /// blocks it; returns why nobody read it, where somebody should have. `findings` are those of this
+    /// message. Needs a Tokio runtime, whose threads for blocking work it uses.
+    pub async fn add_read(
+        &self,
+        transcript: &Transcript,
+        turn: usize,
+        findings: &mut Vec<Finding>,
+    ) -> Option<String> {
+        let judge = Arc::clone(self.answer_judge()?);
+        let says = transcript.messages.get(turn).is_some_and(|said| !said.text.trim().is_empty());
+        if !says || disposition(findings) == Disposition::Block {
+            return None;
+        }
+        let (transcript, suspected) = (transcript.clone(), findings.clone());
+        let read = tokio::task::spawn_blocking(move || judge.read(&transcript, turn, &suspected));
+        match read.await {
+            Ok(Ok(reading)) => {
+                reading.join(turn, findings);
+                None
+            }
+            Ok(Err(why)) => Some(why),
+            Err(_) => Some("the judge failed".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A judge reads answers beside the rules.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use counterfoil_guard::{Disposition, LiveJudge, Verified};
+use counterfoil_judge::{Judge, Prompt, ReadingOptions, Reply};
+use counterfoil_model::{Grade, Role};
+
+use crate::desk::{run, session, shop, wait};
+
+/// Replies the same to every question, and counts them.
+#[derive(Default)]
+struct Says {
+    reply: &'static str,
+    asked: AtomicUsize,
+}
+
+impl Judge for Says {
+    fn name(&self) -> &str {
+        "says"
+    }
+
+    fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        assert!(prompt.question.contains("S1: "), "{}", prompt.question);
+        match self.reply {
+            "" => Err("it is away".to_owned()),
+            reply => Ok(Reply { text: reply.to_owned(), tokens: 0 }),
+        }
+    }
+}
+
+/// What is wrong with the total of an order that was looked up.
+const OTHER_TOTAL: &str = r#"{"findings": [{"sentence": "S1", "verdict": "contradicted",
+    "says": "total is 529", "record": "R1", "quote": "\"total\":42.5", "confidence": 0.9}]}"#;
+
+/// Looks an order up, says something, and has it verified: with how often the judge was asked.
+fn said(reply: &'static str, answer: &str) -> (Verified, usize) {
+    let judge = Arc::new(Says { reply, ..Says::default() });
+    let live = LiveJudge::new(Arc::clone(&judge) as Arc<dyn Judge>, ReadingOptions::default());
+    let guard = shop().answer_judge(Arc::new(live)).build().unwrap();
+    let session = session(&guard, "s");
+    let verified = wait(async {
+        guard.hear(&session, Role::User, "what does order #W1 cost?").await.unwrap();
+        run(&guard, &session, "get_order", r##"{"order_id":"#W1"}"##).await;
+        guard.verify(&session, answer).await.unwrap()
+    });
+    (verified, judge.asked.load(Ordering::Relaxed))
+}
+
+#[test]
+fn what_the_judge_cites_blocks() {
+    let (verified, asked) = said(OTHER_TOTAL, "The total is 529.");
+    assert_eq!((verified.disposition, asked), (Disposition::Block, 1));
+    assert_eq!(verified.findings[0].grade, Grade::Read);
+    assert!(verified.feedback.contains("total is 529"), "{}", verified.feedback);
+    assert!(verified.feedback.contains("42.5"), "{}", verified.feedback);
+}
+
+#[test]
+fn what_nobody_can_cite_or_read_blocks_nothing() {
+    let invented = r#"{"findings": [{"sentence": "S1", "verdict": "contradicted",
+        "says": "total is 42.5", "record": "R1", "quote": "\"total\":529", "confidence": 1}]}"#;
+    for (reply, why) in [
+        (r#"{"findings": []}"#, None),
+        (invented, None),
+        ("", Some("it is away")),
+        ("all good", Some("the reply has no JSON object")),
+    ] {
+        let (verified, asked) = said(reply, "The total is 42.5.");
+        assert_eq!((verified.disposition, asked), (Disposition::Pass, 1), "{reply}");
+        let unjudged = verified.unjudged.unwrap_or_default();
+        assert_eq!(unjudged.is_empty(), why.is_none(), "{reply}: {unjudged}");
+        assert!(unjudged.contains(why.unwrap_or_default()), "{unjudged}");
+    }
+}
+
+#[test]
+fn nobody_is_asked_about_what_is_proven_or_empty() {
+    let (verified, asked) = said(r#"{"findings": []}"#, "Your order #W1 has been cancelled.");
+    assert_eq!((verified.disposition, asked), (Disposition::Block, 0));
+    assert_eq!(said("", " ").1, 0);
+}

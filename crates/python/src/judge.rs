@@ -1,0 +1,41 @@
+use std::sync::Arc;
+
+use counterfoil_guard::LiveJudge;
+use counterfoil_judge::{Grading, Judge, Prompt, ReadingOptions, Reply};
+use pyo3::prelude::*;
+
+/// A function of the program that asks a model: `(instructions, question) -> reply`. It is asked from
+/// the thread that checks, or from one of the guard's.
+pub(crate) struct PythonJudge {
+    function: Py<PyAny>,
+    name: String,
+}
+
+impl PythonJudge {
+    /// Who reads answers with this function, named as reports show it.
+    pub(crate) fn live(function: Py<PyAny>, name: String, threshold: Option<f64>) -> LiveJudge {
+        let mut grading = Grading::default();
+        if let Some(threshold) = threshold {
+            grading = Grading { threshold, lowest: grading.lowest.min(threshold) };
+        }
+        let options = ReadingOptions { grading, ..ReadingOptions::default() };
+        LiveJudge::new(Arc::new(Self { function, name }), options)
+    }
+}
+
+impl Judge for PythonJudge {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
+        let asked = Python::attach(|py| {
+            let reply = self.function.call1(py, (prompt.instructions, &prompt.question))?;
+            reply.extract::<String>(py)
+        });
+        match asked {
+            Ok(text) => Ok(Reply { text, tokens: 0 }),
+            Err(error) => Err(format!("`{}`: {error}", self.name)),
+        }
+    }
+}
