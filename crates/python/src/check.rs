@@ -178,9 +178,10 @@ impl Job {
         if let Some(catalog) = self.catalog.as_ref().filter(|_| !transcript.catalog.is_known()) {
             transcript.catalog = catalog.clone();
         }
-        let report = check_rules(&transcript, &self.settings);
+        let mut report = check_rules(&transcript, &self.settings);
         let mut findings = report.findings;
         self.read_answers(&transcript, &mut findings, summary);
+        report.counts.add_read(&findings);
         let told = findings.len();
         if !self.suspected {
             findings.retain(|finding| !finding.is_suspicion());

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Finding, Judgement, Mode, Transcript, Verdict};
+use counterfoil_model::{Finding, Grade, Judgement, Mode, Transcript, Verdict};
 use serde::Serialize;
 
 use crate::facts::{Facts, Indexed};
@@ -49,6 +49,13 @@ impl Counts {
         self.foreign_answers += other.foreign_answers;
         for (verdict, count) in &other.claims {
             *self.claims.entry(verdict).or_default() += count;
+        }
+    }
+
+    /// Adds the claims that a judge read as false.
+    pub fn add_read(&mut self, findings: &[Finding]) {
+        for finding in findings.iter().filter(|finding| finding.grade == Grade::Read) {
+            *self.claims.entry(finding.verdict.name()).or_default() += 1;
         }
     }
 

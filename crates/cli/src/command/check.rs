@@ -396,10 +396,11 @@ impl Job {
             transcript.catalog = catalog.clone();
         }
         let indexed = Indexed::of(&transcript);
-        let Report { mut findings, judgements, counts } = indexed.check_from(&self.settings, 0);
+        let Report { mut findings, judgements, mut counts } = indexed.check_from(&self.settings, 0);
         if let Some(judging) = &self.judging {
             let judged = judging.judge(&transcript, &mut findings);
             outcome.summary.judged.get_or_insert_default().merge(judged);
+            counts.add_read(&findings);
         }
         let readings = if self.why { indexed.readings(&self.settings) } else { Vec::new() };
         if self.accept_into.is_some() {

@@ -3,7 +3,7 @@
 use super::stage::Stage;
 
 /// In bytes: what is read and judged in seconds by a build without optimisation, on a busy machine.
-const LONG: u64 = 30 << 20;
+const LONG: u64 = 12 << 20;
 
 #[test]
 fn a_stop_reads_a_long_transcript_in_its_time() {
