@@ -266,6 +266,7 @@ impl<V: Values> Walk<'_, V> {
 fn note_cut(session: &mut Session, cut: Option<usize>) {
     if let Some(line) = cut {
         session.problem(line, "the log is cut off in the middle of this line");
+        session.drop_empty_end();
         session.gap(Gap::CutEnd);
     }
 }

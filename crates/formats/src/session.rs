@@ -215,6 +215,14 @@ impl Session {
         calls.map(|call| call.id.clone()).unwrap_or_default()
     }
 
+    /// Takes the last message away where a log that is cut off shows nothing of it.
+    pub(crate) fn drop_empty_end(&mut self) {
+        let is_empty = |message: &Message| {
+            message.text.is_empty() && message.calls.is_empty() && message.outcomes.is_empty()
+        };
+        self.transcript.messages.pop_if(|last| is_empty(last));
+    }
+
     /// Something is missing here.
     pub(crate) fn gap(&mut self, gap: Gap) {
         let at = self.len();
