@@ -170,7 +170,7 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
     let said = match find(&claimed.says, words) {
         Ok(found) => Span::new(found.span.start, found.span.end),
         Err(NotFound::TooShort) => {
-            only_word(&claimed.says, words).ok_or(Dropped::Says(NotFound::TooShort))?
+            first_word(&claimed.says, words).ok_or(Dropped::Says(NotFound::TooShort))?
         }
         Err(reason) => return Err(Dropped::Says(reason)),
     };
@@ -199,13 +199,16 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
     })
 }
 
-/// The word of a sentence that has no other: "Pushed."
-fn only_word(said: &str, sentence: &str) -> Option<Span> {
-    let plain = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
+/// The word with which a sentence begins that says what was done: "**Pushed** to `main`". The sentence
+/// is named, so that one word says which claim is meant.
+fn first_word(said: &str, sentence: &str) -> Option<Span> {
+    let said = said.trim_matches(|c: char| !c.is_alphanumeric());
     let start = sentence.find(char::is_alphanumeric)?;
-    let word = sentence.trim_matches(|c: char| !c.is_alphanumeric());
-    let one = word.chars().all(char::is_alphanumeric) && plain(said) == word;
-    one.then(|| Span::new(start, start + word.len()))
+    let rest = sentence.get(start..)?;
+    let word = rest.split(|c: char| !c.is_alphanumeric()).next()?;
+    // "The" and "It" say nothing.
+    let tells = word == said && word.chars().count() >= 4;
+    tells.then(|| Span::new(start, start + word.len()))
 }
 
 /// The words of the record that an opinion cites. What is unsupported needs none; where it has some,

@@ -114,7 +114,7 @@ fn a_quotation_that_is_not_there_drops_the_opinion() {
         (Claimed { sentence: "S2".into(), ..good() }, Dropped::NoSentence),
         (Claimed { sentence: "2".into(), ..good() }, Dropped::NoSentence),
         (Claimed { says: "total is 52".into(), ..good() }, Dropped::Says(NotFound::Absent)),
-        (Claimed { says: "total".into(), ..good() }, Dropped::Says(NotFound::TooShort)),
+        (Claimed { says: "The".into(), ..good() }, Dropped::Says(NotFound::TooShort)),
         (Claimed { quote: "\"total\": 38".into(), ..good() }, Dropped::Quote(NotFound::Absent)),
         (Claimed { quote: "the".into(), ..good() }, Dropped::Quote(NotFound::TooShort)),
         (Claimed { record: Some("R2".into()), ..good() }, Dropped::Quote(NotFound::Absent)),
@@ -135,9 +135,18 @@ fn a_quotation_that_is_not_there_drops_the_opinion() {
         let judged = judged(&transcript, &opinion(vec![claimed.clone()]));
         assert_eq!((judged.findings.len(), judged.dropped), (0, vec![expected]), "{claimed:?}");
     }
-    let pushed = session("Push it.", CALLS, "Pushed.");
-    let claimed = Claimed { says: "Pushed".into(), ..unsupported("", None) };
-    assert_eq!(judged(&pushed, &opinion(vec![claimed])).findings.len(), 1);
+    // One word is enough where the sentence begins with it.
+    for (answer, says, found) in [
+        ("Pushed.", "Pushed", 1),
+        ("**Pushed** to `main`, and nothing is left.", "**Pushed**", 1),
+        ("It was pushed.", "pushed", 0),
+        ("The total is 529.", "The", 0),
+        ("It was pushed.", "...", 0),
+    ] {
+        let claimed = Claimed { says: says.into(), ..unsupported("", None) };
+        let judged = judged(&session("Push it.", CALLS, answer), &opinion(vec![claimed]));
+        assert_eq!(judged.findings.len(), found, "{answer}");
+    }
     let twice = judged(&transcript, &opinion(vec![good(), good()]));
     assert_eq!((twice.findings.len(), twice.dropped), (1, vec![Dropped::Repeated]));
 }
