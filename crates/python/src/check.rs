@@ -105,7 +105,7 @@ impl Job {
         let mut reading = Options::new(name);
         if let Some(form) = &wanted.form {
             let known = Format::from_name(form);
-            let known = known.ok_or_else(|| failed(format!("`{form}` is no form of log")))?;
+            let known = known.ok_or_else(|| failed(format!("`{form}` is not a log format")))?;
             reading.format = Some(known);
         }
         let metas = || all_rules().map(|rule| rule.meta());
@@ -180,8 +180,8 @@ impl Job {
         }
         let mut report = check_rules(&transcript, &self.settings);
         let mut findings = report.findings;
-        self.read_answers(&transcript, &mut findings, summary);
-        report.counts.add_read(&findings);
+        let read = self.read_answers(&transcript, &mut findings, summary);
+        report.counts.add_read(&read, &findings);
         let told = findings.len();
         if !self.suspected {
             findings.retain(|finding| !finding.is_suspicion());
@@ -207,14 +207,15 @@ impl Job {
         self.unread(&problems, false, fragments, summary);
     }
 
-    /// Has the answers read that end a turn, where there is a judge.
+    /// Has the answers read that end a turn, where there is a judge; returns which were.
     fn read_answers(
         &self,
         transcript: &Transcript,
         findings: &mut Vec<Finding>,
         summary: &mut Summary,
-    ) {
-        let Some(judge) = &self.judge else { return };
+    ) -> Vec<usize> {
+        let mut read = Vec::new();
+        let Some(judge) = &self.judge else { return read };
         let judged = summary.judged.get_or_insert_default();
         for turn in answers(transcript) {
             let of_turn = |finding: &&Finding| finding.turn == turn && finding.is_suspicion();
@@ -224,11 +225,13 @@ impl Job {
                     judged.asked += 1;
                     judged.dropped += reading.dropped;
                     judged.cleared += reading.join(turn, findings);
+                    read.push(turn);
                 }
                 Err(why) => *judged.unjudged.entry(why).or_default() += 1,
             }
         }
         findings.sort_by_key(|finding| finding.turn);
+        read
     }
 
     fn unread(

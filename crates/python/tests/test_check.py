@@ -87,7 +87,7 @@ def test_rules_are_chosen():
     assert "did you mean" in raised.value.help
     with pytest.raises(counterfoil.CounterfoilError, match="no mode"):
         check(LIE, modes={"FK010": "loud"})
-    with pytest.raises(counterfoil.CounterfoilError, match="no form of log"):
+    with pytest.raises(counterfoil.CounterfoilError, match="not a log format"):
         check(LIE, form="nonsense")
     assert {rule.code for rule in counterfoil.rules()} >= {"FK010", "FK014"}
 

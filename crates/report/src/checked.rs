@@ -42,6 +42,10 @@ pub struct Claims {
     pub unsupported: usize,
     /// The record cannot show them either way.
     pub not_checkable: usize,
+    /// A judge read them without objection.
+    pub read: usize,
+    /// Nobody judged them: no rule understands them, and no judge read them.
+    pub not_judged: usize,
 }
 
 impl Claims {
@@ -54,6 +58,8 @@ impl Claims {
         {
             claims.add(verdict, counts.get(verdict.name()).copied().unwrap_or(0));
         }
+        claims.read = counts.get("read").copied().unwrap_or(0);
+        claims.not_judged = counts.get("not judged").copied().unwrap_or(0);
         claims
     }
 
@@ -73,21 +79,24 @@ impl Claims {
         self.contradicted += other.contradicted;
         self.unsupported += other.unsupported;
         self.not_checkable += other.not_checkable;
+        self.read += other.read;
+        self.not_judged += other.not_judged;
     }
 
     /// All of them.
     #[must_use]
     pub fn total(&self) -> usize {
-        self.supported + self.contradicted + self.unsupported + self.not_checkable
+        let judged = self.supported + self.contradicted + self.unsupported + self.read;
+        judged + self.not_checkable + self.not_judged
     }
 
-    /// The share of claims that could be checked, from 0 to 1, to three places; `None` when there
+    /// The share of claims that were judged, from 0 to 1, to three places; `None` when there
     /// were no claims.
     #[must_use]
     pub fn coverage(&self) -> Option<f64> {
         let total = self.total();
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-        let share = (total - self.not_checkable) as f64 / total as f64;
+        let share = (total - self.not_checkable - self.not_judged) as f64 / total as f64;
         (total > 0).then(|| (share * 1000.0).floor() / 1000.0)
     }
 }

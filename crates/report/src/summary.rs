@@ -32,7 +32,7 @@ pub struct Summary {
     pub foreign_answers: usize,
     /// Claims by verdict.
     pub claims: Claims,
-    /// The share of claims that could be checked; `None` when there were none.
+    /// The share of claims that were judged; `None` when there were none.
     pub coverage: Option<f64>,
     /// Findings by severity.
     pub severities: Severities,
@@ -329,13 +329,13 @@ impl Summary {
         let why = "rules read English only, a judge (`--judge`) any language";
         also(self.foreign_answers, format!("{foreign} not read, or not all of it: {why}"));
         let gaps: usize = self.gaps.values().sum();
-        also(gaps, format!("the record has gaps: {}", self.gaps_line()));
+        also(gaps, format!("the record is incomplete: {}", self.gaps_line()));
         let problems = counted(self.problem_count, "problem");
         also(self.problem_count, format!("{problems} while reading"));
         let others = counted(self.unrecognised_count, "file");
         let names: Vec<&str> = self.unrecognised.iter().take(3).map(String::as_str).collect();
         let dots = if self.unrecognised_count > names.len() { ", …" } else { "" };
-        let left_out = format!("{others} of no known form left out: {}{dots}", names.join(", "));
+        let left_out = format!("{others} in unknown formats left out: {}{dots}", names.join(", "));
         also(self.unrecognised_count, left_out);
         lines.extend(self.judged.iter().flat_map(Judged::lines));
         lines
@@ -368,7 +368,9 @@ impl Summary {
             (claims.supported, "supported"),
             (claims.contradicted, "contradicted"),
             (claims.unsupported, "unsupported"),
+            (claims.read, "read"),
             (claims.not_checkable, "not checkable"),
+            (claims.not_judged, "not judged"),
         ]
         .into_iter()
         .filter(|&(count, _)| count > 0)

@@ -1,10 +1,13 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Finding, Grade, Judgement, Mode, Transcript, Verdict};
+use counterfoil_model::{
+    Code, EvidenceSource, Finding, Grade, Judgement, Mode, Span, Subject, Transcript, Verdict,
+};
 use serde::Serialize;
 
 use crate::facts::{Facts, Indexed};
 use crate::findings::Findings;
+use crate::prose::asserted;
 use crate::rule::rules;
 use crate::settings::Settings;
 
@@ -35,9 +38,17 @@ pub struct Counts {
     /// Answers with sentences in another language than English: no rule reads their prose, and each
     /// counts as one claim that is not checkable.
     pub foreign_answers: usize,
-    /// Claims by verdict: `supported`, `contradicted`, `unsupported`, `not checkable`.
+    /// Claims by verdict: `supported`, `contradicted`, `unsupported`, `not checkable`; and those that
+    /// no rule judged, as `not judged`, or that a judge read without objection, as `read`.
     pub claims: BTreeMap<&'static str, usize>,
+    /// How many claims no rule judged, by the message.
+    pub not_judged: BTreeMap<usize, usize>,
 }
+
+/// Claims that no rule judged, among the counts by verdict.
+const NOT_JUDGED: &str = "not judged";
+/// Claims that a judge read without objection, among the counts by verdict.
+const READ: &str = "read";
 
 impl Counts {
     /// Adds those of another transcript.
@@ -52,20 +63,28 @@ impl Counts {
         }
     }
 
-    /// Adds the claims that a judge read as false.
-    pub fn add_read(&mut self, findings: &[Finding]) {
-        for finding in findings.iter().filter(|finding| finding.grade == Grade::Read) {
-            *self.claims.entry(finding.verdict.name()).or_default() += 1;
-        }
-    }
-
-    /// The share of claims that could be checked; `None` when there were none.
+    /// The share of claims that were judged; `None` when there were none.
     #[must_use]
     pub fn coverage(&self) -> Option<f64> {
         let all: usize = self.claims.values().sum();
-        let not = self.claims.get(Verdict::NotCheckable.name()).copied().unwrap_or(0);
+        let of = |name| self.claims.get(name).copied().unwrap_or(0);
+        let not = of(Verdict::NotCheckable.name()) + of(NOT_JUDGED);
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
         (all > 0).then(|| (all - not) as f64 / all as f64)
+    }
+
+    /// Takes note of the messages that a judge read, and of what it read there as false.
+    pub fn add_read(&mut self, turns: &[usize], findings: &[Finding]) {
+        for turn in turns {
+            let is_read = |f: &&Finding| f.turn == *turn && f.grade == Grade::Read;
+            let mut left = self.not_judged.remove(turn).unwrap_or(0);
+            *self.claims.entry(NOT_JUDGED).or_default() -= left;
+            for finding in findings.iter().filter(is_read) {
+                *self.claims.entry(finding.verdict.name()).or_default() += 1;
+                left = left.saturating_sub(1);
+            }
+            *self.claims.entry(READ).or_default() += left;
+        }
     }
 }
 
@@ -97,6 +116,7 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
             Findings::new(rule.meta(), mode, &mut report.findings, &mut report.judgements);
         rule.check(facts, &mut findings);
     }
+    one_a_lie(&mut report.findings);
     let transcript = facts.transcript();
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
@@ -110,5 +130,52 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     for judgement in &report.judgements {
         *report.counts.claims.entry(judgement.verdict.name()).or_default() += 1;
     }
+    report.counts.not_judged = not_judged(facts, &report.judgements);
+    let not_judged: usize = report.counts.not_judged.values().sum();
+    if not_judged > 0 {
+        report.counts.claims.insert(NOT_JUDGED, not_judged);
+    }
     report
+}
+
+/// Takes out what says of a message again what a finding of the same rule has proven: by the same call,
+/// or of the same words.
+fn one_a_lie(findings: &mut Vec<Finding>) {
+    let mut told: Vec<(usize, Code, Span, Option<EvidenceSource>)> = Vec::new();
+    findings.retain(|finding| {
+        let Subject::Claim { span, .. } = &finding.subject else { return true };
+        if finding.grade != Grade::Proven {
+            return true;
+        }
+        let call = finding.evidence.iter().map(|piece| &piece.source);
+        let call =
+            call.into_iter().find(|source| !matches!(source, EvidenceSource::Message { .. }));
+        let again = told.iter().any(|(turn, code, other, by)| {
+            let same_call = call.is_some() && by.as_ref() == call;
+            (*turn, *code) == (finding.turn, finding.code) && (same_call || other.overlaps(*span))
+        });
+        if !again {
+            told.push((finding.turn, finding.code, *span, call.cloned()));
+        }
+        !again
+    });
+}
+
+/// How many clauses assert something that no rule judged, by the message.
+fn not_judged(facts: &Facts<'_>, judgements: &[Judgement]) -> BTreeMap<usize, usize> {
+    let mut judged: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
+    for judgement in judgements {
+        judged.entry(judgement.claim.turn).or_default().push(judgement.claim.span);
+    }
+    let mut counts = BTreeMap::new();
+    for answer in facts.answers_read() {
+        let spans = judged.get(&answer.turn).map(Vec::as_slice).unwrap_or_default();
+        let count = asserted(&answer.prose)
+            .filter(|clause| !spans.iter().any(|span| span.overlaps(*clause)))
+            .count();
+        if count > 0 {
+            counts.insert(answer.turn, count);
+        }
+    }
+    counts
 }

@@ -34,12 +34,11 @@ use crate::terminal;
 /// Files that are worked on before what was found in them is written.
 const BATCH: usize = 64;
 
-/// Check transcripts: every claim against the record, every call against its tool
+/// Check agent logs: every claim against the record, every call against its tool
 ///
-/// Reads agents' logs in any known form (OpenAI, Anthropic, Claude Code, Codex, Gemini CLI,
-/// OpenHands, SWE-agent, SpecStory, OpenTelemetry, MCP), also packed with gzip or Zstandard. In a
-/// folder only files that look like logs are read, and those of no known form are counted and left
-/// out.
+/// Reads logs in many formats (OpenAI, Anthropic, Claude Code, Codex, Gemini CLI, OpenHands, SWE-agent,
+/// SpecStory, OpenTelemetry, MCP), also compressed with gzip or Zstandard. In a folder, files in unknown
+/// formats are skipped and counted.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
@@ -398,9 +397,9 @@ impl Job {
         let indexed = Indexed::of(&transcript);
         let Report { mut findings, judgements, mut counts } = indexed.check_from(&self.settings, 0);
         if let Some(judging) = &self.judging {
-            let judged = judging.judge(&transcript, &mut findings);
+            let (judged, read) = judging.judge(&transcript, &mut findings);
             outcome.summary.judged.get_or_insert_default().merge(judged);
-            counts.add_read(&findings);
+            counts.add_read(&read, &findings);
         }
         let readings = if self.why { indexed.readings(&self.settings) } else { Vec::new() };
         if self.accept_into.is_some() {

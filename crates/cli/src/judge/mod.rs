@@ -52,11 +52,16 @@ enum Source {
 
 impl Judging {
     /// Reads the answers that end a turn, and puts what is false in them to the findings of the rules.
-    pub(crate) fn judge(&self, transcript: &Transcript, findings: &mut Vec<Finding>) -> Judged {
+    /// Says which messages were read.
+    pub(crate) fn judge(
+        &self,
+        transcript: &Transcript,
+        findings: &mut Vec<Finding>,
+    ) -> (Judged, Vec<usize>) {
         let turns = answers(transcript);
-        let mut judged = Judged::default();
+        let (mut judged, mut read) = (Judged::default(), Vec::new());
         if turns.is_empty() {
-            return judged;
+            return (judged, read);
         }
         let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
         let suspected = |turn: usize| -> Vec<Finding> {
@@ -79,11 +84,12 @@ impl Judging {
                     }
                     judged.dropped += reading.dropped;
                     judged.cleared += reading.join(turn, findings);
+                    read.push(turn);
                 }
             }
         }
         findings.sort_by_key(|finding| (finding.turn, place(finding)));
-        judged
+        (judged, read)
     }
 
     /// The reply to a question that another program made.

@@ -67,7 +67,7 @@ fn a_program_reads_what_no_rule_proves() {
      = record: get_order (1), line 1: "total": 384
      = judge: sh, 90% sure; confirmed by code: the number differs: `529` and `384`
 
-    1 error in 1 transcript (1 claim: 1 contradicted; coverage 100%)
+    1 error in 1 transcript (2 claims: 1 contradicted, 1 read; coverage 100%)
     1 answer read by a judge
     "#);
     let asked = std::fs::read_to_string(desk.path().join("asked.txt")).unwrap();

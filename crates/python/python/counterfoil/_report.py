@@ -130,7 +130,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts over all sessions. `coverage` is the share of claims that could be checked."""
+    """Counts over all sessions. `coverage` is the share of claims that were judged."""
 
     transcripts: int = 0
     messages: int = 0

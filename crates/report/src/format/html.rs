@@ -186,7 +186,7 @@ fn headline(checked: &Checked<'_>) -> Markup {
             @if let Some(model) = models.first() { ", " (visible(model)) }
             ", " (counted(transcript.messages.len(), "message"))
             ", " (counted(checked.claims.total(), "claim"))
-            @if !transcript.completeness.gaps().is_empty() { ", the record has gaps" }
+            @if !transcript.completeness.gaps().is_empty() { ", the record is incomplete" }
         }
     }
 }

@@ -44,7 +44,7 @@ fn text() {
      = help: it was left out; the rest of the file was read
 
     1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%)
-    the record has gaps: earlier messages replaced by a summary (1 transcript)
+    the record is incomplete: earlier messages replaced by a summary (1 transcript)
     1 problem while reading
     "#);
 }
@@ -60,7 +60,7 @@ fn text_with_every_claim() {
         ? not checkable FK020  The layout also looks nicer.
 
     no findings in 1 transcript (2 claims: 1 supported, 1 not checkable; coverage 50%)
-    the record has gaps: earlier messages replaced by a summary (1 transcript)
+    the record is incomplete: earlier messages replaced by a summary (1 transcript)
     ");
 }
 
@@ -83,9 +83,9 @@ fn jsonl() {
     {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"WRONG_TYPE","name":"wrong-type"},"severity":"note","grade":"proven","mode":"shadow","verdict":"contradicted","confidence":"certain","message":"`order_id` must be a string","turn":1,"line":12,"call":{"id":"call_1","tool":"cancel_order","pointer":"/order_id","expected":"a string","actual":"4411"},"evidence":[],"help":"write it in quotes","fingerprint":"5ba113fe67ec3d0c6066f6adce0fdf48"}
     {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"error","grade":"proven","mode":"block","verdict":"contradicted","confidence":"certain","message":"the order is said to be cancelled, but `cancel_order` answered `pending`","turn":3,"line":16,"span":{"start":21,"end":57},"claim":{"type":"action","family":"cancel","text":"I have cancelled order #4411 for you","objects":[{"kind":"id","text":"#4411"}]},"evidence":[{"call_id":"call_1","tool":"cancel_order","pointer":"/status","excerpt":"{\"status\":\"pending\",\"error\":\"order is already being packed\"}"}],"help":"say what the tool answered, or call it again and wait for `cancelled`","fingerprint":"e2f85da7be5c2e3b6c3069167f9a1525"}
     {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"warning","grade":"read","mode":"block","verdict":"unsupported","confidence":"likely","message":"no call of this session sends a message","turn":3,"line":16,"span":{"start":63,"end":104},"claim":{"type":"action","family":"send","text":"I sent a confirmation to cust@example.org"},"evidence":[],"judge":{"name":"claude","percent":90,"confirmed":"`send_email` was never called","searched":"2 calls searched, none matches"},"fingerprint":"94e1a198709dd9a9fdcf6590024244f0"}
-    {"type":"transcript","schema_version":1,"path":"logs/support session.json","id":"order-4411","format":"openai-chat","models":["some-model"],"messages":4,"calls":1,"claims":{"supported":0,"contradicted":1,"unsupported":1,"not_checkable":0},"coverage":1.0,"severities":{"error":1,"warning":1,"note":1},"gaps":[],"skipped":{}}
-    {"type":"transcript","schema_version":1,"path":"logs/coding.jsonl","id":"coding","format":"claude-code","models":[],"messages":1,"calls":0,"claims":{"supported":1,"contradicted":0,"unsupported":0,"not_checkable":1},"coverage":0.5,"severities":{"error":0,"warning":0,"note":0},"gaps":["compacted"],"skipped":{}}
-    {"type":"summary","schema_version":1,"transcripts":2,"transcripts_with_findings":1,"messages":5,"calls":1,"unchecked_calls":0,"claims":{"supported":1,"contradicted":1,"unsupported":1,"not_checkable":1},"coverage":0.75,"severities":{"error":1,"warning":1,"note":1},"findings":{"FK014":2,"WRONG_TYPE":1},"baselined":0,"hidden":0,"suspected":0,"gaps":{"compacted":1},"skipped":{},"problem_count":1,"problems":[{"path":"logs/support session.json","line":15,"message":"the line is not JSON: expected value at column 1","help":"it was left out; the rest of the file was read","fatal":false}],"unrecognised_count":0,"unrecognised":[]}
+    {"type":"transcript","schema_version":1,"path":"logs/support session.json","id":"order-4411","format":"openai-chat","models":["some-model"],"messages":4,"calls":1,"claims":{"supported":0,"contradicted":1,"unsupported":1,"not_checkable":0,"read":0,"not_judged":0},"coverage":1.0,"severities":{"error":1,"warning":1,"note":1},"gaps":[],"skipped":{}}
+    {"type":"transcript","schema_version":1,"path":"logs/coding.jsonl","id":"coding","format":"claude-code","models":[],"messages":1,"calls":0,"claims":{"supported":1,"contradicted":0,"unsupported":0,"not_checkable":1,"read":0,"not_judged":0},"coverage":0.5,"severities":{"error":0,"warning":0,"note":0},"gaps":["compacted"],"skipped":{}}
+    {"type":"summary","schema_version":1,"transcripts":2,"transcripts_with_findings":1,"messages":5,"calls":1,"unchecked_calls":0,"claims":{"supported":1,"contradicted":1,"unsupported":1,"not_checkable":1,"read":0,"not_judged":0},"coverage":0.75,"severities":{"error":1,"warning":1,"note":1},"findings":{"FK014":2,"WRONG_TYPE":1},"baselined":0,"hidden":0,"suspected":0,"gaps":{"compacted":1},"skipped":{},"problem_count":1,"problems":[{"path":"logs/support session.json","line":15,"message":"the line is not JSON: expected value at column 1","help":"it was left out; the rest of the file was read","fatal":false}],"unrecognised_count":0,"unrecognised":[]}
     "##);
 }
 
@@ -124,7 +124,7 @@ fn junit() {
             <testcase name="every claim is covered" classname="coding"/>
         </testsuite>
         <testsuite name="what was not read or not shown" tests="2" skipped="2" errors="0" failures="0">
-            <testcase name="the record has gaps: earlier messages replaced by a summary (1 transcript)">
+            <testcase name="the record is incomplete: earlier messages replaced by a summary (1 transcript)">
                 <skipped/>
             </testcase>
             <testcase name="1 problem while reading">
@@ -143,7 +143,7 @@ fn github() {
     ::warning file=logs/support session.json,line=16,title=FK014 contradicted-action::no call of this session sends a message%0Ajudge: claude, 90%25 sure; confirmed by code: `send_email` was never called
     ::warning file=logs/support session.json,line=15,title=could not be read::the line is not JSON: expected value at column 1
     ::notice title=counterfoil::1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%25)
-    ::notice title=counterfoil::the record has gaps: earlier messages replaced by a summary (1 transcript)
+    ::notice title=counterfoil::the record is incomplete: earlier messages replaced by a summary (1 transcript)
     ::notice title=counterfoil::1 problem while reading
     "#);
 }
@@ -176,7 +176,7 @@ fn markdown() {
 
     **1 error, 1 warning, 1 note in 1 of 2 transcripts \(4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%\)**
 
-    - the record has gaps: earlier messages replaced by a summary \(1 transcript\)
+    - the record is incomplete: earlier messages replaced by a summary \(1 transcript\)
     - 1 problem while reading
     "#);
 }
@@ -311,7 +311,7 @@ fn html() {
     <details class="session">
     <summary>
     <span class="name">logs/coding.jsonl</span>
-    <div class="about">claude-code, 1 message, 2 claims, the record has gaps</div>
+    <div class="about">claude-code, 1 message, 2 claims, the record is incomplete</div>
     </summary>
     <div class="turn">
     <div class="where">turn 0, line 88</div>
@@ -337,7 +337,7 @@ fn html() {
     </details>
     <div class="totals">
     <p class="line">1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%)</p>
-    <p>the record has gaps: earlier messages replaced by a summary (1 transcript)</p>
+    <p>the record is incomplete: earlier messages replaced by a summary (1 transcript)</p>
     <p>1 problem while reading</p>
     </div>
     "#);
@@ -398,7 +398,7 @@ fn statistics_in_text_and_markdown() {
 
 
     1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%)
-    the record has gaps: earlier messages replaced by a summary (1 transcript)
+    the record is incomplete: earlier messages replaced by a summary (1 transcript)
     1 problem while reading
     ");
     assert_snapshot!(render(ReportFormat::Markdown, look, &[support(), coding()]), @r"
@@ -429,7 +429,7 @@ fn statistics_in_text_and_markdown() {
 
     **1 error, 1 warning, 1 note in 1 of 2 transcripts \(4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%\)**
 
-    - the record has gaps: earlier messages replaced by a summary \(1 transcript\)
+    - the record is incomplete: earlier messages replaced by a summary \(1 transcript\)
     - 1 problem while reading
     ");
 }

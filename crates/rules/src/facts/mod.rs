@@ -406,10 +406,15 @@ impl<'t> Facts<'t> {
         answer::read_in_part(self.transcript(), self.first)
     }
 
+    /// The answers that a rule has asked about.
+    pub(crate) fn answers_read(&self) -> &[Answer<'t>] {
+        self.answers.get().map_or(&[], Vec::as_slice)
+    }
+
     /// How many of the answers that were read have sentences in another language than English.
     pub(crate) fn foreign_answers(&self) -> usize {
         let foreign = |answer: &&Answer<'_>| answer.prose.sentences.iter().any(|s| s.foreign);
-        self.answers.get().map_or(0, |answers| answers.iter().filter(foreign).count())
+        self.answers_read().iter().filter(foreign).count()
     }
 
     /// How many calls nobody can check, of those that a call rule asked about.

@@ -33,7 +33,7 @@ pub(crate) use sentences::{Sentence, sentences};
 pub(crate) use tokens::{Kinds, Token, TokenKind};
 #[cfg(test)]
 pub(crate) use unasserted::UNASSERTED;
-pub(crate) use unasserted::unasserted;
+pub(crate) use unasserted::{asserted, unasserted};
 pub(crate) use words::Words;
 
 use std::ops::Range;

@@ -1,6 +1,10 @@
 //! Why the agent does not say that what a clause tells is so.
 
-use super::{BlockKind, Clause, Mood, Prose, Sentence, Tags, Token, TokenKind, is_agenda, sets};
+use counterfoil_model::Span;
+
+use super::{
+    BlockKind, Clause, Mood, Prose, Sentence, Tags, Token, TokenKind, is_agenda, sets, unmarked,
+};
 
 /// A clause in its sentence, with its words.
 pub(crate) struct Said<'p, 't> {
@@ -39,6 +43,13 @@ pub(crate) fn unasserted(prose: &Prose<'_>, clause: &Clause) -> Option<&'static 
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return Some("no sentence") };
     let said = Said { prose, clause, sentence, tokens: prose.tokens(clause.tokens.clone()) };
     UNASSERTED.iter().find(|(_, holds)| holds(&said)).map(|(reason, _)| *reason)
+}
+
+/// The clauses in which the agent says that something is so.
+pub(crate) fn asserted<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = Span> + 'p {
+    let says = |span: &Span| span.of(prose.text).contains(|c: char| c.is_alphanumeric());
+    let clauses = prose.clauses.iter().filter(|clause| unasserted(prose, clause).is_none());
+    clauses.map(|clause| unmarked(prose.text, clause.span)).filter(says)
 }
 
 /// "You told me": of what the user did.
