@@ -44,7 +44,7 @@ pub(crate) fn find_all(word: &str) -> Result<Vec<&'static Meta>, Complaint> {
         found.extend(metas().filter(|m| pattern.is_match(m.code.0) || pattern.is_match(m.name)));
         if found.len() == before {
             let help = "`counterfoil rules` lists all of them";
-            return Err(Complaint::new(format!("no rule is like `{part}`")).help(help));
+            return Err(Complaint::new(format!("no rule matches `{part}`")).help(help));
         }
     }
     if found.is_empty() {

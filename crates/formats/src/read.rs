@@ -106,7 +106,7 @@ impl ReadError {
             Self::OtherKind { instead, .. } => Problem::at(0, self.to_string()).with_help(*instead),
             Self::Io(cause) => match cause.kind() {
                 io::ErrorKind::NotFound => Problem::at(0, "there is no such file"),
-                io::ErrorKind::PermissionDenied => Problem::at(0, "the file may not be read"),
+                io::ErrorKind::PermissionDenied => Problem::at(0, "permission denied"),
                 _ => Problem::at(0, self.to_string()),
             },
         }

@@ -115,7 +115,7 @@ pub enum ScheduleError {
         second: String,
     },
     /// Several days or times for something that happens once.
-    #[error("`{word}` is more than one, and nothing says that it recurs; add `every`, or say one")]
+    #[error("`{word}` names several times; add `every` if it recurs, or name one")]
     Several {
         /// The days or times.
         word: String,

@@ -79,7 +79,7 @@ pub enum AddSummaryError {
     #[error("a summary needs text")]
     Empty,
     /// Its last message comes before its first one.
-    #[error("a summary of the messages {from} to {to} sums up none")]
+    #[error("a summary of the messages {from} to {to} covers none")]
     NoMessages {
         /// The first.
         from: u64,

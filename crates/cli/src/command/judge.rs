@@ -24,7 +24,7 @@ const SESSIONS: &str = include_str!("../judge/sessions.jsonl");
 /// From which confidence on an opinion may count.
 const THRESHOLDS: [u8; 5] = [50, 60, 70, 80, 90];
 
-/// Measure how good a model is as a judge
+/// Measure how well a model judges, or ask one a question
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  counterfoil judge try claude\n  counterfoil judge agreement labels.jsonl --judge claude"

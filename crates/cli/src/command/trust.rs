@@ -12,9 +12,9 @@ use crate::files;
 
 /// Trust a project's configuration file as it is now
 ///
-/// A file of a project may only narrow what you decided. What it says beyond that holds once you
-/// have trusted it: it may then name programs that are run, places outside the project and
-/// addresses, and switch checks off. Trust is bound to its content: a change asks again.
+/// A project's file may only tighten your settings. Its other keys take effect once you trust it: they
+/// may name programs to run, places outside the project and addresses, and switch checks off. Trust is
+/// bound to the content of the file: after a change you are asked again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +53,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         writeln!(out, "{shown}: says nothing that a project's file may not say")?;
         return Ok(Exit::Clean);
     }
-    writeln!(out, "{shown} says more than a project's file may:")?;
+    writeln!(out, "{shown} sets keys that a project's file may not set:")?;
     for key in &beyond {
         writeln!(out, "  {}", visible(key))?;
     }

@@ -145,7 +145,7 @@ fn of_project(path: &Path, users: &[Layer]) -> anyhow::Result<Option<(Layer, Opt
     let (says, refused) = narrowed(&layer.says, &in_force(users)?);
     let note = (!refused.is_empty()).then(|| {
         format!(
-            "{}: a project's file may only narrow what you decided, so {} has no effect; \
+            "{}: a project's file may only tighten your settings, so {} has no effect; \
              `counterfoil trust` if you want it",
             path.display(),
             refused.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")

@@ -156,7 +156,7 @@ fn queries() {
     assert_snapshot!(run(&desk, "query --caller nobody"), @r#"
     exit 0
     --- stderr
-    no call fits
+    no matching calls
     "#);
 }
 
@@ -365,7 +365,7 @@ fn a_log_that_was_changed() {
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      BROKEN  [desk]/state/audit.jsonl:2: its own digest does not fit what it says
+      BROKEN  [desk]/state/audit.jsonl:2: its digest does not match its content
       open    as written before it: 1 line; what follows it proves nothing
       open    the kept checkpoint of 4 lines lies behind what is broken
       open    the kept checkpoint is signed by the ledger's own key; no public key from elsewhere was given, so a replaced key would not show
@@ -379,12 +379,12 @@ fn a_log_that_was_changed() {
     2026-11-02 12:00:00Z  success   shell  {"command":"cargo test"}
                           id shell_1793620800000_00000001 · session s1 · approved by auto
     --- stderr
-    error: [desk]/state/audit.jsonl:2: its own digest does not fit what it says
+    error: [desk]/state/audit.jsonl:2: its digest does not match its content
     "#);
     assert_snapshot!(run(&desk, "checkpoint"), @r#"
     exit 1
     --- stderr
-    error: [desk]/state/audit.jsonl:2: its own digest does not fit what it says
+    error: [desk]/state/audit.jsonl:2: its digest does not match its content
     "#);
 
     let cut: String = text.split_inclusive('\n').take(2).collect();

@@ -31,7 +31,7 @@ fn a_finding_with_its_excerpt() {
      = actual: cancel_orders
 
     1 error in 1 transcript (no claims to check)
-    the record has gaps: calls without a result (1 transcript)
+    the record is incomplete: calls without a result (1 transcript)
     "#);
 }
 
@@ -55,7 +55,7 @@ fn a_broken_file_is_named_and_the_rest_is_still_checked() {
     ::error file=missing.json,title=could not be read::there is no such file
     ::error file=b.json,line=1,title=UNKNOWN_TOOL unknown-tool::there is no tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
     ::notice title=counterfoil::1 error in 1 transcript (no claims to check)
-    ::notice title=counterfoil::the record has gaps: calls without a result (1 transcript)
+    ::notice title=counterfoil::the record is incomplete: calls without a result (1 transcript)
     ::notice title=counterfoil::2 problems while reading
     ");
 }
@@ -72,7 +72,7 @@ fn in_a_folder_what_is_no_log_is_left_out() {
     assert_snapshot!(desk.run(&format!("check logs {ONE}")), @"
     exit 0
     no findings in 1 transcript (no claims to check)
-    2 files of no known form left out: logs/README.md, logs/empty.json
+    2 files in unknown formats left out: logs/README.md, logs/empty.json
     ");
 }
 
@@ -126,7 +126,7 @@ fn a_baseline_keeps_what_is_known_from_failing() {
     exit 0
     no findings in 1 transcript (no claims to check)
     1 known finding of the baseline not shown
-    the record has gaps: calls without a result (1 transcript)
+    the record is incomplete: calls without a result (1 transcript)
     ");
 }
 
@@ -240,7 +240,7 @@ fn rules_are_named_by_lists_and_patterns() {
     assert_snapshot!(found("--rule FK9*"), @"
     exit 2
     --- stderr
-    error: no rule is like `FK9*`
+    error: no rule matches `FK9*`
       help: `counterfoil rules` lists all of them
     ");
     assert_snapshot!(found("--mode FK010=error"), @"

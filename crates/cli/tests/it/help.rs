@@ -13,36 +13,33 @@ fn help() {
     Usage: counterfoil [OPTIONS] <COMMAND>
 
     Commands:
-      check        Check transcripts: every claim against the record, every call against its tool
+      check        Check agent logs: every claim against the record, every call against its tool
       validate     Check tool calls against a list of tools, before anybody runs them
       rules        List the rules: code, name, mode in force, what each finds
       explain      Show what a rule finds, why it matters, what it leaves alone
-      judge        Measure how good a model is as a judge
+      judge        Measure how well a model judges, or ask one a question
       prompt       Print the execution protocol: instructions for an agent's system prompt
       audit        Read, count and verify the audit log
-      witness      Witness other ledgers: keep what they sign, and cosign only what continues it
+      witness      Act as a witness: keep the checkpoints of other ledgers and cosign consistent ones
       hook         Install, remove and inspect hooks for coding agents: calls are judged, claims are
                    checked
       policy       Check a policy, or show what it would do
-      chat         Talk to an agent whose every call is judged, and whose every answer is held against
-                   the record
-      scheduler    Tasks for later, in plain words: what the agent of `counterfoil chat` does when
-                   nobody asks
-      skills       Skills of the agent: list them, check them, look at one, trust one of a project
-      run          Make one tool call through the whole guard: checked, judged, run, recorded
-      approve      Agree to a call that was denied because a person has to agree first
-      mcp          Stand between an MCP client and a server: calls are validated, judged and recorded
-      proxy        Stand between an agent and its model: what it calls is judged, what it says is held
-                   against it
-      serve        Show what is recorded in a browser, grant and refuse approvals there, and answer the
-                   HTTP API
-      tools        List the tools as the guard sees them: whose they are, what they do, whether they are
-                   offered
-      stats        Count what the ledger holds: calls by tool and model, rejections, false claims,
+      chat         Chat with an agent whose calls are judged and whose answers are checked against the
+                   record
+      scheduler    Manage scheduled tasks of the chat agent
+      skills       Manage the chat agent's skills: list, check, show, or trust one of a project
+      run          Make one tool call through the guard: validated, judged, run, recorded
+      approve      Approve a call that was denied because it needs a person's approval
+      mcp          Run a gateway between MCP clients and servers that validates, judges and records
+                   calls
+      proxy        Run a proxy between an agent and its model that checks tool calls and claims
+      serve        Serve the dashboard and the HTTP API: sessions, receipts, approvals
+      tools        List the tools as the guard sees them: origin, effects, whether they are offered
+      stats        Show statistics of the ledger: calls by tool and model, rejections, false claims,
                    repetition
-      undo         Put back what a shell command changed, from its snapshot
+      undo         Undo what a shell command changed, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
-      doctor       Show how far this machine can confine commands, and what to do about the rest
+      doctor       Show which sandboxing this machine supports, and how to get the rest
       trust        Trust a project's configuration file as it is now
       completions  Print a completion script for a shell
       man          Print the manual page, or write one page a command into a folder
@@ -101,7 +98,7 @@ fn help() {
 fn help_of_check() {
     assert_snapshot!(Desk::with(&[]).run("check -h"), @"
     exit 0
-    Check transcripts: every claim against the record, every call against its tool
+    Check agent logs: every claim against the record, every call against its tool
 
     Usage: counterfoil check [OPTIONS] [PATH]...
 

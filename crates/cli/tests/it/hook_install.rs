@@ -40,7 +40,7 @@ fn installed_and_tried_out() {
       added    PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, Stop, SubagentStop, SessionEnd
     tried out, with a state of its own:
       yes  a harmless call passes
-      yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (no approval and no configuration lets this run)
+      yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (this cannot be approved)
       yes  a stop on a false claim is blocked: Your message says what the record of this session does not show.
     ");
     let once = text(&desk, SETTINGS);
@@ -144,7 +144,7 @@ fn a_canary_that_fails_says_what_and_what_to_do() {
       added    PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, Stop, SubagentStop, SessionEnd
     tried out, with a state of its own:
       yes  a harmless call passes
-      yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (no approval and no configuration lets this run)
+      yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (this cannot be approved)
       NO   a stop on a false claim is blocked: it raised no objection
     --- stderr
     note: the command names a path of this machine; with `counterfoil` on PATH it would hold for everybody who shares these settings

@@ -224,7 +224,7 @@ fn a_hook_that_a_plugin_brings_is_installed() {
         }
         let ran = desk.run("hook status claude-code");
         assert_eq!(ran.code, code, "{ran}");
-        assert_eq!(ran.out.contains("a plugin brought it"), code == 0, "{ran}");
+        assert_eq!(ran.out.contains("a plugin installed it"), code == 0, "{ran}");
     }
 }
 

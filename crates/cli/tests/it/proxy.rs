@@ -119,7 +119,7 @@ fn a_program_is_told_the_address_and_its_end_is_ours() {
 fn what_cannot_be_is_said() {
     let desk = Desk::with(&[]);
     for (arguments, said) in [
-        (vec!["--listen", "0.0.0.0:0"], "can be reached from elsewhere"),
+        (vec!["--listen", "0.0.0.0:0"], "is reachable from other machines"),
         (vec!["--upstream", "api.openai.com"], "begins with `https://`"),
         (vec!["--upstream", "http://api.example"], "read by anybody in between"),
         (vec!["--mode", "loud"], "invalid value 'loud'"),

@@ -109,7 +109,7 @@ fn what_cannot_be_used_is_refused() {
         set_mode(&desk, name, if name == "open" { 0o644 } else { 0o600 });
     }
     for (arguments, expected) in [
-        ("--listen 0.0.0.0:0", "nobody there has a token"),
+        ("--listen 0.0.0.0:0", "no token is configured"),
         ("--token-file short", "short:1: a token has 16 characters or more"),
         ("--token-file role", "role:1: the role is `read` or `operate`"),
         ("--token-file empty", "has no token"),

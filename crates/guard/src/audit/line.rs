@@ -106,7 +106,7 @@ pub enum LineError {
     #[error("it has no digest of its own at its end")]
     Unsealed,
     /// It was changed.
-    #[error("its own digest does not fit what it says")]
+    #[error("its digest does not match its content")]
     WrongDigest,
     /// Another line stood before it.
     #[error("it does not continue the line before it")]

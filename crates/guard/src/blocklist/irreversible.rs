@@ -71,9 +71,9 @@ impl<'s> Scene<'s> {
             if !dry && is_among(&line, &tables.lost) || code.as_ref().is_some_and(Code::destroys) {
                 let words = line.command.args.iter().map(|word| word.text.as_str());
                 let words: Vec<&str> = std::iter::once(line.program).chain(words).collect();
-                format!("nothing brings back what `{}` does", shown(&words.join(" ")))
+                format!("`{}` cannot be undone", shown(&words.join(" ")))
             } else if let Some(secret) = self.shows(&line, code.as_ref()) {
-                format!("`{}` would be shown or sent", shown(&secret))
+                format!("this would show or send a secret: `{}`", shown(&secret))
             } else if let Some(run) = fetched.run_by(&line, at) {
                 format!("`{}` was just fetched, and nobody has read it", shown(run))
             } else {

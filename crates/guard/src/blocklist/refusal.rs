@@ -52,9 +52,7 @@ impl Refusal {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self.kind {
-            RefusalKind::Floor | RefusalKind::Elevated => {
-                "no approval and no configuration lets this run"
-            }
+            RefusalKind::Floor | RefusalKind::Elevated => "this cannot be approved",
             RefusalKind::Network => "it runs only where the configuration allows the network",
             RefusalKind::Configured => "the configuration blocks it, whoever agrees",
             RefusalKind::Irreversible => "a person has to agree",

@@ -70,11 +70,11 @@ fn suggestion(category: ToolErrorCategory) -> &'static str {
             "give the arguments the types that the schema names and call the tool again"
         }
         ToolErrorCategory::PolicyBlocked => {
-            "do not try this again or another way; choose an allowed action or ask the user"
+            "do not retry this or work around it; choose an allowed action or ask the user"
         }
         ToolErrorCategory::ConfirmationRequired => "ask the user to agree to this call first",
         ToolErrorCategory::PermanentFailure => {
-            "the same call will fail again; change what it does, or tell the user"
+            "the same call will fail again; fix the cause, or tell the user"
         }
         ToolErrorCategory::Cancelled => "nothing came of it; do not claim that it was done",
         ToolErrorCategory::RateLimited => "wait before calling this again",

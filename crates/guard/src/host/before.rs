@@ -81,9 +81,10 @@ fn not_agreed(question: Question) -> Reason {
         code: APPROVAL_REQUIRED,
         message: question.why,
         matched: None,
-        help: Some("a person has to agree, and cannot be asked here; its user can, with `counterfoil approve` \
-             and the id of this call, and then it may be made again"
-                .to_owned()),
+        help: Some(
+            "it needs the user's approval: `counterfoil approve` with the id of this call, then try again"
+                .to_owned(),
+        ),
     }
 }
 

@@ -82,7 +82,7 @@ pub enum NoBundle {
     #[error("it is not a bundle")]
     Else,
     /// Something on its way changed its line ends, or what stands around it.
-    #[error("it is not as it was written: its line ends, or what stands around it, were changed")]
+    #[error("the file was changed: its line endings, or text around the bundle")]
     Reframed,
     /// It is one of another version.
     #[error("it is a bundle of version {0}, and only versions 1 and 2 are known here")]

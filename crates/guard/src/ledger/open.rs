@@ -100,7 +100,7 @@ impl OpenLedgerError {
                 "move the file and those beside it away, keep them for evidence, and begin a new one"
             }
             Self::Key(KeyFileError::Exposed { .. }) => {
-                "others may have copied it: replace the key, or say `chmod 600` if nobody did"
+                "other users may have copied it: rotate the key, or run `chmod 600` if it was not copied"
             }
             Self::Key(KeyFileError::NotAKey { .. }) => "restore the key from a backup",
             Self::Key(KeyFileError::Io { .. }) => "give a key file that this user can read",

@@ -14,7 +14,7 @@ use super::tree::Subtrees;
 #[non_exhaustive]
 pub enum ReadLedgerError {
     /// The file could not be read.
-    #[error("the ledger could not be read: {0}")]
+    #[error("cannot read the ledger: {0}")]
     Storage(String),
     /// What was read is not what was written.
     #[error("the ledger is broken: {what}")]

@@ -25,7 +25,7 @@ pub struct SpeculationOptions {
     pub max_in_flight: usize,
     /// For how long one that nobody wanted is good, in seconds, up to 30.
     pub ttl_secs: u64,
-    /// After so many in a row that nobody wanted none is begun for a while.
+    /// After this many unused results in a row, speculation pauses for a while.
     pub max_wasted: u32,
     /// For how long, in seconds.
     pub pause_secs: u64,
@@ -125,7 +125,7 @@ pub struct SpeculationSettings {
     pub max_in_flight: usize,
     /// For how long one that nobody wanted is good.
     pub ttl: Duration,
-    /// After so many in a row that nobody wanted none is begun for a while.
+    /// After this many unused results in a row, speculation pauses for a while.
     pub max_wasted: u32,
     /// For how long.
     pub pause: Duration,

@@ -48,7 +48,9 @@ impl Contract for Codex {
                 specific.insert("permissionDecision".to_owned(), json!("deny"));
                 specific.insert(
                     "permissionDecisionReason".to_owned(),
-                    json!(format!("{reason}; a person has to agree, and cannot be asked here")),
+                    json!(format!(
+                        "{reason}; it needs a person's approval, and nobody can be asked here"
+                    )),
                 );
             }
             Some(Decision::GoOn(reason)) => {

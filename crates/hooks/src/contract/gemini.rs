@@ -65,7 +65,9 @@ impl Contract for Gemini {
                 out.insert("decision".to_owned(), json!("deny"));
                 out.insert(
                     "reason".to_owned(),
-                    json!(format!("{reason}; a person has to agree, and cannot be asked here")),
+                    json!(format!(
+                        "{reason}; it needs a person's approval, and nobody can be asked here"
+                    )),
                 );
             }
             None => {}

@@ -12,7 +12,7 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::guard::Making;
 
-/// Agree to a call that was denied because a person has to agree first
+/// Approve a call that was denied because it needs a person's approval
 ///
 /// The approval is for this tool with exactly these arguments in the session of the denied call.
 /// It stands in the ledger, the call that uses it names it in its receipt, and it holds for one
@@ -139,7 +139,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         visible(receipt.reason().unwrap_or_default()),
     );
     if !agreed(&question) {
-        return Err(Complaint::new("nothing was approved").help("answer on a terminal").into());
+        return Err(Complaint::new("not approved; the call stays denied")
+            .help("to approve it, answer `y` on a terminal")
+            .into());
     }
     let mut approval = Approval::by(format!("{} (counterfoil approve)", user()));
     if let Some(why) = &arguments.because {

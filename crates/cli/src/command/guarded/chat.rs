@@ -22,7 +22,7 @@ use crate::terminal::{Paint, plainly};
 /// For so long something may come from standard input, where there is a prompt already.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Talk to an agent whose every call is judged, and whose every answer is held against the record
+/// Chat with an agent whose calls are judged and whose answers are checked against the record
 ///
 /// The model is one of `[[llm.providers]]` in your configuration. What it does goes to standard
 /// error while it works; only answers that the record shows go to standard output. `/help` lists

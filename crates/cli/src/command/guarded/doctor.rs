@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::guard;
 use crate::terminal::Paint;
 
-/// Show how far this machine can confine commands, and what to do about the rest
+/// Show which sandboxing this machine supports, and how to get the rest
 ///
 /// Found out by trying: a command is run that tries to break out.
 #[derive(Debug, Args)]

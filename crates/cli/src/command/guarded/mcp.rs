@@ -15,7 +15,7 @@ mod stand;
 
 use reach::Reach;
 
-/// Stand between an MCP client and a server: calls are validated, judged and recorded
+/// Run a gateway between MCP clients and servers that validates, judges and records calls
 ///
 /// Put it in front of the server's command in the client's configuration. The client sees the same
 /// tools; what it says and hears passes as it is, except calls that do not fit their tool or are

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 mod look;
 mod stand;
 
-/// Stand between an agent and its model: what it calls is judged, what it says is held against it
+/// Run a proxy between an agent and its model that checks tool calls and claims
 ///
 /// Change one base URL, or begin the agent with `proxy run`. Requests go on to the provider with the
 /// agent's own key. Tool calls are held against the tools of the request and the rules of the

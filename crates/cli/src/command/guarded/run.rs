@@ -23,7 +23,7 @@ use crate::signals::interrupted;
 use crate::surroundings::{environment, runtime};
 use crate::terminal::Paint;
 
-/// Make one tool call through the whole guard: checked, judged, run, recorded
+/// Make one tool call through the guard: validated, judged, run, recorded
 ///
 /// The result goes to standard output, as an agent would see it; what became of the call, with the
 /// id of its receipt, to standard error. Where a gate asks, the question stands on the terminal.

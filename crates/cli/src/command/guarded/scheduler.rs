@@ -19,7 +19,7 @@ use crate::exit::{Complaint, Exit};
 use crate::signals::interrupted;
 use crate::surroundings::runtime;
 
-/// Tasks for later, in plain words: what the agent of `counterfoil chat` does when nobody asks
+/// Manage scheduled tasks of the chat agent
 ///
 /// Times are those of this machine's time zone. Each firing is a call through every gate, with a
 /// receipt, and runs once, however many processes wait for it.

@@ -26,7 +26,7 @@ const REQUESTS: u32 = 6_000;
 /// The shortest token.
 const SHORTEST: usize = 16;
 
-/// Show what is recorded in a browser, grant and refuse approvals there, and answer the HTTP API
+/// Serve the dashboard and the HTTP API: sessions, receipts, approvals
 ///
 /// Sessions as timelines, receipts with their proofs, answers with their claims underlined,
 /// rejections, approvals that wait, the policy with replay, live. Without a token file the command
@@ -185,7 +185,7 @@ fn may_listen(arguments: &Arguments) -> anyhow::Result<()> {
     if address.ip().is_loopback() || arguments.token_file.is_some() {
         return Ok(());
     }
-    let what = format!("`{address}` can be reached from elsewhere, and nobody there has a token");
+    let what = format!("`{address}` is reachable from other machines, and no token is configured");
     Err(Complaint::new(what)
         .help("give people tokens with `--token-file FILE`, or listen on 127.0.0.1")
         .into())

@@ -15,7 +15,7 @@ use crate::guard::settings;
 use crate::skills::{Found, find, oddities};
 use crate::terminal::Paint;
 
-/// Skills of the agent: list them, check them, look at one, trust one of a project
+/// Manage the chat agent's skills: list, check, show, or trust one of a project
 ///
 /// A skill is a folder with a `SKILL.md`, as the agentskills specification has it. Your own are in
 /// `skills` beside your configuration file, a project's in `.counterfoil/skills`, `.agents/skills`
@@ -133,7 +133,7 @@ fn warn(skill: &Skill, settings: &GuardSettings) -> io::Result<()> {
 fn trust(found: &mut Found, skill: &Skill, settings: &GuardSettings) -> anyhow::Result<Exit> {
     warn(skill, settings)?;
     if !agreed(&format!("Use `{}` as it is now? [y/N] ", visible(&skill.name))) {
-        let nobody = "nobody agreed on a terminal; nothing is changed".to_owned();
+        let nobody = "not confirmed on a terminal; nothing was changed".to_owned();
         return Err(Complaint::new(nobody).into());
     }
     found.trusted.trust(skill).map_err(|error| Complaint::new(error.to_string()))?;

@@ -14,7 +14,7 @@ use crate::exit::{Complaint, Exit};
 use crate::guard::ledger;
 use crate::terminal::Paint;
 
-/// Count what the ledger holds: calls by tool and model, rejections, false claims, repetition
+/// Show statistics of the ledger: calls by tool and model, rejections, false claims, repetition
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

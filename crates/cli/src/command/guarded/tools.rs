@@ -13,7 +13,7 @@ use crate::exit::{Complaint, Exit};
 use crate::guard::Making;
 use crate::terminal;
 
-/// List the tools as the guard sees them: whose they are, what they do, whether they are offered
+/// List the tools as the guard sees them: origin, effects, whether they are offered
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -14,7 +14,7 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::guard::Making;
 
-/// Put back what a shell command changed, from its snapshot
+/// Undo what a shell command changed, from its snapshot
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

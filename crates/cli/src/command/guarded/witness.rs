@@ -15,7 +15,7 @@ use crate::files;
 use crate::signals::interrupted;
 use crate::surroundings::runtime;
 
-/// Witness other ledgers: keep what they sign, and cosign only what continues it
+/// Act as a witness: keep the checkpoints of other ledgers and cosign consistent ones
 ///
 /// Run it where whoever runs the ledger cannot write. `counterfoil audit witness --to URL` sends it
 /// checkpoints, each with the proof that it continues the last one; what does not is refused, and a

@@ -58,7 +58,7 @@ fn people_are_asked_about_what_nothing_brings_back() {
     };
     let (decision, why) = asks(&Stage::new()).unwrap();
     assert_eq!(decision, "ask");
-    insta::assert_snapshot!(why, @"counterfoil: nothing brings back what `git reset --hard` does");
+    insta::assert_snapshot!(why, @"counterfoil: `git reset --hard` cannot be undone");
     let off =
         [("home/.config/counterfoil/counterfoil.toml", "[hooks]\nask_irreversible = false\n")];
     assert_eq!(asks(&Stage::with(&off)), None);

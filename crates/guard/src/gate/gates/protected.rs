@@ -40,8 +40,9 @@ impl Gate for Protected {
             return allowed;
         };
         let shown = path.inside.as_deref().unwrap_or(&path.absolute);
-        let why =
-            format!("`{shown}` decides about the agent or is run by others, or holds what does");
+        let why = format!(
+            "`{shown}` controls the agent or is run by other programs, or contains something that does"
+        );
         if self.settings.action == Action::Ask {
             return Verdict::Ask(Question::about(call, ID, why).at_stake(Stake::Protected));
         }

@@ -96,7 +96,7 @@ impl Page {
         }
         self.out.flush()?;
         if matches!(self.format, LineFormat::Text) && self.lines == 0 && self.problems == 0 {
-            writeln!(io::stderr(), "no call fits")?;
+            writeln!(io::stderr(), "no matching calls")?;
         }
         Ok(if self.problems == 0 { Exit::Clean } else { Exit::Findings })
     }

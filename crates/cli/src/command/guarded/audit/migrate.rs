@@ -29,7 +29,7 @@ pub(super) fn run(
         None => url,
     });
     let Some(url) = to.or_else(|| settings.url.clone()) else {
-        return Err(Complaint::new("it is not said where the ledger goes")
+        return Err(Complaint::new("no target is named")
             .help("`--to postgres://USER@HOST/DATABASE`")
             .into());
     };

@@ -47,7 +47,7 @@ pub(super) async fn slash(
         },
         ("/clear", _) => {
             begun.agent.clear().await?;
-            "nothing is known any more of what was said; the record stays".to_owned()
+            "conversation cleared; the record is kept".to_owned()
         }
         ("/tasks", _) => tasks(begun)?,
         ("/memory", "") => memory(begun, None)?,

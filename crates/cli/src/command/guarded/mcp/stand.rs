@@ -202,7 +202,8 @@ fn access(listen: &ListenOptions, address: SocketAddr) -> anyhow::Result<Access>
         None => None,
     };
     if token.is_none() && !address.ip().is_loopback() && !listen.allow_anyone {
-        let what = format!("`{address}` can be reached from elsewhere, and clients need no token");
+        let what =
+            format!("`{address}` is reachable from other machines, and clients need no token");
         let help = "name the variable that holds one (`mcp.listen.token_env`), listen on 127.0.0.1, \
                     or say `mcp.listen.allow_anyone = true`";
         return Err(Complaint::new(what).help(help).into());

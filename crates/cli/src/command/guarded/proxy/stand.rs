@@ -190,7 +190,7 @@ fn may_listen(said: &ProxyOptions, address: SocketAddr) -> anyhow::Result<()> {
     if address.ip().is_loopback() || !said.keys.is_empty() {
         return Ok(());
     }
-    let what = format!("`{address}` can be reached from elsewhere, and agents need no key of ours");
+    let what = format!("`{address}` is reachable from other machines, and agents need no key");
     if said.allow_anyone {
         writeln!(io::stderr(), "warning: {what}: whoever reaches it may ask")?;
         return Ok(());

@@ -399,7 +399,7 @@ function readBundle(line) {
   // Editors and mail add a mark of the encoding, blanks and other line ends.
   const bare = line.replace(/^[\uFEFF \t\r\n]+|[\uFEFF \t\r\n]+$/g, "");
   if (bare !== line && wholeBundle(bare) !== null) {
-    throw new NoBundle("it is not as it was written: its line ends, or what stands around it, were changed");
+    throw new NoBundle("the file was changed: its line endings, or text around the bundle");
   }
   const named = line.includes('"counterfoil bundle"');
   if (!line.startsWith('{"checkpoint":') && !named) throw new NoBundle("it is not a bundle");

@@ -34,7 +34,8 @@ pub(super) fn text(status: &Status, paint: Paint) -> String {
 fn agent_text(agent: &AgentStatus, paint: Paint, out: &mut String) {
     let _ = writeln!(out, "{}", paint.bold(agent.agent));
     if agent.by_plugin {
-        let _ = writeln!(out, "  in no settings: a plugin brought it to the newest session");
+        let _ =
+            writeln!(out, "  not in any settings: a plugin installed it for the newest session");
     } else if agent.installed.is_empty() {
         let name = agent.agent;
         let _ = writeln!(out, "  not installed: `counterfoil hook install {name}` does it");
