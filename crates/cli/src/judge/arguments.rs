@@ -1,11 +1,10 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use counterfoil_judge::{AnswerJudge, BatchForm, Grading, Judge, ReadingOptions};
+use counterfoil_judge::{BatchForm, Grading, Judge, ReadingOptions};
 use counterfoil_redact::Redactor;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,10 +118,10 @@ impl Judging {
     pub(crate) fn answer_judge(
         options: &Options,
         wanted: bool,
-    ) -> anyhow::Result<Option<Arc<dyn AnswerJudge>>> {
+    ) -> anyhow::Result<Option<std::sync::Arc<dyn counterfoil_judge::AnswerJudge>>> {
         let time = Duration::from_secs(options.judge.timeout_secs.max(1));
         let judging = wanted.then(|| Self::configured(options, time)).transpose()?;
-        Ok(judging.map(|judging| Arc::new(judging) as Arc<dyn AnswerJudge>))
+        Ok(judging.map(|judging| std::sync::Arc::new(judging) as _))
     }
 
     fn new(
