@@ -181,6 +181,14 @@ impl Admission {
         None
     }
 
+    /// Whether the catalog has a tool, by its name or one that is taken for it; of an unknown catalog
+    /// nothing is known to be missing.
+    pub(super) fn has(&self, tool: &str) -> bool {
+        let Some(tools) = &self.tools else { return true };
+        let resolved = || self.settings.resolve_names && self.names.resolve(tool).is_some();
+        tools.contains_key(tool) || resolved()
+    }
+
     fn find<'a>(
         &'a self,
         tools: &'a HashMap<String, Entry>,

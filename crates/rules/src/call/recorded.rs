@@ -42,6 +42,7 @@ impl Admissions {
         let needles: Vec<Vec<Needle>> = executions.iter().enumerate().map(needles_of).collect();
         let mentions = FirstMentions::of(facts, &needles, judged);
         let (mut issues, mut unchecked) = (Vec::new(), 0);
+        let partial = is_partial_list(&admission, executions);
         for (at, execution) in executions.iter().enumerate().skip(judged) {
             let Some(call) = execution.call else { continue };
             let recorded = Recorded { mentions: &mentions, execution };
@@ -51,6 +52,7 @@ impl Admissions {
             let found = admission.admit(call, Some(context)).issues;
             unchecked += usize::from(found.iter().any(|i| i.code == code::INVALID_SCHEMA));
             let found = found.into_iter();
+            let found = found.filter(|issue| !(partial && issue.code == code::UNKNOWN_TOOL));
             let known = facts.transcript().catalog.get(&call.tool);
             let checked = known.is_some_and(|tool| tool.parameters.is_some());
             issues.extend(found.filter(|i| speaks(execution, i, checked)).map(|issue| (at, issue)));
@@ -101,12 +103,21 @@ fn needles_of(execution: &Execution<'_>) -> Vec<Needle> {
     arguments.map(|value| needles(&value)).unwrap_or_default()
 }
 
+/// Whether a tool that is not on the recorded list of tools has answered: then that list is not the
+/// whole one, and no tool is proven to be missing.
+fn is_partial_list(admission: &Admission, executions: &[Execution<'_>]) -> bool {
+    let mut own = executions.iter().filter(|execution| execution.agent.is_none());
+    own.any(|execution| {
+        execution.status().succeeded()
+            && execution.call.is_some_and(|call| !admission.has(&call.tool))
+    })
+}
+
 /// Whether a recorded call's issue is worth a finding, given how the call went.
 fn speaks(execution: &Execution<'_>, issue: &Issue, checked: bool) -> bool {
     let succeeded = execution.status().succeeded();
     match issue.code {
-        // A tool that answered exists: the recorded list is not the whole list. A sub-agent has
-        // a list of its own.
+        // A tool that answered exists, whatever it is called. A sub-agent has a list of its own.
         code::UNKNOWN_TOOL => !succeeded && execution.agent.is_none(),
         // A tool without schema may take free text.
         code::MALFORMED_ARGUMENTS => checked || !succeeded,
