@@ -36,13 +36,18 @@ pub(crate) struct Making<'o> {
     pub(crate) state: Option<State>,
     /// Whom it asks.
     pub(crate) approver: Option<Arc<dyn Approver>>,
-    /// Who reads answers beside the rules.
+    /// The judge that reads answers beside the rules.
     pub(crate) answer_judge: Option<Arc<dyn AnswerJudge>>,
     /// The project's root; `None` is the working directory.
     pub(crate) workspace: Option<PathBuf>,
 }
 
-impl Making<'_> {
+impl<'o> Making<'o> {
+    /// A guard that records nothing, asks nobody and works in the working directory.
+    pub(crate) fn of(options: &'o Options) -> Self {
+        Self { options, state: None, approver: None, answer_judge: None, workspace: None }
+    }
+
     /// The guard. What the operator should know is said on standard error by the caller.
     pub(crate) fn guard(self) -> anyhow::Result<Guard> {
         self.made(true, &BUILTIN)

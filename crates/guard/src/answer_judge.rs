@@ -3,17 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use counterfoil_judge::{
-    AnswerJudge, Case, Given, Judge, Opinion, Prompt, Reading, ReadingOptions, read,
-};
-use counterfoil_model::{Finding, Transcript};
+use counterfoil_judge::{AnswerJudge, Case, Given, Judge, Reading, ReadingOptions, ask, read};
+use counterfoil_model::{Finding, Role, Transcript};
 use counterfoil_record::Record;
 use counterfoil_redact::Redactor;
 
 use crate::guard::Guard;
 use crate::verify::{Disposition, disposition};
 
-/// A judge that is asked about each answer, and whose opinions nobody keeps.
+/// A judge that is asked about each answer; its opinions are not kept.
 pub struct LiveJudge {
     judge: Arc<dyn Judge>,
     options: ReadingOptions,
@@ -28,10 +26,9 @@ impl LiveJudge {
     }
 
     fn opinion(&self, case: &Case<'_>) -> Result<Given, String> {
-        let boundary = boundary().map_err(|error| format!("no random number: {error}"))?;
-        let reply = self.judge.ask(&Prompt::of(case, &boundary))?;
-        let opinion = Opinion::read(&reply.text).map_err(|error| error.to_string())?;
-        Ok(Given { judge: self.judge.name().to_owned(), opinion })
+        let mut random = [0; 12];
+        getrandom::fill(&mut random).map_err(|error| format!("no random number: {error}"))?;
+        ask(self.judge.as_ref(), case, random).map(|(given, _)| given)
     }
 }
 
@@ -49,17 +46,10 @@ impl AnswerJudge for LiveJudge {
         suspected: &[Finding],
     ) -> Result<Reading, String> {
         let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
-        let ask = |case: &Case<'_>| self.opinion(case);
-        let reading = read(record.up_to(turn), suspected, &self.options, &ask);
+        let opinion = |case: &Case<'_>| self.opinion(case);
+        let reading = read(record.up_to(turn), suspected, &self.options, &opinion);
         reading.unwrap_or_else(|| Ok(Reading::default()))
     }
-}
-
-/// A word that no text of the session can contain: it was not known when that was written.
-fn boundary() -> Result<String, getrandom::Error> {
-    let mut bytes = [0_u8; 12];
-    getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl Guard {
@@ -70,16 +60,18 @@ impl Guard {
     }
 
     /// Adds what the judge reads in the message at that position, where the rules found nothing that
-    /// blocks it; returns why nobody read it, where somebody should have. `findings` are those of this
+    /// blocks it; returns the reason if it should have been read and was not. `findings` are those of this
     /// message. Needs a Tokio runtime, whose threads for blocking work it uses.
-    pub async fn add_read(
+    pub async fn read_answer(
         &self,
         transcript: &Transcript,
         turn: usize,
         findings: &mut Vec<Finding>,
     ) -> Option<String> {
         let judge = Arc::clone(self.answer_judge()?);
-        let says = transcript.messages.get(turn).is_some_and(|said| !said.text.trim().is_empty());
+        let says = transcript.messages.get(turn).is_some_and(|message| {
+            message.role == Role::Assistant && !message.text.trim().is_empty()
+        });
         if !says || disposition(findings) == Disposition::Block {
             return None;
         }

@@ -285,7 +285,7 @@ impl Guard {
         self.parts.audit.as_ref()
     }
 
-    /// Who reads answers beside the rules.
+    /// The judge that reads answers beside the rules.
     pub(crate) fn answer_judge(&self) -> Option<&Arc<dyn AnswerJudge>> {
         self.parts.answer_judge.as_ref()
     }

@@ -174,7 +174,7 @@ impl Guard {
         let report = check(&transcript, settings);
         let mut findings: Vec<Finding> =
             report.findings.into_iter().filter(|finding| finding.turn == turn).collect();
-        let unjudged = self.add_read(&transcript, turn, &mut findings).await;
+        let unjudged = self.read_answer(&transcript, turn, &mut findings).await;
         self.note_judgement(session, &text, &findings).await?;
         let disposition = disposition(&findings);
         let feedback =

@@ -135,7 +135,7 @@ async fn read_by_judge(guard: &Guard, judged: &mut Judged, may: bool) -> Option<
         |message: &Message| message.role == Role::Assistant && message.text == judged.review.answer;
     let turn = transcript.messages.iter().rposition(said)?;
     let mut findings = Vec::new();
-    let unread = guard.add_read(transcript, turn, &mut findings).await;
+    let unread = guard.read_answer(transcript, turn, &mut findings).await;
     let (errors, others): (Vec<Finding>, Vec<Finding>) =
         findings.into_iter().partition(|finding| finding.severity == Severity::Error);
     let warnings = others.into_iter().filter(|finding| finding.severity == Severity::Warning);

@@ -62,4 +62,6 @@ pub use kept::{BatchForm, Kept, LineError, OpinionLine, Opinions, batch_line, di
 pub use nearest::Nearest;
 pub use opinion::{Claimed, Opinion, ReadVerdict, Unjudged};
 pub use prompt::{PROMPT_VERSION, Prompt, answer_schema};
-pub use reading::{AnswerJudge, Given, Judge, Reading, ReadingOptions, Reply, answers, read};
+pub use reading::{
+    AnswerJudge, Given, Judge, Reading, ReadingOptions, Reply, answers, ask, boundary, read,
+};

@@ -38,7 +38,36 @@ pub trait AnswerJudge: fmt::Debug + Send + Sync {
     ) -> Result<Reading, String>;
 }
 
-/// The messages that end a turn of the agent: what it says before it waits for somebody.
+/// A judge that may not be there: then the reason is why nothing is judged.
+impl<J: AnswerJudge> AnswerJudge for Result<J, String> {
+    fn read(
+        &self,
+        transcript: &Transcript,
+        turn: usize,
+        suspected: &[Finding],
+    ) -> Result<Reading, String> {
+        self.as_ref().map_err(Clone::clone)?.read(transcript, turn, suspected)
+    }
+}
+
+/// Asks a judge about a case, and reads its reply: with how many tokens it took. `random` becomes the
+/// boundary around the record, which must not be known beforehand.
+///
+/// # Errors
+/// Why there is no opinion.
+pub fn ask(judge: &dyn Judge, case: &Case<'_>, random: [u8; 12]) -> Result<(Given, u64), String> {
+    let reply = judge.ask(&Prompt::of(case, &boundary(random)))?;
+    let opinion = Opinion::read(&reply.text).map_err(|error| error.to_string())?;
+    Ok((Given { judge: judge.name().to_owned(), opinion }, reply.tokens))
+}
+
+/// A word that no text of a session can contain: it was not known when that was written.
+#[must_use]
+pub fn boundary(random: [u8; 12]) -> String {
+    random.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The messages that end a turn of the agent: what it says before it waits for the user.
 #[must_use]
 pub fn answers(transcript: &Transcript) -> Vec<usize> {
     let messages = &transcript.messages;

@@ -32,7 +32,7 @@ struct CheckRequest {
     severity: Option<Severity>,
     /// What rules only suspect is told, too.
     suspected: bool,
-    /// How the judge is named, where there is one.
+    /// The judge's name, if there is one.
     judge_name: Option<String>,
     /// From which confidence on its word counts.
     judge_threshold: Option<f64>,
@@ -207,7 +207,7 @@ impl Job {
         self.unread(&problems, false, fragments, summary);
     }
 
-    /// Has the answers read that end a turn, where there is a judge; returns which were.
+    /// Has the judge, if there is one, read the answers that end a turn; returns which were read.
     fn read_answers(
         &self,
         transcript: &Transcript,

@@ -33,7 +33,7 @@ struct GuardRequest {
     asks: bool,
     /// The program runs its tools itself: there are none to call.
     host: bool,
-    /// How the judge is named, where there is one.
+    /// The judge's name, if there is one.
     judge_name: Option<String>,
     /// From which confidence on its word counts.
     judge_threshold: Option<f64>,

@@ -45,7 +45,7 @@ async def right_later(instructions, question):
     return json.dumps(right(instructions, question))
 
 
-def told(report):
+def the_finding(report):
     (finding,) = report.findings
     assert (finding.rule, finding.grade, finding.severity) == ("JUDGE", "read", "error")
     assert report.summary.judged["asked"] == 1 and not report.ok
@@ -54,19 +54,19 @@ def told(report):
 
 def test_a_function_reads_answers(tmp_path):
     assert counterfoil.check(SESSION).ok
-    finding = told(counterfoil.check(SESSION, judge=right))
+    finding = the_finding(counterfoil.check(SESSION, judge=right))
     assert finding.judge["name"] == "right" and finding.judge["percent"] == 90
     assert finding.claim is not None and "529" in finding.claim
     place = tmp_path / "a.json"
     place.write_text(json.dumps(SESSION))
-    told(counterfoil.check_file(place, judge=right))
+    the_finding(counterfoil.check_file(place, judge=right))
     # A higher threshold makes a note of it.
     (note,) = counterfoil.check(SESSION, judge=right, judge_threshold=0.95).findings
     assert note.severity == "note"
 
 
 def test_a_coroutine_reads_answers_in_the_loop_that_asks():
-    told(counterfoil.check(SESSION, judge=right_later))
+    the_finding(counterfoil.check(SESSION, judge=right_later))
     loops = []
 
     async def in_loop(instructions, question):
@@ -74,10 +74,10 @@ def test_a_coroutine_reads_answers_in_the_loop_that_asks():
         return right(instructions, question)
 
     async def main():
-        told(await counterfoil.acheck(SESSION, judge=in_loop))
+        the_finding(await counterfoil.acheck(SESSION, judge=in_loop))
         assert loops == [asyncio.get_running_loop()]
         # A check that does not wait has no loop to ask in.
-        told(counterfoil.check(SESSION, judge=right_later))
+        the_finding(counterfoil.check(SESSION, judge=right_later))
 
     asyncio.run(main())
 
@@ -136,7 +136,7 @@ def test_a_name_is_a_judge_of_the_command_line(tmp_path, monkeypatch):
         counterfoil.program()
     except counterfoil.CounterfoilError:
         pytest.skip("the program is not installed")
-    finding = told(counterfoil.check(SESSION, judge="auto"))
+    finding = the_finding(counterfoil.check(SESSION, judge="auto"))
     assert finding.judge["name"] == "auto"
     unknown = counterfoil.check(SESSION, judge="nobody-of-that-name")
     (reason,) = unknown.summary.judged["unjudged"]

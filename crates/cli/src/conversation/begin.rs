@@ -83,11 +83,11 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
     let lock = wanted.session.filter(|_| wanted.alone).map(|id| alone(&folder, id)).transpose()?;
     let settings = settings_beside(&options, Some(&folder))?;
     let guard = Making {
-        options: &options,
         state: Some(state),
         approver: Some(Arc::clone(&wanted.approver)),
         answer_judge: Judging::answer_judge(&options, options.judge.chat)?,
         workspace: wanted.workspace.clone(),
+        ..Making::of(&options)
     }
     .guard()?;
     let mut notices: Vec<Row> =

@@ -113,7 +113,7 @@ impl Judging {
         Ok(Self::new(Some(judge(named, options, time)?), Keeper::none(), own)?)
     }
 
-    /// Who reads answers beside the rules, where the user wants that.
+    /// The judge that reads answers beside the rules, if the user wants one.
     #[cfg(feature = "guard")]
     pub(crate) fn answer_judge(
         options: &Options,

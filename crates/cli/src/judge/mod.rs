@@ -12,8 +12,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use counterfoil_judge::{
-    AnswerJudge, Case, Given, Judge, Opinion, OpinionLine, Prompt, Reading, ReadingOptions,
-    answers, digest, read,
+    AnswerJudge, Case, Given, Judge, OpinionLine, Prompt, Reading, ReadingOptions, answers, ask,
+    boundary, digest, read,
 };
 use counterfoil_model::{Finding, Grade, Transcript};
 use counterfoil_record::Record;
@@ -130,11 +130,11 @@ impl Judging {
             let line = kept?;
             return Ok((Given { judge: line.model, opinion: line.opinion }, Source::Kept));
         }
-        let boundary = boundary().map_err(|error| format!("no random number: {error}"))?;
-        let prompt = Prompt::of(case, &boundary);
+        let mut random = [0; 12];
+        getrandom::fill(&mut random).map_err(|error| format!("no random number: {error}"))?;
         if let Some(batch) = &self.batch {
             let mut batch = batch.lock().map_err(|_| "the batch file is broken".to_owned())?;
-            batch.add(digest, &prompt)?;
+            batch.add(digest, &Prompt::of(case, &boundary(random)))?;
             return Err("asked in the batch file; read what comes back with `--opinions`".into());
         }
         let Some(judge) = &self.judge else {
@@ -144,11 +144,10 @@ impl Judging {
         if self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_err() {
             return Err("more answers than `judge.max_answers`".to_owned());
         }
-        let reply = judge.ask(&prompt)?;
-        self.tokens.fetch_add(reply.tokens, Ordering::Relaxed);
-        let opinion = Opinion::read(&reply.text).map_err(|error| error.to_string())?;
-        self.opinions.keep(&OpinionLine::new(digest, judge.name(), opinion.clone()))?;
-        Ok((Given { judge: judge.name().to_owned(), opinion }, Source::Asked))
+        let (given, tokens) = ask(judge.as_ref(), case, random)?;
+        self.tokens.fetch_add(tokens, Ordering::Relaxed);
+        self.opinions.keep(&OpinionLine::new(digest, &given.judge, given.opinion.clone()))?;
+        Ok((given, Source::Asked))
     }
 
     /// The words of a rule go to the judge as a question: without secrets.
@@ -205,11 +204,4 @@ fn place(finding: &Finding) -> usize {
         counterfoil_model::Subject::Claim { span, .. } => span.start,
         counterfoil_model::Subject::Call(_) => 0,
     }
-}
-
-/// A word that no text of the session can contain: it was not known when that was written.
-fn boundary() -> std::io::Result<String> {
-    let mut bytes = [0_u8; 12];
-    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

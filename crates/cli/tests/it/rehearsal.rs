@@ -133,7 +133,7 @@ fn made(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> (String, Value
     (word.to_owned(), answer)
 }
 
-/// Compares every call, or one in so many of them.
+/// Compares every call, or one in `one_in`.
 fn compare(trust: &str, one_in: usize) {
     let files = [
         ("counterfoil.toml", CONFIG),

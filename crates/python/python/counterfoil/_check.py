@@ -184,7 +184,7 @@ def wanted(options: CheckOptions, session: str | None) -> str:
 
 
 def asker(options: CheckOptions) -> Asker | None:
-    """Who reads answers, where somebody does."""
+    """The judge that reads answers, if there is one."""
     judge = options.get("judge")
     return None if judge is None else Asker(judge, options.get("judge_rate"))
 

@@ -1,4 +1,4 @@
-"""Who reads answers: a function of the program, or a judge that the command line knows."""
+"""Judges that read answers: a function of the program, or one that the command line knows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PATIENCE = 600
 
 
 def judge_named(judge: Judge | None, threshold: float | None) -> dict[str, Any]:
-    """What the extension module is told of a judge.
+    """The judge's name and threshold, as the extension module takes them.
 
     Raises `CounterfoilError` for a threshold that is none.
     """

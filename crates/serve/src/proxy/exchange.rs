@@ -330,13 +330,14 @@ impl Exchange {
         answer: Vec<Message>,
         findings: &mut Vec<Finding>,
     ) -> Option<String> {
-        if !self.has_judge() || answer.iter().any(|message| !message.calls.is_empty()) {
+        let works = answer.iter().any(|message| !message.calls.is_empty());
+        if !self.has_judge() || answer.is_empty() || works {
             return None;
         }
         let mut transcript = prepared.shown.transcript.clone();
         transcript.messages.extend(answer);
         let turn = transcript.messages.len().checked_sub(1)?;
-        let unread = self.proxy.guard.add_read(&transcript, turn, findings).await;
+        let unread = self.proxy.guard.read_answer(&transcript, turn, findings).await;
         unread.map(|why| format!("no judge read the answer: {why}"))
     }
 

@@ -102,14 +102,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     // Whoever decides on calls of other replicas may have recorded nothing here.
     let shared = options.ledger.url.is_some();
     let state = if shared { state.create()? } else { state.existing()? };
-    let guard = Making {
-        options: &options,
-        state: Some(state),
-        approver: None,
-        answer_judge: None,
-        workspace: None,
-    }
-    .guard()?;
+    let guard = Making { state: Some(state), ..Making::of(&options) }.guard()?;
     if arguments.list {
         return list(&guard);
     }

@@ -82,11 +82,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
     let guard = Making {
-        options: &options,
         state: Some(global.state()?.create()?),
         approver: Some(Arc::new(Asks::new(AtTerminal, arguments.yes))),
-        answer_judge: None,
         workspace: arguments.workspace.clone(),
+        ..Making::of(&options)
     }
     .guard()?;
     let call = ToolCall {

@@ -67,13 +67,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     may_listen(arguments)?;
     let state = global.state()?.create()?;
     let audit = state.folder().audit();
-    let making = Making {
-        options: &options,
-        state: Some(state),
-        approver: None,
-        answer_judge: None,
-        workspace: None,
-    };
+    let making = Making { state: Some(state), ..Making::of(&options) };
     let guard = making.offering(&[])?;
     for notice in guard.notices() {
         writeln!(io::stderr(), "note: {notice}")?;

@@ -48,9 +48,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Some(_) => Some(global.state()?.existing()?),
         None => None,
     };
-    let guard =
-        Making { options: &options, state, approver: None, answer_judge: None, workspace: None }
-            .guard()?;
+    let guard = Making { state, ..Making::of(&options) }.guard()?;
     if let Some(id) = &arguments.session
         && !guard.ledger().sessions()?.contains(id)
     {

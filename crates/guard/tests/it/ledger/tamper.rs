@@ -250,8 +250,8 @@ fn every_changed_byte_of_the_log_is_found() {
     let room = [end + 1, end + 9, usize::midpoint(end, bytes.len()), bytes.len() - 1];
     // The number of the round, which 8 bytes hold, tells processes apart and says nothing.
     // Of the middle every third one is enough.
-    let told = (16..=end).filter(|at| at % 3 == 0 || *at < 600 || at + 600 > end);
-    for at in (0..8).chain(told).chain(room) {
+    let records = (16..=end).filter(|at| at % 3 == 0 || *at < 600 || at + 600 > end);
+    for at in (0..8).chain(records).chain(room) {
         let mut changed = bytes.clone();
         changed[at] ^= 1;
         assert!(found(&changed).is_some(), "byte {at}");

@@ -111,6 +111,7 @@ fn nobody_is_asked_while_the_agent_works() {
         let (desk, judge) = desk(ProxyMode::Block, false).await;
         let says = [Text("I will look."), Call("c1", "get_order", "{\"id\": 7}")];
         told(&desk, WIRES[0], &says, true).await;
+        told(&desk, WIRES[0], &[Text("")], true).await;
         assert_eq!(judge.asked.load(Ordering::Relaxed), 0);
     });
 }

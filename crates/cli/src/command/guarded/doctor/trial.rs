@@ -41,13 +41,7 @@ fn attempt(options: &Options) -> anyhow::Result<Vec<&'static str>> {
     fs::create_dir(&workspace)?;
     fs::create_dir(folder.0.join("outside"))?;
     fs::write(folder.0.join("outside/secret"), SECRET)?;
-    let making = Making {
-        options,
-        state: None,
-        approver: None,
-        answer_judge: None,
-        workspace: Some(workspace.clone()),
-    };
+    let making = Making { workspace: Some(workspace.clone()), ..Making::of(options) };
     let guard = making.guard()?;
     let environment: BTreeMap<String, String> =
         std::env::vars().filter(|(name, _)| matches!(name.as_str(), "HOME" | "PATH")).collect();

@@ -13,8 +13,7 @@ use counterfoil_hooks::{
     Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Snapshots, Surrounding,
     read_event, respond, write_answer,
 };
-use counterfoil_judge::{AnswerJudge, Reading};
-use counterfoil_model::{Finding, Transcript};
+use counterfoil_judge::AnswerJudge;
 
 use super::once_a_session;
 use super::snapshots::SnapshotFolder;
@@ -158,7 +157,7 @@ fn answer(
     let _ = told.send(Told::Settings(hooks.time_limit + more, hooks.on_failure));
     // Whoever judges has to be done before the hook gives up: then what it judges does not pass.
     let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
-    let reader = reads.then(|| Arc::new(HookJudge::of(&options)));
+    let reader = reads.then(|| reader(&options));
     let made = Made::of(agent, &event, options, (state, reader), (left, hooks.on_failure))?;
     let folder = made.state.as_ref().map(|state: &State| state.folder().hooks());
     let kept = made.state.as_ref().filter(|_| hooks.undo);
@@ -203,7 +202,7 @@ impl Made {
         agent: Agent,
         event: &Event,
         options: Options,
-        (state, reader): (Result<State, Complaint>, Option<Arc<HookJudge>>),
+        (state, reader): (Result<State, Complaint>, Option<Arc<dyn AnswerJudge>>),
         (left, on_failure): (Duration, OnFault),
     ) -> anyhow::Result<Self> {
         let before = matches!(event.happening, Happening::Before(_));
@@ -221,7 +220,7 @@ impl Made {
                 None => builder,
             };
             match &reader {
-                Some(reader) => builder.answer_judge(Arc::clone(reader) as Arc<dyn AnswerJudge>),
+                Some(reader) => builder.answer_judge(Arc::clone(reader)),
                 None => builder,
             }
         };
@@ -250,28 +249,9 @@ impl Made {
 }
 
 /// Who reads the last answer at a stop; why nobody does where none can be made.
-#[derive(Debug)]
-struct HookJudge(Result<Judging, String>);
-
-impl HookJudge {
-    fn of(options: &Options) -> Self {
-        let time = MOST_TO_READ.min(Duration::from_secs(options.judge.timeout_secs.max(1)));
-        Self(Judging::configured(options, time).map_err(|error| format!("{error:#}")))
-    }
-}
-
-impl AnswerJudge for HookJudge {
-    fn read(
-        &self,
-        transcript: &Transcript,
-        turn: usize,
-        suspected: &[Finding],
-    ) -> Result<Reading, String> {
-        match &self.0 {
-            Ok(judging) => judging.read(transcript, turn, suspected),
-            Err(why) => Err(why.clone()),
-        }
-    }
+fn reader(options: &Options) -> Arc<dyn AnswerJudge> {
+    let time = MOST_TO_READ.min(Duration::from_secs(options.judge.timeout_secs.max(1)));
+    Arc::new(Judging::configured(options, time).map_err(|error| format!("{error:#}")))
 }
 
 /// The call that an event is about.

@@ -41,11 +41,9 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     let kinds: Vec<ExecutorKind> = arguments.builtin.iter().map(|one| (*one).into()).collect();
     let state = global.state()?.create()?;
     let making = Making {
-        options: &options,
         state: Some(state.clone()),
-        approver: None,
-        answer_judge: None,
         workspace: arguments.workspace.clone(),
+        ..Making::of(&options)
     };
     let guard = making.offering(&kinds)?;
     for notice in guard.notices() {

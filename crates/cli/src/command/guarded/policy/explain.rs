@@ -204,8 +204,7 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
     if listed.get(&arguments.tool).is_none() {
         let workspace = Some(place.workspace.clone());
         let state = global.state().ok();
-        let making =
-            Making { options: &options, state, approver: None, answer_judge: None, workspace };
+        let making = Making { state, workspace, ..Making::of(&options) };
         let guard = making.rehearsing()?;
         others = guard.catalog().iter().map(|tool| tool.name.clone()).collect();
         past.tools = others.iter().cloned().collect();

@@ -41,11 +41,10 @@ pub(super) fn stand_between(
     };
     let state = global.state()?.create()?;
     let making = Making {
-        options: &options,
         state: Some(state.clone()),
-        approver: None,
         answer_judge: Judging::answer_judge(&options, options.judge.proxy)?,
         workspace: standing.workspace.clone(),
+        ..Making::of(&options)
     };
     let guard = making.offering(&[])?;
     for notice in guard.notices() {
