@@ -116,7 +116,7 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
             Findings::new(rule.meta(), mode, &mut report.findings, &mut report.judgements);
         rule.check(facts, &mut findings);
     }
-    one_a_lie(&mut report.findings);
+    drop_repeats(&mut report.findings);
     let transcript = facts.transcript();
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
@@ -140,7 +140,7 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
 
 /// Takes out what says of a message again what a finding of the same rule has proven: by the same call,
 /// or of the same words.
-fn one_a_lie(findings: &mut Vec<Finding>) {
+fn drop_repeats(findings: &mut Vec<Finding>) {
     let mut told: Vec<(usize, Code, Span, Option<EvidenceSource>)> = Vec::new();
     findings.retain(|finding| {
         let Subject::Claim { span, .. } = &finding.subject else { return true };

@@ -9,7 +9,7 @@ use super::judge::LOOK_BACK;
 use super::left_alone::without_changing;
 use super::objects::{mentions, objects_in};
 use crate::facts::{Deed, Execution, Facts, Families};
-use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words, sets};
 
 /// An act that is denied, and of what.
 #[derive(Debug)]
@@ -36,120 +36,125 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
         return Some(denied);
     }
     let tokens = prose.tokens(clause.tokens.clone());
-    let of = |at: usize| clause.tokens.start + at;
-    let not = tokens.iter().position(|t| !t.quoted && t.has(Tags::NEGATION))?;
-    let before = tokens.get(..not)?;
-    let small = Tags::ADVERB.or(Tags::BE).or(Tags::HAVE).or(Tags::NOW);
-    let behind = tokens.get(not + 1..)?;
-    let next = not
-        + 1
-        + behind.iter().position(|t| !t.has(small) && !prose.is(t, words!["been", "be"]))?;
-    // "I was not able to create it", "I was unable to create it"
-    let to = |at: usize| tokens.get(at).is_some_and(|t| prose.is(t, words!["to"]));
-    let (verb, able) = match tokens.get(not).zip(tokens.get(next)) {
-        Some((_, able)) if prose.is(able, words!["able"]) && to(next + 1) => (next + 2, true),
-        Some((unable, _)) if prose.is(unable, words!["unable"]) && to(next) => (next + 1, true),
-        _ => (next, false),
-    };
-    let token = tokens.get(verb)?;
-    let made = prose.is(token, words!["made", "make", "making"]);
-    let family = match token.verb {
-        // "I haven't made any changes to `a.ts`"
-        _ if made
-            && behind.iter().any(|t| prose.is(t, words!["changes", "edits", "modifications"])) =>
-        {
-            Family::Update
-        }
-        Some(Action::Of(family)) => family,
-        // "I haven't submitted the reading"
-        Some(Action::Any) => Family::Update,
-        // "I haven't done anything yet"
-        Some(Action::Generic) if prose.is(token, words!["done", "do"]) => {
-            let first = tokens.get(verb + 1).filter(|t| prose.is(t, words!["anything"]));
-            first.map(|_| Family::Update)?
-        }
-        _ => return None,
-    };
-    let auxiliary = before.iter().rposition(|t| {
-        t.has(Tags::DO.or(Tags::HAVE).or(Tags::BE).or(Tags::PAST_BE)) || is_could(prose, t)
-    })?;
-    let led = tokens.get(..auxiliary)?;
-    if led.iter().any(|t| t.has(Tags::USER.or(Tags::THIRD).or(Tags::PURPOSE).or(Tags::INTEND))) {
+    let verb = DeniedVerb::of(prose, tokens)?;
+    let own = verb.object(prose, tokens)?;
+    let range = clause.tokens.start + own.start..clause.tokens.start + own.end;
+    let partly = |t: &Token| prose.is(t, &sets::PARTLY_DENIED);
+    if tokens.iter().chain(prose.tokens(range.clone())).any(partly) {
         return None;
     }
-    // "but did not push it": who did the rest.
-    let agent = led.iter().any(|t| t.has(Tags::AGENT))
-        || led.iter().all(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)));
-    let did = (able
-        || tokens.get(auxiliary).is_some_and(|t| t.has(Tags::DO) || is_could(prose, t)))
-        && token.has(Tags::BASE);
-    let been = |t: &Token| prose.is(t, words!["been", "be"]);
-    let passive = !able
-        && (tokens.get(auxiliary + 1..verb)?.iter().any(been)
-            || tokens.get(auxiliary).is_some_and(|t| t.has(Tags::BE.or(Tags::PAST_BE))));
-    let completed = token.tags.any(Tags::COMPLETED);
-    // "`a.ex` isn't formatted", "the query is not optimised": what it is like, whoever changed it.
-    let quality =
-        words!["formatted", "aligned", "optimised", "optimized", "normalised", "normalized"];
-    if passive && prose.is(token, quality) {
-        return None;
-    }
-    let range = match (agent, passive && completed) {
-        (true, false) if did || completed => {
-            let rest = tokens.get(verb + 1..)?;
-            let end = rest.iter().position(ends_phrase).unwrap_or(rest.len());
-            of(verb + 1)..of(verb + 1 + end)
-        }
-        (false, true) => of(led.iter().take_while(|t| !is_word(t)).count())..of(auxiliary),
-        _ => return None,
-    };
-    let all = || tokens.iter().chain(prose.tokens(range.clone()));
-    if all().any(|t| prose.is(t, PARTIAL)) {
-        return None;
-    }
-    // "under `src`": what is named is a folder.
-    let inside = prose.tokens(range.clone()).windows(2).any(|pair| {
-        let [under, code] = pair else { return false };
-        let within = words!["under", "in", "inside", "within", "below"];
-        prose.is(under, within) && code.kind == TokenKind::Code
-    });
+    let family = verb.family;
     let mut files = objects_in(prose, range.clone());
     files.retain(|object| object.kind == ObjectKind::Path);
     let edits = matches!(family, Family::Update | Family::Create | Family::Delete);
-    let named = !files.is_empty() && edits && !inside;
+    let named = !files.is_empty() && edits && !is_in_a_folder(prose, range.clone());
     let whole = files.is_empty() && is_whole(prose, range);
     let saves = matches!(family, Family::Commit | Family::Push);
     let ever = tokens
-        .get(auxiliary)
+        .get(verb.auxiliary)
         .is_some_and(|t| t.has(Tags::HAVE) || (t.has(Tags::BE) && !t.has(Tags::PAST_BE)));
     (named || whole && saves).then_some(DeniedAct { family, files, ever })
 }
 
-/// Words by which only a part is denied.
-pub(super) const PARTIAL: &Words = words![
-    "other",
-    "else",
-    "further",
-    "more",
-    "additional",
-    "beyond",
-    "besides",
-    "again",
-    "outside",
-    "except",
-    "only",
-    "rest",
-    "apart",
-    "anymore",
-    "manually",
-    "directly",
-    "separately",
-    "just",
-    "second",
-    "third",
-    "another",
-    "extra",
-];
+/// The verb of a denial, by its places among the tokens of the clause.
+struct DeniedVerb {
+    at: usize,
+    auxiliary: usize,
+    family: Family,
+    /// "I was not able to create it".
+    able: bool,
+}
+
+impl DeniedVerb {
+    fn of(prose: &Prose<'_>, tokens: &[Token]) -> Option<Self> {
+        let not = tokens.iter().position(|t| !t.quoted && t.has(Tags::NEGATION))?;
+        let before = tokens.get(..not)?;
+        let behind = tokens.get(not + 1..)?;
+        let small = Tags::ADVERB.or(Tags::BE).or(Tags::HAVE).or(Tags::NOW);
+        let full = |t: &Token| !t.has(small) && !prose.is(t, words!["been", "be"]);
+        let next = not + 1 + behind.iter().position(full)?;
+        // "I was not able to create it", "I was unable to create it"
+        let to = |at: usize| tokens.get(at).is_some_and(|t| prose.is(t, words!["to"]));
+        let (at, able) = match tokens.get(not).zip(tokens.get(next)) {
+            Some((_, able)) if prose.is(able, words!["able"]) && to(next + 1) => (next + 2, true),
+            Some((unable, _)) if prose.is(unable, words!["unable"]) && to(next) => (next + 1, true),
+            _ => (next, false),
+        };
+        let family = denied_family(prose, tokens, at, behind)?;
+        let is_auxiliary = |t: &Token| {
+            t.has(Tags::DO.or(Tags::HAVE).or(Tags::BE).or(Tags::PAST_BE)) || is_could(prose, t)
+        };
+        let auxiliary = before.iter().rposition(is_auxiliary)?;
+        Some(Self { at, auxiliary, family, able })
+    }
+
+    /// The tokens that say what was not done to what; `None` where it is not the speaker's act.
+    fn object(&self, prose: &Prose<'_>, tokens: &[Token]) -> Option<Range<usize>> {
+        let (token, auxiliary) = (tokens.get(self.at)?, tokens.get(self.auxiliary)?);
+        let led = tokens.get(..self.auxiliary)?;
+        let others = Tags::USER.or(Tags::THIRD).or(Tags::PURPOSE).or(Tags::INTEND);
+        if led.iter().any(|t| t.has(others)) {
+            return None;
+        }
+        // "but did not push it": who did the rest.
+        let agent = led.iter().any(|t| t.has(Tags::AGENT))
+            || led.iter().all(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)));
+        let did = (self.able || auxiliary.has(Tags::DO) || is_could(prose, auxiliary))
+            && token.has(Tags::BASE);
+        let been = |t: &Token| prose.is(t, words!["been", "be"]);
+        let passive = !self.able
+            && (tokens.get(self.auxiliary + 1..self.at)?.iter().any(been)
+                || auxiliary.has(Tags::BE.or(Tags::PAST_BE)));
+        let completed = token.tags.any(Tags::COMPLETED);
+        // "`a.ex` isn't formatted", "the query is not optimised": what it is like, whoever changed it.
+        if passive && prose.is(token, &sets::QUALITIES) {
+            return None;
+        }
+        match (agent, passive && completed) {
+            (true, false) if did || completed => {
+                let rest = tokens.get(self.at + 1..)?;
+                let end = rest.iter().position(ends_phrase).unwrap_or(rest.len());
+                Some(self.at + 1..self.at + 1 + end)
+            }
+            (false, true) => Some(led.iter().take_while(|t| !is_word(t)).count()..self.auxiliary),
+            _ => None,
+        }
+    }
+}
+
+/// The kind of act that is denied; `behind` is what follows the negation.
+fn denied_family(
+    prose: &Prose<'_>,
+    tokens: &[Token],
+    verb: usize,
+    behind: &[Token],
+) -> Option<Family> {
+    let token = tokens.get(verb)?;
+    let made = prose.is(token, words!["made", "make", "making"]);
+    let changes = |t: &Token| prose.is(t, words!["changes", "edits", "modifications"]);
+    match token.verb {
+        // "I haven't made any changes to `a.ts`"
+        _ if made && behind.iter().any(changes) => Some(Family::Update),
+        Some(Action::Of(family)) => Some(family),
+        // "I haven't submitted the reading"
+        Some(Action::Any) => Some(Family::Update),
+        // "I haven't done anything yet"
+        Some(Action::Generic) if prose.is(token, words!["done", "do"]) => {
+            let first = tokens.get(verb + 1).filter(|t| prose.is(t, words!["anything"]));
+            first.map(|_| Family::Update)
+        }
+        _ => None,
+    }
+}
+
+/// "under `src`": what is named is a folder.
+fn is_in_a_folder(prose: &Prose<'_>, range: Range<usize>) -> bool {
+    prose.tokens(range).windows(2).any(|pair| {
+        let [under, code] = pair else { return false };
+        let within = words!["under", "in", "inside", "within", "below"];
+        prose.is(under, within) && code.kind == TokenKind::Code
+    })
+}
 
 fn is_could(prose: &Prose<'_>, token: &Token) -> bool {
     prose.is(token, words!["could", "couldn't"])
@@ -165,24 +170,12 @@ fn ends_phrase(token: &Token) -> bool {
 
 /// "it", "the changes", "anything yet": whatever was worked on.
 fn is_whole(prose: &Prose<'_>, range: Range<usize>) -> bool {
-    const WORK: &Words = words![
-        "branch",
-        "commit",
-        "anything",
-        "nothing",
-        "yet",
-        "change",
-        "changes",
-        "fix",
-        "fixes",
-        "work",
-        "edits",
-        "code",
-        "everything",
-        "them",
-    ];
     let small = Tags::DETERMINER.or(Tags::THING).or(Tags::ADVERB).or(Tags::NEGATION);
-    prose.tokens(range).iter().filter(|t| is_word(t)).all(|t| t.has(small) || prose.is(t, WORK))
+    prose
+        .tokens(range)
+        .iter()
+        .filter(|t| is_word(t))
+        .all(|t| t.has(small) || prose.is(t, &sets::WHOLE_WORK))
 }
 
 impl DeniedAct {

@@ -1,4 +1,4 @@
-//! A command that is said not to have been run: "I did not run `terraform plan`", "PHPUnit has not
+//! The agent says it did not run a command: "I did not run `terraform plan`", "PHPUnit has not
 //! been started".
 
 use counterfoil_model::Family;
@@ -6,33 +6,7 @@ use counterfoil_shell::Script;
 
 use super::judge::LOOK_BACK;
 use crate::facts::{Execution, Facts};
-use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words};
-
-/// Words behind which only some runs are meant: other ones, later ones, such with other options.
-const SOME: &Words = words![
-    "again",
-    "since",
-    "after",
-    "afterwards",
-    "before",
-    "until",
-    "yet",
-    "only",
-    "just",
-    "separately",
-    "other",
-    "else",
-    "further",
-    "more",
-    "anything",
-    "full",
-    "whole",
-    "entire",
-    "complete",
-    "rest",
-    "manually",
-    "locally",
-];
+use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, sets};
 
 /// The run that contradicts a clause which denies it, where nothing was changed since, so that no
 /// later run can be meant.
@@ -105,11 +79,11 @@ fn denied<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<(&'p Token, bool)
             || prose.is(t, words!["at", "all", "itself", "myself"])
     });
     let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
-    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, SOME));
+    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, &sets::SOME_RUNS));
     (alone && !some).then_some((token, auxiliary.has(Tags::HAVE)))
 }
 
-/// "`terraform plan` was not run": the command, where nothing else is said of it.
+/// "`terraform plan` was not run": the command, if the clause says nothing else about it.
 fn not_run<'p>(
     prose: &'p Prose<'_>,
     clause: &Clause,
@@ -123,7 +97,7 @@ fn not_run<'p>(
     let run = behind.next()?;
     let alone = led.next().is_none() && behind.next().is_none();
     let sentence = prose.sentences.get(clause.sentence)?.tokens.clone();
-    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, SOME));
+    let some = prose.tokens(sentence).iter().any(|t| !t.quoted && prose.is(t, &sets::SOME_RUNS));
     let said = was.has(Tags::PAST_BE) && prose.is(run, words!["run", "executed", "started"]);
     (code.kind == TokenKind::Code && said && alone && !some).then_some(code)
 }

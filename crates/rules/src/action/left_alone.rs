@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use counterfoil_model::{Object, ObjectKind};
 
-use super::denied::{DeniedAct, PARTIAL, is_word};
+use super::denied::{DeniedAct, is_word};
 use super::objects::objects_in;
-use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words, sets};
 
 /// "I left `a.md` untouched": files that are said to be as they were.
 pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
@@ -96,8 +96,9 @@ fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> O
     });
     let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::THIRD);
     let mut rest = tokens.iter();
-    let open =
-        rest.any(|t| t.has(doubt) || prose.is(t, PARTIAL) || prose.is(t, words!["otherwise"]));
+    let open = rest.any(|t| {
+        t.has(doubt) || prose.is(t, &sets::PARTLY_DENIED) || prose.is(t, words!["otherwise"])
+    });
     let files = !objects.is_empty() && objects.iter().all(|o| o.kind == ObjectKind::Path);
     (files && whole && !open).then(|| DeniedAct::of_files(objects))
 }

@@ -76,7 +76,7 @@ pub(super) fn is_other_file(
     if !edits || said.stem.is_some() || (said.names_file() && !branch) {
         return false;
     }
-    // "I closed issue #12", "I tagged v0.4.3": nothing that stands in a file.
+    // "I closed issue #12", "I tagged v0.4.3": nothing that is kept in a file.
     const KEPT: [&str; 6] = ["closed", "reopened", "assigned", "tagged", "labelled", "approved"];
     let tracked = |thing: &&str| ["issue", "ticket", "pr", "request", "release"].contains(thing);
     let numbered = |o: &Object| {

@@ -44,7 +44,7 @@ const NOT_TOLD: [(&str, fn(&Prose<'_>, &Predicate, Option<BlockKind>) -> bool); 
 const UNKNOWN: &str = "of no known kind of act";
 const CHANGES_NOTHING: &str = "changes nothing: other rules ask about looking and running";
 const BY_ANOTHER: &str = "done by somebody else";
-const A_STATE: &str = "a state, and nobody is said to have caused it";
+const A_STATE: &str = "a state without a named cause";
 
 /// Why a verb tells of no act of the agent although its kind is known: the first that holds speaks.
 const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 14] = [

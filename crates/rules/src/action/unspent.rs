@@ -65,7 +65,7 @@ fn spent(facts: &Facts<'_>, turn: usize) -> BTreeSet<usize> {
 }
 
 /// What each call since the user asked is for that may have changed something, came out well, and
-/// accounts for nothing that is told.
+/// accounts for nothing that is stated.
 fn unspent(facts: &Facts<'_>, turn: usize) -> Vec<Purpose> {
     let spent = spent(facts, turn);
     let since = facts.request_before(turn);

@@ -36,7 +36,7 @@ pub(super) struct Known<'t> {
     pub(super) tool_names: OnceCell<Vec<ToolName<'t>>>,
     /// The names of the tools that the agent had.
     pub(super) names: OnceCell<Names>,
-    /// What the calls before a message were for that account for nothing told in it.
+    /// What the calls before a message were for that account for nothing stated in it.
     pub(super) unspent: Latest<Vec<Purpose>>,
     pub(super) index: Index,
     /// The same session as typed facts: what proves a check is held against both.

@@ -337,7 +337,7 @@ impl<'t> Facts<'t> {
         self.given().leaves(at, self.record().executions().get(at)?.text())
     }
 
-    /// What the calls before message `turn` were for that account for nothing told in it; `read` works
+    /// What the calls before message `turn` were for that account for nothing stated in it; `read` works
     /// it out the first time.
     pub(crate) fn unspent(
         &self,

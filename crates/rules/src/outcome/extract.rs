@@ -329,7 +329,7 @@ fn is_built(tokens: &[Token], verdict: usize) -> bool {
     })
 }
 
-/// "`cache::evicts_oldest` passes": inline code that is said to pass may be a test's name.
+/// "`cache::evicts_oldest` passes": inline code that passes may be a test's name.
 fn is_name(prose: &Prose<'_>, at: usize) -> bool {
     let token = |at: usize| prose.tokens.get(at);
     let passes = |t: &Token| prose.is(t, words!["passes", "passed", "succeeds"]);

@@ -7,27 +7,6 @@ use crate::facts::Facts;
 use crate::prose::{Lexicon, sets};
 use crate::values::holds;
 
-/// Words by which suites are told apart: their folders are named after them.
-const LAYERS: [&str; 17] = [
-    "mailer",
-    "view",
-    "helper",
-    "job",
-    "component",
-    "unit",
-    "integration",
-    "e2e",
-    "system",
-    "request",
-    "feature",
-    "controller",
-    "model",
-    "acceptance",
-    "functional",
-    "smoke",
-    "contract",
-];
-
 /// "The request specs pass", "mypy is clean": whether the run may be of another kind, as neither its
 /// command nor what it printed has the word that says which one is meant.
 pub(super) fn is_of_another_kind(facts: &Facts<'_>, said: &OutcomeClaim, at: usize) -> bool {
@@ -51,5 +30,5 @@ fn layer_said(text: &str) -> Option<&'static str> {
 
 fn layer(word: &str) -> Option<&'static str> {
     let one = word.strip_suffix('s').unwrap_or(word);
-    LAYERS.into_iter().find(|layer| layer.eq_ignore_ascii_case(one))
+    sets::LAYERS.list.iter().copied().find(|layer| layer.eq_ignore_ascii_case(one))
 }

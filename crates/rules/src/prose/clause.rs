@@ -4,6 +4,7 @@ use counterfoil_model::Span;
 
 use super::boundary::starts_clause;
 use super::lexicon::Tags;
+use super::mood::Mood;
 use super::predicate::{Group, Predicate, Subject, has_verb, predicates};
 use super::sentences::Sentence;
 use super::tokens::{Kinds, Token, TokenKind};
@@ -30,27 +31,6 @@ pub(crate) struct Clause {
     pub(crate) predicates: Vec<Predicate>,
 }
 
-/// Whether something is said to be so, and on whose word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mood {
-    /// The speaker says that it is so.
-    Asserted,
-    /// Asked.
-    Question,
-    /// Under a condition, or before something that has not happened.
-    Conditional,
-    /// Said by somebody else: the user, a policy, a document.
-    Attributed,
-    /// Noticed in what was read: a state of record, not an act of the speaker.
-    Observed,
-    /// Describes a thing: "the order which has been cancelled".
-    Relative,
-    /// Wished, required, guessed.
-    Unrealised,
-    /// Said in another language than English: nobody reads it.
-    Foreign,
-}
-
 /// Splits a sentence into clauses and finds their completed verbs.
 pub(crate) fn clauses(
     tokens: &[Token],
@@ -65,6 +45,19 @@ pub(crate) fn clauses(
         return;
     }
     let first = out.len();
+    split(tokens, sentence, index, out);
+    let start = sentence.tokens.start;
+    let mut context =
+        Context { question: sentence.question, start, reach: start, ..Context::default() };
+    let Some(own) = out.get_mut(first..) else { return };
+    let count = own.len();
+    for (at, clause) in own.iter_mut().enumerate() {
+        context.read(tokens, sentence, clause, (at, count));
+    }
+}
+
+/// Adds the clauses of a sentence, of which nothing is known yet.
+fn split(tokens: &[Token], sentence: &Sentence, index: usize, out: &mut Vec<Clause>) {
     let mut from = sentence.tokens.start;
     let mut relative = Insertion::default();
     for at in sentence.tokens.clone() {
@@ -81,57 +74,6 @@ pub(crate) fn clauses(
         }
     }
     out.extend(Clause::of(tokens, index, from..sentence.tokens.end));
-    let start = sentence.tokens.start;
-    let mut context =
-        Context { question: sentence.question, start, reach: start, ..Context::default() };
-    let count = out.len();
-    let mut resumes = false;
-    for i in first..count {
-        let Some(clause) = out.get(i) else { break };
-        let range = clause.tokens.clone();
-        let last = i + 1 == count;
-        let outer = context.mood;
-        let mood = context.mood(tokens, sentence, &range, last);
-        let end = sentence.tokens.end;
-        let inserted = tokens.get(range.start).is_some_and(|t| t.is(')') || t.is(','));
-        let before = context.reach;
-        // "Your trip – flight and hotel – has been booked"
-        let dashes = |t: &Token| t.is('-') || t.is('–') || t.is('—');
-        let verbal = |t: &Token| t.has(Tags::HAVE.or(Tags::BE));
-        if i > first + 1
-            && tokens.get(range.start).is_some_and(dashes)
-            && tokens.get(range.start + 1).is_some_and(verbal)
-        {
-            context.reach = start;
-        } else if !inserted && !resumes {
-            context.reach = range.start;
-        }
-        let predicates = predicates(tokens, &range, end, &mut context);
-        if !predicates.is_empty() || has_verb(tokens, &range) {
-            context.reach = range.end;
-        }
-        // A relative clause stands between a subject and its verb: "tasks that were open have …".
-        let comma = usize::from(tokens.get(range.end).is_some_and(|t| t.is(',')));
-        let finite = tokens.get(range.end + comma).is_some_and(|t| t.has(Tags::HAVE.or(Tags::BE)));
-        resumes = mood == Mood::Relative && !last && finite;
-        if resumes {
-            context.reach = before;
-        }
-        if i == first && is_interjection(tokens, &range) {
-            context.reach = range.end;
-            context.mood = Some(Mood::Asserted);
-        } else if !resumes {
-            context.after(tokens, &range, mood);
-        }
-        if resumes {
-            context.mood = outer;
-            context.aside = range;
-        }
-        if let Some(clause) = out.get_mut(i) {
-            clause.mood = mood;
-            clause.predicates = predicates;
-        }
-    }
 }
 
 /// A relative clause between a subject and its verb: "tasks that were open have been moved".
@@ -234,40 +176,6 @@ fn is_interjection(tokens: &[Token], range: &Range<usize>) -> bool {
     (1..=2).contains(&words.len()) && plain && comma && next
 }
 
-/// "I was told that …": by somebody else.
-fn is_heard(tokens: &[Token], start: usize, range: &Range<usize>) -> bool {
-    let led = tokens.get(start..range.start).unwrap_or_default();
-    let [.., who, be, verb] = led else { return false };
-    who.has(Tags::AGENT)
-        && be.tags.any(Tags::BE.or(Tags::PAST_BE))
-        && verb.tags.any(Tags::REPORT.or(Tags::ASSURE).or(Tags::ANNOUNCE))
-        && verb.tags.any(Tags::COMPLETED.or(Tags::ASSURE))
-}
-
-/// "I wanted to let you know that …", "Please be aware that …": what stands behind it is said in
-/// the speaker's own name.
-fn is_assured(tokens: &[Token], start: usize, range: &Range<usize>) -> bool {
-    let led = tokens.get(start..range.start).unwrap_or_default();
-    let open = Tags::NEGATION.or(Tags::THIRD).or(Tags::CONDITIONAL);
-    let lead = Tags::AGENT.or(Tags::REQUEST).or(Tags::BASE).or(Tags::INTEND).or(Tags::THING);
-    let told = led.first().is_some_and(|t| t.has(Tags::USER));
-    // "let me tell you that"
-    let to_user = led.last().is_some_and(|t| t.has(Tags::USER));
-    let at = led.len().checked_sub(1 + usize::from(to_user));
-    let before = at.and_then(|at| led.get(at.checked_sub(1)?));
-    // "I would like to know that", "I was told that": the speaker is the one who hears it.
-    let assures = |t: &Token| {
-        t.has(Tags::ASSURE)
-            && (!t.has(Tags::REPORT) || to_user)
-            && (!t.has(Tags::PERCEIVE) || before.is_some_and(|b| b.has(Tags::USER)))
-    };
-    at.and_then(|at| led.get(at)).is_some_and(assures)
-        && led.len() <= 9
-        && !told
-        && !led.iter().any(|t| t.has(open))
-        && (led.len() <= 2 || led.iter().any(|t| t.has(lead)))
-}
-
 /// "Next, I updated it": whether behind a comma the speaker tells what they did.
 fn reports(tokens: &[Token], at: usize) -> bool {
     let comma = tokens.get(at).is_some_and(|t| t.is(','));
@@ -280,146 +188,79 @@ fn reports(tokens: &[Token], at: usize) -> bool {
 /// What carries over from clause to clause within a sentence.
 #[derive(Debug, Default)]
 pub(super) struct Context {
-    question: bool,
+    pub(super) question: bool,
     /// The next clause is what somebody else said, what was observed, or what is wished.
-    pending: Option<Mood>,
+    pub(super) pending: Option<Mood>,
     /// The subject and the auxiliaries of the verb before.
     pub(super) previous: Option<(Subject, Group, Range<usize>)>,
     /// An enumeration of examples has begun.
-    examples: bool,
-    mood: Option<Mood>,
+    pub(super) examples: bool,
+    /// The mood of the clause before.
+    pub(super) mood: Option<Mood>,
     /// A condition only says when something was done: "I ran it after changing the test".
-    dated: bool,
+    pub(super) dated: bool,
     /// Where the sentence begins.
     pub(super) start: usize,
     /// How far back the subject of the clause may begin: over verbless insertions.
     pub(super) reach: usize,
-    /// The relative clause that stands between the subject and its verb.
+    /// The relative clause between the subject and its verb.
     pub(super) aside: Range<usize>,
+    /// What comes next goes on with the subject from before a relative clause.
+    resumes: bool,
 }
 
 impl Context {
-    fn mood(
+    /// Works out the mood of a clause and its completed verbs; `at` is its place among the clauses of
+    /// the sentence, and how many there are.
+    fn read(
         &mut self,
         tokens: &[Token],
         sentence: &Sentence,
-        range: &Range<usize>,
-        last: bool,
-    ) -> Mood {
-        let words = || tokens.get(range.clone()).unwrap_or_default().iter();
-        let head = words().find(|t| t.kind == TokenKind::Word);
-        let opening = words().next().is_some_and(|t| matches!(t.kind, TokenKind::Symbol(_)));
-        let starts_sentence = range.start == sentence.tokens.start;
-        if self.examples {
-            return Mood::Conditional;
+        clause: &mut Clause,
+        (at, count): (usize, usize),
+    ) {
+        let range = clause.tokens.clone();
+        let last = at + 1 == count;
+        let outer = self.mood;
+        clause.mood = self.mood_of(tokens, sentence, &range, last);
+        let before = self.reach;
+        self.reach_back(tokens, &range, at);
+        clause.predicates = predicates(tokens, &range, sentence.tokens.end, self);
+        if !clause.predicates.is_empty() || has_verb(tokens, &range) {
+            self.reach = range.end;
         }
-        let Some(head) = head else { return self.mood.unwrap_or(Mood::Asserted) };
-        let pending = self.pending.take();
-        if head.has(Tags::RELATIVE) && head.has(Tags::THING) {
-            // "Now that it has been sent, …"
-            let now = tokens.get(sentence.tokens.start).is_some_and(|t| t.has(Tags::NOW));
-            if now && range.start == sentence.tokens.start + 1 {
-                return Mood::Asserted;
-            }
-            if is_heard(tokens, self.start, range) {
-                return Mood::Attributed;
-            }
-            if is_assured(tokens, self.start, range) {
-                return Mood::Asserted;
-            }
+        // A relative clause comes between a subject and its verb: "tasks that were open have …".
+        let comma = usize::from(tokens.get(range.end).is_some_and(|t| t.is(',')));
+        let finite = tokens.get(range.end + comma).is_some_and(|t| t.has(Tags::HAVE.or(Tags::BE)));
+        self.resumes = clause.mood == Mood::Relative && !last && finite;
+        if self.resumes {
+            self.reach = before;
         }
-        if self.question {
-            let asks = starts_sentence && head.has(Tags::QUESTION);
-            let declares = !last && !asks && words().any(|t| t.has(Tags::AGENT));
-            if !declares {
-                return Mood::Question;
-            }
+        if at == 0 && is_interjection(tokens, &range) {
+            self.reach = range.end;
+            self.mood = Some(Mood::Asserted);
+        } else if !self.resumes {
+            self.after(tokens, &range, clause.mood);
         }
-        if head.has(Tags::CONDITIONAL) || (starts_sentence && is_inverted(words())) {
-            return Mood::Conditional;
+        if self.resumes {
+            self.mood = outer;
+            self.aside = range;
         }
-        // "or it has been deleted", "Either I put it back or …": one of several possibilities.
-        let agent = |t: &Token| t.has(Tags::AGENT);
-        let chosen = || words().skip_while(|t| !t.has(Tags::ALTERNATIVE)).nth(1).is_some_and(agent);
-        if head.has(Tags::ALTERNATIVE) && (!starts_sentence || chosen()) {
-            return Mood::Unrealised;
-        }
-        // "…, which I have committed": said of what was named, and not which one is meant.
-        let goes_on = tokens.get(range.start).is_some_and(|t| t.is(','))
-            || range.start.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|t| t.is(','));
-        let spoken = words().skip_while(|t| !t.has(Tags::RELATIVE)).nth(1);
-        if head.has(Tags::RELATIVE)
-            && !head.has(Tags::THING)
-            && goes_on
-            && spoken.is_some_and(|t| t.has(Tags::AGENT))
+    }
+
+    /// Sets how far back the subject of a clause may begin.
+    fn reach_back(&mut self, tokens: &[Token], range: &Range<usize>, at: usize) {
+        let inserted = tokens.get(range.start).is_some_and(|t| t.is(')') || t.is(','));
+        // "Your trip – flight and hotel – has been booked"
+        let dashes = |t: &Token| t.is('-') || t.is('–') || t.is('—');
+        let verbal = |t: &Token| t.has(Tags::HAVE.or(Tags::BE));
+        if at > 1
+            && tokens.get(range.start).is_some_and(dashes)
+            && tokens.get(range.start + 1).is_some_and(verbal)
         {
-            return pending.unwrap_or(Mood::Asserted);
-        }
-        if head.has(Tags::RELATIVE) && !starts_sentence {
-            // "inform you that …", "confirmed that …" complete a verb; "the order that …" does not.
-            let back = |n: usize| range.start.checked_sub(n).and_then(|i| tokens.get(i));
-            let own = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN);
-            let completes = head.has(Tags::THING)
-                && back(1).is_some_and(|t| {
-                    t.has(Tags::USER.or(Tags::THIRD))
-                        || (t.has(Tags::ANNOUNCE)
-                            && back(2).is_some_and(|d| d.has(Tags::PREPOSITION)))
-                        || (t.verb.is_some()
-                            && !back(2).is_some_and(|d| d.has(own.or(Tags::PREPOSITION))))
-                });
-            let otherwise = if completes { Mood::Asserted } else { Mood::Relative };
-            return pending.unwrap_or(otherwise);
-        }
-        // "I noticed the mistake and corrected it": the speaker did both.
-        let joined = tokens.get(range.start).is_some_and(|t| t.has(Tags::COORDINATE));
-        let behind = words().skip(1).find(|t| !t.has(Tags::ADVERB.or(Tags::SUCCESS)));
-        let own = matches!(&self.previous, Some((Subject::Agent | Subject::Nobody, _, _)))
-            && behind.is_some_and(|t| t.verb.is_some() && t.has(Tags::COMPLETED));
-        if let Some(pending) = pending.filter(|&p| !(p == Mood::Observed && joined && own)) {
-            return pending;
-        }
-        // "as soon as it has been sent"
-        if self.mood == Some(Mood::Conditional)
-            && head.has(Tags::SUBORDINATE)
-            && head.has(Tags::PREPOSITION)
-        {
-            return Mood::Conditional;
-        }
-        // "Once A and B, …": the condition covers both.
-        let first = tokens.get(range.start);
-        let own_subject = words().any(|t| {
-            t.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::DETERMINER))
-                || t.has(Tags::USER_OWN.or(Tags::AGENT_OWN))
-        });
-        if self.mood == Some(Mood::Conditional)
-            && first.is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
-            && !(self.dated && own_subject)
-        {
-            return Mood::Conditional;
-        }
-        // "It is merged once A, B, and C": so does one behind what depends on it.
-        let led = tokens.get(sentence.tokens.start).is_some_and(|t| t.has(Tags::CONDITIONAL));
-        let rest = tokens.get(range.end..sentence.tokens.end).unwrap_or_default();
-        if self.mood == Some(Mood::Conditional)
-            && !led
-            && first.is_some_and(|t| t.is(','))
-            && !words().any(|t| t.has(Tags::AGENT))
-            && rest.iter().any(|t| t.has(Tags::COORDINATE))
-        {
-            return Mood::Conditional;
-        }
-        let begins = starts_sentence || first.is_some_and(|t| t.is(';'));
-        if head.has(Tags::REQUEST) && begins && head.has(Tags::BASE.or(Tags::INTEND)) {
-            return Mood::Unrealised;
-        }
-        if words().any(|t| t.has(Tags::HEDGE)) {
-            return Mood::Unrealised;
-        }
-        // A clause that only goes on in the mood before it: "…, cancelled, and refunded".
-        let goes_on = opening || head.has(Tags::COORDINATE);
-        match self.mood {
-            Some(mood) if goes_on && !own_subject && mood != Mood::Conditional => mood,
-            _ => Mood::Asserted,
+            self.reach = self.start;
+        } else if !inserted && !self.resumes {
+            self.reach = range.start;
         }
     }
 
@@ -479,13 +320,6 @@ impl Context {
             self.pending = Some(Mood::Unrealised);
         }
     }
-}
-
-/// "Had I deleted it, …": the verb before its subject, and no question.
-fn is_inverted<'t>(mut words: impl Iterator<Item = &'t Token>) -> bool {
-    let pronoun = Tags::AGENT.or(Tags::USER).or(Tags::THIRD);
-    words.next().is_some_and(|t| t.has(Tags::HAVE) && t.has(Tags::CAUSED))
-        && words.next().is_some_and(|t| t.has(pronoun.or(Tags::THING).or(Tags::DETERMINER)))
 }
 
 #[cfg(test)]

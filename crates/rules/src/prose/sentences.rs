@@ -19,7 +19,7 @@ pub(crate) struct Sentence {
     pub(crate) block: usize,
     /// Its tokens.
     pub(crate) tokens: Range<usize>,
-    /// In another language than English: nobody reads it.
+    /// In another language than English, which no rule reads.
     pub(crate) foreign: bool,
     /// Ends in a question mark.
     pub(crate) question: bool,

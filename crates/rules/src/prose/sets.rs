@@ -68,6 +68,14 @@ sets! {
     REFUSING_STATES = "refusing-states";
     KINDS_OF_RESULTS = "kinds-of-results";
     NOTHING_FOUND = "nothing-found";
+    COUNTS_TESTS = "counts-tests";
+    COUNTS_OTHERS = "counts-others";
+    SOME_RUNS = "some-runs";
+    PARTLY_DENIED = "partly-denied";
+    WHOLE_WORK = "whole-work";
+    QUALITIES = "qualities";
+    NOT_OF_ALL = "not-of-all";
+    LAYERS = "layers";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

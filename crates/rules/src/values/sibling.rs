@@ -6,7 +6,7 @@ use super::given::{Given, Text};
 const REACH: usize = 64 * 1024;
 
 /// The given value that differs least from the id, in one letter or two, and the text that has it. One
-/// third of the id must stand there as it is.
+/// third of the id must occur there unchanged.
 pub(crate) fn misquoted<'g, 't>(
     given: &'g Given<'t>,
     id: &str,

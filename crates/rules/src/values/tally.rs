@@ -1,7 +1,7 @@
 //! What results count: numbers that they print beside a noun, lists, and lines of one kind.
 
 use super::leaves::{Leaf, Leaves, Node};
-use crate::prose::Words;
+use crate::prose::{Words, sets};
 
 /// Things that tools count, whatever they call them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,53 +18,15 @@ const LONGEST_LINE: usize = 400;
 /// A number this large is an id or a size.
 const TOO_MANY: u64 = 1_000_000;
 
-/// Nouns and participles by what they count.
-const NOUNS: [(&str, Countable); 38] = [
-    ("test", Countable::Tests),
-    ("tests", Countable::Tests),
-    ("testcases", Countable::Tests),
-    ("specs", Countable::Tests),
-    ("passed", Countable::Tests),
-    ("passing", Countable::Tests),
-    ("pass", Countable::Tests),
-    ("failed", Countable::Tests),
-    ("failing", Countable::Tests),
-    ("error", Countable::Others),
-    ("errors", Countable::Others),
-    ("issue", Countable::Others),
-    ("issues", Countable::Others),
-    ("warning", Countable::Others),
-    ("warnings", Countable::Others),
-    ("problem", Countable::Others),
-    ("problems", Countable::Others),
-    ("violation", Countable::Others),
-    ("violations", Countable::Others),
-    ("offenses", Countable::Others),
-    ("failure", Countable::Tests),
-    ("failures", Countable::Tests),
-    ("file", Countable::Others),
-    ("files", Countable::Others),
-    ("match", Countable::Others),
-    ("matches", Countable::Others),
-    ("results", Countable::Others),
-    ("hits", Countable::Others),
-    ("occurrences", Countable::Others),
-    ("entries", Countable::Others),
-    ("records", Countable::Others),
-    ("rows", Countable::Others),
-    ("commits", Countable::Others),
-    ("examples", Countable::Tests),
-    ("insertion", Countable::Others),
-    ("insertions", Countable::Others),
-    ("deletion", Countable::Others),
-    ("deletions", Countable::Others),
-];
-
 impl Countable {
     /// What a noun counts.
     pub(crate) fn of(noun: &str) -> Option<Self> {
-        let known = NOUNS.iter().find(|(known, _)| known.eq_ignore_ascii_case(noun));
-        known.map(|(_, countable)| *countable)
+        let is_in = |words: &Words| words.hold(noun.as_bytes());
+        match (is_in(&sets::COUNTS_TESTS), is_in(&sets::COUNTS_OTHERS)) {
+            (true, _) => Some(Self::Tests),
+            (_, true) => Some(Self::Others),
+            _ => None,
+        }
     }
 }
 
@@ -91,7 +53,7 @@ impl Tally {
         tally
     }
 
-    /// Whether nothing speaks of tests.
+    /// Whether nothing mentions tests.
     pub(crate) fn is_silent(&self) -> bool {
         self.printed.is_empty() && self.certain.is_none()
     }

@@ -3,7 +3,7 @@
 use counterfoil_model::Family;
 
 use crate::prose::{
-    Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_of_a_text,
+    Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, is_of_a_text, sets,
 };
 use crate::values::{Countable, SPELLED, whole};
 
@@ -37,77 +37,90 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
         let counts = |family| matches!(family, Family::Commit | Family::Run | Family::Test);
         matches!(p.action, Action::Of(family) if family.changes_state() && !counts(family))
     });
-    let mut found = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
+    let count = |(at, token): (usize, &'p Token)| {
         if let Some(number) = all_of_all(prose, token).filter(|_| speaks_of_tests(prose, clause)) {
-            found.push(Count { number, is_tests: true, some: false, first: token, last: token });
-            continue;
+            return Some(Count { number, is_tests: true, some: false, first: token, last: token });
         }
-        // "four meetings" is a count of things that tools list; "two tests" may be any two.
-        let spelled =
-            token.kind == TokenKind::Word && token.tags.is_empty() && prose.is(token, SPELLED);
-        let countable = (token.kind == TokenKind::Number || spelled) && !token.quoted;
-        let Some(number) = Some(token).filter(|_| countable).and_then(|t| whole(prose.word(t)))
-        else {
-            continue;
-        };
-        if makes || is_part(prose, tokens, at) || is_rounded(prose, tokens, at) {
-            continue;
-        }
-        if is_version(prose, tokens, at) {
-            continue;
-        }
-        let mut noun = None;
-        let mut named = None;
-        for (place, next) in tokens.iter().enumerate().skip(at + 1).take(3) {
-            if next.kind != TokenKind::Word && next.kind != TokenKind::Identifier {
-                break;
-            }
-            if next.has(Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::BE)) {
-                break;
-            }
-            let word = prose.word(next);
-            let ended = next.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
-            let plural = word.ends_with(['s', 'S']) || (ended && !word.ends_with("ing"));
-            // "75 failing files" are files.
-            let describes = !word.ends_with(['s', 'S'])
-                && tokens
-                    .get(place + 1)
-                    .is_some_and(|t| t.kind == TokenKind::Word && t.tags.is_empty());
-            if describes {
-                continue;
-            }
-            // RSpec's word for tests; anybody else's for what shows how a thing is used.
-            let other = prose.is(next, words!["examples"]) && !tells_of_run(prose, clause);
-            if let Some(kind) = Countable::of(word).filter(|_| plural && !other) {
-                noun = Some((Some(kind), next));
-                break;
-            }
-            named = Some((None, next)).filter(|_| plural).or(named);
-        }
-        // "PASS=2 ERROR=1": the name stands before its number.
-        let assigned = |t: &&Token| tokens.iter().any(|m| m.is('=') && m.start == t.end);
-        let noun = noun.filter(|(_, last)| !assigned(last));
-        // "3 failures allowed": what is set, and not what was found.
-        let set = |last: &Token| {
-            let behind = tokens.iter().find(|t| t.start > last.start);
-            behind.is_some_and(|t| {
-                prose.is(t, words!["allowed", "permitted", "tolerated", "maximum"])
-            })
-        };
-        let noun = noun.filter(|(_, last)| !set(last));
-        if let Some((kind, last)) = noun.or(named).filter(|(kind, _)| !spelled || kind.is_none()) {
-            let is_tests = match kind {
-                Some(Countable::Tests) => true,
-                None => false,
-                // What other things there are is counted in too many ways.
-                Some(_) => continue,
-            };
-            let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
-            found.push(Count { number, is_tests, some, first: token, last });
-        }
+        (!makes).then(|| count_at(prose, clause, tokens, at)).flatten()
+    };
+    tokens.iter().enumerate().filter_map(count).collect()
+}
+
+/// The count that begins with the number at that place.
+fn count_at<'p>(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    tokens: &'p [Token],
+    at: usize,
+) -> Option<Count<'p>> {
+    let token = tokens.get(at)?;
+    // "four meetings" is a count of things that tools list; "two tests" may be any two.
+    let spelled =
+        token.kind == TokenKind::Word && token.tags.is_empty() && prose.is(token, SPELLED);
+    if token.quoted || !(token.kind == TokenKind::Number || spelled) {
+        return None;
     }
-    found
+    let number = whole(prose.word(token))?;
+    let inexact = is_part(prose, tokens, at) || is_rounded(prose, tokens, at);
+    if inexact || is_version(prose, tokens, at) {
+        return None;
+    }
+    let (kind, last) = noun_behind(prose, clause, tokens, at, spelled)?;
+    let is_tests = match kind {
+        Some(Countable::Tests) => true,
+        None => false,
+        // What other things there are is counted in too many ways.
+        Some(Countable::Others) => return None,
+    };
+    let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
+    Some(Count { number, is_tests, some, first: token, last })
+}
+
+/// The noun after a number, and what it counts if that is known.
+fn noun_behind<'p>(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    tokens: &'p [Token],
+    at: usize,
+    spelled: bool,
+) -> Option<(Option<Countable>, &'p Token)> {
+    let mut noun = None;
+    let mut named = None;
+    let is_name =
+        |t: &&(usize, &Token)| matches!(t.1.kind, TokenKind::Word | TokenKind::Identifier);
+    let ends = Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::BE);
+    let behind = tokens.iter().enumerate().skip(at + 1).take(3);
+    for (place, next) in behind.take_while(|t| is_name(&t) && !t.1.has(ends)) {
+        let word = prose.word(next);
+        let ended = next.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
+        let plural = word.ends_with(['s', 'S']) || (ended && !word.ends_with("ing"));
+        // "75 failing files" are files.
+        let describes = !word.ends_with(['s', 'S'])
+            && tokens
+                .get(place + 1)
+                .is_some_and(|t| t.kind == TokenKind::Word && t.tags.is_empty());
+        if describes {
+            continue;
+        }
+        // RSpec's word for tests; anybody else's for what shows how a thing is used.
+        let other = prose.is(next, words!["examples"]) && !tells_of_run(prose, clause);
+        if let Some(kind) = Countable::of(word).filter(|_| plural && !other) {
+            noun = Some((Some(kind), next));
+            break;
+        }
+        named = Some((None, next)).filter(|_| plural).or(named);
+    }
+    let noun = noun.filter(|(_, last)| !is_setting(prose, tokens, last));
+    noun.or(named).filter(|(kind, _)| !spelled || kind.is_none())
+}
+
+/// "PASS=2 ERROR=1": the name stands before its number; "3 failures allowed": what is set, and not
+/// what was found.
+fn is_setting(prose: &Prose<'_>, tokens: &[Token], last: &Token) -> bool {
+    let assigned = tokens.iter().any(|m| m.is('=') && m.start == last.end);
+    let set = words!["allowed", "permitted", "tolerated", "maximum"];
+    let behind = tokens.iter().find(|t| t.start > last.start);
+    assigned || behind.is_some_and(|t| prose.is(t, set))
 }
 
 /// Whether the sentence tells how a run of tests went.
@@ -164,29 +177,9 @@ fn speaks_of_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
 
 /// "3 of 12", "the first 3", "at least 3", "another 3": not the number of all.
 fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    const PART: &Words = words![
-        "first",
-        "last",
-        "next",
-        "top",
-        "least",
-        "most",
-        "than",
-        "another",
-        "other",
-        "additional",
-        "more",
-        "over",
-        "under",
-        "these",
-        "those",
-        "other",
-        "of",
-        "to",
-    ];
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     let behind = tokens.get(at + 1);
-    let part = |t: &Token| prose.is_rough(t) || prose.is(t, PART);
+    let part = |t: &Token| prose.is_rough(t) || prose.is(t, &sets::NOT_OF_ALL);
     let more = words!["of", "more", "other", "additional"];
     // "down from 75 warnings in 29 files": how it was before.
     let upto = tokens.get(..=at).unwrap_or_default();
