@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use crate::config::{self, Files, Options, Place};
 
 /// How often the files are looked at.
-const EVERY: Duration = Duration::from_secs(1);
+const EVERY: Duration = Duration::from_millis(250);
 
 /// A file by its place, its time and its length; the last two where it is there.
 type Looks = Vec<(PathBuf, Option<(SystemTime, u64)>)>;

@@ -35,7 +35,7 @@ fn reply() -> String {
 
 /// A desk with a judge that is a program: it keeps what it was asked, and writes `reply`.
 fn desk(script: &str) -> Desk {
-    let config = "[judge]\ncommand = [\"sh\", \"judge.sh\"]\ntimeout_secs = 2\n".to_owned();
+    let config = "[judge]\ncommand = [\"sh\", \"judge.sh\"]\ntimeout_secs = 1\n".to_owned();
     let desk = Desk::with(&[("log.json", &session()), ("judge.sh", script)]);
     let script = desk.path().join("judge.sh").display().to_string();
     let config = config.replace("judge.sh", &script);
@@ -92,7 +92,7 @@ fn a_judge_that_cannot_be_believed_accuses_nobody() {
         ("exit 3".to_owned(), "it ended with exit status: 3"),
         ("cat >/dev/null; echo all good".to_owned(), "the reply has no JSON object"),
         ("cat >/dev/null; head -c 5000 /dev/urandom".to_owned(), "unjudged"),
-        ("cat >/dev/null; sleep 60".to_owned(), "no reply within 2 s"),
+        ("cat >/dev/null; sleep 60".to_owned(), "no reply within 1 s"),
         (format!("cat >/dev/null; printf '%s' '{invented}'"), "1 opinion dropped"),
     ] {
         let desk = desk(&script);

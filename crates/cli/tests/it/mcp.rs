@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::Desk;
+use crate::{Desk, Ran};
 
 /// What a client says; each a line.
 fn said(lines: &[Value]) -> String {
@@ -14,6 +14,19 @@ fn said(lines: &[Value]) -> String {
 
 fn request(id: i64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+/// Runs the gateway, told by the commands of `client`: `await TEXT FILE` waits until the file has the
+/// text, for twenty seconds at most. What the gateway writes stands in `out` and `err`.
+#[cfg(unix)]
+fn converse(desk: &Desk, variables: &[(&str, &str)], client: &str, gateway: &str) -> Ran {
+    let program = env!("CARGO_BIN_EXE_counterfoil");
+    let script = format!(
+        "await() {{ n=0; until grep -qs -e \"$1\" \"$2\" || [ $n = 400 ]; do n=$((n+1)); sleep 0.05; done; }}
+         : > out; : > err
+         ({client}) | '{program}' {gateway} > out 2> err; code=$?; cat out; cat err >&2; exit $code"
+    );
+    desk.spawn_program(Path::new("/bin/sh"), variables, &["-c", &script], "")
 }
 
 #[test]
@@ -238,12 +251,10 @@ fn the_shell_policy_of_a_running_process_follows_its_file() {
         ("work/a", ""),
     ]);
     let variables = [("COUNTERFOIL_STATE", "state")];
-    let program = env!("CARGO_BIN_EXE_counterfoil");
-    let script = format!(
-        "(cat one; sleep 1; cp blocks.toml mine.toml; sleep 2.5; cat two; cp broken.toml mine.toml; \
-          sleep 2.5; cat three; sleep 0.5) | '{program}' --config mine.toml mcp --builtin shell --workspace work"
-    );
-    let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
+    let client = "cat one; await '\"id\":1' out; cp blocks.toml mine.toml; await 'in force now' err; \
+                  cat two; await '\"id\":2' out; cp broken.toml mine.toml; await 'cannot be used' err; cat three";
+    let gateway = "--config mine.toml mcp --builtin shell --workspace work";
+    let ran = converse(&desk, &variables, client, gateway);
     let told = |id: i64| -> String {
         let mut answers = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let answer = answers.find(|answer| answer["id"] == id).unwrap();
@@ -340,13 +351,10 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
         ("wrong.toml", "[mcp.servers.a__b]\ncommand = [\"x\"]\n"),
         ("both.toml", "[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://x\"\n"),
     ]);
-    let program = env!("CARGO_BIN_EXE_counterfoil");
-    let script = format!(
-        "(cat a; sleep 1; cat b; sleep 1; cat c; sleep 0.5; cp two.toml mine.toml; sleep 2.5; cat d; sleep 1) \
-         | '{program}' --config mine.toml mcp"
-    );
+    let client = "cat a; await '\"id\":1' out; cat b; await '\"id\":2' out; cat c; await '\"id\":3' out; \
+                  cp two.toml mine.toml; await list_changed out; cat d; await '\"id\":4' out";
     let variables = [("COUNTERFOIL_STATE", "state"), ("KIND", "full")];
-    let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
+    let ran = converse(&desk, &variables, client, "--config mine.toml mcp");
     let told: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |id: i64| told.iter().find(|message| message["id"] == id).unwrap();
@@ -407,17 +415,15 @@ fn a_server_of_the_configuration_is_confined_where_that_is_asked_for() {
         ("a", &said(&begin)),
         ("b", &said(&[call])),
     ]);
-    let program = env!("CARGO_BIN_EXE_counterfoil");
     for (file, expected) in [
         ("free.toml", "could: inside beside temporary state"),
         ("held.toml", "could: inside temporary"),
         ("read.toml", "could: temporary"),
     ] {
-        let script = format!(
-            "(cat a; sleep 1; cat b; sleep 1) | TMPDIR=$PWD '{program}' --config {file} mcp"
-        );
-        let variables = [("COUNTERFOIL_STATE", "state")];
-        let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
+        let client = "cat a; await '\"id\":2' out; cat b; await '\"id\":3' out";
+        let temporary = desk.path().to_str().unwrap();
+        let variables = [("COUNTERFOIL_STATE", "state"), ("TMPDIR", temporary)];
+        let ran = converse(&desk, &variables, client, &format!("--config {file} mcp"));
         if ran.err.contains("cannot be confined") || ran.err.contains("cannot be held") {
             println!("not checked: a confined server, which this machine cannot hold");
             return;

@@ -160,47 +160,54 @@ fn a_conversation_on_a_screen() {
 #[test]
 fn a_gate_asks_and_one_key_answers() {
     let asks = "[tools.permissions]\nrules = [{ tool = \"shell\", action = \"ask\" }]";
-    for (keys, ran, told) in [
-        (vec!["y", "n"], vec![true, false], "first"),
-        (vec!["s"], vec![true, true], "first"),
-        (vec!["v"], vec![false, false], "not in this session"),
-        (vec!["wnot before noon\r", "n"], vec![false, false], "not before noon"),
+    let cases: [(&[&str], [bool; 2], &str); 5] = [
+        (&["y", "n"], [true, false], "first"),
+        (&["s"], [true, true], "first"),
+        (&["v"], [false, false], "not in this session"),
+        (&["wnot before noon\r", "n"], [false, false], "not before noon"),
         // One line up the command loses a character, and Ctrl-S runs it.
         (
-            vec!["e\u{1b}[A\u{1b}[F\u{1b}[D\u{8}\u{13}", "n"],
-            vec![true, false],
+            &["e\u{1b}[A\u{1b}[F\u{1b}[D\u{8}\u{13}", "n"],
+            [true, false],
             "changed the arguments before it ran",
         ),
-    ] {
-        let (port, requests) = model(vec![runs("echo first"), runs("echo first"), says("Done.")]);
-        let desk = desk(port, asks);
-        let Some(terminal) = Terminal::run(&desk, &["chat", "--session", "s"], (30, 100)) else {
-            return;
-        };
-        terminal.see("`/help` lists commands");
-        // What is typed before the question is no answer to it.
-        terminal.write("Go\ryyyy");
-        for key in keys {
-            terminal.see("Agree?");
-            pause();
-            terminal.write(key);
-            terminal.see("→");
+    ];
+    // They mostly wait.
+    std::thread::scope(|scope| {
+        for (keys, ran, told) in cases {
+            scope.spawn(move || a_question_answered(asks, keys, ran, told));
         }
-        terminal.see("Done.");
-        terminal.write(CONTROL_C);
-        terminal.write(CONTROL_D);
-        assert_eq!(terminal.ended().0, 0);
-        let query = "audit query --tool shell --format jsonl";
-        let receipts = desk.run_in(&[("COUNTERFOIL_STATE", "state")], query);
-        let ended = receipts.out.lines().map(|line| {
-            let receipt: Value = serde_json::from_str(line).unwrap();
-            receipt["result"] == "success"
-        });
-        let ended: Vec<bool> = ended.collect();
-        assert_eq!(ended, ran, "{receipts}");
-        let read = requests.iter().nth(1).unwrap().to_string();
-        assert!(read.contains(told), "{told}: {read}");
+    });
+}
+
+/// With these keys at the questions about two calls, these of the two run, and the model is told this.
+fn a_question_answered(asks: &str, keys: &[&str], ran: [bool; 2], told: &str) {
+    let (port, requests) = model(vec![runs("echo first"), runs("echo first"), says("Done.")]);
+    let desk = desk(port, asks);
+    let words = ["chat", "--session", "s"];
+    let Some(terminal) = Terminal::run(&desk, &words, (30, 100)) else { return };
+    terminal.see("`/help` lists commands");
+    // What is typed before the question is no answer to it.
+    terminal.write("Go\ryyyy");
+    for key in keys {
+        terminal.see("Agree?");
+        pause();
+        terminal.write(key);
+        terminal.see("→");
     }
+    terminal.see("Done.");
+    terminal.write(CONTROL_C);
+    terminal.write(CONTROL_D);
+    assert_eq!(terminal.ended().0, 0);
+    let query = "audit query --tool shell --format jsonl";
+    let receipts = desk.run_in(&[("COUNTERFOIL_STATE", "state")], query);
+    let ended = receipts.out.lines().map(|line| {
+        let receipt: Value = serde_json::from_str(line).unwrap();
+        receipt["result"] == "success"
+    });
+    assert_eq!(ended.collect::<Vec<_>>(), ran, "{receipts}");
+    let read = requests.iter().nth(1).unwrap().to_string();
+    assert!(read.contains(told), "{told}: {read}");
 }
 
 #[test]

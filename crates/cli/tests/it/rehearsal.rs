@@ -133,8 +133,8 @@ fn made(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> (String, Value
     (word.to_owned(), answer)
 }
 
-/// Compares every call, or one in `one_in`.
-fn compare(trust: &str, one_in: usize) {
+/// Compares the calls whose place `takes` names.
+fn compare(trust: &str, takes: fn(usize) -> bool) {
     let files = [
         ("counterfoil.toml", CONFIG),
         ("a.txt", "a\n"),
@@ -147,7 +147,7 @@ fn compare(trust: &str, one_in: usize) {
     assert!(calls.len() >= 180, "{}", calls.len());
     let desk = Desk::with(&files);
     let (mut differ, mut words) = (Vec::new(), BTreeMap::new());
-    for (tool, arguments) in calls.iter().step_by(one_in) {
+    for (_, (tool, arguments)) in calls.iter().enumerate().filter(|(at, _)| takes(*at)) {
         let arguments = arguments.to_string();
         let said = verdict(&desk, tool, &arguments, trust);
         let (done, answer) = made(&desk, tool, &arguments, trust);
@@ -162,10 +162,10 @@ fn compare(trust: &str, one_in: usize) {
 
 #[test]
 fn what_is_rehearsed_is_what_happens() {
-    compare("provisional", 1);
+    compare("provisional", |at| at % 3 != 0);
 }
 
 #[test]
 fn what_is_rehearsed_for_strangers_is_what_happens() {
-    compare("untrusted", 3);
+    compare("untrusted", |at| at % 3 == 0);
 }
