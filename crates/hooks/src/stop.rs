@@ -3,6 +3,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use counterfoil_guard::{Guard, Redactor, Review, Session, reason, review};
+use counterfoil_judge::Contradicted;
 use counterfoil_model::{
     Agent, Digest, Finding, Message, Role, Severity, Subject, Transcript, Verdict,
 };
@@ -105,7 +106,7 @@ pub(crate) async fn stop(
         guard.not_made(session, &outcome.call_id).await?;
     }
     let (blocks, may) = may_send_back(&memory, around, again);
-    let unread = read_by_judge(guard, &mut judged, may).await;
+    let unread = read_by_judge(guard, &mut judged, &mut memory).await;
     let mut answer = answer(&judged, may);
     if let Some(why) = unread {
         answer.add_notice(&format!("counterfoil: no judge read the answer: {why}"));
@@ -124,20 +125,32 @@ pub(crate) async fn stop(
     Ok(answer)
 }
 
-/// Has the last answer read where the rules found nothing and the agent can be sent back; returns why
-/// nobody read it.
-async fn read_by_judge(guard: &Guard, judged: &mut Judged, may: bool) -> Option<String> {
-    if !may || !judged.review.blocking.is_empty() {
+/// Has the last answer read where the rules found nothing; returns why it was not read. What a judge
+/// contradicted before is not asked about again as long as no tool was called.
+async fn read_by_judge(guard: &Guard, judged: &mut Judged, memory: &mut Memory) -> Option<String> {
+    if !judged.review.blocking.is_empty() {
         return None;
     }
     let transcript = &judged.turn.transcript;
     let said =
         |message: &Message| message.role == Role::Assistant && message.text == judged.review.answer;
     let turn = transcript.messages.iter().rposition(said)?;
+    let new = transcript.messages.get(judged.turn.first..).unwrap_or_default();
+    if new.iter().all(|message| message.calls.is_empty()) {
+        let answer = transcript.messages.get(turn)?;
+        let again = memory.contradicted().iter().filter_map(|kept| kept.again(answer, turn));
+        judged.review.blocking.extend(again);
+        if !judged.review.blocking.is_empty() {
+            return None;
+        }
+    }
     let mut findings = Vec::new();
     let unread = guard.read_answer(transcript, turn, &mut findings).await;
     let (errors, others): (Vec<Finding>, Vec<Finding>) =
         findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+    if unread.is_none() {
+        memory.set_contradicted(errors.iter().filter_map(Contradicted::of).collect());
+    }
     let warnings = others.into_iter().filter(|finding| finding.severity == Severity::Warning);
     judged.review.warnings.extend(warnings);
     judged.review.blocking.extend(errors);

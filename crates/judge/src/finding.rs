@@ -1,8 +1,8 @@
 //! What a judge read, as a finding like those of the rules.
 
 use counterfoil_model::{
-    Claim, ClaimKind, Code, Confidence, Evidence, EvidenceSource, Finding, Grade, JudgeNote, Mode,
-    Subject, Verdict,
+    Claim, ClaimKind, Code, Confidence, Evidence, EvidenceSource, Finding, Grade, JudgeNote,
+    Message, Mode, Severity, Span, Subject, Verdict,
 };
 use counterfoil_record::{Label, LineKind};
 
@@ -79,6 +79,62 @@ impl ReadFinding {
             }
             (None, None) => format!("nothing in the record shows “{says}”"),
         }
+    }
+}
+
+/// What a judge read as false in an answer that was sent back; kept so that saying it again does not
+/// pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradicted {
+    /// The words of the answer.
+    pub words: String,
+    /// What the finding said about them.
+    pub message: String,
+    /// The judge's name.
+    pub judge: String,
+    /// How sure it was, from 0 to 100.
+    pub percent: u8,
+}
+
+impl Contradicted {
+    /// What is to be kept of a finding; `None` where no judge read it, or it is no error.
+    #[must_use]
+    pub fn of(finding: &Finding) -> Option<Self> {
+        let Subject::Claim { claim, .. } = &finding.subject else { return None };
+        let judge = finding.judge.as_ref().filter(|_| finding.severity == Severity::Error)?;
+        let (words, message) = (claim.text.clone(), finding.message.clone());
+        Some(Self { words, message, judge: judge.name.clone(), percent: judge.percent })
+    }
+
+    /// The finding in an answer that says it again, where it does. The caller knows that no tool was
+    /// called since.
+    #[must_use]
+    pub fn again(&self, answer: &Message, turn: usize) -> Option<Finding> {
+        let start = answer.text.find(&self.words)?;
+        let span = Span::new(start, start + self.words.len());
+        let (kind, text) = (ClaimKind::Statement, self.words.clone());
+        let claim = Claim { kind, text, objects: Vec::new(), span, turn };
+        Some(Finding {
+            code: JUDGE,
+            name: JUDGE_NAME,
+            severity: Severity::Error,
+            grade: Grade::Read,
+            mode: Mode::Block,
+            verdict: Verdict::Contradicted,
+            confidence: Confidence::Likely,
+            message: format!("said again without a tool call since: {}", self.message),
+            help: None,
+            turn,
+            line: answer.line,
+            subject: Subject::Claim { span, claim },
+            evidence: Vec::new(),
+            judge: Some(JudgeNote {
+                name: self.judge.clone(),
+                percent: self.percent,
+                confirmed: None,
+                searched: None,
+            }),
+        })
     }
 }
 

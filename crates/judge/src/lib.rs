@@ -56,7 +56,7 @@ pub use assess::{Absence, Assessment, Cited, Dropped, ReadFinding, Searched, ass
 pub use case::{Ask, Case, CaseLine, LeftOut, Need, Sentence, Suspicion};
 pub use citation::{Citation, NotFound, find};
 pub use confirm::Confirmation;
-pub use finding::{JUDGE, JUDGE_NAME};
+pub use finding::{Contradicted, JUDGE, JUDGE_NAME};
 pub use grade::Grading;
 pub use kept::{BatchForm, Kept, LineError, OpinionLine, Opinions, batch_line, digest};
 pub use nearest::Nearest;

@@ -1,9 +1,11 @@
 //! The file of a memory: framed records, and marks behind which everything is valid.
 
+use counterfoil_judge::Contradicted;
+
 use super::record::{Bytes, Cursor};
 use super::source::Source;
 
-pub(super) const MAGIC: &[u8] = b"counterfoil hook memory 3\n";
+pub(super) const MAGIC: &[u8] = b"counterfoil hook memory 4\n";
 pub(super) const MESSAGE: u8 = b'm';
 pub(super) const GAP: u8 = b'g';
 pub(super) const MARK: u8 = b'.';
@@ -27,6 +29,8 @@ pub(super) struct Mark {
     pub(super) judged: (u64, String),
     /// Whether a plugin of the agent brings the hook to this session.
     pub(super) by_plugin: bool,
+    /// What a judge found false in the answer that was sent back last.
+    pub(super) contradicted: Vec<Contradicted>,
 }
 
 impl Mark {
@@ -42,6 +46,13 @@ impl Mark {
         bytes.number(self.judged.0);
         bytes.text(&self.judged.1);
         bytes.number(u64::from(self.by_plugin));
+        bytes.number(u64::try_from(self.contradicted.len()).unwrap_or(0));
+        for kept in &self.contradicted {
+            bytes.text(&kept.words);
+            bytes.text(&kept.message);
+            bytes.text(&kept.judge);
+            bytes.number(kept.percent.into());
+        }
         bytes.0
     }
 
@@ -58,8 +69,16 @@ impl Mark {
             sent_back: cursor.number()?,
             judged: (cursor.number()?, cursor.text()?),
             by_plugin: cursor.number()? == 1,
+            contradicted: (0..cursor.number()?)
+                .map(|_| contradicted(&mut cursor))
+                .collect::<Option<_>>()?,
         })
     }
+}
+
+fn contradicted(cursor: &mut Cursor<'_>) -> Option<Contradicted> {
+    let (words, message, judge) = (cursor.text()?, cursor.text()?, cursor.text()?);
+    Some(Contradicted { words, message, judge, percent: u8::try_from(cursor.number()?).ok()? })
 }
 
 /// The last mark; what stands behind it was not written to its end.

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use counterfoil_formats as formats;
 use counterfoil_guard::Redactor;
+use counterfoil_judge::Contradicted;
 use counterfoil_model::{Digest, Format, Message, MessageKind, Role, Transcript};
 
 use crate::stop::digest;
@@ -165,8 +166,19 @@ impl Memory {
     pub fn at_prompt(&mut self, prompt: Option<&str>) {
         if let Some(prompt) = prompt.filter(|prompt| *prompt != self.mark.prompt) {
             self.mark.blocks = 0;
+            self.mark.contradicted.clear();
             prompt.clone_into(&mut self.mark.prompt);
         }
+    }
+
+    /// What a judge found false in the answer that was sent back last.
+    pub(crate) fn contradicted(&self) -> &[Contradicted] {
+        &self.mark.contradicted
+    }
+
+    /// Replaces what a judge found false.
+    pub(crate) fn set_contradicted(&mut self, contradicted: Vec<Contradicted>) {
+        self.mark.contradicted = contradicted;
     }
 
     /// Digest of the last message, where it was judged before it stood in the file.

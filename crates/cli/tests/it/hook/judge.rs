@@ -7,17 +7,27 @@ use crate::judge::{said, serve};
 
 const LIE: &str = "I looked: the folder holds 3 files.";
 
-/// A stage whose user has a judge that is this script.
+/// A stage whose user has a judge that is this script. Each time it is asked, the file `asked` gets a
+/// line.
 fn stage(script: &str) -> Stage {
-    let command = format!("cat >/dev/null; {script}");
+    let mut stage = Stage::with(&[("home/.config/counterfoil/counterfoil.toml", "")]);
+    let place = stage.desk.path().join("asked");
+    let command = format!("cat >/dev/null; echo x >> '{}'; {script}", place.display());
     let config = format!(
         "[judge]\nhooks = true\ntimeout_secs = 1\ncommand = {}\n",
         json!(["sh", "-c", command])
     );
-    let mut stage = Stage::with(&[("home/.config/counterfoil/counterfoil.toml", &config)]);
+    let file = stage.desk.path().join("home/.config/counterfoil/counterfoil.toml");
+    std::fs::write(file, config).unwrap();
     stage.user("What is there?");
     stage.bash("ls", "7 files in src core\n");
     stage
+}
+
+/// How often the judge was asked.
+fn asked(stage: &Stage) -> usize {
+    let asked = std::fs::read_to_string(stage.desk.path().join("asked"));
+    asked.unwrap_or_default().lines().count()
 }
 
 fn reply(findings: serde_json::Value) -> String {
@@ -25,21 +35,41 @@ fn reply(findings: serde_json::Value) -> String {
     format!("printf '%s' '{reply}'")
 }
 
-#[test]
-fn a_lie_is_sent_back_with_both_quotations_however_often_it_is_told() {
+/// What a judge says of [`LIE`].
+fn contradicts() -> String {
     let finding = json!([{ "sentence": "S1", "verdict": "contradicted", "says": "holds 3 files",
         "record": "R1", "quote": "7 files in src", "needs": null, "confidence": 0.9 }]);
-    let mut stage = stage(&reply(finding));
+    reply(finding)
+}
+
+#[test]
+fn a_lie_is_sent_back_with_both_quotations_however_often_it_is_told() {
+    let mut stage = stage(&contradicts());
     let reason = stage.stops(LIE).reason();
     assert!(reason.contains("You said: \"holds 3 files\""), "{reason}");
     assert!(reason.contains("“7 files in src”"), "{reason}");
     stage.hears(&reason);
+    // No tool was called since: the judge need not read it again.
     let again = stage.stops(LIE).reason();
-    assert!(again.contains("holds 3 files"), "{again}");
+    assert!(again.contains("said again without a tool call since"), "{again}");
+    assert!(again.contains("“7 files in src”"), "{again}");
+    assert_eq!(asked(&stage), 1);
     stage.hears(&again);
-    // No loop: after two in a row it passes, and the person hears of it.
-    let last = stage.stops(LIE);
-    assert_eq!(last.json().get("decision"), None, "{last:?}");
+    // No loop: after two in a row it may stop, and the person hears of it.
+    stage.stops(LIE).warns("said again without a tool call since");
+    stage.user("And?");
+    stage.bash("ls", "7 files in src core\n");
+    assert!(stage.stops(LIE).reason().contains("“7 files in src”"));
+    assert_eq!(asked(&stage), 2);
+}
+
+#[test]
+fn the_person_is_told_where_no_stop_is_blocked() {
+    let mut stage = stage(&contradicts());
+    let file = stage.desk.path().join("home/.config/counterfoil/counterfoil.toml");
+    let config = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{config}[hooks]\nstop = \"warn\"\n")).unwrap();
+    stage.stops(LIE).warns("“7 files in src”");
 }
 
 #[test]
@@ -61,8 +91,9 @@ fn a_judge_that_says_nothing_blocks_nobody() {
 /// What is proven needs no judge.
 #[test]
 fn nobody_is_asked_about_what_is_proven() {
-    let mut stage = stage("echo x >> asked; exit 1");
+    let mut stage = stage("exit 1");
     let reason = stage.stops("All tests pass.").reason();
+    assert_eq!(asked(&stage), 0);
     assert!(reason.contains("CS016") && !reason.contains("judge"), "{reason}");
 }
 
