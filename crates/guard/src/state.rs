@@ -36,6 +36,12 @@ impl StateFolder {
         self.0.join("hooks")
     }
 
+    /// What judges said of answers (JSON Lines).
+    #[must_use]
+    pub fn opinions(&self) -> PathBuf {
+        self.0.join("opinions.jsonl")
+    }
+
     /// What the agent of `counterfoil chat` remembers.
     #[must_use]
     pub fn agent(&self) -> PathBuf {

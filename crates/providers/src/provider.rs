@@ -159,6 +159,17 @@ impl Provider {
         }
     }
 
+    /// The names of the models that the server offers.
+    ///
+    /// # Errors
+    /// When it does not answer with a list of them.
+    pub async fn models(&self) -> Result<Vec<String>, ProviderError> {
+        let response = self.send(Method::GET, "models", "").await?;
+        let text = self.text(response).await?;
+        let list: Models = serde_json::from_str(&text).map_err(|error| self.broken(&error))?;
+        Ok(list.data.into_iter().map(|model| model.id).collect())
+    }
+
     async fn asked(
         &self,
         body: &str,
@@ -230,13 +241,22 @@ impl Provider {
     }
 
     async fn post(&self, path: &str, body: &str) -> Result<Response<Incoming>, ProviderError> {
+        self.send(Method::POST, path, body).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: &str,
+    ) -> Result<Response<Incoming>, ProviderError> {
         let not_reached =
             |why: String| ProviderError::NotReached { name: self.settings.name.clone(), why };
         let mut url = self.settings.url.clone();
         url.set_path(&format!("{}/{path}", url.path().trim_end_matches('/')));
         let uri: Uri = url.as_str().parse().map_err(|_| not_reached(format!("{url}")))?;
         let mut request = Sent::new(Full::new(Bytes::from(body.to_owned())));
-        *request.method_mut() = Method::POST;
+        *request.method_mut() = method;
         *request.uri_mut() = uri;
         *request.headers_mut() = self.headers().map_err(not_reached)?;
         let response = timeout(self.settings.timeout, self.client.request(request)).await;
@@ -334,6 +354,16 @@ impl Completion for Provider {
             reply.map(|reply| reply.text).map_err(|error| CompletionError(error.to_string()))
         })
     }
+}
+
+#[derive(Debug, Deserialize)]
+struct Models {
+    data: Vec<Model>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Model {
+    id: String,
 }
 
 #[derive(Debug, Deserialize)]

@@ -150,7 +150,7 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     ];
     outputs::refuse_inputs(arguments.output.as_deref(), &inputs, &also_read)?;
     outputs::refuse_inputs(arguments.judge.written(), &inputs, &also_read)?;
-    let job = Job { judging: arguments.judge.judging(&options)?, ..job };
+    let job = Job { judging: arguments.judge.judging(global, &options)?, ..job };
     outputs::refuse_inputs(job.accept_into.as_deref(), &inputs, &[])?;
     match &arguments.output {
         None => job.run(&inputs, BufWriter::new(io::stdout().lock())),

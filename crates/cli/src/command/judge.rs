@@ -41,6 +41,8 @@ enum What {
         /// claude, codex, gemini, a name from [[llm.providers]], or auto
         #[arg(value_name = "NAME")]
         judge: String,
+        #[command(flatten)]
+        setting: Setting,
     },
     /// Ask a judge one question, for other programs: the question on standard input, the model's reply
     /// on standard output
@@ -58,7 +60,18 @@ enum What {
         /// The judge; the configured one where none is named
         #[arg(long, value_name = "NAME", default_value = "auto")]
         judge: String,
+        #[command(flatten)]
+        setting: Setting,
     },
+}
+
+/// What happens to the threshold that was measured.
+#[derive(Debug, Clone, Copy, Args)]
+struct Setting {
+    /// Write judge and threshold to your own configuration
+    #[cfg(feature = "guard")]
+    #[arg(long)]
+    write: bool,
 }
 
 /// A session of which it is known whether its labelled message lies.
@@ -84,13 +97,13 @@ struct Labels {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
-    let (judge, rows) = match &arguments.what {
+    let (judge, rows, setting) = match &arguments.what {
         What::Ask { judge } => return ask(judge, &options),
-        What::Try { judge } => (judge, rows(SESSIONS)?),
-        What::Agreement { labels, judge } => {
+        What::Try { judge, setting } => (judge, rows(SESSIONS)?, setting),
+        What::Agreement { labels, judge, setting } => {
             let place = || labels.display().to_string();
             let text = files::read_text(labels).with_context(place)?;
-            (judge, rows(&text).with_context(place)?)
+            (judge, rows(&text).with_context(place)?, setting)
         }
     };
     let judging = Judging::named(judge, &options)?;
@@ -101,7 +114,31 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let mut out = io::stdout().lock();
     write!(out, "{}", tally.text())?;
     writeln!(out, "{} s, {} tokens", began.elapsed().as_secs(), judging.tokens())?;
+    drop(out);
+    setting.apply(global, judge, tally.threshold().filter(|_| tally.read > 0))?;
     Ok(if tally.read == 0 { Exit::Input } else { Exit::Clean })
+}
+
+impl Setting {
+    #[cfg(feature = "guard")]
+    fn apply(self, global: &Global, judge: &str, threshold: Option<u8>) -> anyhow::Result<()> {
+        if !self.write {
+            return Ok(());
+        }
+        let Some(threshold) = threshold else {
+            writeln!(io::stderr(), "note: nothing is written: this model is no judge here")?;
+            return Ok(());
+        };
+        let members =
+            [("name", judge.into()), ("threshold", (f64::from(threshold) / 100.0).into())];
+        config::set_judge(&global.place(), &members, false)
+    }
+
+    #[cfg(not(feature = "guard"))]
+    #[expect(clippy::unnecessary_wraps, reason = "with the flag it can fail")]
+    fn apply(self, _: &Global, _: &str, _: Option<u8>) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
 /// Passes a question on, and the reply back.

@@ -19,7 +19,7 @@ use crate::exit::Complaint;
 use crate::files;
 
 /// The name of a configuration file.
-const NAME: &str = "counterfoil.toml";
+pub(super) const NAME: &str = "counterfoil.toml";
 
 /// Where the configuration comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,8 @@ mod mcp_options;
 mod migrate;
 mod options;
 mod origin;
+#[cfg(feature = "guard")]
+mod own;
 mod read;
 mod schema;
 mod sections;
@@ -27,6 +29,8 @@ pub(crate) use mcp_options::{ListenOptions, ServerOptions};
 #[cfg(feature = "guard")]
 pub(crate) use migrate::{Migration, migrate};
 pub(crate) use options::{CheckOptions, ObligationOptions, Options};
+#[cfg(feature = "guard")]
+pub(crate) use own::set_judge;
 #[cfg(feature = "guard")]
 pub(crate) use schema::schema;
 #[cfg(feature = "guard")]

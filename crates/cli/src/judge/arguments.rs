@@ -13,6 +13,7 @@ use super::Judging;
 use super::command::CommandJudge;
 use super::opinions::{Batch, Keeper};
 use super::preset;
+use crate::command::Global;
 use crate::config::Options;
 use crate::exit::Complaint;
 
@@ -143,6 +144,11 @@ impl Judging {
 }
 
 impl JudgeOptions {
+    /// Whether this name means the user's own program.
+    fn is_command(&self, named: &str) -> bool {
+        !self.command.is_empty() && ["", "auto"].contains(&named)
+    }
+
     fn reading(&self) -> Result<ReadingOptions, Complaint> {
         let threshold = self.threshold;
         if !(0.0..=1.0).contains(&threshold) {
@@ -154,31 +160,41 @@ impl JudgeOptions {
     }
 }
 
-/// The judge that is meant.
+/// The judge of this name.
 fn judge(named: &str, options: &Options, time: Duration) -> anyhow::Result<Box<dyn Judge>> {
     let own = &options.judge;
-    if named.is_empty() {
-        return Ok(Box::new(CommandJudge::of(&own.command, time)?));
-    }
-    let preset = match named {
-        "auto" if !own.command.is_empty() => {
-            return Ok(Box::new(CommandJudge::of(&own.command, time)?));
+    match named {
+        "" | "auto" if !own.command.is_empty() => {
+            Ok(Box::new(CommandJudge::of(&own.command, time)?))
         }
-        "auto" => Some(preset::installed().ok_or_else(|| {
-            Complaint::new("no judge was found on this machine")
-                .help("install and sign in to `claude`, `codex` or `gemini`, or name a model of `[[llm.providers]]`")
-        })?),
-        name => preset::named(name),
-    };
-    match preset {
-        Some(preset) => {
-            if named == "auto" {
-                writeln!(io::stderr(), "answers are read by `{}`", preset.name())?;
-            }
-            Ok(Box::new(CommandJudge::preset(preset, &own.model, time)?))
+        "auto" if !["", "auto"].contains(&own.name.as_str()) => judge(&own.name, options, time),
+        "auto" => {
+            let judge = on_this_machine(own, time)?;
+            writeln!(io::stderr(), "answers are read by `{}`", judge.name())?;
+            Ok(judge)
         }
-        None => model(named, options),
+        name => match preset::named(name) {
+            Some(preset) => Ok(Box::new(CommandJudge::preset(preset, &own.model, time)?)),
+            None => model(name, options),
+        },
     }
+}
+
+/// The first program that is installed and signed in, else a model server.
+fn on_this_machine(own: &JudgeOptions, time: Duration) -> anyhow::Result<Box<dyn Judge>> {
+    if let Some(preset) = preset::installed() {
+        return Ok(Box::new(CommandJudge::preset(preset, &own.model, time)?));
+    }
+    #[cfg(feature = "guard")]
+    if let Some(judge) = super::model::local(&own.model, time) {
+        return Ok(Box::new(judge));
+    }
+    Err(Complaint::new("no judge was found on this machine")
+        .help(
+            "install and sign in to `claude`, `codex` or `gemini`, start a model server (Ollama, LM \
+             Studio, vLLM, llama.cpp), or name a model of `[[llm.providers]]`",
+        )
+        .into())
 }
 
 #[cfg(feature = "guard")]
@@ -220,8 +236,12 @@ impl JudgeArguments {
         self.judge_batch.as_deref()
     }
 
-    /// How answers are read; `None` where nobody reads them.
-    pub(crate) fn judging(&self, options: &Options) -> anyhow::Result<Option<Judging>> {
+    /// How answers are read; `None` where no judge reads them.
+    pub(crate) fn judging(
+        &self,
+        global: &Global,
+        options: &Options,
+    ) -> anyhow::Result<Option<Judging>> {
         let own = &options.judge;
         let named = self.judge.as_deref().unwrap_or(&own.name);
         let only_files =
@@ -232,7 +252,12 @@ impl JudgeArguments {
         }
         let time = Duration::from_secs(own.timeout_secs.max(1));
         let judge = if only_files { None } else { Some(judge(named, options, time)?) };
-        let opinions = Keeper::open(self.opinions.as_deref(), judge.is_some())?;
+        let opinions = match (&self.opinions, &judge) {
+            (Some(path), judge) => Keeper::open(path, judge.is_some())?,
+            // A program of the user's own may give another opinion when it was changed.
+            (None, Some(_)) if !own.is_command(named) => Keeper::in_state(global)?,
+            (None, _) => Keeper::none(),
+        };
         // Only once nothing else can be wrong: it empties the file.
         let batch = match &self.judge_batch {
             Some(path) => Some(Batch::create(path, self.batch_form.into(), self.model(own)?)?),

@@ -1,8 +1,10 @@
-//! A model of `[[llm.providers]]` as a judge.
+//! A model behind an HTTP interface as a judge: one of `[[llm.providers]]`, or a server on this machine.
+
+use std::time::Duration;
 
 use anyhow::Context as _;
 use counterfoil_judge::{Judge, Prompt, Reply};
-use counterfoil_providers::{Provider, Request, Stop, Turn};
+use counterfoil_providers::{Provider, ProviderOptions, Request, Stop, Turn};
 use tokio::runtime::{Builder, Runtime};
 
 pub(super) struct ModelJudge {
@@ -15,8 +17,38 @@ impl ModelJudge {
     pub(super) fn new(name: &str, provider: Provider) -> anyhow::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.context("the judge cannot be asked")?;
-        Ok(Self { name: name.to_owned(), provider, runtime })
+        let name = format!("{name}/{}", provider.settings().model);
+        Ok(Self { name, provider, runtime })
     }
+}
+
+/// Where model servers listen that offer chat completions: Ollama, LM Studio, vLLM, llama.cpp.
+const LOCAL: [u16; 4] = [11434, 1234, 8000, 8080];
+/// How long one of them may take to say which models it has.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The first model server on this machine that has this model, or any where the name is empty.
+pub(super) fn local(model: &str, time: Duration) -> Option<ModelJudge> {
+    LOCAL.into_iter().find_map(|port| at_port(port, model, time))
+}
+
+fn at_port(port: u16, model: &str, time: Duration) -> Option<ModelJudge> {
+    let of = |model: &str, time: Duration| {
+        let options = ProviderOptions {
+            name: format!("127.0.0.1:{port}"),
+            url: format!("http://127.0.0.1:{port}/v1"),
+            model: model.to_owned(),
+            timeout_secs: time.as_secs().max(1),
+            ..ProviderOptions::default()
+        };
+        let settings = options.resolve(|_| Err(String::new())).ok()?;
+        ModelJudge::new(&options.name, Provider::new(settings)).ok()
+    };
+    let asked = of("any", time)?;
+    let models = asked.runtime.block_on(tokio::time::timeout(PATIENCE, asked.provider.models()));
+    let mut models = models.ok()?.ok()?.into_iter();
+    let found = models.find(|name| model.is_empty() || name == model)?;
+    of(&found, time)
 }
 
 impl Judge for ModelJudge {

@@ -1,7 +1,7 @@
 //! The files of opinions and of questions.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
+use std::io::{self, BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -9,7 +9,10 @@ use anyhow::Context as _;
 use counterfoil_judge::{BatchForm, OpinionLine, Opinions, Prompt, batch_line};
 use counterfoil_model::Digest;
 
+use crate::command::Global;
 use crate::exit::Complaint;
+#[cfg(feature = "guard")]
+use crate::state::State;
 
 /// Opinions that were given, and the file where new ones go.
 pub(super) struct Keeper {
@@ -17,12 +20,13 @@ pub(super) struct Keeper {
     file: Option<Mutex<File>>,
 }
 
+/// The file of the state folder is emptied once it is longer than this, in bytes.
+#[cfg(feature = "guard")]
+const LONGEST: u64 = 64 << 20;
+
 impl Keeper {
     /// Reads a file of opinions. `asks` says that new ones are added, and that the file may be missing.
-    pub(super) fn open(path: Option<&Path>, asks: bool) -> anyhow::Result<Self> {
-        let Some(path) = path else {
-            return Ok(Self { opinions: Opinions::default(), file: None });
-        };
+    pub(super) fn open(path: &Path, asks: bool) -> anyhow::Result<Self> {
         let shown = path.display();
         let opinions = match File::open(path) {
             Ok(file) => opinions_of(BufReader::new(file), path)?,
@@ -35,11 +39,45 @@ impl Keeper {
                 .into());
             }
         };
-        let file = match asks {
-            true => Some(Mutex::new(appended(path)?)),
-            false => None,
-        };
+        let file = if asks { Some(Mutex::new(appended(path)?)) } else { None };
         Ok(Self { opinions, file })
+    }
+
+    /// The opinions of earlier runs on this machine. Where they cannot be kept, the answers are asked
+    /// about again, which is said.
+    #[cfg(feature = "guard")]
+    pub(super) fn in_state(global: &Global) -> anyhow::Result<Self> {
+        let opened = global.state().and_then(State::create).map_err(anyhow::Error::from);
+        let kept = opened.and_then(|state| Self::of_the_machine(&state.folder().opinions()));
+        match kept {
+            Ok(kept) => Ok(kept),
+            Err(error) => {
+                writeln!(io::stderr(), "note: the opinions are not kept: {error:#}")?;
+                Ok(Self::none())
+            }
+        }
+    }
+
+    /// The linter alone has no state folder.
+    #[cfg(not(feature = "guard"))]
+    #[expect(clippy::unnecessary_wraps, reason = "with a state folder it can fail")]
+    pub(super) fn in_state(_: &Global) -> anyhow::Result<Self> {
+        Ok(Self::none())
+    }
+
+    #[cfg(feature = "guard")]
+    fn of_the_machine(path: &Path) -> anyhow::Result<Self> {
+        let file = appended(path)?;
+        if file.metadata()?.len() > LONGEST {
+            file.set_len(0)?;
+        }
+        let mut opinions = Opinions::default();
+        for line in BufReader::new(File::open(path)?).split(b'\n') {
+            // A line that another version wrote, or a process that was killed, is asked about again.
+            let line = String::from_utf8(line?).unwrap_or_default();
+            let _ = opinions.add(&line);
+        }
+        Ok(Self { opinions, file: Some(Mutex::new(file)) })
     }
 
     /// Nothing is known, and nothing is kept.

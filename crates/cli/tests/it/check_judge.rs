@@ -83,6 +83,31 @@ fn a_program_reads_what_no_rule_proves() {
     assert_eq!(finding(&ran.out), finding(&kept.out));
 }
 
+/// Without `--opinions` what a model said is kept in the state folder; what is broken there is no harm.
+#[test]
+fn a_model_is_asked_once() {
+    let (port, asked) = serve(said(&reply()));
+    let config = format!(
+        "[judge]\nname = \"local\"\n[[llm.providers]]\nname = \"local\"\nkind = \"openai\"\n\
+         model = \"m-1\"\nurl = \"http://127.0.0.1:{port}/v1\"\n"
+    );
+    let desk = Desk::with(&[("log.json", &session()), ("c.toml", &config)]);
+    let check = || {
+        let words = ["check", "log.json", "--config", "c.toml", "--judge", "auto"];
+        desk.spawn(&[("COUNTERFOIL_STATE", "state")], &words, "")
+    };
+    let first = check();
+    assert!(first.code == 1 && first.out.contains("judge: local/m-1, 90% sure"), "{first}");
+    let asked = asked.recv().unwrap();
+    assert!(asked.contains("S2: The total is 529.") && !asked.contains(&secret()), "{asked}");
+    let kept = desk.path().join("state/opinions.jsonl");
+    let text = std::fs::read_to_string(&kept).unwrap();
+    std::fs::write(&kept, format!("not a line\n{text}{{\"version\":9}}\n{{\"ver")).unwrap();
+    // The server answers once only.
+    let again = check();
+    assert!(again.code == 1 && again.out.contains("1 of them from kept opinions"), "{again}");
+}
+
 /// Nothing a judge writes is shown that is not in the answer and in the record, and nothing stops the
 /// check.
 #[test]
@@ -176,22 +201,6 @@ fn a_judge_that_is_not_there_is_named() {
     }
 }
 
-/// A model of the configuration, over HTTP.
-#[test]
-fn a_model_reads_answers() {
-    let (port, asked) = serve(said(&reply()));
-    let desk = desk("");
-    let config = format!(
-        "[[llm.providers]]\nname = \"local\"\nkind = \"openai\"\nmodel = \"m-1\"\n\
-         url = \"http://127.0.0.1:{port}/v1\"\n"
-    );
-    std::fs::write(desk.path().join("model.toml"), config).unwrap();
-    let ran = desk.run("check log.json --config model.toml --judge local");
-    assert!(ran.code == 1 && ran.out.contains("= judge: local, 90% sure"), "{ran}");
-    let asked = asked.recv().unwrap();
-    assert!(asked.contains("S2: The total is 529.") && !asked.contains(&secret()), "{asked}");
-}
-
 #[test]
 fn a_model_is_measured_as_a_judge() {
     let desk = desk("cat >/dev/null; echo '{\"findings\": []}'");
@@ -204,6 +213,11 @@ fn a_model_is_measured_as_a_judge() {
     ] {
         assert!(ran.out.contains(line), "{line}: {ran}");
     }
+    // What is measured can be written to the user's own file, and the rest of it stays.
+    let ran = desk.run("judge try auto --config c.toml --write");
+    assert!(ran.out.contains("added    judge.name = \"auto\", judge.threshold = 0.5"), "{ran}");
+    let config = std::fs::read_to_string(desk.path().join("c.toml")).unwrap();
+    assert!(config.starts_with("[judge]\ncommand = [") && config.contains("\nthreshold = 0.5\n"));
     let row = json!({ "labels": { "turn": 3, "hallucination": true } });
     let mut labelled: Value = serde_json::from_str(&session()).unwrap();
     labelled["labels"] = row["labels"].clone();

@@ -63,6 +63,22 @@ fn installed_and_tried_out() {
 }
 
 #[test]
+fn a_judge_that_reads_stops_is_set_in_the_users_own_file() {
+    const OWN: &str = "home/.config/counterfoil/counterfoil.toml";
+    let command = "[judge]\ncommand = [\"my-judge\"] # mine\n";
+    let desk = Desk::with(&[(SETTINGS, USERS), (OWN, command)]);
+    let ran = desk.run("hook install claude-code --judge nothing-of-this-name");
+    assert!(ran.code == 2 && ran.err.contains("there is no judge `nothing-of"), "{ran}");
+    assert_eq!((text(&desk, OWN).as_str(), text(&desk, SETTINGS).as_str()), (command, USERS));
+    let ran = desk.run("hook install claude-code --judge auto --dry-run");
+    assert!(ran.code == 0 && ran.out.contains("+hooks = true"), "{ran}");
+    assert_eq!(text(&desk, OWN), command);
+    let ran = desk.run("hook install claude-code --judge auto");
+    assert!(ran.code == 0 && ran.out.contains("added    judge.hooks = true"), "{ran}");
+    assert_eq!(text(&desk, OWN), format!("{command}hooks = true\nname = \"auto\"\n"));
+}
+
+#[test]
 fn the_other_agents() {
     for (agent, file) in
         [("codex", "home/.codex/hooks.json"), ("gemini", "home/.gemini/settings.json")]

@@ -13,6 +13,7 @@ use crate::agents::{Scope, SettingsFile};
 use crate::command::Global;
 use crate::config;
 use crate::exit::{Complaint, Exit};
+use crate::judge::Judging;
 use crate::settings_file::{apply, broken, found, own_program, read};
 
 /// Put the hook into an agent's settings, and prove that it runs
@@ -28,6 +29,7 @@ Examples:
   counterfoil hook install claude-code --project  for the project in the working directory
   counterfoil hook install gemini --dry-run       what would change
   counterfoil hook install claude-code --closed   no tool runs where `counterfoil` is missing
+  counterfoil hook install claude-code --judge claude   a model reads the last answer of each turn
 
 Exit codes: 0 installed and proved, 1 installed but a probe failed, 2 nothing was written.")]
 pub(crate) struct Arguments {
@@ -40,6 +42,11 @@ pub(crate) struct Arguments {
     /// Begin sessions with the execution protocol (`counterfoil prompt`), where the agent can
     #[arg(long)]
     protocol: bool,
+    /// Also have this judge read the agent's last answer at each stop: claude, codex, gemini, a name from
+    /// [[llm.providers]], or auto. Sets `hooks` and `name` under [judge] in your own configuration. Sends
+    /// each turn, without secrets, to that model
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
 }
 
 /// The first version of Claude Code that knows `onFailure`.
@@ -55,6 +62,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let extras = extras(global, agent, arguments)?;
     let edit = install_with(agent, file.form, before.as_deref(), &command, extras)
         .map_err(|error| broken(&file.path, &error))?;
+    if let Some(judge) = &arguments.judge {
+        // One that does not exist is found before anything is written.
+        Judging::named(judge, &config::find(&global.place())?.options)?;
+        let members = [("hooks", true.into()), ("name", judge.as_str().into())];
+        config::set_judge(&global.place(), &members, target.dry_run)?;
+    }
     apply(&file.path, before.as_deref(), &edit, target.dry_run)?;
     if target.dry_run {
         return Ok(Exit::Clean);
