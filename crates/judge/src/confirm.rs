@@ -144,29 +144,36 @@ fn tool_never_called(verified: &Verified<'_>) -> Option<Confirmation> {
 fn count(verified: &Verified<'_>) -> Option<Confirmation> {
     let (label, quote) =
         verified.cited.filter(|_| verified.verdict == ReadVerdict::Contradicted)?;
-    let length = match (verified.case.fact(label).map(|fact| fact.kind), label.kind) {
-        (Some(FactKind::List(length)), _) => length,
-        (None, LineKind::Result) => match verified.case.facts().lists(label.number) {
-            [list] => list.length,
+    let facts = verified.case.facts();
+    let fact = verified.case.fact(label);
+    let (length, call) = match (fact.map(|fact| fact.kind), label.kind) {
+        (Some(FactKind::List(length)), _) => (length, *fact?.calls.first()?),
+        (None, LineKind::Result) => match facts.lists(label.number) {
+            [list] => (list.length, label.number),
             _ => return None,
         },
         _ => return None,
     };
+    let things = counted(verified.says)?.to_lowercase();
+    let is_of_them = |text: &str| text.to_lowercase().contains(&things);
+    let listed = facts.call(call).is_some_and(|call| is_of_them(&call.tool))
+        || verified.case.text_of(label).is_some_and(is_of_them);
     let numbers = numbers_in(verified.says);
     let [said] = numbers.as_slice() else { return None };
     // A number that the quotation has is no count.
     let quoted = numbers_in(quote).contains(said) && *said != length;
-    (counts(verified.says) && *said != length && !quoted)
+    (listed && *said != length && !quoted)
         .then_some(Confirmation::CountDiffers { said: *said, length })
 }
 
-/// Whether the only number of these words counts things: a word follows it.
-fn counts(says: &str) -> bool {
+/// What the only number of these words counts: the plural noun after it, without its ending.
+fn counted(says: &str) -> Option<&str> {
     let words: Vec<&str> = says.split_whitespace().collect();
-    words.windows(2).any(|pair| {
-        let [first, second] = pair else { return false };
+    words.windows(2).find_map(|pair| {
+        let [first, second] = pair else { return None };
         let plain = first.bytes().all(|b| b.is_ascii_digit()) || word_number(first).is_some();
-        plain && second.starts_with(char::is_alphabetic)
+        let noun = second.trim_end_matches(|c: char| !c.is_alphabetic()).strip_suffix('s')?;
+        (plain && noun.len() > 2).then_some(noun)
     })
 }
 

@@ -43,6 +43,8 @@ fn opinions_are_confirmed_by_comparison() {
             contradicted("found two invoices", "R2", "\"id\": \"i1\""),
             Some("the answer counts 2, the list has 3"),
         ),
+        // What is measured is not counted.
+        ("It took 40 ms.", contradicted("took 40 ms", "R2", "\"id\": \"i1\""), None),
         (
             "I found three invoices for you.",
             contradicted("found three invoices", "R2", "\"id\": \"i1\""),

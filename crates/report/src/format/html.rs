@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Evidence, EvidenceSource, Finding, Judgement, Severity, Subject, Verdict};
+use counterfoil_model::{Finding, Grade, Judgement, Severity, Subject, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::checked::{Checked, Unread};
@@ -15,6 +15,12 @@ use crate::statistics::Statistics;
 use crate::summary::{Summary, counted};
 use crate::visible::{shorten, visible, visible_output};
 
+mod around;
+mod card;
+
+use self::around::before;
+use self::card::card_of;
+
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 /// Nothing is loaded from anywhere, whatever stands in a log.
@@ -23,8 +29,6 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 
 /// The longest message that is shown whole, in characters.
 const MESSAGE: usize = 20_000;
-/// Pieces of evidence that are shown of one claim.
-const EVIDENCE: usize = 6;
 
 /// A page for a browser.
 pub(crate) struct Html {
@@ -58,7 +62,7 @@ impl Renderer for Html {
             }
             header {
                 h1 { "Counterfoil report" }
-                p { "What the agent said, and what the record shows." }
+                p { "What the agent said beside what the record shows. Made by counterfoil " (self.version) "." }
             }
             div .filters {
                 @for (kind, shown) in kinds {
@@ -73,10 +77,11 @@ impl Renderer for Html {
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
         let turns = turns(checked);
-        let wrong = checked.findings.iter().filter(|finding| finding.severity > Severity::Note);
-        let open = wrong.count() > 0;
+        let count = |severity| checked.findings.iter().filter(|f| f.severity == severity).count();
+        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        let open = errors + warnings > 0;
         let body = html! {
-            details .session open[open] {
+            details .session open[open] data-errors=(errors) data-warnings=(warnings) {
                 summary { (headline(checked)) }
                 @for (turn, cards) in &turns { (turn_of(checked, *turn, cards)) }
             }
@@ -125,6 +130,23 @@ enum Card<'a> {
 }
 
 impl Card<'_> {
+    /// How the words are underlined: in the colour of the card.
+    fn weight(&self) -> &'static str {
+        match self {
+            Self::Finding(finding) => match finding.severity {
+                Severity::Error => "weight-error",
+                Severity::Warning => "weight-warning",
+                Severity::Note => "weight-note",
+            },
+            Self::Judgement(judgement) => word(judgement.verdict),
+        }
+    }
+
+    /// Whether it is an error or a warning.
+    fn is_wrong(&self) -> bool {
+        matches!(self, Self::Finding(finding) if finding.severity > Severity::Note)
+    }
+
     /// What the filters know it by.
     fn kind(&self) -> &'static str {
         match self {
@@ -200,9 +222,12 @@ fn turn_of(checked: &Checked<'_>, turn: usize, cards: &[Card<'_>]) -> Markup {
                 @if let Some(line) = line { ", line " (line) }
                 @if let Some(model) = checked.transcript.model_at(turn) { ", " (visible(model)) }
             }
-            div .said {
-                (said(checked, turn, cards))
-                @for card in cards { (called(checked, card)) }
+            div {
+                @if cards.iter().any(Card::is_wrong) { (before(checked.transcript, turn)) }
+                div .said {
+                    (said(checked, turn, cards))
+                    @for card in cards { (called(checked, card)) }
+                }
             }
             div { @for card in cards { (card_of(checked, card)) } }
         }
@@ -231,7 +256,7 @@ fn said(checked: &Checked<'_>, turn: usize, cards: &[Card<'_>]) -> Markup {
             @let (start, end) = (text.floor_char_boundary(start), text.ceil_char_boundary(end));
             @if start >= at && start < MESSAGE {
                 (plain(text.get(at..start).unwrap_or_default()))
-                mark .(card.kind()) data-claim=(key(checked, card)) {
+                mark .(card.weight()) data-claim=(key(checked, card)) {
                     (plain(text.get(start..end).unwrap_or_default()))
                 }
                 ({ at = end; "" })
@@ -255,7 +280,7 @@ fn called(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
     html! {
         pre {
             (excerpt.text.get(..mark.start).unwrap_or_default())
-            mark .call data-claim=(key(checked, card)) {
+            mark .(card.weight()) data-claim=(key(checked, card)) {
                 (excerpt.text.get(mark.clone()).unwrap_or_default())
             }
             (excerpt.text.get(mark.end..).unwrap_or_default())
@@ -278,87 +303,6 @@ fn key(checked: &Checked<'_>, card: &Card<'_>) -> String {
                 "{id} {} {}-{} {}",
                 claim.turn, claim.span.start, claim.span.end, judgement.rule
             )
-        }
-    }
-}
-
-fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
-    let (level, verdict, code, name) = match card {
-        Card::Finding(finding) => {
-            (finding.severity.name(), finding.verdict, finding.code.0, finding.name)
-        }
-        Card::Judgement(judgement) => {
-            (word(judgement.verdict), judgement.verdict, judgement.rule.0, "")
-        }
-    };
-    let (quote, evidence) = match card {
-        Card::Finding(finding) => (
-            match &finding.subject {
-                Subject::Claim { claim, .. } => claim.text.as_str(),
-                Subject::Call(_) => "",
-            },
-            finding.evidence.as_slice(),
-        ),
-        Card::Judgement(judgement) => {
-            (judgement.claim.text.as_str(), judgement.evidence.as_slice())
-        }
-    };
-    html! {
-        div .card .(level) data-kind=(card.kind()) data-rule=(code) data-claim=(key(checked, card)) {
-            p .head {
-                span .verdict {
-                    @if card.kind() == "call" { (level) } @else { (verdict.name()) }
-                }
-                " " (code) " " (name)
-            }
-            @if !quote.is_empty() { p .quote { "“" (visible(&shorten(quote, 300))) "”" } }
-            @if let Card::Finding(finding) = card { (told(finding)) }
-            @for piece in evidence.iter().take(EVIDENCE) { (record(piece)) }
-            @if evidence.is_empty() && verdict == Verdict::Unsupported {
-                p .record { "No call and no result shows this." }
-            }
-        }
-    }
-}
-
-fn told(finding: &Finding) -> Markup {
-    let call = match &finding.subject {
-        Subject::Call(call) => Some(call),
-        Subject::Claim { .. } => None,
-    };
-    html! {
-        p { (visible(&finding.message)) }
-        @if let Some(expected) = call.and_then(|call| call.expected.as_deref()) {
-            p .record { "expected: " code { (visible(&shorten(expected, 300))) } }
-        }
-        @if let Some(actual) = call.and_then(|call| call.actual.as_deref()) {
-            p .record { "actual: " code { (visible(&shorten(actual, 300))) } }
-        }
-        @if let Some(judge) = &finding.judge {
-            p .record { "judge: " (visible(&judge.to_string())) }
-        }
-        @if let Some(help) = &finding.help { p .quote { (visible(help)) } }
-    }
-}
-
-fn record(evidence: &Evidence) -> Markup {
-    let source = match &evidence.source {
-        EvidenceSource::Execution { execution_id } => execution_id.clone(),
-        EvidenceSource::Call { call_id } => call_id.clone(),
-        EvidenceSource::Message { turn } => format!("message {turn}"),
-        EvidenceSource::Fact { fact } => format!("fact {fact}"),
-    };
-    html! {
-        p .record {
-            @if let Some(tool) = &evidence.tool { strong { (visible(tool)) } " " }
-            (visible(&source))
-            @if evidence.line > 0 { ", line " (evidence.line) }
-            @if !evidence.pointer.is_empty() && !evidence.pointer.starts_with("bytes:") {
-                ", at " (visible(&evidence.pointer))
-            }
-            @if !evidence.excerpt.is_empty() {
-                ": " code { (visible(&shorten(&evidence.excerpt, 400))) }
-            }
         }
     }
 }

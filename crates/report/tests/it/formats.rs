@@ -230,9 +230,9 @@ fn html() {
     let (head, body) = page.split_once("<header>").unwrap();
     assert!(head.contains("default-src 'none'"), "{head}");
     let (body, _) = body.split_once("<script>").unwrap();
-    assert_snapshot!(body.replace("><", ">\n<"), @r#"
+    assert_snapshot!(body.replace("><", ">\n<"), @r##"
     <h1>Counterfoil report</h1>
-    <p>What the agent said, and what the record shows.</p>
+    <p>What the agent said beside what the record shows. Made by counterfoil 0.1.0.</p>
     </header>
     <div class="filters">
     <label>
@@ -250,7 +250,7 @@ fn html() {
     </select>
     <input id="search" type="search" placeholder="search in messages" aria-label="search">
     </div>
-    <details class="session" open>
+    <details class="session" open data-errors="1" data-warnings="1">
     <summary>
     <span class="name">logs/support session.json</span> (order-4411)<span class="error">
     <span class="verdict count">1 error</span>
@@ -263,74 +263,127 @@ fn html() {
     </summary>
     <div class="turn">
     <div class="where">turn 1, line 12, some-model</div>
+    <div>
     <div class="said">
-    <pre>cancel_order({&quot;order_id&quot;: <mark class="call" data-claim="5ba113fe67ec3d0c6066f6adce0fdf48">4411</mark>, &quot;reason&quot;: &quot;no longer needed&quot;})</pre>
+    <pre>cancel_order({&quot;order_id&quot;: <mark class="weight-note" data-claim="5ba113fe67ec3d0c6066f6adce0fdf48">4411</mark>, &quot;reason&quot;: &quot;no longer needed&quot;})</pre>
+    </div>
     </div>
     <div>
-    <div class="card note" data-kind="call" data-rule="WRONG_TYPE" data-claim="5ba113fe67ec3d0c6066f6adce0fdf48">
+    <div class="card note" id="5ba113fe67ec3d0c6066f6adce0fdf48" data-kind="call" data-rule="WRONG_TYPE" data-claim="5ba113fe67ec3d0c6066f6adce0fdf48">
     <p class="head">
-    <span class="verdict">note</span> WRONG_TYPE wrong-type</p>
+    <a href="#5ba113fe67ec3d0c6066f6adce0fdf48" title="explained by: counterfoil explain WRONG_TYPE">WRONG_TYPE</a> wrong-type · <span class="verdict">note</span>, proven from the record</p>
     <p>`order_id` must be a string</p>
     <p class="record">expected: <code>a string</code>
     </p>
     <p class="record">actual: <code>4411</code>
     </p>
-    <p class="quote">write it in quotes</p>
+    <p class="help">write it in quotes</p>
     </div>
     </div>
     </div>
     <div class="turn">
     <div class="where">turn 3, line 16, some-model</div>
+    <div>
+    <details class="around">
+    <summary>The conversation before it: 1 tool call</summary>
+    <div class="user">
+    <h4>user</h4>Please cancel order #4411.</div>
+    <details class="call">
+    <summary>
+    <strong>cancel_order</strong> <code>{&quot;order_id&quot;: 4411, &quot;reason&quot;: &quot;no longer needed&quot;}</code>
+    </summary>
+    <pre>{&quot;order_id&quot;: 4411, &quot;reason&quot;: &quot;no longer needed&quot;}</pre>
+    </details>
+    <details class="result">
+    <summary>result: <code>{&quot;status&quot;:&quot;pending&quot;,&quot;error&quot;:&quot;order is already being packed&quot;}</code>
+    </summary>
+    <pre>{&quot;status&quot;:&quot;pending&quot;,&quot;error&quot;:&quot;order is already being packed&quot;}</pre>
+    </details>
+    </details>
     <div class="said">Thanks for waiting!
 
-    <mark class="contradicted" data-claim="e2f85da7be5c2e3b6c3069167f9a1525">I have cancelled order #4411 for you</mark>, and <mark class="unsupported" data-claim="94e1a198709dd9a9fdcf6590024244f0">I sent a confirmation to cust@example.org</mark>.
+    <mark class="weight-error" data-claim="e2f85da7be5c2e3b6c3069167f9a1525">I have cancelled order #4411 for you</mark>, and <mark class="weight-warning" data-claim="94e1a198709dd9a9fdcf6590024244f0">I sent a confirmation to cust@example.org</mark>.
     Is there anything else I can do?</div>
-    <div>
-    <div class="card error" data-kind="contradicted" data-rule="FK014" data-claim="e2f85da7be5c2e3b6c3069167f9a1525">
-    <p class="head">
-    <span class="verdict">contradicted</span> FK014 contradicted-action</p>
-    <p class="quote">“I have cancelled order #4411 for you”</p>
-    <p>the order is said to be cancelled, but `cancel_order` answered `pending`</p>
-    <p class="quote">say what the tool answered, or call it again and wait for `cancelled`</p>
-    <p class="record">
-    <strong>cancel_order</strong> call_1, line 14, at /status: <code>{&quot;status&quot;:&quot;pending&quot;,&quot;error&quot;:&quot;order is already being packed&quot;}</code>
-    </p>
     </div>
-    <div class="card warning" data-kind="unsupported" data-rule="FK014" data-claim="94e1a198709dd9a9fdcf6590024244f0">
+    <div>
+    <div class="card error" id="e2f85da7be5c2e3b6c3069167f9a1525" data-kind="contradicted" data-rule="FK014" data-claim="e2f85da7be5c2e3b6c3069167f9a1525">
     <p class="head">
-    <span class="verdict">unsupported</span> FK014 contradicted-action</p>
-    <p class="quote">“I sent a confirmation to cust@example.org”</p>
+    <a href="#e2f85da7be5c2e3b6c3069167f9a1525" title="explained by: counterfoil explain FK014">FK014</a> contradicted-action · <span class="verdict">contradicted</span>, proven from the record</p>
+    <p>the order is said to be cancelled, but `cancel_order` answered `pending`</p>
+    <div class="sides">
+    <div>
+    <h4>The agent said</h4>
+    <blockquote>I have cancelled order #4411 for you</blockquote>
+    </div>
+    <div>
+    <h4>The record shows</h4>
+    <p class="record">
+    <strong>cancel_order</strong> call_1, line 14, at /status</p>
+    <blockquote class="output">{&quot;status&quot;:&quot;pending&quot;,&quot;error&quot;:&quot;order is already being packed&quot;}</blockquote>
+    </div>
+    </div>
+    <p class="help">say what the tool answered, or call it again and wait for `cancelled`</p>
+    </div>
+    <div class="card warning" id="94e1a198709dd9a9fdcf6590024244f0" data-kind="unsupported" data-rule="FK014" data-claim="94e1a198709dd9a9fdcf6590024244f0">
+    <p class="head">
+    <a href="#94e1a198709dd9a9fdcf6590024244f0" title="explained by: counterfoil explain FK014">FK014</a> contradicted-action · <span class="verdict">unsupported</span>, read by a judge</p>
     <p>no call of this session sends a message</p>
+    <div class="sides">
+    <div>
+    <h4>The agent said</h4>
+    <blockquote>I sent a confirmation to cust@example.org</blockquote>
+    </div>
+    <div>
+    <h4>The record shows</h4>
+    <p class="record">2 calls searched, none matches</p>
+    </div>
+    </div>
     <p class="record">judge: claude, 90% sure; confirmed by code: `send_email` was never called</p>
-    <p class="record">No call and no result shows this.</p>
     </div>
     </div>
     </div>
     </details>
     <div class="unread">could not read <code>logs/support session.json</code>, line 15: the line is not JSON: expected value at column 1</div>
-    <details class="session">
+    <details class="session" data-errors="0" data-warnings="0">
     <summary>
     <span class="name">logs/coding.jsonl</span>
     <div class="about">claude-code, 1 message, 2 claims, the record is incomplete</div>
     </summary>
     <div class="turn">
     <div class="where">turn 0, line 88</div>
+    <div>
     <div class="said">
     <mark class="supported" data-claim="coding 0 0-22 FK020">All 12 tests pass now.</mark> <mark class="not_checkable" data-claim="coding 0 23-51 FK020">The layout also looks nicer.</mark>
+    </div>
     </div>
     <div>
     <div class="card supported" data-kind="supported" data-rule="FK020" data-claim="coding 0 0-22 FK020">
     <p class="head">
-    <span class="verdict">supported</span> FK020 </p>
-    <p class="quote">“All 12 tests pass now.”</p>
-    <p class="record">
-    <strong>shell</strong> shell_1735999999123_9f3a01bc, line 80: <code>test result: ok. 12 passed; 0 failed</code>
+    <a href="#coding 0 0-22 FK020" title="explained by: counterfoil explain FK020">FK020</a>  · <span class="verdict">supported</span>
     </p>
+    <div class="sides">
+    <div>
+    <h4>The agent said</h4>
+    <blockquote>All 12 tests pass now.</blockquote>
+    </div>
+    <div>
+    <h4>The record shows</h4>
+    <p class="record">
+    <strong>shell</strong> shell_1735999999123_9f3a01bc, line 80</p>
+    <blockquote class="output">test result: ok. 12 passed; 0 failed</blockquote>
+    </div>
+    </div>
     </div>
     <div class="card not_checkable" data-kind="not_checkable" data-rule="FK020" data-claim="coding 0 23-51 FK020">
     <p class="head">
-    <span class="verdict">not checkable</span> FK020 </p>
-    <p class="quote">“The layout also looks nicer.”</p>
+    <a href="#coding 0 23-51 FK020" title="explained by: counterfoil explain FK020">FK020</a>  · <span class="verdict">not checkable</span>
+    </p>
+    <div class="sides">
+    <div>
+    <h4>The agent said</h4>
+    <blockquote>The layout also looks nicer.</blockquote>
+    </div>
+    </div>
     </div>
     </div>
     </div>
@@ -340,7 +393,7 @@ fn html() {
     <p>the record is incomplete: earlier messages replaced by a summary (1 transcript)</p>
     <p>1 problem while reading</p>
     </div>
-    "#);
+    "##);
 }
 
 #[test]

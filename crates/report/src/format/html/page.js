@@ -6,6 +6,13 @@ const kinds = all(".filters input[type=checkbox]");
 for (const code of [...new Set(all(".card").map((card) => card.dataset.rule))].sort()) {
   rule.add(new Option(code, code));
 }
+// The worst sessions come first.
+const weight = (session) => 10000 * session.dataset.errors + 1 * session.dataset.warnings;
+const sessions = all(".session");
+const after = sessions.length > 0 ? sessions[sessions.length - 1].nextSibling : null;
+for (const session of sessions.sort((a, b) => weight(b) - weight(a))) {
+  document.body.insertBefore(session, after);
+}
 function show() {
   const wanted = new Set(kinds.filter((box) => box.checked).map((box) => box.value));
   const words = search.value.toLowerCase();
@@ -33,3 +40,9 @@ for (const part of all("[data-claim]")) {
   part.addEventListener("mouseleave", () => same().forEach((other) => other.classList.remove("lit")));
 }
 show();
+// A link to a claim opens what it is in.
+const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+if (target) {
+  for (let part = target; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+  target.scrollIntoView();
+}

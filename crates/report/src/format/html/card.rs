@@ -1,0 +1,121 @@
+//! What is said of one claim or one call: the agent's words beside those of the record.
+
+use counterfoil_model::{Evidence, EvidenceSource};
+use maud::{Markup, html};
+
+use super::{Card, Checked, Finding, Grade, Subject, Verdict, key, visible, visible_output, word};
+use crate::visible::shorten;
+
+/// Pieces of evidence that are shown of one claim.
+const EVIDENCE: usize = 6;
+/// The longest excerpt that is shown, in characters.
+const EXCERPT: usize = 4_000;
+
+pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
+    let (level, verdict, code, name) = match card {
+        Card::Finding(finding) => {
+            (finding.severity.name(), finding.verdict, finding.code.0, finding.name)
+        }
+        Card::Judgement(judgement) => {
+            (word(judgement.verdict), judgement.verdict, judgement.rule.0, "")
+        }
+    };
+    let (claim, evidence) = match card {
+        Card::Finding(finding) => match &finding.subject {
+            Subject::Claim { claim, .. } => (Some(claim), finding.evidence.as_slice()),
+            Subject::Call(_) => (None, finding.evidence.as_slice()),
+        },
+        Card::Judgement(judgement) => (Some(&judgement.claim), judgement.evidence.as_slice()),
+    };
+    let key = key(checked, card);
+    html! {
+        div .card .(level) id=[matches!(card, Card::Finding(_)).then_some(&key)] data-kind=(card.kind()) data-rule=(code) data-claim=(key) {
+            p .head {
+                a href=(format!("#{key}")) title=(format!("explained by: counterfoil explain {code}")) { (code) }
+                " " (name) " · "
+                span .verdict {
+                    @if card.kind() == "call" { (level) } @else { (verdict.name()) }
+                }
+                @if let Card::Finding(finding) = card { (grade(finding)) }
+            }
+            // Where a judge compared two quotations, both are below.
+            @if let Card::Finding(finding) = card && (finding.judge.is_none() || evidence.is_empty()) {
+                p { (visible(&finding.message)) }
+            }
+            @if let Some(claim) = claim {
+                div .sides {
+                    div { h4 { "The agent said" } blockquote { (visible(&shorten(&claim.text, EXCERPT))) } }
+                    @if !evidence.is_empty() || verdict == Verdict::Unsupported {
+                        div { h4 { "The record shows" } (pieces(evidence)) @if evidence.is_empty() { (nothing(card)) } }
+                    }
+                }
+            } @else { (pieces(evidence)) }
+            @if let Card::Finding(finding) = card { (beside(finding)) }
+        }
+    }
+}
+
+fn grade(finding: &Finding) -> &'static str {
+    match finding.grade {
+        Grade::Proven => ", proven from the record",
+        Grade::Read => ", read by a judge",
+        Grade::Suspected => ", only suspected",
+    }
+}
+
+fn pieces(evidence: &[Evidence]) -> Markup {
+    html! {
+        @for piece in evidence.iter().take(EVIDENCE) { (record(piece)) }
+        @if evidence.len() > EVIDENCE { p .record { "and " (evidence.len() - EVIDENCE) " more" } }
+    }
+}
+
+fn nothing(card: &Card<'_>) -> Markup {
+    let judge = match card {
+        Card::Finding(finding) => finding.judge.as_ref(),
+        Card::Judgement(_) => None,
+    };
+    let searched = judge.and_then(|judge| judge.searched.as_deref());
+    html! { p .record { (visible(searched.unwrap_or("no call and no result that bears on this"))) } }
+}
+
+fn beside(finding: &Finding) -> Markup {
+    let call = match &finding.subject {
+        Subject::Call(call) => Some(call),
+        Subject::Claim { .. } => None,
+    };
+    html! {
+        @if let Some(expected) = call.and_then(|call| call.expected.as_deref()) {
+            p .record { "expected: " code { (visible(&shorten(expected, 300))) } }
+        }
+        @if let Some(actual) = call.and_then(|call| call.actual.as_deref()) {
+            p .record { "actual: " code { (visible(&shorten(actual, 300))) } }
+        }
+        @if let Some(judge) = &finding.judge {
+            p .record { "judge: " (visible(&judge.to_string())) }
+        }
+        @if let Some(help) = &finding.help { p .help { (visible(help)) } }
+    }
+}
+
+fn record(evidence: &Evidence) -> Markup {
+    let source = match &evidence.source {
+        EvidenceSource::Execution { execution_id } => execution_id.clone(),
+        EvidenceSource::Call { call_id } => call_id.clone(),
+        EvidenceSource::Message { turn } => format!("message {turn}"),
+        EvidenceSource::Fact { fact } => format!("fact {fact}"),
+    };
+    html! {
+        p .record {
+            @if let Some(tool) = &evidence.tool { strong { (visible(tool)) } " " }
+            (visible(&source))
+            @if evidence.line > 0 { ", line " (evidence.line) }
+            @if !evidence.pointer.is_empty() && !evidence.pointer.starts_with("bytes:") {
+                ", at " (visible(&evidence.pointer))
+            }
+        }
+        @if !evidence.excerpt.is_empty() {
+            blockquote .output { (visible_output(&shorten(&evidence.excerpt, EXCERPT))) }
+        }
+    }
+}
