@@ -2,6 +2,7 @@
 
 mod answer;
 mod excerpt;
+mod joint;
 mod relevance;
 mod sentence;
 mod text;
@@ -9,6 +10,7 @@ mod text;
 use counterfoil_model::Span;
 use counterfoil_record::{CallStatus, FactLine, Facts, Label, Line, LineKind};
 
+pub use joint::Joint;
 pub use sentence::Sentence;
 
 use answer::Answer;

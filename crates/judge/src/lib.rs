@@ -53,7 +53,7 @@ mod prompt;
 mod reading;
 
 pub use assess::{Absence, Assessment, Cited, Dropped, ReadFinding, Searched, assess};
-pub use case::{Ask, Case, CaseLine, LeftOut, Need, Sentence, Suspicion};
+pub use case::{Ask, Case, CaseLine, Joint, LeftOut, Need, Sentence, Suspicion};
 pub use citation::{Citation, NotFound, find};
 pub use confirm::Confirmation;
 pub use finding::{Contradicted, JUDGE, JUDGE_NAME};
@@ -63,5 +63,6 @@ pub use nearest::Nearest;
 pub use opinion::{Claimed, Opinion, ReadVerdict, Unjudged};
 pub use prompt::{PROMPT_VERSION, Prompt, answer_schema};
 pub use reading::{
-    AnswerJudge, Given, Judge, Reading, ReadingOptions, Reply, answers, ask, boundary, read,
+    AnswerJudge, Given, Judge, Reading, ReadingOptions, Reply, answers, ask, ask_jointly, boundary,
+    case, read,
 };

@@ -6,7 +6,7 @@ use counterfoil_model::{Finding, Grade, MessageKind, Role, Span, Subject, Transc
 use counterfoil_record::Facts;
 
 use crate::assess::assess;
-use crate::case::{Ask, Case, Suspicion};
+use crate::case::{Ask, Case, Joint, Suspicion};
 use crate::grade::Grading;
 use crate::opinion::Opinion;
 use crate::prompt::Prompt;
@@ -59,6 +59,24 @@ pub fn ask(judge: &dyn Judge, case: &Case<'_>, random: [u8; 12]) -> Result<(Give
     let reply = judge.ask(&Prompt::of(case, &boundary(random)))?;
     let opinion = Opinion::read(&reply.text).map_err(|error| error.to_string())?;
     Ok((Given { judge: judge.name().to_owned(), opinion }, reply.tokens))
+}
+
+/// Asks a judge about several answers of one session at once: an opinion for each, in order, with how
+/// many tokens it took.
+///
+/// # Errors
+/// Why there is no opinion.
+pub fn ask_jointly(
+    judge: &dyn Judge,
+    joint: &Joint<'_>,
+    random: [u8; 12],
+) -> Result<(Vec<Given>, u64), String> {
+    let reply = judge.ask(&Prompt::of_several(joint, &boundary(random)))?;
+    let opinion = Opinion::read(&reply.text).map_err(|error| error.to_string())?;
+    let name = judge.name();
+    let given = joint.split(&opinion).into_iter();
+    let given = given.map(|opinion| Given { judge: name.to_owned(), opinion });
+    Ok((given.collect(), reply.tokens))
 }
 
 /// A word that no text of a session can contain: it was not known when that was written.
@@ -133,13 +151,37 @@ pub fn read(
     options: &ReadingOptions,
     opinion: &dyn Fn(&Case<'_>) -> Result<Given, String>,
 ) -> Option<Result<Reading, String>> {
-    let suspicions: Vec<Suspicion> = suspected.iter().filter_map(suspicion).collect();
-    let mut ask = Ask { suspicions: &suspicions, ..Ask::default() };
-    if options.budget > 0 {
-        ask.budget = options.budget;
-    }
+    let suspicions = suspicions(suspected);
+    let ask = options.ask(&suspicions);
     let case = Case::of(facts, &ask)?;
     Some(read_case(facts, &case, &ask, options, opinion))
+}
+
+/// The case that [`read`] asks about first; `None` where the message says nothing.
+#[must_use]
+pub fn case<'r>(
+    facts: Facts<'r>,
+    suspected: &[Finding],
+    options: &ReadingOptions,
+) -> Option<Case<'r>> {
+    Case::of(facts, &options.ask(&suspicions(suspected)))
+}
+
+impl ReadingOptions {
+    /// The most tokens of a question.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.ask(&[]).budget
+    }
+
+    fn ask<'a>(&self, suspicions: &'a [Suspicion]) -> Ask<'a> {
+        let usual = Ask { suspicions, ..Ask::default() };
+        if self.budget > 0 { Ask { budget: self.budget, ..usual } } else { usual }
+    }
+}
+
+fn suspicions(suspected: &[Finding]) -> Vec<Suspicion> {
+    suspected.iter().filter_map(suspicion).collect()
 }
 
 fn read_case(

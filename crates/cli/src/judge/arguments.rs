@@ -1,5 +1,6 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 
@@ -138,6 +139,7 @@ impl Judging {
             redactor: Redactor::standard(),
             concurrency: own.concurrency.clamp(1, 64),
             tokens: AtomicU64::new(0),
+            fresh: Mutex::default(),
             room: AtomicUsize::new(if own.max_answers == 0 { usize::MAX } else { own.max_answers }),
         })
     }
@@ -264,7 +266,7 @@ impl JudgeArguments {
             None => None,
         };
         let judging = Judging::new(judge, opinions, own)?;
-        Ok(Some(Judging { batch: batch.map(std::sync::Mutex::new), ..judging }))
+        Ok(Some(Judging { batch: batch.map(Mutex::new), ..judging }))
     }
 
     fn model(&self, own: &JudgeOptions) -> anyhow::Result<String> {

@@ -7,15 +7,16 @@ mod model;
 mod opinions;
 mod preset;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use counterfoil_judge::{
-    AnswerJudge, Case, Given, Judge, OpinionLine, Prompt, Reading, ReadingOptions, answers, ask,
-    boundary, digest, read,
+    AnswerJudge, Case, Given, Joint, Judge, OpinionLine, Prompt, Reading, ReadingOptions, answers,
+    ask, ask_jointly, boundary, case, digest, read,
 };
-use counterfoil_model::{Finding, Grade, Transcript};
+use counterfoil_model::{Digest, Finding, Grade, Transcript};
 use counterfoil_record::Record;
 use counterfoil_redact::Redactor;
 use counterfoil_report::{Judged, Summary};
@@ -36,6 +37,8 @@ pub(crate) struct Judging {
     /// How many answers may still be asked about.
     room: AtomicUsize,
     tokens: AtomicU64,
+    /// Opinions about answers that were asked about together, until they are read.
+    fresh: Mutex<HashMap<Digest, Given>>,
 }
 
 /// What became of one answer.
@@ -70,6 +73,7 @@ impl Judging {
         };
         let questions: Vec<(usize, Vec<Finding>)> =
             turns.into_iter().map(|turn| (turn, suspected(turn))).collect();
+        self.ask_together(&record, &questions);
         let answered: Vec<Answered> = questions
             .par_iter()
             .filter_map(|(turn, suspected)| self.answer(&record, *turn, suspected))
@@ -122,16 +126,57 @@ impl Judging {
         })
     }
 
+    /// Asks about the answers of a session that have no opinion yet, several in one question where they
+    /// fit. What cannot be asked about so is asked about alone later.
+    fn ask_together(&self, record: &Record<'_>, questions: &[(usize, Vec<Finding>)]) {
+        let Some(judge) = self.judge.as_deref().filter(|_| self.batch.is_none()) else { return };
+        let unknown =
+            |case: &Case<'_>| self.opinions.about(digest(case), Some(judge.name())).is_none();
+        let cases = questions.iter().filter_map(|(turn, suspected)| {
+            case(record.up_to(*turn), suspected, &self.options).filter(unknown)
+        });
+        let joints = Joint::of(cases.collect(), self.options.tokens());
+        joints.par_iter().for_each(|joint| {
+            if let Err(error) = self.ask_jointly(judge, joint) {
+                tracing::info!(%error, "several answers could not be asked about at once");
+            }
+        });
+    }
+
+    fn ask_jointly(&self, judge: &dyn Judge, joint: &Joint<'_>) -> Result<(), String> {
+        self.reserve(joint.cases().len())?;
+        let (given, tokens) = ask_jointly(judge, joint, random()?).inspect_err(|_| {
+            self.room.fetch_add(joint.cases().len(), Ordering::Relaxed);
+        })?;
+        self.tokens.fetch_add(tokens, Ordering::Relaxed);
+        let mut fresh = self.fresh.lock().map_err(|_| "the opinions are lost".to_owned())?;
+        for (case, given) in joint.cases().iter().zip(given) {
+            let digest = digest(case);
+            self.opinions.keep(&OpinionLine::new(digest, &given.judge, given.opinion.clone()))?;
+            fresh.insert(digest, given);
+        }
+        Ok(())
+    }
+
+    /// Takes room for so many answers.
+    fn reserve(&self, answers: usize) -> Result<(), String> {
+        let left = |room: usize| room.checked_sub(answers);
+        let reserved = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
+        reserved.map(|_| ()).map_err(|_| "more answers than `judge.max_answers`".to_owned())
+    }
+
     /// The opinion about a case: a kept one, else the judge's, which is kept.
     fn opinion(&self, case: &Case<'_>) -> Result<(Given, Source), String> {
         let digest = digest(case);
+        if let Some(given) = self.fresh.lock().ok().and_then(|mut fresh| fresh.remove(&digest)) {
+            return Ok((given, Source::Asked));
+        }
         let name = self.judge.as_ref().map(|judge| judge.name());
         if let Some(kept) = self.opinions.about(digest, name) {
             let line = kept?;
             return Ok((Given { judge: line.model, opinion: line.opinion }, Source::Kept));
         }
-        let mut random = [0; 12];
-        getrandom::fill(&mut random).map_err(|error| format!("no random number: {error}"))?;
+        let random = random()?;
         if let Some(batch) = &self.batch {
             let mut batch = batch.lock().map_err(|_| "the batch file is broken".to_owned())?;
             batch.add(digest, &Prompt::of(case, &boundary(random)))?;
@@ -140,10 +185,7 @@ impl Judging {
         let Some(judge) = &self.judge else {
             return Err("no opinion about it is in the file".to_owned());
         };
-        let left = |room: usize| room.checked_sub(1);
-        if self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_err() {
-            return Err("more answers than `judge.max_answers`".to_owned());
-        }
+        self.reserve(1)?;
         let (given, tokens) = ask(judge.as_ref(), case, random)?;
         self.tokens.fetch_add(tokens, Ordering::Relaxed);
         self.opinions.keep(&OpinionLine::new(digest, &given.judge, given.opinion.clone()))?;
@@ -172,6 +214,12 @@ impl Judging {
         }
         Ok(())
     }
+}
+
+fn random() -> Result<[u8; 12], String> {
+    let mut random = [0; 12];
+    getrandom::fill(&mut random).map_err(|error| format!("no random number: {error}"))?;
+    Ok(random)
 }
 
 impl fmt::Debug for Judging {

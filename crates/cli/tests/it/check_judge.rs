@@ -108,6 +108,41 @@ fn a_model_is_asked_once() {
     assert!(again.code == 1 && again.out.contains("1 of them from kept opinions"), "{again}");
 }
 
+/// The answers of a session are asked about in one question, and the opinions are kept one by one.
+#[test]
+fn the_answers_of_a_session_are_read_at_once() {
+    let desk = desk("");
+    let mut log: Value = serde_json::from_str(&session()).unwrap();
+    let messages = log["messages"].as_array_mut().unwrap();
+    messages.push(json!({ "role": "user", "content": "Sure?" }));
+    messages.push(json!({ "role": "assistant", "content": "Yes, W7 costs 529." }));
+    std::fs::write(desk.path().join("log.json"), log.to_string()).unwrap();
+    let mut both: Value = serde_json::from_str(&reply()).unwrap();
+    let mut second = both["findings"][0].clone();
+    (second["sentence"], second["says"]) = ("S3".into(), "W7 costs 529".into());
+    both["findings"].as_array_mut().unwrap().push(second);
+    std::fs::write(desk.path().join("reply.json"), both.to_string()).unwrap();
+    std::fs::write(desk.path().join("judge.sh"), asks(&desk)).unwrap();
+    let line = "check log.json --config c.toml --judge auto --opinions kept.jsonl";
+    let ran = desk.run(line);
+    assert!(ran.out.contains("2 errors") && ran.out.contains("(turn 5)"), "{ran}");
+    let asked = std::fs::read_to_string(desk.path().join("asked.txt")).unwrap();
+    assert!(asked.contains("S3: Yes, W7 costs 529."), "{asked}");
+    let count = || std::fs::read_to_string(desk.path().join("count.txt")).unwrap();
+    let kept = std::fs::read_to_string(desk.path().join("kept.jsonl")).unwrap();
+    assert_eq!((count().as_str(), kept.lines().count()), ("x\n", 2));
+    let again = desk.run(line);
+    assert!(again.out.contains("2 errors") && count() == "x\n", "{again}");
+    // A reply that is none is no opinion about any: each is asked about alone.
+    std::fs::write(desk.path().join("kept.jsonl"), "").unwrap();
+    let script = asks(&desk).replace("cat ", "grep -q 'several answers' asked.txt || cat ");
+    let script = script.replacen("grep -q 'several answers' asked.txt || cat ", "cat ", 1);
+    let script = script.replace("asked.txt ||", &format!("{}/asked.txt ||", desk.path().display()));
+    std::fs::write(desk.path().join("judge.sh"), script).unwrap();
+    let ran = desk.run(line);
+    assert!(ran.out.contains("1 error in") && count() == "x\nx\nx\nx\n", "{ran}");
+}
+
 /// Nothing a judge writes is shown that is not in the answer and in the record, and nothing stops the
 /// check.
 #[test]

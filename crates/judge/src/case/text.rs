@@ -16,15 +16,56 @@ pub(super) fn of(case: &Case<'_>) -> String {
     line(&mut text, "TOOLS OFFERED", &tools(case.facts));
     record(case, &mut text);
     text.push_str("FACTS (worked out by code from the whole record)\n");
+    sheet(case, &mut text, 0);
+    text.push_str("ANSWER\n");
+    answer(case, &mut text, 0);
+    text
+}
+
+/// Several answers of one session, each where it was given: what is above it is the record before it.
+/// Sentences and facts are numbered on from answer to answer. Nothing of the record may be left out.
+pub(super) fn of_several(cases: &[Case<'_>]) -> String {
+    let mut text = String::new();
+    let Some(last) = cases.last() else { return text };
+    line(&mut text, "TOOLS OFFERED", &tools(last.facts));
+    text.push_str("RECORD WITH ANSWERS\n");
+    let (mut sentences, mut facts) = (0, 0);
+    let mut add = |text: &mut String, case: &Case<'_>| {
+        let state =
+            if case.facts.is_complete() { "complete" } else { "not complete, see the facts" };
+        let _ = writeln!(text, "ANSWER (the record above it is {state}; facts about that first)");
+        sheet(case, text, facts);
+        answer(case, text, sentences);
+        text.push_str("END OF THIS ANSWER\n");
+        facts += case.sheet.len();
+        sentences += case.sentences.len();
+    };
+    let mut answers = cases.iter().peekable();
+    for (at, shown) in last.lines.iter().enumerate() {
+        if let Some(case) = answers.next_if(|case| case.lines.len() == at) {
+            add(&mut text, case);
+            if shown.line.label.kind == LineKind::Agent {
+                continue;
+            }
+        }
+        line(&mut text, &heading(shown), &shown.shown);
+    }
+    answers.for_each(|case| add(&mut text, case));
+    text
+}
+
+fn sheet(case: &Case<'_>, text: &mut String, before: usize) {
     for (at, fact) in case.sheet.iter().enumerate() {
-        line(&mut text, &format!("F{}", at + 1), &fact.text);
+        line(text, &format!("F{}", before + at + 1), &fact.text);
     }
     if case.left_out.facts > 0 {
         let _ = writeln!(text, "[…] {} more facts", case.left_out.facts);
     }
-    text.push_str("ANSWER\n");
+}
+
+fn answer(case: &Case<'_>, text: &mut String, before: usize) {
     for sentence in &case.sentences {
-        line(&mut text, &format!("S{}", sentence.number), case.words(sentence));
+        line(text, &format!("S{}", before + sentence.number), case.words(sentence));
     }
     if case.left_out.sentences > 0 {
         let _ = writeln!(text, "[…] {} more sentences, not to be judged", case.left_out.sentences);
@@ -32,10 +73,9 @@ pub(super) fn of(case: &Case<'_>) -> String {
     if !case.questions.is_empty() {
         text.push_str("QUESTIONS (what rules suspect; they may be wrong)\n");
         for (at, (sentence, question)) in case.questions.iter().enumerate() {
-            line(&mut text, &format!("Q{} (S{sentence})", at + 1), &question.message);
+            line(text, &format!("Q{} (S{})", at + 1, before + sentence), &question.message);
         }
     }
-    text
 }
 
 /// The names of the tools that the agent was offered.

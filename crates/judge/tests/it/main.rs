@@ -11,6 +11,7 @@ mod any_reply;
 mod cases;
 mod findings;
 mod hostile;
+mod joint;
 mod kept;
 mod replay;
 mod scene;
