@@ -159,7 +159,7 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
 pub(crate) fn gates(options: &Options, state: Option<&StateFolder>) -> anyhow::Result<Gates> {
     let policy = &options.tools.adversarial_policy;
     let mut settings = options.guard().resolve()?;
-    protect_own_places(&mut settings, state);
+    protect_own_places(&mut settings, options, state);
     let gates = settings.gates().for_host();
     let gates = if policy.is_asked() { gates.with_judge() } else { gates };
     Ok(gates.build())
@@ -171,7 +171,7 @@ pub(crate) fn settings_beside(
     folder: Option<&StateFolder>,
 ) -> anyhow::Result<GuardSettings> {
     let mut settings = settings(options)?;
-    protect_own_places(&mut settings, folder);
+    protect_own_places(&mut settings, options, folder);
     Ok(settings)
 }
 
@@ -191,11 +191,15 @@ pub(crate) fn settings_of_hook(
 /// Protects what decides about the agent and has a name only here: the state and the configuration
 /// in force, whatever names them, keys, this program, and agents' settings in folders that the
 /// environment names.
-pub(crate) fn protect_own_places(settings: &mut GuardSettings, folder: Option<&StateFolder>) {
+fn protect_own_places(
+    settings: &mut GuardSettings,
+    options: &Options,
+    folder: Option<&StateFolder>,
+) {
     let set =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let named = folder.map(|folder| folder.path().to_owned());
-    let configuration = [config::user_folder(), set("COUNTERFOIL_CONFIG")];
+    let configuration = config::user_folder().into_iter().chain(options.files.iter().cloned());
     let keys = settings.ledger.key.clone().into_iter().chain(settings.ledger.password_file.clone());
     let of_agents = [
         (
@@ -211,7 +215,7 @@ pub(crate) fn protect_own_places(settings: &mut GuardSettings, folder: Option<&S
     let program = std::env::current_exe().ok();
     let places: Vec<PathBuf> = named
         .into_iter()
-        .chain(configuration.into_iter().flatten())
+        .chain(configuration)
         .chain(keys)
         .chain(of_agents)
         .chain(program)

@@ -2,6 +2,7 @@
 //! before an agent reads it.
 
 use crate::blocklist::tidy;
+use crate::gate::overlap::may_mean;
 use crate::homes;
 
 #[cfg(feature = "sandbox")]
@@ -23,6 +24,8 @@ pub(crate) const AT_HOME: &[&str] = &[
     ".cache/mozilla",
     ".cargo/credentials",
     ".cargo/credentials.toml",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
     ".composer/auth.json",
     ".conda/token",
     ".conda/tokens",
@@ -44,6 +47,7 @@ pub(crate) const AT_HOME: &[&str] = &[
     ".docker",
     ".dotnet/corefx",
     ".fly",
+    ".gemini/oauth_creds.json",
     ".gem/credentials",
     ".git-credentials",
     ".gnupg",
@@ -149,8 +153,11 @@ pub(crate) fn is_secret(path: &str) -> bool {
 }
 
 fn is_in(place: &str, known: &[&str]) -> bool {
+    let wild = place.contains(['*', '?', '[']);
     known.iter().any(|folder| {
         place.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            || wild && may_mean(place, folder)
+            || wild && may_mean(place, &format!("{folder}/**"))
     })
 }
 

@@ -1,5 +1,5 @@
 use counterfoil_model::{Digest, Evidence, Finding, Judgement, Role, Severity, Subject};
-use counterfoil_rules::{Counts, Settings, check, feedback};
+use counterfoil_rules::{Counts, LONGEST_ANSWER, Settings, check, feedback};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub struct Verified {
     pub findings: Vec<Finding>,
     /// The text that was judged: the answer after redaction. Spans index it.
     pub text: String,
-    /// Why no judge read the answer, where one should have.
+    /// Why no judge read the answer, where one should have, or why not all of it was read.
     pub unjudged: Option<String>,
     /// Every claim of the answer that a rule decided, by place.
     pub judgements: Vec<Judgement>,
@@ -175,6 +175,10 @@ impl Guard {
         let mut findings: Vec<Finding> =
             report.findings.into_iter().filter(|finding| finding.turn == turn).collect();
         let unjudged = self.read_answer(&transcript, turn, &mut findings).await;
+        let unjudged = unjudged.or_else(|| {
+            let too_long = text.len() > LONGEST_ANSWER;
+            too_long.then(|| format!("only its first {} MiB were read", LONGEST_ANSWER >> 20))
+        });
         self.note_judgement(session, &text, &findings).await?;
         let disposition = disposition(&findings);
         let feedback =

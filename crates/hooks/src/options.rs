@@ -1,8 +1,6 @@
 use std::time::Duration;
 
-use counterfoil_guard::{
-    CommandArgument, Durability, GuardOptions, HostedCall, Substitution, Unread,
-};
+use counterfoil_guard::{Durability, GuardOptions, HostedCall, Substitution, Unread};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -147,10 +145,24 @@ impl Default for HooksOptions {
     }
 }
 
-/// Commands of ours that are the user's: with the first an agent would write receipts for runs
-/// that never were, with the others it would loosen what judges it.
-const OWN: [&str; 4] =
-    ["counterfoil hook", "counterfoil trust", "counterfoil approve", "counterfoil skills trust"];
+/// Commands that are the user's: by the first an agent would write receipts for runs that never were,
+/// by the others it would loosen, stop or remove what judges it.
+const OWN: [&str; 14] = [
+    "counterfoil hook claude-code",
+    "counterfoil hook codex",
+    "counterfoil hook gemini",
+    "counterfoil hook install",
+    "counterfoil hook uninstall",
+    "counterfoil trust",
+    "counterfoil approve",
+    "counterfoil skills trust",
+    "xargs counterfoil",
+    "parallel counterfoil",
+    "pkill counterfoil",
+    "killall counterfoil",
+    "cargo uninstall counterfoil",
+    "npm uninstall counterfoil",
+];
 
 impl HooksOptions {
     /// The checked settings.
@@ -187,11 +199,10 @@ impl HooksOptions {
         mut guard: GuardOptions,
     ) -> GuardOptions {
         let blocklist = &mut guard.tools.blocklist;
-        let shells = toolbox::shells(agent).map(|(name, pointer)| (name.to_owned(), pointer));
+        let shells = toolbox::shells(agent).map(|(name, argument)| (name.to_owned(), argument));
         let strange =
             call.and_then(|call| toolbox::strange_shell(agent, &call.tool.name, &call.arguments));
-        for (name, pointer) in shells.chain(strange) {
-            let argument = CommandArgument { command: pointer.to_owned(), cwd: None };
+        for (name, argument) in shells.chain(strange) {
             blocklist.tools.entry(name).or_insert(argument);
         }
         let own = OWN.iter().map(|command| (*command).to_owned());

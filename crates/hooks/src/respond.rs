@@ -175,7 +175,7 @@ fn snapshot(
 ) -> Option<String> {
     let (kept, id) = (around.snapshots?, before.execution_id.as_deref()?);
     let (_, pointer) = toolbox::shells(around.agent).find(|(name, _)| *name == hosted.tool.name)?;
-    let command = hosted.arguments.pointer(pointer)?.as_str()?;
+    let command = hosted.arguments.pointer(&pointer.command)?.as_str()?;
     if matches!(before.judged, Judged::Denied(_)) {
         return None;
     }

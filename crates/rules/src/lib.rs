@@ -38,6 +38,7 @@ pub use call::{
 };
 pub use check::{Counts, Report, check, check_from};
 pub use citation::{CitedExecutions, cited_executions};
+pub use facts::LONGEST_ANSWER;
 pub use facts::{Execution, Facts, Indexed, Record, Upshot};
 pub use feedback::{
     FEEDBACK_TO_AN_AGENT, feedback, is_feedback, set_aside_feedback, set_feedback_aside,

@@ -11,6 +11,7 @@ mod simple;
 mod state;
 mod status;
 mod tree;
+mod variables;
 mod walk;
 mod wrapper;
 

@@ -112,9 +112,10 @@ fn gather(
         }
     }
     layers.extend(users);
-    let options: Options = merged(&layers).try_into().map_err(|error: toml::de::Error| {
+    let mut options: Options = merged(&layers).try_into().map_err(|error: toml::de::Error| {
         Complaint::new(error.to_string().trim_end().replace('\n', ", "))
     })?;
+    options.files.clone_from(&files);
     #[cfg(feature = "guard")]
     let options = with_ledger(options, place);
     Ok(Configuration { options, files, notes, layers })

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 #[cfg(feature = "guard")]
 use counterfoil_guard::GuardOptions;
@@ -18,6 +19,9 @@ use crate::judge::JudgeOptions;
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "counterfoil.toml")]
 pub(crate) struct Options {
+    /// The files that it was read from; no file says so.
+    #[serde(skip)]
+    pub(crate) files: Vec<PathBuf>,
     /// Defaults of `counterfoil check`.
     pub(crate) check: CheckOptions,
     /// Who reads answers, beside the rules; nobody by default.

@@ -349,6 +349,7 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
         ("c", &said(&[call])),
         ("d", &list(4)),
         ("wrong.toml", "[mcp.servers.a__b]\ncommand = [\"x\"]\n"),
+        ("end.toml", "[mcp.servers.a_]\ncommand = [\"x\"]\n"),
         ("both.toml", "[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://x\"\n"),
     ]);
     let client = "cat a; await '\"id\":1' out; cat b; await '\"id\":2' out; cat c; await '\"id\":3' out; \
@@ -367,8 +368,11 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
         ran.code == 1 && ran.out.contains("moon__say") && ran.out.contains("sun__say"),
         "{ran}"
     );
-    for (file, why) in [("wrong.toml", "cannot be the prefix"), ("both.toml", "either a `command`")]
-    {
+    for (file, why) in [
+        ("wrong.toml", "cannot be the prefix"),
+        ("end.toml", "cannot be the prefix"),
+        ("both.toml", "either a `command`"),
+    ] {
         let ran = desk.spawn(&variables, &["--config", file, "mcp"], "");
         assert!(ran.code == 2 && ran.err.contains(why), "{ran}");
     }

@@ -90,7 +90,9 @@ impl<'s> Scene<'s> {
             Target::File(word) if redirect.direction == Direction::Read => Some(&word.text),
             _ => None,
         });
-        if let Some(file) = read.filter(|file| secret::is_place(file)) {
+        let folder = line.command.directory.as_deref();
+        let holds = |file: &str| secret::is_place(file) || secret::is_place_in(folder, file);
+        if let Some(file) = read.filter(|file| holds(file)) {
             return Some(file.clone());
         }
         // Where keys lie, whatever becomes of them; what else prints a secret, where somebody sees it.

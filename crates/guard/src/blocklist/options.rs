@@ -125,9 +125,12 @@ impl BlocklistOptions {
             blocked.push(words);
         }
         let mut tools = BTreeMap::new();
-        for name in ["shell", "bash"] {
+        // The last is a tool of OpenAI's responses.
+        for (name, cwd) in
+            [("shell", "/cwd"), ("bash", "/cwd"), ("local_shell", "/working_directory")]
+        {
             let usual =
-                CommandArgument { command: "/command".to_owned(), cwd: Some("/cwd".to_owned()) };
+                CommandArgument { command: "/command".to_owned(), cwd: Some(cwd.to_owned()) };
             tools.insert(name.to_owned(), usual);
         }
         for (tool, argument) in self.tools {

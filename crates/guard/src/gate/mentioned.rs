@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::admitted::Admitted;
 use crate::executor::ShellPolicyHandle;
-use crate::gate::path_forms::{Links, forms, in_named_folders, is_file_uri, without_proc};
+use crate::gate::path_forms::{Links, forms, gone_up, in_named_folders, is_file_uri, without_proc};
 use crate::gate::pattern::one_form;
 use crate::gate::targets::{self, Change};
 use crate::homes;
@@ -28,6 +28,13 @@ pub(in crate::gate) struct Named {
     pub(in crate::gate) open: bool,
     /// What the call may do to it; `None` where it only reads it, or names it.
     pub(in crate::gate) change: Option<Change>,
+}
+
+impl Named {
+    /// Whether it stands for any path: the call named more than were looked at.
+    pub(in crate::gate) fn is_any(&self) -> bool {
+        self.absolute.is_empty()
+    }
 }
 
 /// Where paths are seen from.
@@ -98,6 +105,9 @@ const CONTENTS: [&str; 34] = [
     "plan",
 ];
 
+/// Of those, lists in which nothing is a path.
+const SPOKEN: [&str; 3] = ["todos", "todo", "plan"];
+
 /// The paths in the arguments of a call that is no shell command.
 pub(in crate::gate) fn in_arguments(
     arguments: &Value,
@@ -134,6 +144,17 @@ fn follow(paths: &mut Vec<Named>, ground: &Ground<'_>) {
             ground.seen(&absolute, path.certain, false, &mut further);
         }
     }
+    if links.are_too_many() {
+        // What is not followed may be anything: every rule about a path is about this one.
+        let any = Named {
+            absolute: String::new(),
+            inside: None,
+            certain: true,
+            open: true,
+            change: None,
+        };
+        further.push(any);
+    }
     paths.extend(further);
 }
 
@@ -161,10 +182,16 @@ fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {
                 texts.push(text);
             }
         }
+        Value::Array(_) if SPOKEN.contains(&name) => {}
         Value::Array(items) => items.iter().for_each(|item| each_text(item, name, texts)),
-        Value::Object(_) if is_content(name) => {}
         Value::Object(members) => {
-            members.iter().for_each(|(name, value)| each_text(value, name, texts));
+            for (name, value) in members {
+                // `{"files": {"src/a.rs": "…"}}`
+                if looks_like_a_path(name) {
+                    texts.push(name);
+                }
+                each_text(value, name, texts);
+            }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
@@ -322,7 +349,11 @@ impl<'g> Ground<'g> {
         let absolute =
             if path.starts_with(['/', '~']) { tidy(path) } else { tidy(&format!("{root}/{path}")) };
         let through = without_proc(&absolute, root).map(|path| tidy(&path));
-        for absolute in std::iter::once(absolute).chain(through) {
+        let joined =
+            || if path.starts_with('/') { path.to_owned() } else { format!("{root}/{path}") };
+        let up = path.contains("..").then(joined).and_then(|path| gone_up(&path, root));
+        let up = up.filter(|up| *up != absolute);
+        for absolute in std::iter::once(absolute).chain(through).chain(up) {
             let inside = absolute.strip_prefix(root.trim_end_matches('/'));
             let inside = inside.and_then(|rest| rest.strip_prefix('/')).map(str::to_owned);
             // The same place as rules may name it: `~/.ssh/id`.

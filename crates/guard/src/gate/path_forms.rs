@@ -12,8 +12,9 @@ use super::mentioned::is_content;
 /// How often a URI may have been escaped.
 const ESCAPED: usize = 3;
 
-/// The most paths of one call whose links are followed, and of texts with a folder beside them.
-const MOST_LINKS: usize = 1024;
+/// The most folders of one call whose links are followed, and the most texts with a folder beside them.
+/// A call that names more is not judged by what it names, and denied where that decides.
+const MOST_LINKS: usize = 20_000;
 const MOST_PAIRS: usize = 20_000;
 
 /// Members that name the folder in which the other members of their object are looked for.
@@ -111,6 +112,27 @@ pub(super) fn without_proc(path: &str, here: &str) -> Option<String> {
     None
 }
 
+/// Where a path with `..` leads for the kernel, which follows a link before it goes up; `None` where that
+/// is where its text leads. `here` is the folder of the project.
+pub(super) fn gone_up(path: &str, here: &str) -> Option<String> {
+    if !path.split('/').any(|name| name == "..") {
+        return None;
+    }
+    let mut place = PathBuf::from("/");
+    for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        if name == ".." {
+            place = place.canonicalize().unwrap_or(place);
+            place.pop();
+        } else {
+            place.push(name);
+        }
+        if let Some(real) = place.to_str().and_then(|place| without_proc(place, here)) {
+            place = PathBuf::from(if real.is_empty() { "/" } else { &real });
+        }
+    }
+    place.into_os_string().into_string().ok()
+}
+
 /// Follows the links of paths that lie in one project.
 pub(super) struct Links {
     root: PathBuf,
@@ -126,10 +148,15 @@ impl Links {
         Self { root, real_root, known: BTreeMap::new() }
     }
 
+    /// Whether there were more folders than are followed.
+    pub(super) fn are_too_many(&self) -> bool {
+        self.known.len() >= MOST_LINKS
+    }
+
     /// Where a tidy path leads, as far as there is something; `None` where it leads to itself, and
     /// after too many. What lies in the project is given as in the project.
     pub(super) fn followed(&mut self, path: &str) -> Option<String> {
-        if self.known.len() >= MOST_LINKS {
+        if self.are_too_many() {
             return None;
         }
         let path = Path::new(path);
@@ -168,7 +195,8 @@ pub(super) fn in_named_folders<'v>(
                 let folder = value.as_str().filter(|text| names_one && !text.is_empty());
                 folders.extend(folder.filter(|folder| !folders.contains(folder)));
             }
-            let named = members.iter().filter(|(name, _)| !is_content(name));
+            let named =
+                members.iter().filter(|(name, value)| !is_content(name) || value.is_object());
             named.for_each(|(_, value)| in_named_folders(value, folders, pairs));
             folders.truncate(before);
         }

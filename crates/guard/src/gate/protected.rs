@@ -16,7 +16,7 @@ use super::targets::Change;
 use holders::Holder;
 
 /// What the agent should not change unseen: what decides about it, and what runs by itself later.
-const PLACES: [&str; 48] = [
+const PLACES: [&str; 51] = [
     "**/counterfoil.toml",
     "~/.config/counterfoil/**",
     "~/.local/state/counterfoil/**",
@@ -40,6 +40,10 @@ const PLACES: [&str; 48] = [
     "**/.vscode/mcp.json",
     "**/.idea/runConfigurations/**",
     "**/.envrc",
+    // What agents record of their sessions: a false claim is held against it.
+    "~/.claude/projects/**/*.jsonl",
+    "~/.codex/sessions/**",
+    "~/.gemini/tmp/**/chats/**",
     // What git runs.
     "**/.git/hooks",
     "**/.git/hooks/**",
@@ -181,6 +185,9 @@ impl ProtectedSettings {
     /// Whether what a call does to a path changes a protected place.
     pub(super) fn touched(&self, path: &Named, ground: &Ground<'_>) -> bool {
         let Some(change) = &path.change else { return false };
+        if path.is_any() {
+            return true;
+        }
         if path.absolute.len() > LONGEST {
             return false;
         }

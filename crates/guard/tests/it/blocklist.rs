@@ -663,7 +663,7 @@ fn what_cannot_be_read_is_told_from_what_destroys() {
     };
     let list = options.resolve().unwrap();
     let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
-    let cases: [(&str, Option<RefusalKind>); 84] = [
+    let cases: [(&str, Option<RefusalKind>); 85] = [
         ("TMP=$(mktemp -d); cp a \"$TMP\"; rm -rf \"$TMP\"", None),
         ("T=$(mktemp -d) && cd $T && rm -rf \"$T/out\"", None),
         ("for d in build dist .cache; do rm -rf \"$d\"; done", None),
@@ -683,7 +683,8 @@ fn what_cannot_be_read_is_told_from_what_destroys() {
         ("OUT=b; : ${OUT:=/}; rm -rf $OUT", Some(Unread)),
         ("OUT=b; OUT[0]=/; rm -rf $OUT", Some(Unread)),
         ("OUT=b; IFS=b; rm -rf $OUT", Some(Unread)),
-        ("OUT=b; rm -rf $OUT$'\\x2f'", Some(Unread)),
+        ("OUT=b; rm -rf $OUT$'\\x2f'", None),
+        ("OUT=; rm -rf $OUT$'\\x2f'", Some(Floor)),
         ("OUT=b && rm -rf $OUT/*", None),
         ("A=/; B=$A; rm -rf $B", Some(Floor)),
         ("A=dist; B=$PWD/$A; rm -rf $B", None),

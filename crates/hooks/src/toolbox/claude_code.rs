@@ -2,7 +2,7 @@ use super::{Does, Own};
 
 /// The tools that the agent's published types name.
 pub(super) const TOOLS: &[Own] = &[
-    Own { name: "Bash", does: Does::Shell("/command") },
+    Own { name: "Bash", does: Does::Shell("/command", None) },
     Own { name: "Read", does: Does::Reads },
     Own { name: "Glob", does: Does::Reads },
     Own { name: "Grep", does: Does::Reads },

@@ -2,7 +2,7 @@ use super::{Does, Own};
 
 /// Shell-like tools reach a hook as `Bash`, whatever the model called.
 pub(super) const TOOLS: &[Own] = &[
-    Own { name: "Bash", does: Does::Shell("/command") },
+    Own { name: "Bash", does: Does::Shell("/command", Some("/workdir")) },
     Own { name: "apply_patch", does: Does::Writes },
     Own { name: "view_image", does: Does::Reads },
     Own { name: "web_search", does: Does::Fetches },

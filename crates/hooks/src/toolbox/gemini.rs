@@ -2,7 +2,7 @@ use super::{Does, Own};
 
 /// The built-in tools of its documentation.
 pub(super) const TOOLS: &[Own] = &[
-    Own { name: "run_shell_command", does: Does::Shell("/command") },
+    Own { name: "run_shell_command", does: Does::Shell("/command", Some("/dir_path")) },
     Own { name: "read_file", does: Does::Reads },
     Own { name: "read_many_files", does: Does::Reads },
     Own { name: "list_directory", does: Does::Reads },

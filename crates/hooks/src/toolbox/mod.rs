@@ -6,6 +6,7 @@ mod claude_code;
 mod codex;
 mod gemini;
 
+use counterfoil_guard::CommandArgument;
 use counterfoil_model::{Agent, Effects, Origin, Tool};
 use serde_json::Value;
 
@@ -23,8 +24,8 @@ enum Does {
     Writes,
     /// Fetches from the network.
     Fetches,
-    /// Runs a shell command, which stands at this JSON Pointer.
-    Shell(&'static str),
+    /// Runs a shell command, which is at this JSON Pointer, in the folder at the other.
+    Shell(&'static str, Option<&'static str>),
     /// Has other agents work: nothing is known of what they do.
     Delegates,
     /// Keeps the agent's own notes: nobody else sees them.
@@ -52,13 +53,20 @@ pub fn tool(agent: Agent, name: &str) -> Tool {
     tool
 }
 
-/// The tools that take shell commands, with the JSON Pointer of the command.
-pub(crate) fn shells(agent: Agent) -> impl Iterator<Item = (&'static str, &'static str)> {
+/// The tools that take shell commands, with where the command and its folder are.
+pub(crate) fn shells(agent: Agent) -> impl Iterator<Item = (&'static str, CommandArgument)> {
     tools(agent).iter().filter_map(|own| match own.does {
-        Does::Shell(pointer) => Some((own.name, pointer)),
+        Does::Shell(command, cwd) => {
+            let cwd = cwd.map(str::to_owned);
+            Some((own.name, CommandArgument { command: command.to_owned(), cwd }))
+        }
         _ => None,
     })
 }
+
+/// Members in which tools of any maker take the folder of a command.
+const FOLDERS: [&str; 6] =
+    ["cwd", "workdir", "working_directory", "workingDirectory", "dir_path", "directory"];
 
 /// Members in which tools of any maker take a shell command.
 const COMMANDS: [(&str, &str); 7] = [
@@ -89,12 +97,12 @@ const SHELLS: [&str; 14] = [
 ];
 
 /// The name of a tool that nobody published and that takes a shell command, as its name and its
-/// arguments say, with the JSON Pointer of the command.
+/// arguments say, with where the command and its folder are.
 pub(crate) fn strange_shell(
     agent: Agent,
     name: &str,
     arguments: &Value,
-) -> Option<(String, &'static str)> {
+) -> Option<(String, CommandArgument)> {
     if tools(agent).iter().any(|own| own.name == name) {
         return None;
     }
@@ -108,7 +116,9 @@ pub(crate) fn strange_shell(
         Some(Value::Array(words)) => words.iter().all(Value::is_string),
         _ => false,
     })?;
-    Some((name.to_owned(), pointer))
+    let folder = FOLDERS.iter().find(|member| arguments.get(**member).is_some());
+    let cwd = folder.map(|member| format!("/{member}"));
+    Some((name.to_owned(), CommandArgument { command: (*pointer).to_owned(), cwd }))
 }
 
 impl Does {
@@ -125,7 +135,7 @@ impl Does {
             Self::Writes => known(true, true, false, false),
             Self::Fetches => known(true, false, true, true),
             Self::Notes => known(false, false, false, false),
-            Self::Shell(_) | Self::Delegates => Effects::default(),
+            Self::Shell(..) | Self::Delegates => Effects::default(),
         }
     }
 }
@@ -152,7 +162,8 @@ mod tests {
             ("mcp__shell__exec", &json!({ "command": 7 }), None),
         ] {
             let found = strange_shell(Agent::ClaudeCode, name, arguments);
-            assert_eq!(found.map(|(_, pointer)| pointer), pointer, "{name}");
+            let found = found.map(|(_, place)| place.command);
+            assert_eq!(found.as_deref(), pointer, "{name}");
         }
     }
 

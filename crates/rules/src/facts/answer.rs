@@ -18,8 +18,8 @@ pub(crate) struct Answer<'t> {
     pub(crate) lists: OnceCell<[usize; 2]>,
 }
 
-/// So many bytes of one answer are read; what stands behind them is counted as not read.
-const LONGEST: usize = 1024 * 1024;
+/// The most bytes of one answer that are read; the rest is counted as not read.
+pub const LONGEST: usize = 1024 * 1024;
 
 /// What is read of the text of an answer: all of it, or whole lines as far as they fit.
 fn read_part(text: &str) -> &str {

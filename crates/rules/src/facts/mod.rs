@@ -29,6 +29,7 @@ use crate::tool_use::{Mention, Names, mentions};
 use crate::values::{Given, Leaves, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
+pub use answer::LONGEST as LONGEST_ANSWER;
 pub(crate) use deed::Deed;
 pub(crate) use edit::{edits_code, is_documentation};
 pub(crate) use failure::failure_in;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use counterfoil_guard::{Asking, Clock as _, Guard, without_hidden};
 use counterfoil_model::{EvidenceSource, Finding, Message, Role, Severity, ToolCall};
 use counterfoil_providers::{Reply, Turn, Usage, written};
-use counterfoil_rules::set_aside_feedback;
+use counterfoil_rules::{LONGEST_ANSWER, set_aside_feedback};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use hyper::{HeaderMap, Uri};
@@ -316,6 +316,11 @@ impl Exchange {
                     cite_receipts(&self.proxy.guard, seen, &mut findings);
                 }
                 conclusion.findings = findings;
+                if reply.text.len() + before.len() > LONGEST_ANSWER {
+                    let limit = LONGEST_ANSWER >> 20;
+                    let why = format!("it is longer than {limit} MiB, and the rest was not read");
+                    conclusion.unjudged.get_or_insert(why);
+                }
             }
             Err(error) => conclusion.unjudged = Some(error.to_string()),
         }

@@ -15,14 +15,15 @@ mod words;
 use cursor::Cursor;
 
 use super::limits::{NotAnalysable, check_text};
+use super::state::Dialect;
 use super::tree::{AndOr, Connector, Item, List, Node, Pipeline};
 
 type Parsed<T> = Result<T, NotAnalysable>;
 
 /// Reads a whole script that stands `depth` constructs deep in another.
-pub(super) fn parse(text: &str, depth: usize) -> Parsed<List> {
+pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Parsed<List> {
     check_text(text)?;
-    Cursor::new(text, depth).script()
+    Cursor::new(text, depth, dialect).script()
 }
 
 impl Cursor<'_> {

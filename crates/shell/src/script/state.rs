@@ -9,6 +9,8 @@ pub(super) struct Surroundings {
     pub(super) depth: usize,
     /// How many scripts lie around this one: substitutions and `bash -c`.
     pub(super) level: usize,
+    /// The shell that reads this one.
+    pub(super) dialect: Dialect,
     pub(super) stdout: Destination,
     pub(super) stderr: Destination,
     pub(super) wrapped_by: Option<usize>,
@@ -23,6 +25,7 @@ impl Surroundings {
             inside: Position::Script,
             depth: 0,
             level: 0,
+            dialect: Dialect::Bash,
             stdout: Destination::Shown,
             stderr: Destination::Shown,
             wrapped_by: None,
@@ -55,6 +58,15 @@ impl Surroundings {
         let always = self.always && inside == self.inside;
         Self { inside, depth: self.depth + 1, always, ..self.clone() }
     }
+}
+
+/// Which shell reads a script, where that makes a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Bash, and those that read `((…))` as it does.
+    Bash,
+    /// `sh`, which may be one that knows no arithmetic command: `((…))` runs commands there.
+    Posix,
 }
 
 /// What earlier commands of the same shell changed.

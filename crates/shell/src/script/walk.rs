@@ -6,23 +6,29 @@ use super::simple::{Parts, always, always_of, ends_here, ends_with_last_status, 
 use super::state::{Shell, Surroundings};
 use super::status::{Masking, Status};
 use super::tree::{AndOr, Compound, Connector, Found, List, Node, Pipeline};
+use super::variables::Variables;
 use super::wrapper::{self, Inner};
 use super::{Function, Script, grammar, simple};
 
 type Done = Result<(), NotAnalysable>;
 
-/// Reads a whole script.
+/// Reads a whole script, and once more where it sets variables that stand for one value.
 pub(super) fn read(text: &str) -> Result<Script, NotAnalysable> {
-    let mut walk = Walk {
-        script: Script {
-            commands: Vec::new(),
-            functions: Vec::new(),
-            unread: Vec::new(),
-            substitutions: 0,
-            process_substitutions: 0,
-            here_strings: 0,
-        },
+    let script = read_with(text, Variables::default())?;
+    let variables = Variables::of(&script, text);
+    if variables.is_empty() { Ok(script) } else { read_with(text, variables) }
+}
+
+fn read_with(text: &str, variables: Variables) -> Result<Script, NotAnalysable> {
+    let script = Script {
+        commands: Vec::new(),
+        functions: Vec::new(),
+        unread: Vec::new(),
+        substitutions: 0,
+        process_substitutions: 0,
+        here_strings: 0,
     };
+    let mut walk = Walk { script, variables };
     walk.text(text, &Surroundings::of_script(), &mut Shell::new())?;
     walk.mark_unused_functions();
     Ok(walk.script)
@@ -30,6 +36,7 @@ pub(super) fn read(text: &str) -> Result<Script, NotAnalysable> {
 
 struct Walk {
     script: Script,
+    variables: Variables,
 }
 
 impl Walk {
@@ -37,7 +44,7 @@ impl Walk {
         if around.level > LEVELS {
             return Err(NotAnalysable::TooDeep);
         }
-        let list = grammar::parse(text, around.depth)?;
+        let list = grammar::parse(text, around.depth, around.dialect)?;
         self.list(&list, around, shell)
     }
 
@@ -221,15 +228,16 @@ impl Walk {
         if self.script.commands.len() >= COMMANDS {
             return Err(NotAnalysable::TooDeep);
         }
-        let (stdout, stderr) = parts.outputs(around);
         self.script.here_strings += parts.here_strings;
         let assigns_only = parts.name.is_none() && !parts.assignments.is_empty();
         let index = self.script.commands.len();
+        let meant = self.variables.resolve(parts);
+        let (stdout, stderr) = meant.outputs(around);
         let command = Command {
-            name: parts.name.clone(),
-            args: parts.args.clone(),
-            assignments: parts.assignments.clone(),
-            redirects: parts.redirects.clone(),
+            name: meant.name,
+            args: meant.args,
+            assignments: meant.assignments,
+            redirects: meant.redirects,
             depth: around.depth,
             inside: around.inside,
             status: around.status,
@@ -294,6 +302,7 @@ impl Walk {
         }
         let mut around = around.deeper(inner.position).with_status(inner.status);
         around.level += 1;
+        around.dialect = inner.dialect.unwrap_or(around.dialect);
         around.stdout = stdout;
         around.stderr = stderr;
         around.wrapped_by = Some(index);

@@ -7,12 +7,15 @@ use options::{option_value, past_options, split_string};
 use table::by_table;
 
 use super::command::{Command, Direction, Position, Target, Word};
+use super::state::Dialect;
 use super::status::{Masking, Status};
 
 /// What a wrapper runs.
 pub(super) struct Inner {
     pub(super) script: Body,
     pub(super) position: Position,
+    /// The shell that reads it; `None` for the one around it.
+    pub(super) dialect: Option<Dialect>,
     /// How the status of what runs reaches the wrapper's.
     pub(super) status: Status,
     pub(super) errexit: bool,
@@ -34,7 +37,7 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
     let args = command.args.as_slice();
     match program {
         "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "fish" => shell(command),
-        "eval" if !args.is_empty() => vec![script(joined(args))],
+        "eval" if !args.is_empty() => vec![Inner { dialect: None, ..script(joined(args)) }],
         "find" | "gfind" => find(args),
         "xargs" => xargs(args),
         "parallel" => parallel(args),
@@ -49,7 +52,8 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
         "trap" => match args {
             [action, _, ..] if !action.text.starts_with('-') => {
                 let status = Status::Masked(Masking::Wrapper);
-                vec![Inner { status, ..script(action.literal().map(str::to_owned)) }]
+                let action = action.literal().map(str::to_owned);
+                vec![Inner { status, dialect: None, ..script(action) }]
             }
             _ => Vec::new(),
         },
@@ -133,6 +137,7 @@ fn script(text: Option<String>) -> Inner {
     Inner {
         script: text.map_or(Body::Unread, Body::Text),
         position: Position::Wrapper,
+        dialect: Some(Dialect::Posix),
         status: Status::Decides,
         errexit: false,
         pipefail: false,
@@ -174,6 +179,8 @@ fn shell(command: &Command) -> Vec<Inner> {
     let mut runs_text = false;
     let mut reads_input = false;
     let mut only_checks = false;
+    let is_posix = matches!(command.program(), Some("sh" | "dash" | "ash"));
+    let dialect = Some(if is_posix { Dialect::Posix } else { Dialect::Bash });
     while let Some(word) = args.next() {
         let option = word.text.as_str();
         if matches!(option, "-o" | "+o" | "-O" | "--rcfile" | "--init-file") {
@@ -195,14 +202,14 @@ fn shell(command: &Command) -> Vec<Inner> {
         } else if option.starts_with('-') || option.starts_with('+') {
         } else if runs_text {
             let text = word.literal().map(str::to_owned);
-            return vec![Inner { errexit, pipefail, ..script(text) }];
+            return vec![Inner { errexit, pipefail, dialect, ..script(text) }];
         } else if !reads_input {
             let unread = word.literal().is_none_or(is_input) && !only_checks;
             return unread.then(|| script(None)).into_iter().collect();
         }
     }
     match here_text(command) {
-        Some(text) if !runs_text => vec![Inner { errexit, pipefail, ..script(text) }],
+        Some(text) if !runs_text => vec![Inner { errexit, pipefail, dialect, ..script(text) }],
         _ if only_checks || reads_file(command) => Vec::new(),
         _ => vec![script(None)],
     }

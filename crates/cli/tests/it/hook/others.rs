@@ -36,6 +36,11 @@ fn codex() {
     assert_eq!(asked["hookSpecificOutput"]["permissionDecision"], "deny");
     let denied = stage.desk.run("audit query --result blocked --format jsonl --state state").out;
     assert!(denied.contains("approval_required"), "what nobody may agree to is denied: {denied}");
+    // The folder that a call names is where its command runs.
+    let mut elsewhere = call("echo x > settings.json");
+    elsewhere["tool_input"]["dir_path"] = "/home/dev/.gemini".into();
+    let asked = event(&stage, "gemini", "BeforeTool", elsewhere).json();
+    assert!(asked.to_string().contains("controls the agent"), "{asked}");
     let mut ended = call("cargo test");
     ended["tool_response"] = json!("Process exited with code 1\nOutput:\nfailed");
     event(&stage, "codex", "PostToolUse", ended).passes();

@@ -146,6 +146,7 @@ impl<'l> Line<'l> {
             names.split('|').any(|name| {
                 text == name
                     || among(text, name)
+                    || is_shortened(text, name)
                     || name.contains('*') && like(name, text)
                     || text.strip_prefix(name).is_some_and(|rest| rest.starts_with('='))
             })
@@ -162,6 +163,11 @@ impl<'l> Line<'l> {
             found.and_then(|value| if value.is_empty() { next } else { Some((at, value)) })
         })
     }
+}
+
+/// `--forc` for `--force`: programs take the beginning of a long option's name for it.
+fn is_shortened(text: &str, name: &str) -> bool {
+    text.len() > 3 && text.starts_with("--") && name.starts_with(text)
 }
 
 /// What follows the beginning of a text; `*` is any characters, as few as can be.

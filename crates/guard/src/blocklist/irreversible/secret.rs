@@ -7,7 +7,7 @@ use crate::secret_places::is_secret;
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let runs = text.contains("$(") || text.contains('`') || text.contains("<(");
     let between = move |c: char| {
-        "@=:,;".contains(c) || runs && (c.is_whitespace() || "<>()'\"`|".contains(c))
+        "@=:,;<".contains(c) || runs && (c.is_whitespace() || ">()'\"`|".contains(c))
     };
     std::iter::once(text).chain(text.split(between))
 }
@@ -20,6 +20,12 @@ pub(super) fn is_place(text: &str) -> bool {
         return true;
     }
     [text, text.rsplit(['@', '=', ':']).next().unwrap_or(text)].into_iter().any(is_secret)
+}
+
+/// The same for a word that is seen from a folder to which the script went.
+pub(super) fn is_place_in(folder: Option<&str>, text: &str) -> bool {
+    let folder = folder.filter(|folder| !folder.is_empty() && !text.starts_with(['/', '~', '$']));
+    folder.is_some_and(|folder| is_place(&format!("{folder}/{text}")))
 }
 
 /// Whether a word holds the name of such a place, or of a file that is there for its secrets.

@@ -4,6 +4,7 @@ use regex::Regex;
 use super::facts::Facts;
 use super::options::{Effect, PolicyRule};
 use crate::gate::mentioned::Named;
+use crate::gate::overlap::may_mean;
 use crate::gate::pattern::{self, Over, Pattern, PatternError, glob};
 use crate::scene::{Phase, TrustLevel};
 
@@ -35,8 +36,10 @@ pub(in crate::gate) struct Globs {
     anywhere: GlobSet,
     /// Those that are seen from the project's root.
     inside: GlobSet,
-    /// The last parts of all of them; any characters are some here.
-    names: Vec<String>,
+    /// The folders of those that end with `/**`.
+    folders: Vec<Pattern>,
+    /// All of them, as they are written.
+    written: Vec<String>,
 }
 
 /// What of a rule cannot be used.
@@ -119,7 +122,7 @@ impl Compiled {
     /// A denial is about any path that may be meant; an allowance needs to know all of them.
     fn paths_match(&self, globs: &Globs, paths: &[Named]) -> bool {
         match self.effect {
-            Effect::Deny => paths.iter().any(|path| globs.holds(path)),
+            Effect::Deny => paths.iter().any(|path| globs.holds(path) || globs.is_folder(path)),
             Effect::Allow => {
                 let mut certain = paths.iter().filter(|path| path.certain).peekable();
                 certain.peek().is_some() && certain.all(|path| !path.open && globs.holds(path))
@@ -133,34 +136,25 @@ impl Globs {
         globs(paths)
     }
 
+    /// Whether the path is a folder of which everything in it is meant.
+    fn is_folder(&self, path: &Named) -> bool {
+        let forms = || [Some(path.absolute.as_str()), path.inside.as_deref()].into_iter().flatten();
+        self.folders.iter().any(|folder| forms().any(|form| folder.is_match(form)))
+    }
+
     /// Whether the path fits; where it holds a pattern, whether something that fits may be meant.
     pub(in crate::gate) fn holds(&self, path: &Named) -> bool {
-        self.fits(&path.absolute, path.inside.as_deref())
+        let forms = || [Some(path.absolute.as_str()), path.inside.as_deref()].into_iter().flatten();
+        path.is_any()
+            || self.fits(&path.absolute, path.inside.as_deref())
             || path.open
-                && path.absolute.rsplit_once('/').is_some_and(|(folder, name)| {
-                    self.names.iter().any(|known| {
-                        let inside = path.inside.as_deref().map(|inside| {
-                            let folder = inside.rsplit_once('/').map_or("", |(folder, _)| folder);
-                            format!("{folder}/{known}").trim_start_matches('/').to_owned()
-                        });
-                        may_be(name, known)
-                            && self.fits(&format!("{folder}/{known}"), inside.as_deref())
-                    })
-                })
+                && self.written.iter().any(|known| forms().any(|form| may_mean(form, known)))
     }
 
     fn fits(&self, absolute: &str, inside: Option<&str>) -> bool {
         self.anywhere.is_match(absolute)
             || inside.is_some_and(|inside| self.inside.is_match(inside))
     }
-}
-
-/// Whether a name with wildcards may stand for another one.
-fn may_be(pattern: &str, name: &str) -> bool {
-    if !pattern.contains(['*', '?', '[']) {
-        return false;
-    }
-    glob(pattern, Over::Paths).is_ok_and(|glob| glob.compile_matcher().is_match(name))
 }
 
 /// A regular expression; it takes linear time.
@@ -178,7 +172,7 @@ fn globs(paths: &[String]) -> Result<Option<Globs>, Wrong> {
     }
     let mut anywhere = GlobSetBuilder::new();
     let mut inside = GlobSetBuilder::new();
-    let mut names = Vec::new();
+    let (mut folders, mut written) = (Vec::new(), Vec::new());
     for (i, path) in paths.iter().enumerate() {
         let at = || Wrong::at(format!("paths[{i}]"));
         let plain = path.strip_prefix("./").unwrap_or(path);
@@ -187,9 +181,11 @@ fn globs(paths: &[String]) -> Result<Option<Globs>, Wrong> {
         let plain =
             ["$PWD/", "${PWD}/"].iter().find_map(|pwd| plain.strip_prefix(pwd)).unwrap_or(plain);
         let plain = at_home.as_deref().unwrap_or(plain);
-        let last = plain.trim_end_matches("/**").rsplit('/').next().unwrap_or_default();
-        names.push(last.replace(['*', '?'], "w"));
         let glob = glob(plain, Over::Paths).map_err(at())?;
+        if let Some(folder) = plain.strip_suffix("/**").filter(|folder| !folder.is_empty()) {
+            folders.push(Pattern::new(folder, Over::Paths).map_err(at())?);
+        }
+        written.push(plain.to_owned());
         if plain.starts_with(['/', '~']) || plain.starts_with("**") {
             anywhere.add(glob);
         } else {
@@ -204,5 +200,5 @@ fn globs(paths: &[String]) -> Result<Option<Globs>, Wrong> {
     };
     let anywhere = built(anywhere).map_err(Wrong::at("paths"))?;
     let inside = built(inside).map_err(Wrong::at("paths"))?;
-    Ok(Some(Globs { anywhere, inside, names }))
+    Ok(Some(Globs { anywhere, inside, folders, written }))
 }

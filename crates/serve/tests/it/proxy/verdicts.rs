@@ -37,6 +37,28 @@ fn honest(on: On) -> Vec<String> {
     streams
 }
 
+/// Nothing of an answer passes unread because there is much before it.
+#[test]
+fn an_answer_longer_than_what_is_read_is_held() {
+    let long = format!("{}I have cancelled order 7.", "It is fine. ".repeat(90_000));
+    let says = [Text(String::leak(long))];
+    test(async {
+        let desk = Desk::new(ProxyMode::Block).await;
+        for on in WIRES {
+            for streams in [false, true] {
+                let mut request = on.request("Is it?", &[LOOKED_UP]);
+                request["stream"] = json!(streams);
+                desk.next(match streams {
+                    true => Scripted::cut(&on.stream(&says), 100_000),
+                    false => Scripted::json(&on.whole(&says)),
+                });
+                let told = desk.ask(on.path(), &request).await;
+                assert!(!told.text.contains("have cancelled"), "{on:?} {streams}");
+            }
+        }
+    });
+}
+
 #[test]
 fn what_nothing_is_wrong_with_passes_byte_for_byte() {
     test(async {

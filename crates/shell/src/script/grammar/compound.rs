@@ -5,6 +5,7 @@ use super::cursor::Cursor;
 use super::words::{Draft, Mode, is_name};
 use crate::script::command::{Assignment, Word, WordKind};
 use crate::script::simple::Parts;
+use crate::script::state::Dialect;
 use crate::script::tree::{CaseItem, Compound, Found, List};
 
 impl Cursor<'_> {
@@ -53,7 +54,8 @@ impl Cursor<'_> {
     /// `(…)` or `((…))`.
     fn parentheses(&mut self) -> Parsed<Compound> {
         let mut draft = Draft::default();
-        if self.sees("((") && self.arithmetic(&mut draft)? {
+        let may_count = self.dialect == Dialect::Bash && self.sees("((");
+        if may_count && self.arithmetic(&mut draft)? {
             return Ok(Compound::Arithmetic(draft.found));
         }
         self.expect("(")?;

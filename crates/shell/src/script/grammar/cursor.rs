@@ -3,10 +3,12 @@
 use super::Parsed;
 use super::here::Here;
 use crate::script::limits::{NESTING, NotAnalysable, RETRIED};
+use crate::script::state::Dialect;
 
 pub(super) struct Cursor<'a> {
     text: &'a str,
     pub(super) at: usize,
+    pub(super) dialect: Dialect,
     /// How many constructs stand around it.
     depth: usize,
     /// How many substitutions of this text stand around it.
@@ -24,8 +26,8 @@ pub(super) const KEYWORDS: [&str; 22] = [
 ];
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str, depth: usize) -> Self {
-        Self { text, at: 0, depth, level: 0, retried: 0, here: None }
+    pub(super) fn new(text: &'a str, depth: usize, dialect: Dialect) -> Self {
+        Self { text, at: 0, dialect, depth, level: 0, retried: 0, here: None }
     }
 
     /// Reads another text that stands in this one.
@@ -35,7 +37,7 @@ impl<'a> Cursor<'a> {
         read: impl FnOnce(&mut Cursor<'_>) -> Parsed<T>,
     ) -> Parsed<T> {
         self.nested(|outer| {
-            let mut inner = Cursor::new(text, outer.depth);
+            let mut inner = Cursor::new(text, outer.depth, outer.dialect);
             inner.retried = outer.retried;
             let result = read(&mut inner);
             outer.retried = inner.retried;
@@ -73,6 +75,11 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn slice(&self, start: usize, end: usize) -> Parsed<&'a str> {
         self.text.get(start..end).ok_or(NotAnalysable::Uncertain { what: "a cut character" })
+    }
+
+    /// What is not read yet.
+    pub(super) fn text_from_here(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
     }
 
     /// The position after any `\` at the end of a line: those two characters mean nothing.

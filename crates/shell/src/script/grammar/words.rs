@@ -211,7 +211,7 @@ impl Cursor<'_> {
         self.end()
     }
 
-    /// `$'…'`: the common escapes are decoded, the others make the word dynamic.
+    /// `$'…'`, with its escapes decoded. What is no character makes the word dynamic.
     fn ansi_quoted(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.quoted = true;
         self.at += 1;
@@ -219,22 +219,50 @@ impl Cursor<'_> {
             match self.take_char() {
                 None => return Err(NotAnalysable::Uncertain { what: "an open quote" }),
                 Some('\'') => return Ok(()),
-                Some('\\') => {
-                    let decoded = match self.take_char() {
-                        Some('n') => '\n',
-                        Some('t') => '\t',
-                        Some('r') => '\r',
-                        Some(c @ ('\\' | '\'' | '"')) => c,
-                        _ => {
-                            draft.dynamic = true;
-                            '\\'
-                        }
-                    };
-                    draft.text.push(decoded);
-                }
+                Some('\\') => match self.ansi_escape() {
+                    Some(decoded) => draft.text.push(decoded),
+                    None => draft.dynamic = true,
+                },
                 Some(c) => draft.text.push(c),
             }
         }
+    }
+
+    /// The character of an escape in `$'…'`, after the backslash.
+    fn ansi_escape(&mut self) -> Option<char> {
+        let code = match self.take_char()? {
+            'a' => 7,
+            'b' => 8,
+            'e' | 'E' => 27,
+            'f' => 12,
+            'n' => 10,
+            'r' => 13,
+            't' => 9,
+            'v' => 11,
+            c @ ('\\' | '\'' | '"' | '?') => u32::from(c),
+            'x' => self.digits(16, 2)?,
+            'u' => self.digits(16, 4)?,
+            'U' => self.digits(16, 8)?,
+            '0'..='7' => {
+                self.at -= 1;
+                self.digits(8, 3)?
+            }
+            _ => return None,
+        };
+        // Bash ends the text at a zero byte, and above 127 these escapes may be bytes.
+        char::from_u32(code).filter(|c| *c != '\0' && (code < 128 || code > 255))
+    }
+
+    /// The number of up to so many digits; `None` where there is none.
+    fn digits(&mut self, radix: u32, most: usize) -> Option<u32> {
+        let mut number = None;
+        for _ in 0..most {
+            let rest = self.text_from_here();
+            let Some(digit) = rest.chars().next().and_then(|c| c.to_digit(radix)) else { break };
+            number = Some(number.unwrap_or(0) * radix + digit);
+            self.at += 1;
+        }
+        number
     }
 
     /// `$'…'` in an expansion in double quotes: it hides a closing brace, but not an expansion.

@@ -95,8 +95,9 @@ pub(super) fn configured(
         let place = format!("mcp.servers.{name}");
         let wrong = |what: String| Complaint::new(format!("{place}: {what}"));
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if name.is_empty() || !name.chars().all(plain) || name.contains("__") {
-            let help = "use letters, digits, `-` and single `_`";
+        if name.is_empty() || !name.chars().all(plain) || name.contains("__") || name.ends_with('_')
+        {
+            let help = "use letters, digits, `-` and single `_`, which is not the last character";
             return Err(wrong("the name cannot be the prefix of tool names".to_owned())
                 .help(help)
                 .into());
