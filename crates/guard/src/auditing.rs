@@ -62,7 +62,7 @@ impl Guard {
             }
             None => ExitCode::NoShell,
         };
-        let entry = AuditEntry {
+        let mut entry = AuditEntry {
             exit_code,
             truncated: closed.truncated,
             egress: said.egress.to_vec(),
@@ -70,6 +70,10 @@ impl Guard {
             adversarial_policy_decision: said.consulted.map(str::to_owned),
             ..entry(session, opened, result)
         };
+        // A call that was given up before its host ran it has the consent of nobody.
+        if closed.status == Status::Cancelled && opened.permit == PermitBasis::Host {
+            entry.approved_by = None;
+        }
         audit.record(&entry)
     }
 

@@ -23,7 +23,7 @@ pub(crate) fn taken_out(call: ToolCall) -> (ToolCall, bool) {
         }
         return (call, false);
     };
-    let hidden = |place: &str, name: &str| place.is_empty() && name.starts_with(HIDDEN);
+    let hidden = |_: &str, name: &str| name.starts_with(HIDDEN);
     if arguments.remove_members(&hidden) == 0 {
         return (call, false);
     }

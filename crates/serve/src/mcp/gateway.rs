@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{
-    Answer, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger,
-    Listed, Reason, Session, SessionStart, Surroundings,
+    Answer, Asking, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged,
+    Ledger, Listed, Reason, Session, SessionStart, Surroundings, without_hidden,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use counterfoil_rules::CallReport;
@@ -109,6 +109,8 @@ const MOST_QUESTIONS: usize = 1024;
 pub(super) struct Call {
     pub(super) hosted: HostedCall,
     pub(super) execution_id: Option<String>,
+    /// The client asked for a task, which goes on after the answer.
+    pub(super) as_task: bool,
 }
 
 /// What `tools/call` says.
@@ -246,12 +248,37 @@ impl Gateway {
         if method == "tools/call" {
             return Some(self.call(&message, text, id).await);
         }
+        if matches!(method, "resources/read" | "resources/subscribe")
+            && let Some(why) = self.resource_denied(method, &message).await
+        {
+            return Some(Step::Answer(message::error(Some(id), code::INVALID_REQUEST, &why)));
+        }
         if method == "initialize" {
             let able = message.params().and_then(|raw| member(raw, "capabilities"));
             self.state().elicits = able.as_ref().is_some_and(elicits);
         }
         self.state().waiting.insert(id.to_owned(), Waiting::of(&message, method));
         Some(forward)
+    }
+
+    /// Why a resource is not read: the rules about paths are about URIs of files, too. It is judged like
+    /// a call of a tool with the name of the method.
+    async fn resource_denied(&self, method: &str, message: &Message<'_>) -> Option<String> {
+        let uri = message.params().and_then(|params| member(params, "uri"));
+        let call = ToolCall {
+            id: String::new(),
+            tool: method.to_owned(),
+            arguments: Arguments::from(&serde_json::json!({ "uri": uri })),
+            line: 0,
+        };
+        let origin = Origin::Mcp { server: self.server.as_ref().to_owned() };
+        let hosted = HostedCall::of_unknown(call, origin);
+        let around = Surroundings::default();
+        match self.guard.before(&self.session, &hosted, &around, Asking::Person).await {
+            Ok(Before { judged: Judged::Denied(reasons), .. }) => Some(denied(&reasons)),
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        }
     }
 
     /// What becomes of word that the client no longer waits. Its receipt is closed; what the server
@@ -301,12 +328,14 @@ impl Gateway {
         if let Some(step) = self.made_again(wire, id, &members).await {
             return step;
         }
-        let call = ToolCall {
+        // What is thinking goes nowhere: what is judged and recorded is what the server gets.
+        let call = without_hidden(ToolCall {
             id: id.to_owned(),
             tool: asked.name,
             arguments: Arguments::raw(asked.arguments.map_or("{}", RawValue::get)),
             line: 0,
-        };
+        });
+        let as_task = members.get("task").is_some();
         let trace = traced(members.get("_meta"));
         let around = Surroundings { trace, ..Surroundings::default() };
         let (known, held) = {
@@ -326,17 +355,15 @@ impl Gateway {
                 Ok(before) => before,
                 Err(error) => return internal(id, &error),
             };
-            return self.judged(wire, (id, text.trim().to_owned()), hosted, before);
+            let line = message_as_meant(&hosted, message, &members, text);
+            return self.judged(wire, (id, line), (hosted, as_task), before);
         };
         let listed = self.guard.before_listed(&self.session, call, &known, &around, asking).await;
         match listed {
             Err(error) => internal(id, &error),
             Ok(Listed::Judged(hosted, before)) => {
-                let line = match as_meant(&hosted, &members) {
-                    Some(params) => message.members.with("params", &params),
-                    None => text.trim().to_owned(),
-                };
-                self.judged(wire, (id, line), *hosted, before)
+                let line = message_as_meant(&hosted, message, &members, text);
+                self.judged(wire, (id, line), (*hosted, as_task), before)
             }
             Ok(Listed::Refused(answer, report)) => refused_call((wire, id), &answer, &report, held),
         }
@@ -347,7 +374,7 @@ impl Gateway {
         &self,
         wire: Wire,
         (id, line): (&str, String),
-        hosted: HostedCall,
+        (hosted, as_task): (HostedCall, bool),
         before: Before,
     ) -> Step {
         match before.judged {
@@ -356,12 +383,12 @@ impl Gateway {
                 Step::Answer(wire.result(id, told))
             }
             Judged::Allowed { .. } => {
-                let call = Call { hosted, execution_id: before.execution_id };
+                let call = Call { hosted, execution_id: before.execution_id, as_task };
                 self.state().waiting.insert(id.to_owned(), Waiting::Call(Box::new(call)));
                 Step::Forward(line)
             }
             Judged::Asked(questions) => {
-                let call = Call { hosted, execution_id: before.execution_id };
+                let call = Call { hosted, execution_id: before.execution_id, as_task };
                 self.ask(wire, (id, line), call, &questions)
             }
         }
@@ -535,11 +562,25 @@ fn refused_call(
     Step::Answer(wire.result(id, message::failed(text, Some(&answer.execution_id))))
 }
 
+/// The message of a call as the server gets it: its own bytes where they mean just this call.
+fn message_as_meant(
+    hosted: &HostedCall,
+    message: &Message<'_>,
+    params: &Members<'_>,
+    text: &str,
+) -> String {
+    match as_meant(hosted, params) {
+        Some(params) => message.members.with("params", &params),
+        None => text.trim().to_owned(),
+    }
+}
+
 /// The parameters of a call with the tool and the arguments that are meant; `None` where the
 /// client wrote just these.
 fn as_meant(hosted: &HostedCall, params: &Members<'_>) -> Option<String> {
     let HostedCall { call, tool, arguments } = hosted;
-    let same = call.arguments.exact().is_ok_and(|written| written == *arguments);
+    let written = params.get("arguments").map_or("{}", |raw| raw.get());
+    let same = Arguments::raw(written).exact().is_ok_and(|written| written == *arguments);
     if same && call.tool == tool.name {
         return None;
     }

@@ -104,7 +104,7 @@ impl Gateway {
     ) -> String {
         let result = message.members.get("result");
         let ended = match result {
-            Some(raw) => ended(raw.get()),
+            Some(raw) => ended(raw.get(), call.as_task),
             None => {
                 let error = message.members.get("error").map_or("no result", RawValue::get);
                 Ok(gone(Status::Failed, ToolErrorCategory::ServerError, error))
@@ -166,7 +166,7 @@ fn with_id(result: &str, execution_id: &str) -> Option<String> {
 ///
 /// # Errors
 /// What is wrong with a result that readers would not read in the same way.
-fn ended(raw: &str) -> Result<HostEnded, String> {
+fn ended(raw: &str, as_task: bool) -> Result<HostEnded, String> {
     let strict = members(raw, &RESULT);
     let value = match read_lenient(raw.as_bytes()) {
         Ok(value) if value.is_object() => value,
@@ -184,6 +184,9 @@ fn ended(raw: &str) -> Result<HostEnded, String> {
     let failed = value.get("isError").is_some_and(|says| !says.is_null() && *says != json!(false));
     // It goes on by itself, and this says where to ask for it.
     let goes_on = value.get("content").is_none() && value.pointer("/task/taskId").is_some();
+    if goes_on && !as_task {
+        return Err("the result is a task, which nobody asked for".to_owned());
+    }
     let structured = value.get("structuredContent").filter(|inner| inner.is_object());
     let blocks = value.get("content").and_then(Value::as_array);
     let texts = blocks.map(|blocks| {

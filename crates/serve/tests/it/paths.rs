@@ -25,8 +25,24 @@ fn however_a_file_is_named() {
     std::fs::write(workspace.join(".env"), "S=1").unwrap();
     std::os::unix::fs::symlink(".env", workspace.join("link")).unwrap();
     std::os::unix::fs::symlink("/etc", workspace.join("sub/away")).unwrap();
+    std::fs::create_dir(workspace.join("sub/deep")).unwrap();
+    std::os::unix::fs::symlink("sub/deep", workspace.join("down")).unwrap();
+    std::fs::write(workspace.join("sub/.env"), "S=2").unwrap();
     let here = workspace.to_str().unwrap();
+    let many: Vec<String> = (0..20_001).map(|n| format!("{here}/sub/{n}")).collect();
+    for name in 0..20_001 {
+        std::fs::create_dir(workspace.join(format!("sub/{name}"))).unwrap();
+    }
     let denied = [
+        // The kernel follows the link before it goes up.
+        json!({ "path": "sub/away/../etc/passwd" }),
+        json!({ "path": "/dev/fd/../root/etc/passwd" }),
+        json!({ "path": "/proc/self/cwd/sub/../.env" }),
+        json!({ "message": { "attachments": [".env"] } }),
+        json!({ "files": { "sub/.env": "new" } }),
+        json!({ "path": "/etc" }),
+        json!({ "path": "s*/.e*" }),
+        json!({ "paths": many }),
         json!({ "path": "FILE:///etc/passwd" }),
         json!({ "path": "File:/etc/passwd" }),
         json!({ "path": "file://localhost/etc/passwd" }),
@@ -59,6 +75,9 @@ fn however_a_file_is_named() {
         json!({ "path": "/proc/cpuinfo" }),
         json!({ "path": "notes#env" }),
         json!({ "content": "see /etc/passwd", "path": "notes" }),
+        json!({ "path": "down/../deep/a" }),
+        json!({ "pattern": "**/*.rs" }),
+        json!({ "todos": ["read /etc/passwd"], "path": "notes" }),
     ];
     for (arguments, runs) in
         denied.into_iter().map(|one| (one, false)).chain(allowed.into_iter().map(|one| (one, true)))
@@ -68,4 +87,35 @@ fn however_a_file_is_named() {
         let steps = wait(gateway(&workspace).from_client(&call.to_string()));
         assert_eq!(matches!(*steps, [Step::Forward(_)]), runs, "{arguments}");
     }
+}
+
+/// A resource is a file by another way.
+#[test]
+fn resources_are_under_the_same_rules() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = folder.path().canonicalize().unwrap();
+    for (uri, goes_on) in [
+        (format!("file://{}/.env", workspace.display()), false),
+        ("file:///etc/passwd".to_owned(), false),
+        (format!("file://{}/a.txt", workspace.display()), true),
+        ("at://moon".to_owned(), true),
+    ] {
+        for method in ["resources/read", "resources/subscribe"] {
+            let read =
+                json!({ "jsonrpc": "2.0", "id": 2, "method": method, "params": { "uri": uri } });
+            let steps = wait(gateway(&workspace).from_client(&read.to_string()));
+            assert_eq!(matches!(*steps, [Step::Forward(_)]), goes_on, "{method} {uri}");
+        }
+    }
+}
+
+/// What is recorded of a call is what its server gets.
+#[test]
+fn thinking_reaches_no_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "fetch_it", "arguments": { "path": "a", "_tafc_think_command": "rm -rf x" } } });
+    let steps = wait(gateway(folder.path()).from_client(&call.to_string()));
+    let [Step::Forward(line)] = &*steps else { panic!("{steps:?}") };
+    assert!(line.contains(r#"{"path":"a"}"#) && !line.contains("_tafc"), "{line}");
 }

@@ -42,6 +42,7 @@ fn only_a_readable_result_that_says_no_error_is_a_success() {
         (r#""result":[{"counterfoil/execution_id":"forged"}]"#.to_owned(), bad),
         (r#""result":"done""#.to_owned(), bad),
         (r#""result":null"#.to_owned(), bad),
+        (r#""result":{"task":{"taskId":"t","status":"completed"}}"#.to_owned(), bad),
         (r#""error":{"code":1,"message":"no"}"#.to_owned(), bad),
         (r#""other":{}"#.to_owned(), bad),
         (format!(r#""result":{{{}}}"#, many.join(",")), bad),

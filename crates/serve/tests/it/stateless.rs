@@ -100,7 +100,7 @@ fn what_a_server_asks_for_and_what_goes_on_is_not_done() {
     let more =
         r#"{"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required","requestState":"s"}}"#;
     assert!(wait(gateway.from_server(more)).unwrap().contains(r#""requestState":"s""#));
-    let state = json!({ "requestState": "s", "inputResponses": { "a": {} } });
+    let state = json!({ "requestState": "s", "inputResponses": { "a": {} }, "task": {} });
     let line = call(3, "get_order", &json!({ "id": 7 }), &state);
     assert_eq!(wait(gateway.from_client(&line)), [Step::Forward(line)]);
     let task = r#"{"jsonrpc":"2.0","id":3,"result":{"task":{"taskId":"t","status":"working"}}}"#;

@@ -250,7 +250,7 @@ impl Cursor<'_> {
             _ => return None,
         };
         // Bash ends the text at a zero byte, and above 127 these escapes may be bytes.
-        char::from_u32(code).filter(|c| *c != '\0' && (code < 128 || code > 255))
+        char::from_u32(code).filter(|c| *c != '\0' && !(128..=255).contains(&code))
     }
 
     /// The number of up to so many digits; `None` where there is none.
