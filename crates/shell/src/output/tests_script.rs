@@ -1,4 +1,4 @@
-//! Result lines of test runners: Python, JavaScript, Ruby, PHP, Elixir, Dart, TAP.
+//! Result lines of test runners: Python, JavaScript, Ruby, PHP, Elixir, Dart, R, TAP.
 
 use super::counts::{Counts, first_number, leading_number};
 use super::tally::{After, Tally};
@@ -10,6 +10,7 @@ pub(super) fn read(line: &str, tally: &mut Tally) -> bool {
         || ruby(line, tally)
         || php(line, tally)
         || dart(line, tally)
+        || testthat(line, tally)
         || sentence(line, tally)
 }
 
@@ -38,6 +39,22 @@ fn dart(line: &str, tally: &mut Tally) -> bool {
         "All tests passed!" | "Some tests failed." => tally.counted(&counts),
         _ => said.ends_with(" [E]") && tally.failed(),
     }
+}
+
+/// `[ FAIL 0 | WARN 0 | SKIP 0 | PASS 42 ]`, the last of those that count on.
+fn testthat(line: &str, tally: &mut Tally) -> bool {
+    let inner = line.trim().strip_prefix("[ ").and_then(|rest| rest.strip_suffix(" ]"));
+    let mut counts = Counts::default();
+    for part in inner.into_iter().flat_map(|inner| inner.split(" | ")) {
+        match part.split_once(' ').map(|(word, number)| (word, number.parse().ok())) {
+            Some(("FAIL", number @ Some(_))) => counts.failed = number,
+            Some(("SKIP", number @ Some(_))) => counts.skipped = number,
+            Some(("PASS", number @ Some(_))) => counts.passed = number,
+            Some(("WARN", Some(_))) => {}
+            _ => return false,
+        }
+    }
+    counts.failed.is_some() && counts.passed.is_some() && tally.recounted(&counts)
 }
 
 fn python(line: &str, tally: &mut Tally) -> bool {

@@ -215,6 +215,12 @@ fn test_runners() {
             "11 2 - 1 -",
             "00:09 +11 ~1 -2: Some tests failed.",
         ),
+        (
+            "[ FAIL 0 | WARN 0 | SKIP 1 | PASS 20 ]\n[ FAIL 0 | WARN 0 | SKIP 1 | PASS 42 ]",
+            p,
+            "42 0 - 1 -",
+            "[ FAIL 0 | WARN 0 | SKIP 1 | PASS 42 ]",
+        ),
         ("00:03 +6: All tests passed!", p, "6 - - - -", "00:03 +6: All tests passed!"),
         (
             "Failed!  - Failed:     1, Passed:     5, Skipped:     0, Total:     6, Duration: 9 ms",
