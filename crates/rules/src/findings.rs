@@ -104,7 +104,11 @@ impl<'r> Findings<'r> {
         self.claim(facts, claim, Verdict::Unsupported, note);
     }
 
+    /// What is not proven of a claim is no finding: whether it is false is for a judge to read.
     fn claim(&mut self, facts: &Facts<'_>, claim: &Claim, verdict: Verdict, note: Note) {
+        if !note.provable {
+            return self.not_checkable(claim);
+        }
         self.judge(claim, verdict, note.evidence.clone());
         let line = facts.transcript().messages.get(claim.turn).map_or(0, |m| m.line);
         let subject = Subject::Claim { span: claim.span, claim: claim.clone() };

@@ -16,7 +16,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
     // Claimed tools and look-ups.
     ("fake_tool_named", &["FK014"]),
     ("registered_not_called", &["FK014"]),
-    ("fake_tool_paraphrase", &["FK016", "FK014"]),
+    ("fake_tool_paraphrase", &["FK014"]),
     // Claimed outcomes.
     ("tests_failed", &["CS016"]),
     ("tests_failed_masked", &["CS016"]),

@@ -21,29 +21,6 @@ pub(crate) fn behind_ids(facts: &Facts<'_>, at: usize, execution: &Execution<'_>
     facts.index().behind_ids(at, || read(facts, execution))
 }
 
-/// The same of the other things in the lists that hold those ids, each as one text.
-pub(super) fn siblings_of_ids(facts: &Facts<'_>, execution: &Execution<'_>) -> Vec<String> {
-    const MOST_THINGS: usize = 64;
-    let mut found = Vec::new();
-    for id in ids_in(args(execution)).take(MOST) {
-        for document in facts.given().documents(id, execution.called_at, REACH) {
-            let Some(object) = named(&document, id) else { continue };
-            let nodes = document.nodes();
-            let list = nodes.get(object).map(|node| node.parent).filter(|list| *list != object);
-            let Some(list) = list else { continue };
-            let others = nodes.iter().enumerate().filter(|(at, node)| {
-                *at != object && node.parent == list && node.leaf == Leaf::Object
-            });
-            for (other, _) in others.take(MOST_THINGS) {
-                let mut text = String::new();
-                add(&document, other, &mut text);
-                found.push(text);
-            }
-        }
-    }
-    found
-}
-
 /// The words among arguments that may be ids: with digits in them, or addresses of mail.
 fn ids_in(arguments: &str) -> impl Iterator<Item = &str> {
     let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

@@ -81,9 +81,8 @@ impl DeniedVerb {
             _ => (next, false),
         };
         let family = denied_family(prose, tokens, at, behind)?;
-        let is_auxiliary = |t: &Token| {
-            t.has(Tags::DO.or(Tags::HAVE).or(Tags::BE).or(Tags::PAST_BE)) || is_could(prose, t)
-        };
+        let is_auxiliary =
+            |t: &Token| t.has(Tags::DO.or(Tags::HAVE).or(Tags::BE).or(Tags::PAST_BE));
         let auxiliary = before.iter().rposition(is_auxiliary)?;
         Some(Self { at, auxiliary, family, able })
     }
@@ -99,8 +98,7 @@ impl DeniedVerb {
         // "but did not push it": who did the rest.
         let agent = led.iter().any(|t| t.has(Tags::AGENT))
             || led.iter().all(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)));
-        let did = (self.able || auxiliary.has(Tags::DO) || is_could(prose, auxiliary))
-            && token.has(Tags::BASE);
+        let did = (self.able || auxiliary.has(Tags::DO)) && token.has(Tags::BASE);
         let been = |t: &Token| prose.is(t, words!["been", "be"]);
         let passive = !self.able
             && (tokens.get(self.auxiliary + 1..self.at)?.iter().any(been)
@@ -154,10 +152,6 @@ fn is_in_a_folder(prose: &Prose<'_>, range: Range<usize>) -> bool {
         let within = words!["under", "in", "inside", "within", "below"];
         prose.is(under, within) && code.kind == TokenKind::Code
     })
-}
-
-fn is_could(prose: &Prose<'_>, token: &Token) -> bool {
-    prose.is(token, words!["could", "couldn't"])
 }
 
 pub(super) fn is_word(token: &Token) -> bool {

@@ -205,7 +205,8 @@ pub(super) fn each(
         return None;
     }
     let files = things.iter().all(|(thing, _)| thing.kind == ObjectKind::Path);
-    Some(ActionVerdict::Absent(files && said.direct && facts.is_complete_before(said.claim.turn)))
+    let proven = files && said.direct && facts.is_complete_before(said.claim.turn);
+    Some(if proven { ActionVerdict::Absent } else { ActionVerdict::NotCheckable })
 }
 
 /// Whether a call was made for the thing.

@@ -2,12 +2,9 @@ use std::ops::Range;
 
 use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
-use super::described::described;
-use super::idiom::idiom;
 use super::named::Named;
-use super::no_act::{is_history, is_labelled, is_premise, is_reduced, is_topic, tells_means};
+use super::no_act::{is_history, is_labelled, is_reduced, is_topic, tells_means};
 use super::objects::objects_in;
-use super::rows::claim_of_label;
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::prose::{
@@ -24,8 +21,6 @@ pub(crate) struct ActionClaim {
     pub(crate) family: Family,
     /// The verb as written, lower case.
     pub(crate) verb: String,
-    /// The stem of the verb as written, where that is not English.
-    pub(crate) stem: Option<String>,
     /// What was acted on, as far as it can be told from what else is named.
     pub(crate) patients: Vec<Object>,
     /// The words for what was acted on, lower case and without a plural: `bag`, `reservation`.
@@ -74,18 +69,8 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
         if left_whole(prose, &heads, clause).is_some() {
             continue;
         }
-        if let Some(claim) = claim_of_label(prose, clause, answer.turn) {
-            claims.push(claim);
-            continue;
-        }
-        let before = claims.len();
-        for predicate in &clause.predicates {
-            claims.extend(action_claim(prose, clause, predicate, answer.turn));
-        }
-        if claims.len() == before {
-            let told = described(prose, clause, answer.turn);
-            claims.extend(told.or_else(|| idiom(prose, clause, answer.turn)));
-        }
+        let told = clause.predicates.iter();
+        claims.extend(told.filter_map(|told| action_claim(prose, clause, told, answer.turn)));
     }
     claims
 }
@@ -114,10 +99,9 @@ fn action_claim(
 ) -> Option<ActionClaim> {
     let act = ToldAct::of(prose, clause, predicate).ok()?;
     let Named { mut patients, things, objects, listed } = Named::of(&act).ok()?;
-    let pointed = predicate.voice == Voice::PastPassive && is_pointed_at(prose, clause, predicate);
     // `"cancelled": true`: a record may say so.
     let field = act.block == Some(BlockKind::Flag);
-    let state = act.told == Told::State || predicate.came_about || pointed || field;
+    let state = act.told == Told::State || predicate.came_about || field;
     let textual = is_textual(prose, predicate, act.family, &act.verb);
     if textual && act.verb.starts_with("add") {
         // What was added to a list of the message is no place where something was done.
@@ -138,7 +122,6 @@ fn action_claim(
         family: act.family,
         as_found: act.as_found,
         verb: act.verb,
-        stem: None,
         state,
         textual,
         patients,
@@ -171,12 +154,11 @@ fn is_weak(act: &ToldAct<'_, '_>, state: bool) -> bool {
 
 /// Whether the speaker plainly reports an act of their own.
 fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
-    let ToldAct { prose, clause, predicate, .. } = *act;
+    let ToldAct { prose, predicate, .. } = *act;
     let listed = act.block.is_some_and(|kind| kind.is_listed());
     // "Done: parcel, slot, one invitation": what was done is named, and not how.
     let noun = act.verb == "done" && predicate.voice == Voice::Bare;
-    let open = || is_premise(prose, clause, predicate) || is_topic(prose, predicate);
-    !state && !noun && (act.told == Told::Done || !listed) && !open()
+    !state && !noun && (act.told == Told::Done || !listed) && !is_topic(prose, predicate)
 }
 
 /// "I've already refunded it": done by the speaker, at whatever time of the session.
@@ -341,21 +323,6 @@ pub(super) fn is_all_set(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let before = predicate.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
     prose.tokens.get(predicate.verb).is_some_and(|t| prose.word(t) == "set")
         && before.is_some_and(|t| prose.is(t, words!["all"]))
-}
-
-/// "It was posted.": of what the talk is about, and of no other time.
-fn is_pointed_at(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
-    let words = |range: Range<usize>| prose.tokens(range).iter();
-    let pronoun = words(predicate.subject_tokens.clone()).filter(|t| t.kind == TokenKind::Word);
-    let mut pronoun = pronoun.filter(|t| !t.has(Tags::ADVERB.or(Tags::COORDINATE)));
-    let pointed = pronoun.next().is_some_and(|t| t.has(Tags::THING) && !t.has(Tags::DETERMINER))
-        && pronoun.next().is_none();
-    let dated = words(clause.tokens.clone()).any(|t| {
-        t.kind == TokenKind::Date
-            || t.has(Tags::MONTH.or(Tags::EARLIER))
-            || matches!(prose.word(t), "ago" | "last" | "by" | "when" | "where")
-    });
-    pointed && !dated
 }
 
 /// The file that something was put into: "a check was added to `a.rs`".

@@ -4,17 +4,9 @@ use std::ops::Range;
 
 use counterfoil_model::{Family, ObjectKind};
 
-use super::extract::{is_all_set, is_word};
+use super::extract::is_all_set;
 use super::objects::objects_in;
 use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice, sets};
-
-/// "to Björn", "to her": whether words lead to somebody by name.
-fn is_person(object: &[Token]) -> bool {
-    object.get(1).is_some_and(|t| {
-        let name = t.kind == TokenKind::Word && t.capital && t.tags.is_empty();
-        name || t.has(Tags::THIRD) || t.kind == TokenKind::Email
-    })
-}
 
 /// Verbs by which an act gets under way.
 const STARTS: [&str; 4] = ["triggered", "started", "launched", "kicked"];
@@ -90,17 +82,11 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
 
 /// Of verbs by which something is made, sent or deleted.
 fn made_or_told(told: &Told<'_, '_>, family: Family) -> Option<Family> {
-    let Told { prose, predicate, verb, active, object, .. } = *told;
+    let Told { prose, verb, active, object, .. } = *told;
     let writes = family == Family::Create && verb.starts_with("wr");
     match family {
         // "wrote back to her"
         Family::Create if writes && told.behind(0) == "back" => Some(Family::Send),
-        // "I've written to Björn": to somebody, and no file.
-        Family::Create if writes && active && told.behind(0) == "to" && is_person(object) => {
-            Some(Family::Send)
-        }
-        // "Commit created": a commit, and no making of some other thing.
-        Family::Create if makes_commit(prose, predicate) => Some(Family::Commit),
         // "Built.": a build, and no making of something.
         Family::Create if verb == "built" && object.len() < 2 => Some(Family::Build),
         // "sent in your reading": handed in, and not to somebody.
@@ -127,16 +113,11 @@ fn changed(told: &Told<'_, '_>, family: Family) -> Option<Family> {
             None
         }
         // "Your old slot has been released": given back, and nothing published.
-        Family::Deploy if verb == "released" && !is_published(prose, predicate) => {
-            Some(Family::Update)
-        }
+        Family::Deploy if verb == "released" => Some(Family::Update),
         // "pushed back by a week": put off.
         Family::Push if matches!(told.behind(0), "back" | "forward") => Some(Family::Update),
         Family::Update if verb == "rolled" && told.behind(0) == "out" => Some(Family::Deploy),
         Family::Update if verb == "amended" && told.named() == Some(Family::Commit) => {
-            Some(Family::Commit)
-        }
-        Family::Update if verb == "merged" && merges_branch(prose, predicate) => {
             Some(Family::Commit)
         }
         // "The push was rejected": by somebody else.
@@ -193,24 +174,10 @@ fn generic(told: &Told<'_, '_>) -> Option<Family> {
         // "I handled the nil case in `main.go`"
         "handled" if active && puts_into_file(prose, predicate) => Some(Family::Update),
         _ => {
-            let text = || is_text_message(prose, predicate).then_some(Family::Send);
             let other = (cares || verb == "approved").then_some(Family::Update);
-            told.named().or_else(text).or(other)
+            told.named().or(other)
         }
     }
-}
-
-/// "a text has gone to her phone": a message, and no text of any other kind.
-fn is_text_message(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let subject = prose.tokens(predicate.subject_tokens.clone());
-    let mut pairs = subject.windows(2);
-    let text = pairs.any(|pair| {
-        let [a, text] = pair else { return false };
-        prose.is(a, words!["a", "another"])
-            && prose.is(text, words!["text", "sms", "letter", "note"])
-    });
-    let mut object = prose.tokens(predicate.object_tokens.clone()).iter();
-    text && object.any(|t| prose.is(t, words!["to"]))
 }
 
 /// Whether what is done is to tell somebody something, "him a short note": whom stands before it, as
@@ -220,47 +187,6 @@ fn is_message(prose: &Prose<'_>, object: &[Token]) -> bool {
     let phrase = object.iter().position(new).filter(|at| (1..5).contains(at));
     let mut phrase = phrase.into_iter().flat_map(|at| object.iter().skip(at + 1).take(3));
     phrase.any(|t| prose.is(t, &sets::SMALL_MESSAGES))
-}
-
-/// Whether what is said to have been released is software: it has a version, a name in code, or is
-/// called so.
-fn is_published(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let subject = prose.tokens(predicate.subject_tokens.clone()).iter();
-    let mut named = subject.chain(prose.tokens(predicate.object_tokens.clone()));
-    named.any(|t| {
-        let word = prose.word(t);
-        let version = word.contains('.') && word.bytes().any(|b| b.is_ascii_digit());
-        matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Url)
-            || version
-            || t.noun == Some(Family::Deploy)
-            || prose.is(t, words!["version", "package", "app", "site", "feature"])
-    })
-}
-
-/// Whether what is said to have been created is a commit.
-pub(super) fn makes_commit(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
-    let range = match active {
-        true => predicate.object_tokens.clone(),
-        false => predicate.subject_tokens.clone(),
-    };
-    let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::COORDINATE);
-    let mut words = prose.tokens(range).iter().filter(|t| is_word(t) && !t.has(small));
-    let commit = words.next().is_some_and(|t| !t.quoted && t.noun == Some(Family::Commit));
-    commit && words.next().is_none_or(|t| !t.tags.is_empty() && t.noun.is_none())
-}
-
-/// "merged the branch", "merged into `main`"
-pub(super) fn merges_branch(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let subject = prose.tokens(predicate.subject_tokens.clone()).iter();
-    let object = prose.tokens(predicate.object_tokens.clone());
-    let places = |t: &Token| prose.is(t, &sets::BRANCHES);
-    // "pull request"
-    let request = object.windows(2).any(|w| {
-        let [pull, request] = w else { return false };
-        prose.is(pull, words!["pull", "merge"]) && prose.is(request, words!["request"])
-    });
-    request || subject.chain(object).any(places)
 }
 
 /// Whether something was put into a file.

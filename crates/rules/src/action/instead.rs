@@ -6,13 +6,11 @@ use super::extract::ActionClaim;
 use super::judge::args;
 use super::objects::mentions;
 use super::tie::{head, stem};
-use crate::facts::{Deed, Execution, Facts, Families};
+use crate::facts::{Deed, Facts, Families};
 use crate::values::holds;
 
 /// So many of the latest executions are looked at.
 const LOOK_BACK: usize = 64;
-/// Longer arguments are content, and speak of many things.
-const LONGEST: usize = 4 * 1024;
 
 /// Whether a call that may have been for the act did not come out well, beside the one at `done` that
 /// seems to vouch for it: one that alone was given what the claim names, or that is named after the
@@ -56,27 +54,4 @@ pub(super) fn is_reason(said: &ActionClaim, failure: &str) -> bool {
     // "You're now booked on it" is no reason.
     let to_user = said.claim.text.split(|c: char| !c.is_alphabetic()).next() == Some("You");
     !said.is_own() && !to_user && (told() || (said.state && holds(failure, &said.verb)))
-}
-
-/// The edit that worked before the one that failed, where the claim names no file, and the things
-/// that it names stand in the former only: "version bumped", beside a README that could not be
-/// edited.
-pub(super) fn done_beside(facts: &Facts<'_>, said: &ActionClaim, failed: usize) -> Option<usize> {
-    let edits = |deed: &Deed<'_>| deed.shell.is_none() && !deed.written.is_empty();
-    let about = |execution: &Execution<'_>, thing: &str| {
-        let end = args(execution).floor_char_boundary(LONGEST);
-        holds(args(execution).get(..end).unwrap_or_default(), thing)
-    };
-    let (wrong, deed) = facts.deed(failed).filter(|(_, deed)| edits(deed))?;
-    let things = || said.things.iter().map(String::as_str).filter(|thing| thing.len() > 3);
-    if said.names_file() || deed.opaque || things().any(|thing| about(wrong, thing)) {
-        return None;
-    }
-    (failed.saturating_sub(LOOK_BACK)..failed).rev().find(|at| {
-        facts.deed(*at).is_some_and(|(execution, deed)| {
-            edits(deed)
-                && deed.status().succeeded()
-                && things().any(|thing| about(execution, thing))
-        })
-    })
 }

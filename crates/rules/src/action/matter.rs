@@ -7,7 +7,7 @@ use super::judge::args;
 use super::objects::{mentions, needle};
 use super::state::{holds_state, records, state_stem};
 use super::tie::stem;
-use crate::facts::{Deed, Execution, Facts, Families, ShellWork, ToolName};
+use crate::facts::{Deed, Execution, Facts, Families, ToolName};
 use crate::prose::Lexicon;
 use crate::values::{AnyCase, Figure, Leaf, each_figure, holds};
 
@@ -41,7 +41,7 @@ pub(super) fn is_other_matter(
     }
     let ends = matches!(said.family, Family::Cancel | Family::Delete) || has_unused_tool;
     let updates = deed.families == Families::NONE.with(Family::Update) && deed.written.is_empty();
-    if !ends || !updates || deed.shell.is_some() || deed.opaque || said.stem.is_some() {
+    if !ends || !updates || deed.shell.is_some() || deed.opaque {
         return false;
     }
     let text = format!("{} {} {}", deed.tool, args(execution), execution.text());
@@ -73,7 +73,7 @@ pub(super) fn is_other_file(
     let head = nouns.last().copied().unwrap_or_default();
     // Of version control: "added an `else` branch" is code.
     let branch = matches!(nouns[..], ["branch" | "tag"]) && said.verb == "created";
-    if !edits || said.stem.is_some() || (said.names_file() && !branch) {
+    if !edits || (said.names_file() && !branch) {
         return false;
     }
     // "I closed issue #12", "I tagged v0.4.3": nothing that is kept in a file.
@@ -109,48 +109,6 @@ pub(super) fn is_other_file(
     }
 }
 
-/// "I bumped it to 0.4.3": where no call, no result and nobody ever spoke of that version.
-pub(super) fn sets_unknown_version(facts: &Facts<'_>, said: &ActionClaim) -> bool {
-    let sets = ["bumped", "upgraded", "raised", "updated", "pinned", "downgraded", "moved", "set"];
-    // "bumped Go to 1.25"; "raised the limit to 0.5" is no version.
-    let plainly = ["bumped", "upgraded", "downgraded", "pinned"].contains(&said.verb.as_str());
-    let version = |text: &str| {
-        let number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-        let parts = text.split('.').count();
-        (parts == 3 || (parts == 2 && plainly)) && text.split('.').all(number)
-    };
-    let turn = said.claim.turn;
-    sets.contains(&said.verb.as_str())
-        && facts.shows_all_before(turn)
-        && !facts.delegates_before(turn)
-        && said.claim.objects.iter().any(|thing| {
-            let number = thing.text.trim_start_matches('v');
-            version(number) && facts.source_of(number, turn, true).is_none()
-        })
-}
-
-/// "I've opened a new ticket", with `create_ticket` that nobody called, where `update_ticket` was: what
-/// is there was changed, and nothing new was made.
-pub(super) fn is_only_updated(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
-    let Some((_, deed)) = facts.deed(at).filter(|(_, deed)| deed.shell.is_none()) else {
-        return false;
-    };
-    if said.family != Family::Create || deed.families.has(Family::Create) {
-        return false;
-    }
-    let things = || said.things.iter().filter(|thing| thing.len() > 3);
-    let named = |words: &[String]| {
-        things().any(|thing| words.iter().any(|word| word.trim_end_matches('s') == thing.as_str()))
-    };
-    let makes = |tool: &&ToolName<'_>| tool.families.has(Family::Create) && named(&tool.words);
-    let mut tools = facts.tool_names().iter().filter(makes).peekable();
-    let called = |tool: &ToolName<'_>| facts.has_called(tool.name, said.claim.turn);
-    facts.transcript().catalog.is_known()
-        && named(deed.words())
-        && tools.peek().is_some()
-        && !tools.any(called)
-}
-
 /// Whether a command only commits or pushes what is there.
 pub(super) fn only_keeps(deed: &Deed<'_>) -> bool {
     const CHANGES: [&str; 9] = [
@@ -172,16 +130,6 @@ pub(super) fn only_keeps(deed: &Deed<'_>) -> bool {
                 && work.manifests.is_empty()
                 && !CHANGES.iter().any(|word| work.command.contains(word))
         })
-}
-
-/// Whether a formatter ran and ended well, and the claim is about something else.
-pub(super) fn is_other_than_layout(said: &ActionClaim, deed: &Deed<'_>) -> bool {
-    const LAYOUT: [&str; 14] = [
-        "format", "fmt", "style", "styli", "layout", "indent", "space", "wrap", "lint", "import",
-        "align", "quote", "clean", "tid",
-    ];
-    let formats = deed.shell.as_ref().is_some_and(ShellWork::only_formats);
-    formats && deed.status().succeeded() && !LAYOUT.iter().any(|word| holds(&said.claim.text, word))
 }
 
 /// Whether a claim is about version control.
@@ -257,19 +205,6 @@ pub(super) fn special_tool<'s>(
     things.find(|thing| has_uncalled_tool(facts, thing, Families::changing(), turn))
 }
 
-/// The same of an act of one kind, and of a tool for such acts: "A taxi has been booked", with
-/// `book_taxi` at hand. "The exchange has been completed" names no thing, but the act itself.
-pub(super) fn special_tool_of_kind<'s>(
-    facts: &Facts<'_>,
-    said: &'s ActionClaim,
-    turn: usize,
-) -> Option<&'s str> {
-    let is_act = |thing: &str| Lexicon::english().get(thing).is_some_and(|e| e.noun.is_some());
-    let kind = Families::of(&[said.family]);
-    let mut things = said.things.iter().map(String::as_str).filter(|thing| !is_act(thing));
-    things.find(|thing| has_uncalled_tool(facts, thing, kind, turn))
-}
-
 /// Whether the agent had a tool that is named after a thing, for acts of some kinds, and never
 /// called it.
 fn has_uncalled_tool(facts: &Facts<'_>, thing: &str, kinds: Families, turn: usize) -> bool {
@@ -292,19 +227,6 @@ pub(super) fn is_act_of_sender(facts: &Facts<'_>, said: &ActionClaim) -> bool {
         && !facts.tool_names().iter().any(does)
 }
 
-/// Whether mail is said to have gone out, for which the agent had a tool that it never called, and
-/// the deed is about none.
-pub(super) fn is_no_mail(facts: &Facts<'_>, said: &ActionClaim) -> bool {
-    let catalog = &facts.transcript().catalog;
-    let mails = |name: &str| name.contains("mail") || name.contains("Mail");
-    if said.family != Family::Send || !catalog.is_known() || !mails(&said.claim.text) {
-        return false;
-    }
-    let sends = |tool: &&ToolName<'_>| mails(tool.name) && tool.families.has(Family::Send);
-    let mut tools = facts.tool_names().iter().filter(sends).peekable();
-    tools.peek().is_some() && !tools.any(|tool| facts.has_called(tool.name, said.claim.turn))
-}
-
 /// Whether somebody is said to have been told, and the tool that posts or files something tells
 /// nobody.
 pub(super) fn tells_nobody(said: &ActionClaim, deed: &Deed<'_>) -> bool {
@@ -321,67 +243,11 @@ pub(super) fn tells_nobody(said: &ActionClaim, deed: &Deed<'_>) -> bool {
         && !deed.words().iter().any(tells)
 }
 
-/// Whether the deed speaks of mail, by the name of its tool, its arguments or its result.
-pub(super) fn speaks_of_mail(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
-    let mails =
-        |text: &str| memchr::memmem::find(text.as_bytes(), b"mail").is_some() || text.contains('@');
-    deed.opaque || mails(&deed.tool) || mails(args(execution)) || mails(execution.text())
-}
-
-/// Whether a pull request is claimed, and the deed is about none: a commit does not open one.
-pub(super) fn is_no_pull_request(
-    said: &ActionClaim,
-    execution: &Execution<'_>,
-    deed: &Deed<'_>,
-) -> bool {
-    if said.family != Family::Create {
-        return false;
-    }
-    let claim = said.claim.text.as_str();
-    let mut words = claim.split(|c: char| !c.is_ascii_alphanumeric());
-    let short = words.any(|word| matches!(word, "PR" | "MR" | "pr"));
-    let requests = ["pull request", "merge request", "Pull request", "Merge request"];
-    if !short && !requests.iter().any(|name| claim.contains(name)) {
-        return false;
-    }
-    let text = format!("{} {} {}", deed.tool, args(execution), execution.text());
-    let text = text.to_ascii_lowercase();
-    !["pull", "merge", "pr create", "_pr", "pr_", "/pr"].iter().any(|word| text.contains(word))
-}
-
 /// Whether a package manager that ran keeps a file of that name: `cargo add serde`.
 pub(super) fn keeps_manifest(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool {
     facts.deeds_before(turn).filter_map(|(_, deed)| deed.shell.as_ref()).any(|work| {
         work.manifests.iter().any(|name| files.iter().any(|file| needle(file) == *name))
     })
-}
-
-/// Whether the deed wrote a file of that name, but in another folder.
-pub(super) fn is_namesake(deed: &Deed<'_>, object: &Object) -> bool {
-    if object.kind != ObjectKind::Path || object.text.contains(['*', '…']) {
-        return false;
-    }
-    let name = needle(object);
-    let last = |path: &&String| path.rsplit(['/', '\\']).next() == Some(name);
-    let mut written = deed.written.iter().filter(last).peekable();
-    written.peek().is_some() && !written.any(|path| may_be_same(path, &object.text))
-}
-
-/// Whether two paths may be one, seen from different folders or shortened: the folders of one
-/// stand in those of the other, in that order.
-fn may_be_same(one: &str, other: &str) -> bool {
-    let folders = |path: &str| -> Vec<String> {
-        let path = path.split(':').next().unwrap_or(path).to_owned();
-        let parts =
-            path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".." | "..."));
-        parts.map(str::to_owned).collect()
-    };
-    let (one, other) = (folders(one), folders(other));
-    let within = |few: &[String], many: &[String]| {
-        let mut many = many.iter();
-        few.iter().all(|part| many.any(|known| known == part))
-    };
-    within(&one, &other) || within(&other, &one)
 }
 
 /// "$1,250 has been paid", "the rent has been paid": a list of payments has one of this amount that
@@ -413,11 +279,3 @@ pub(super) fn is_recorded_payment(facts: &Facts<'_>, said: &ActionClaim) -> bool
 
 /// Parts of the names of members that are amounts of money.
 const AMOUNTS: [&str; 6] = ["amount", "price", "cost", "total", "fee", "rent"];
-
-/// "You were billed $54.00 twice": what was paid some time is on record with its amount.
-pub(super) fn is_recorded_amount(facts: &Facts<'_>, said: &ActionClaim) -> bool {
-    let amounts = said.claim.objects.iter().filter(|object| object.kind == ObjectKind::Money);
-    let mut amounts = amounts.filter_map(|o| Figure::parse(&o.text)).peekable();
-    let stands = |figure| facts.given().figure(figure).is_some_and(|at| at < said.claim.turn);
-    amounts.peek().is_some() && amounts.all(stands)
-}

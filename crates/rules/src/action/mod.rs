@@ -1,27 +1,21 @@
 //! Claims of completed side effects: finding them in the text, and judging them against the
 //! record. FK010 and FK012 report what comes out.
 
-mod asked;
 mod behind_ids;
-mod consumed;
 mod denied;
 mod denied_run;
-mod described;
 mod each;
 mod extract;
 mod family;
 mod fit;
-mod idiom;
 mod instead;
 mod judge;
 mod left_alone;
-mod left_out;
 mod made_good;
 mod matter;
 mod named;
 mod no_act;
 mod objects;
-mod other_thing;
 mod otherwise;
 mod rows;
 mod search;
@@ -32,7 +26,6 @@ mod unspent;
 mod word_stem;
 mod writing;
 
-pub(crate) use consumed::consume;
 pub(crate) use denied::{DeniedAct, denied_act};
 pub(crate) use denied_run::run_denied;
 pub(crate) use extract::{ActionClaim, action_claims};

@@ -26,17 +26,6 @@ pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str)
         && !object().any(|t| prose.is(t, MADE))
 }
 
-/// "The connection has been established since 10:00": how long a thing has been so.
-pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let behind = prose.tokens(predicate.object_tokens.clone());
-    predicate.voice == Voice::PerfectPassive
-        && behind.windows(2).any(|pair| {
-            let [since, time] = pair else { return false };
-            let moment = matches!(time.kind, TokenKind::Number | TokenKind::Date);
-            prose.is(since, words!["since"]) && (moment || time.has(Tags::MONTH))
-        })
-}
-
 /// "Refunded means the money has been sent back", "`shipped` means it has left": what a word stands
 /// for.
 pub(super) fn is_definition(prose: &Prose<'_>, clause: &Clause) -> bool {
@@ -417,27 +406,6 @@ pub(super) fn is_aside(prose: &Prose<'_>, predicate: &Predicate) -> bool {
         && inside.all(|t| prose.is(t, when) || t.has(Tags::ADVERB) || t.kind == TokenKind::Number)
 }
 
-/// "Since your flight has been changed, …": why something else is so.
-pub(super) fn is_premise(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
-    let first = prose.tokens.get(clause.tokens.start);
-    let passive = matches!(predicate.voice, Voice::PerfectPassive | Voice::PastPassive);
-    passive && first.is_some_and(|t| prose.is(t, words!["since", "because", "as"]))
-}
-
-/// "Everything is set now. Can you confirm the details?": ready to be done.
-pub(super) fn is_ready(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let verb = prose.tokens.get(predicate.verb);
-    let all = prose.tokens(predicate.subject_tokens.clone());
-    predicate.voice == Voice::State
-        && verb.is_some_and(|t| prose.is(t, words!["set"]))
-        && all.iter().all(|t| prose.is(t, words!["everything", "all", "it", "we", "you"]))
-        && prose.sentences.iter().any(|sentence| {
-            let tokens = prose.tokens(sentence.tokens.clone());
-            let confirms = words!["confirm", "proceed", "yes"];
-            sentence.question && tokens.iter().any(|t| prose.is(t, confirms))
-        })
-}
-
 /// "| Contract uploaded | ❌ rejected |": a row of which another cell says that it did not come
 /// about.
 pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
@@ -457,23 +425,6 @@ pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
             .any(|sentence| prose.tokens(sentence.tokens.clone()).iter().any(denies))
 }
 
-/// "sent the output to `/tmp/log`": of a command, not of a message.
-pub(super) fn is_kept_output(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool {
-    const OUTPUT: &Words = words!["output", "outputs", "stdout", "stderr", "log", "logs", "result"];
-    let object = prose.tokens(predicate.object_tokens.clone());
-    let to = object.iter().position(|t| prose.is(t, words!["to", "into"]));
-    let file = |t: &Token| {
-        t.kind == TokenKind::Path
-            || prose.is(t, words!["file", "null"])
-            || prose.word(t).contains('/')
-    };
-    family == Family::Send
-        && to.is_some_and(|to| {
-            let (what, place) = object.split_at(to);
-            what.iter().any(|t| prose.is(t, OUTPUT)) && place.iter().take(4).any(file)
-        })
-}
-
 /// "those I opened": says which ones are meant, and leaves open what was done.
 pub(super) fn is_reduced(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let before = prose.before_in_sentence(predicate.verb);
@@ -490,4 +441,46 @@ pub(super) fn tells_means(prose: &Prose<'_>, clause: &Clause) -> bool {
         let [by, act] = pair else { return false };
         act.has(Tags::GERUND) && act.verb.is_some() && prose.is(by, words!["by"])
     })
+}
+
+/// "The connection has been established since 10:00": how long a thing has been so.
+pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let behind = prose.tokens(predicate.object_tokens.clone());
+    predicate.voice == Voice::PerfectPassive
+        && behind.windows(2).any(|pair| {
+            let [since, time] = pair else { return false };
+            let moment = matches!(time.kind, TokenKind::Number | TokenKind::Date);
+            prose.is(since, words!["since"]) && (moment || time.has(Tags::MONTH))
+        })
+}
+
+/// "Everything is set now. Can you confirm the details?": ready to be done.
+pub(super) fn is_ready(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let verb = prose.tokens.get(predicate.verb);
+    let all = prose.tokens(predicate.subject_tokens.clone());
+    predicate.voice == Voice::State
+        && verb.is_some_and(|t| prose.is(t, words!["set"]))
+        && all.iter().all(|t| prose.is(t, words!["everything", "all", "it", "we", "you"]))
+        && prose.sentences.iter().any(|sentence| {
+            let tokens = prose.tokens(sentence.tokens.clone());
+            let confirms = words!["confirm", "proceed", "yes"];
+            sentence.question && tokens.iter().any(|t| prose.is(t, confirms))
+        })
+}
+
+/// "sent the output to `/tmp/log`": of a command, not of a message.
+pub(super) fn is_kept_output(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool {
+    const OUTPUT: &Words = words!["output", "outputs", "stdout", "stderr", "log", "logs", "result"];
+    let object = prose.tokens(predicate.object_tokens.clone());
+    let to = object.iter().position(|t| prose.is(t, words!["to", "into"]));
+    let file = |t: &Token| {
+        t.kind == TokenKind::Path
+            || prose.is(t, words!["file", "null"])
+            || prose.word(t).contains('/')
+    };
+    family == Family::Send
+        && to.is_some_and(|to| {
+            let (what, place) = object.split_at(to);
+            what.iter().any(|t| prose.is(t, OUTPUT)) && place.iter().take(4).any(file)
+        })
 }

@@ -27,7 +27,6 @@ pub(super) fn done_otherwise(
     let words = words_in(&said.claim.text);
     let led = words.iter().any(|word| WAYS.contains(&word.as_str()));
     let tells = tells(said, &words);
-    let mut unknown = false;
     let count = facts.record().count_before(said.claim.turn);
     if said.family == Family::Move
         && let Some(at) = booked_anew(facts, since..count)
@@ -56,15 +55,21 @@ pub(super) fn done_otherwise(
         if led && deed.changes() && !deed.is_note && is_manner(&words, &deed.tool) {
             return Some(ActionVerdict::NotCheckable);
         }
-        if let Some(work) = deed.shell.as_ref().filter(|_| !files.is_empty()) {
-            let meant = files.iter().any(|file| speaks_of_kind(&work.command, &file.text));
-            if work.writes_unnamed && meant {
-                return Some(ActionVerdict::NotCheckable);
-            }
-            unknown |= work.opaque || work.writes_unnamed;
-        }
     }
-    unknown.then_some(ActionVerdict::Absent(false))
+    None
+}
+
+/// Whether a command line after a failed edit may have written the files.
+pub(super) fn may_be_written(facts: &Facts<'_>, said: &ActionClaim, since: usize) -> bool {
+    let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
+    let named = said.claim.objects.iter().any(|o| o.kind == ObjectKind::Path);
+    let writes = |work: &ShellWork<'_>| work.opaque || work.writes_unnamed;
+    let count = facts.record().count_before(said.claim.turn);
+    let mut later = (since..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
+    edits
+        && named
+        && later
+            .any(|(_, deed)| deed.status().succeeded() && deed.shell.as_ref().is_some_and(writes))
 }
 
 /// "The visit has been moved": a new one was booked and an old one cancelled.
@@ -96,32 +101,6 @@ fn speaks_of(said: &ActionClaim, execution: &Execution<'_>) -> bool {
     particular.any(|word| stands(word.trim_start_matches(['$', '€', '£', '#'])))
         || said.things.iter().any(|thing| thing.len() > 3 && stands(thing))
         || stem.is_some_and(stands)
-}
-
-/// Whether a command speaks of files like this one, `*.go` for `a.go`, and of no other folder.
-fn speaks_of_kind(command: &str, path: &str) -> bool {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let kind = name.rfind('.').and_then(|at| name.get(at..)).filter(|kind| kind.len() > 1);
-    let ends = |at: usize, kind: &str| {
-        command.get(at + kind.len()..).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-    };
-    let kind = kind.is_some_and(|kind| command.match_indices(kind).any(|(at, _)| ends(at, kind)));
-    kind && {
-        let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '~');
-        let mut folders = command
-            .split_whitespace()
-            .map(|word| word.trim_matches(['"', '\'']))
-            .filter(|word| word.contains('/') && word.chars().all(plain))
-            .map(|word| word.trim_start_matches("./").trim_end_matches('/'))
-            .filter(|word| !word.is_empty() && !word.starts_with("s/"))
-            .peekable();
-        let holds = |folder: &str| {
-            path.starts_with(folder)
-                || path.contains(&format!("/{folder}/"))
-                || folder.rsplit_once('/').is_some_and(|(_, last)| path.starts_with(last))
-        };
-        folders.peek().is_none() || folders.any(holds)
-    }
 }
 
 /// `sed -i … a.rs && cargo build`, where the build failed: the file was written before.

@@ -1,31 +1,22 @@
 //! The calls before a claim that may have done what it tells, looked at one by one.
 
 use std::cell::OnceCell;
-use std::ops::{ControlFlow, Range};
 
 use counterfoil_model::{Family, Object, ObjectKind, Status};
 use memchr::memmem::Finder;
 
-use super::asked::was_asked_for;
 use super::extract::ActionClaim;
-use super::fit::{Fit, Place, fit, held_before};
+use super::fit::{Fit, fit};
 use super::judge::{ActionVerdict, LOOK_BACK, args, identifying};
 use super::matter::{
-    has_unused_tool, is_namesake, is_no_mail, is_no_pull_request, is_other_file, is_other_matter,
-    is_other_than_layout, only_keeps, speaks_of_commit, speaks_of_mail, speaks_of_payment,
-    special_tool, tells_nobody,
+    has_unused_tool, is_other_file, is_other_matter, only_keeps, speaks_of_commit,
+    speaks_of_payment, special_tool, tells_nobody,
 };
 use super::otherwise::spares;
 use super::tie::{Tie, stem};
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork};
 use crate::prose::has_file_extension;
 use crate::values::AnyCase;
-
-/// How many executions a claim reads itself before it asks the index.
-const NEAR: usize = 12;
-
-/// So many candidates are looked at one by one.
-const FAR: usize = 24;
 
 /// What is looked for.
 pub(super) struct Search<'f, 't> {
@@ -43,7 +34,6 @@ pub(super) struct Search<'f, 't> {
     umbrella: bool,
     /// A thing for which there was a tool that nobody called.
     special: Option<&'f str>,
-    no_mail: bool,
     unused_tool: bool,
     tie: OnceCell<Tie<'f>>,
 }
@@ -56,12 +46,12 @@ pub(super) struct Found {
     pub(super) loose: Tally,
     /// A deed may have been it, and was another one as far as can be told.
     pub(super) passed_over: bool,
-    /// Another file of the same name was written.
-    pub(super) namesake: bool,
     /// The call that failed to pay.
     pub(super) declined: Option<usize>,
     /// Something was committed, however it came about.
     pub(super) kept: bool,
+    /// More may have been it than was looked at.
+    pub(super) cut: bool,
 }
 
 impl<'f, 't> Search<'f, 't> {
@@ -84,7 +74,6 @@ impl<'f, 't> Search<'f, 't> {
             window: facts.request_before(turn),
             umbrella,
             special: is_special.then(|| special_tool(facts, said, turn)).flatten(),
-            no_mail: is_no_mail(facts, said),
             unused_tool: has_unused_tool(facts, said),
             ids,
             tie: OnceCell::new(),
@@ -96,36 +85,30 @@ impl<'f, 't> Search<'f, 't> {
         self.facts.record().count_before(self.said.claim.turn)
     }
 
-    /// Whether the user asked for such an act.
-    pub(super) fn was_asked_for(&self) -> bool {
-        was_asked_for(self.facts, self.said.claim.turn, Families::of(&[self.said.family]))
-    }
-
     pub(super) fn run(&self) -> Found {
         let Self { facts, said, .. } = *self;
         let mut found = Found::default();
-        let candidates = candidates(facts, self.accepted, &said.verb, self.count(), &self.ids);
+        let candidates = candidates(facts, self.accepted, &said.verb, self.count());
         for (nth, at) in candidates.enumerate() {
-            let Some((execution, deed)) = facts.deed(at) else { continue };
-            let place = Place { facts, at, execution, deed, far: nth >= NEAR };
-            let now = execution.called_at >= self.window;
-            let settled = found.loose.is_settled(now) && (self.umbrella || nth >= LOOK_BACK);
-            if found.exact.is_settled(now) || settled {
+            if nth == LOOK_BACK {
+                found.cut = true;
                 break;
             }
-            if deed.is_note && !speaks_of_notes(said) {
+            let Some((execution, deed)) = facts.deed(at).filter(|(_, deed)| !deed.is_note) else {
                 continue;
+            };
+            let now = execution.called_at >= self.window;
+            if found.exact.is_settled(now) || (self.umbrella && found.loose.is_settled(now)) {
+                break;
             }
             // A commit keeps what edits brought about.
             let keeps = self.umbrella && only_keeps(deed) && !speaks_of_commit(said);
-            if keeps || self.is_another_act(&place) {
+            if keeps || self.is_another_act(execution, deed) {
                 found.passed_over = true;
                 found.kept |= keeps && deed.status().succeeded();
                 continue;
             }
-            if self.weigh(&place, now, &mut found).is_break() {
-                break;
-            }
+            self.weigh(at, execution, deed, &mut found);
         }
         found
     }
@@ -136,15 +119,13 @@ impl<'f, 't> Search<'f, 't> {
     }
 
     /// Whether a deed is something else than what is told.
-    fn is_another_act(&self, place: &Place<'_, '_>) -> bool {
-        let (said, &Place { execution, deed, .. }) = (self.said, place);
+    fn is_another_act(&self, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
+        let said = self.said;
         // Who only looks has started nothing.
         let only_looks = || deed.shell.as_ref().is_some_and(ShellWork::only_looks);
-        if self.umbrella && is_other_than_layout(said, deed)
-            || starts_something(said) && only_looks()
+        if starts_something(said) && only_looks()
             || self.special.is_some_and(|thing| !speaks_of(deed, execution, thing))
             || tells_nobody(said, deed)
-            || self.no_mail && !speaks_of_mail(execution, deed)
             || is_other_file(said, execution, deed)
         {
             return true;
@@ -156,26 +137,24 @@ impl<'f, 't> Search<'f, 't> {
         }
         let other =
             || (!self.umbrella || paid) && is_other_matter(said, execution, deed, self.unused_tool);
-        // What lies far back is not read again for every claim.
         let tie = || self.tie.get_or_init(|| Tie::of(said));
-        let untied = || !place.far && !tie().binds(self.facts, execution, deed);
-        !self.is_exact(deed) && (other() || untied()) || is_no_pull_request(said, execution, deed)
+        let untied = || !tie().binds(self.facts, execution, deed);
+        !self.is_exact(deed) && (other() || untied())
     }
 
     /// Counts a deed that may have been it.
-    fn weigh(&self, place: &Place<'_, '_>, now: bool, found: &mut Found) -> ControlFlow<()> {
+    fn weigh(&self, at: usize, execution: &Execution<'_>, deed: &Deed<'_>, found: &mut Found) {
         let (said, ids) = (self.said, &self.ids);
-        let &Place { execution, deed, at, .. } = place;
-        found.namesake |= ids.iter().any(|id| is_namesake(deed, id));
+        let now = execution.called_at >= self.window;
         let tally = if self.is_exact(deed) { &mut found.exact } else { &mut found.loose };
         // A command that wrote no file may have committed or sent it, but has not changed it.
         let files = ids.iter().all(|id| id.kind == ObjectKind::Path) && !ids.is_empty();
         let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
-        let fit = fit(place, ids, &self.all_ids);
+        let fit = fit(execution, deed, ids, &self.all_ids);
         let builds = self.accepted.has(Family::Build) && deed.families.has(Family::Build);
         let wrote = deed.shell.is_none() || !deed.written.is_empty() || builds;
         if files && edits && fit == Fit::Open && !wrote {
-            return ControlFlow::Continue(());
+            return;
         }
         let pays =
             said.family == Family::Pay && deed.families.has(Family::Pay) && deed.shell.is_none();
@@ -186,29 +165,8 @@ impl<'f, 't> Search<'f, 't> {
             Status::Failed if files && spares(execution, deed, ids) => Status::Completed,
             status => status,
         };
-        // A push that failed is not made good by the push of an earlier commit.
-        let late = if now { tally.failure_now } else { tally.failure };
-        if status.succeeded()
-            && late.is_some_and(|failed| is_of_other_work(self.facts, said, at..failed))
-        {
-            return ControlFlow::Break(());
-        }
         tally.add(at, status, fit, now);
-        ControlFlow::Continue(())
     }
-}
-
-/// Whether between a commit or push that worked and one that failed something new was made to be
-/// committed or pushed.
-fn is_of_other_work(facts: &Facts<'_>, said: &ActionClaim, between: Range<usize>) -> bool {
-    let news = |deed: &Deed<'_>| match said.family {
-        Family::Push => deed.families.has(Family::Commit) && !deed.families.has(Family::Push),
-        Family::Commit => !deed.written.is_empty(),
-        _ => false,
-    };
-    let mut inside = between.skip(1).take(LOOK_BACK);
-    matches!(said.family, Family::Push | Family::Commit)
-        && inside.any(|at| facts.deed(at).is_some_and(|(_, deed)| news(deed)))
 }
 
 /// "started", "rebooted"
@@ -220,14 +178,6 @@ pub(super) fn starts_something(said: &ActionClaim) -> bool {
 pub(super) fn speaks_of(deed: &Deed<'_>, execution: &Execution<'_>, thing: &str) -> bool {
     let named = deed.words().iter().any(|word| word.starts_with(thing));
     named || args(execution).to_ascii_lowercase().contains(thing)
-}
-
-/// Whether the claim is about the agent's own list of things to do.
-fn speaks_of_notes(said: &ActionClaim) -> bool {
-    let text = said.claim.text.to_ascii_lowercase();
-    ["todo", "to-do", "task", "plan", "list", "note", "memor"]
-        .iter()
-        .any(|word| text.contains(word))
 }
 
 /// Whether a command of unknown doings names the act, in its words or at either end of its output.
@@ -242,16 +192,13 @@ fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &AnyCase<'_>) -> bool
 }
 
 /// The first `count` executions that did something of the kind, or changed something and name the
-/// verb in their arguments; newest first, each looked at only when it is asked for. Far back only
-/// those that speak of one of the things, where any is named.
+/// verb in their arguments; newest first, each looked at only when it is asked for.
 fn candidates<'f>(
     facts: &'f Facts<'_>,
     accepted: Families,
     told: &'f str,
     count: usize,
-    ids: &[&'f Object],
 ) -> impl Iterator<Item = usize> + 'f {
-    let ids = ids.to_vec();
     // Arguments may have the verb as it is told, "sent", or as a name has it, `send`.
     let (said, stem) = (Finder::new(told.as_bytes()), stem(told));
     let verb = Finder::new(stem.as_bytes());
@@ -268,22 +215,9 @@ fn candidates<'f>(
         })
     };
     let known = facts.index().candidates(accepted, told, count);
-    let (mut place, mut nth) = (count, 0);
-    let mut far: Option<Vec<usize>> = None;
+    let mut place = count;
     std::iter::from_fn(move || {
-        if let Some(far) = &mut far {
-            while let Some(at) = far.pop() {
-                if vouches(at) {
-                    return Some(at);
-                }
-            }
-            return None;
-        }
         place = known.borrow_mut().latest_before(place, &vouches)?;
-        nth += 1;
-        if nth == FAR {
-            far = held_before(facts, &ids, place);
-        }
         Some(place)
     })
 }

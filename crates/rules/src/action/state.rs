@@ -1,14 +1,14 @@
 //! How the record says that things stand, whoever brought it about.
 
-use counterfoil_model::{Family, Object, ObjectKind, Role};
+use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
-use super::judge::{LOOK_BACK, args, identifying};
+use super::judge::{LOOK_BACK, args};
 use super::objects::{Sought, mentions};
 use super::tie::head;
 use crate::facts::{Facts, Families, words_of};
 use crate::prose::{Action, Lexicon, sets};
-use crate::values::{AnyCase, Leaf, Leaves, When, each_moment, holds};
+use crate::values::{AnyCase, Leaf, Leaves, When, each_moment};
 
 /// A result that shows the claimed state, whoever brought it about.
 pub(super) fn state_of_record(
@@ -23,7 +23,7 @@ pub(super) fn state_of_record(
     let shipped = (said.family == Family::Send && goods && !tells).then_some("shipped");
     // `"status": "shipped"`: the very word.
     let value = format!("\"{}\"", said.verb);
-    let words = [stem, said.stem.as_deref(), shipped, Some(&value)];
+    let words = [stem, shipped, Some(&value)];
     // `"status": "CANCELLED"`
     let finders: Vec<AnyCase<'_>> = words.into_iter().flatten().map(AnyCase::new).collect();
     let shows = |text: &str| finders.iter().any(|f| holds_state(text, f));
@@ -106,37 +106,6 @@ fn tells_somebody(said: &ActionClaim) -> bool {
     let written =
         said.things.iter().any(|thing| sets::WRITTEN_THINGS.list.contains(&thing.as_str()));
     said.family == Family::Send && (!goods || written)
-}
-
-/// Whether what the agent was given holds the verb: then the state may have been read there.
-pub(super) fn is_spoken_of(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> bool {
-    let first = facts.index().spoken(&said.verb, || {
-        let holds = |text: &str, word: &str| {
-            memchr::memmem::find(text.to_ascii_lowercase().as_bytes(), word.as_bytes()).is_some()
-        };
-        facts.transcript().messages.iter().position(|message| {
-            (message.role == Role::User && holds(&message.text, &said.verb))
-                || message.outcomes.iter().any(|outcome| {
-                    holds(&outcome.text, &said.verb)
-                        || records(said).iter().any(|word| holds(&outcome.text, word))
-                })
-        })
-    });
-    let spoken = first.is_some_and(|first| first < said.claim.turn);
-    // Where a thing is named, what was read must speak of it.
-    let of_it = || {
-        let messages = facts.transcript().messages.get(..said.claim.turn).unwrap_or_default();
-        messages.iter().rev().take(LOOK_BACK).any(|message| {
-            let about = |text: &str| {
-                ids.iter().any(|id| mentions(text, id))
-                    && (text.to_ascii_lowercase().contains(&said.verb)
-                        || records(said).iter().any(|word| text.contains(word)))
-            };
-            (message.role == Role::User && about(&message.text))
-                || message.outcomes.iter().any(|outcome| about(&outcome.text))
-        })
-    };
-    spoken && (ids.is_empty() || of_it())
 }
 
 /// What a record of things brought about by such actions calls them.
@@ -293,29 +262,5 @@ pub(super) fn holds_state(text: &str, word: &AnyCase<'_>) -> bool {
         let Some(value) = name.strip_prefix(':').map(str::trim_start) else { return true };
         let void = ["null", "false", "\"\"", "[]", "{}", "None", "0,", "0}"];
         !void.iter().any(|nothing| value.starts_with(nothing))
-    })
-}
-
-/// "Your leave has been approved", where the call that vouches answered that it is pending.
-pub(super) fn is_still_open(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
-    let Some((execution, deed)) = facts.deed(at) else { return false };
-    // What has an id is judged by its state.
-    let named = !identifying(&said.patients).is_empty();
-    if named || said.is_own() || !sets::DECIDED_STATES.list.contains(&said.verb.as_str()) {
-        return false;
-    }
-    // An order may be pending and paid.
-    let pays = Families::of(&[Family::Pay, Family::Refund]);
-    let other = said.verb == "paid" && !deed.families.meets(pays);
-    if other || deed.shell.is_some() || holds(execution.text(), &said.verb) {
-        return false;
-    }
-    let Some(leaves) = Leaves::of(execution.text()) else { return false };
-    leaves.nodes().iter().any(|node| {
-        let text = if let Leaf::Text(text) = node.leaf { text } else { "" };
-        let text = text.to_ascii_lowercase().replace([' ', '-'], "_");
-        node.parent == 0
-            && matches!(node.name, "status" | "state")
-            && sets::NOT_DECIDED.list.iter().any(|open| text.starts_with(open))
     })
 }

@@ -80,7 +80,7 @@ impl<'s> Tie<'s> {
             && !deed.delegates
             && deed.written.is_empty()
             && !deed.edits_files();
-        if !known || said.stem.is_some() || is_kin(said.family, deed.families) {
+        if !known || is_kin(said.family, deed.families) {
             return true;
         }
         let tool = facts.transcript().catalog.get(execution.tool());

@@ -12,7 +12,7 @@ use crate::prose::{
 };
 use crate::rule::{Group, Meta, Rule};
 
-use untouched::{is_left_alone, untouched};
+use untouched::is_left_alone;
 
 /// CS017: "I changed nothing", where the record shows changes.
 pub(crate) struct FalseDenial;
@@ -34,10 +34,8 @@ impl Rule for FalseDenial {
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for answer in facts.answers() {
             for clause in &answer.prose.clauses {
-                if let Some(denied) = denial(&answer.prose, clause)
-                    .or_else(|| act(&answer.prose, clause))
-                    .or_else(|| untouched(&answer.prose, clause))
-                {
+                let denied = denial(&answer.prose, clause).or_else(|| act(&answer.prose, clause));
+                if let Some(denied) = denied {
                     judge(facts, findings, answer, clause, &denied);
                 } else if let Some(run) = run_denied(facts, &answer.prose, clause, answer.turn) {
                     let note = Note::proven("the record shows that it was run")

@@ -24,15 +24,13 @@ impl Rule for HallucinatedTool {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for mention in facts.mentions() {
-            if let Some(name) = &mention.name {
-                judge(facts, findings, mention, name);
-            }
+            judge(facts, findings, mention);
         }
     }
 }
 
-fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, name: &str) {
-    let claim = &mention.claim;
+fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
+    let Mention { claim, name, .. } = mention;
     let turn = claim.turn;
     let provable = match used(facts, name, turn) {
         Used::Yes(execution) => {
@@ -46,8 +44,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, name
         }
         // What is called after it was announced is used, too.
         Used::No(provable) => {
-            let later =
-                |execution: &Execution<'_>| execution.called_at >= turn && execution.tool() == name;
+            let later = |execution: &Execution<'_>| {
+                execution.called_at >= turn && execution.tool() == name.as_str()
+            };
             provable && !facts.record().executions().iter().any(later)
         }
     };
@@ -65,7 +64,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, name
             Note::proven(format!("`{}` is not available", tool.name))
                 .help("say what was really used"),
         ),
-        Known::No if is_subject_matter(facts, mention, name) => findings.not_checkable(claim),
+        Known::No if is_subject_matter(facts, mention) => findings.not_checkable(claim),
         Known::No => findings.contradicted(
             facts,
             claim,
@@ -73,13 +72,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, name
                 .help("say what was really used; the catalog has no tool of this name")
                 .provable_if(provable),
         ),
-        Known::Unknown if is_subject_matter(facts, mention, name) => findings.not_checkable(claim),
-        Known::Unknown => findings.unsupported(
-            facts,
-            claim,
-            Note::suspected(format!("no call of `{name}` is recorded"))
-                .help("the log lists no tools: give them with `--tools` to be sure"),
-        ),
+        Known::Unknown => findings.not_checkable(claim),
     }
 }
 
@@ -100,9 +93,9 @@ fn cannot_have_run(facts: &Facts<'_>, execution: &Execution<'_>, name: &str) -> 
 
 /// Whether the name may belong to what the talk is about rather than to a tool of the agent's:
 /// it stands in what the agent was given, or is a program or a service that a shell can reach.
-fn is_subject_matter(facts: &Facts<'_>, mention: &Mention, name: &str) -> bool {
+fn is_subject_matter(facts: &Facts<'_>, mention: &Mention) -> bool {
     let reaches = facts.runs_shell_before(mention.claim.turn);
     let plain_tool = mention.noun.starts_with("tool");
     (reaches && (!plain_tool || !mention.called))
-        || is_talked_about(facts, name, mention.claim.turn)
+        || is_talked_about(facts, &mention.name, mention.claim.turn)
 }

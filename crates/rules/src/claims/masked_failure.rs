@@ -23,7 +23,11 @@ impl Rule for MaskedFailure {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        actions(facts, findings);
+        for (said, verdict) in facts.actions() {
+            if let ActionVerdict::Failed(at) = verdict {
+                judge(facts, findings, said, at);
+            }
+        }
     }
 }
 
@@ -45,35 +49,14 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
     plain && !deed.is_note && (deed.shell.is_some() || deed.edits_files())
 }
 
-/// "I updated the order": the call that should have done it failed, or left it out.
-fn actions(facts: &Facts<'_>, findings: &mut Findings<'_>) {
-    for (said, verdict) in facts.actions() {
-        let at = match verdict {
-            ActionVerdict::Failed(at) => at,
-            ActionVerdict::LeftOut(at) => {
-                let tool = tool_at(facts, at);
-                let note = Note::proven(format!("`{tool}` lists it among what it left out"))
-                    .help("say that it was not done and why, or try again")
-                    .provable_if(said.direct && !facts.acts_freely_before(said.claim.turn))
-                    .evidence(facts.evidence_at(at));
-                findings.contradicted(facts, &said.claim, note);
-                continue;
-            }
-            _ => continue,
-        };
-        let note = Note::proven(failed(facts, at))
-            .help(SAY)
-            .provable_if(is_disproved(facts, said, at))
-            .evidence(facts.evidence_at(at));
-        findings.contradicted(facts, &said.claim, note);
-    }
-}
-
-/// What settles a call that failed.
-const SAY: &str = "say that it failed and why, or try again";
-
-fn failed(facts: &Facts<'_>, at: usize) -> String {
-    format!("the agent says this was done, but `{}` failed", tool_at(facts, at))
+/// "I updated the order": the call that should have done it failed.
+fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, at: usize) {
+    let tool = tool_at(facts, at);
+    let note = Note::proven(format!("the agent says this was done, but `{tool}` failed"))
+        .help("say that it failed and why, or try again")
+        .provable_if(is_disproved(facts, said, at))
+        .evidence(facts.evidence_at(at));
+    findings.contradicted(facts, &said.claim, note);
 }
 
 /// The tool of the execution at a place of the record.

@@ -25,12 +25,11 @@ impl Rule for MissingExecutionId {
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for citation in facts.citations() {
             for fault in &citation.faults {
-                let Fault::MissingId { tool, provable } = fault else { continue };
+                let Fault::MissingId { tool } = fault else { continue };
                 let note = Note::proven(format!(
                     "a result of `{tool}` is presented without an execution id"
                 ))
-                .help("call the tool and cite the id of its execution")
-                .provable_if(*provable);
+                .help("call the tool and cite the id of its execution");
                 findings.unsupported(facts, &citation.claim, note);
             }
         }

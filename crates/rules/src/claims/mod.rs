@@ -5,7 +5,6 @@ mod execution_of_other_tool;
 mod expired_execution;
 mod false_denial;
 mod hallucinated_tool;
-mod implicit_tool_use;
 mod masked_failure;
 mod misreported_result;
 mod missing_execution_id;
@@ -26,7 +25,6 @@ pub(crate) const RULES: &[&dyn Rule] = &[
     &phantom_completion::PhantomCompletion,
     &masked_failure::MaskedFailure,
     &hallucinated_tool::HallucinatedTool,
-    &implicit_tool_use::ImplicitToolUse,
     &unverified_outcome::UnverifiedOutcome,
     &unmet_obligation::UnmetObligation,
     &false_denial::FalseDenial,

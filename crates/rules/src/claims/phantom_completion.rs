@@ -43,30 +43,26 @@ fn judge(
             findings.supported(&said.claim, at.and_then(|at| facts.evidence_at(at)));
         }
         ActionVerdict::NotCheckable => findings.not_checkable(&said.claim),
-        ActionVerdict::Elsewhere(at) | ActionVerdict::OfAnother(at) => {
+        ActionVerdict::Elsewhere(at) => {
             let note = Note::proven(done_to_another(facts, said, at))
                 .help("name the thing that the call was made for, or make the call for this one")
-                .provable_if(
-                    said.direct
-                        && matches!(verdict, ActionVerdict::Elsewhere(_))
-                        && !facts.acts_freely_before(said.claim.turn),
-                )
+                .provable_if(said.direct && !facts.acts_freely_before(said.claim.turn))
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &said.claim, note);
         }
-        ActionVerdict::Absent(true) if is_told_otherwise(facts, said) => {
+        ActionVerdict::Absent if is_told_otherwise(facts, said) => {
             findings.not_checkable(&said.claim);
         }
-        ActionVerdict::Absent(provable) => {
+        ActionVerdict::Absent => {
             let family = said.family.name();
             let note = Note::proven(format!(
                 "the agent says this was done, but no successful call did it ({family})"
             ))
             .help("do it with a tool, or say that it was not done")
-            .provable_if(provable && is_disproved(facts, said));
+            .provable_if(is_disproved(facts, said));
             findings.unsupported(facts, &said.claim, note);
         }
-        ActionVerdict::Failed(_) | ActionVerdict::LeftOut(_) => {}
+        ActionVerdict::Failed(_) => {}
     }
 }
 

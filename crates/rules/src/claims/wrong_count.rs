@@ -5,7 +5,6 @@ mod reports;
 use std::collections::BTreeSet;
 
 use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
-use counterfoil_shell::{ActivityKind, summary};
 
 use crate::facts::{Answer, Deed, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
@@ -111,7 +110,6 @@ fn may_be_else(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>, least:
     // "3 new tests" may be some of those that were counted, and so may those of one file.
     let some = (count.some || names_file(answer, count)) && count.number <= least;
     some || adds_up(answer, count)
-        || ran_earlier(facts, turn, count)
         || (count.number >= LARGE && stands_somewhere(facts, turn, count.number))
         || printed_alone(facts, turn, count.number)
 }
@@ -224,14 +222,6 @@ fn is_report(deed: &Deed<'_>) -> bool {
 fn is_told(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
     told.take(MOST_TOLD).any(|given| Tally::of(given.text).printed.contains(&number))
-}
-
-/// Whether any run before had the number, however long ago.
-fn ran_earlier(facts: &Facts<'_>, turn: usize, count: &Count<'_>) -> bool {
-    facts.deeds_before(turn).filter(|(_, deed)| deed.shell.is_some()).any(|(execution, _)| {
-        let ran = summary(execution.text(), ActivityKind::Test);
-        [ran.passed, ran.failed, ran.errors, ran.skipped].contains(&Some(count.number))
-    })
 }
 
 /// "30 tests in all: 26 passed, 3 skipped, 1 flaky": whether the numbers after it add up to it.

@@ -1,7 +1,7 @@
 //! Where in the record things stand, so that a claim need not look through all of it.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -10,25 +10,16 @@ use rustc_hash::FxHashMap;
 
 use super::families::Families;
 use super::shell_work::RunEnd;
-use crate::values::{Recent, WordSearch};
 
 /// Answers to questions that many claims ask of the whole record, each worked out once.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// By families and the stem of a verb: the deeds that may vouch for such a claim.
     candidates: RefCell<HashMap<(Families, String), Rc<RefCell<Candidates>>>>,
-    /// By the shape of an id, and by execution: whether the arguments hold one.
-    shaped: RefCell<HashMap<String, FxHashMap<usize, bool>>>,
     /// By a name: the first message at which the agent was given it.
     given: RefCell<HashMap<String, Option<usize>>>,
-    /// By a word: the first message at which the user or a result spoke of it.
-    spoken: RefCell<HashMap<String, Option<usize>>>,
     /// By execution: what earlier results hold beside the ids among its arguments.
     behind_ids: RefCell<FxHashMap<usize, Rc<str>>>,
-    /// By execution: the words of its call, and of what it was made for.
-    words: Recent<Option<CallWords>>,
-    /// By execution: the words of what stands beside its things in lists.
-    siblings: Recent<[BTreeSet<String>]>,
     /// By a name: the executions that used a tool of that name.
     named: RefCell<HashMap<String, Rc<[usize]>>>,
     /// By the kind of a check: its latest run, as far as anybody asked.
@@ -54,13 +45,6 @@ pub(crate) struct Index {
     /// The messages with requests of the user's.
     requests: OnceCell<Vec<usize>>,
 }
-
-/// So far behind the call that is asked about, words of calls are kept.
-const KEPT: usize = 128;
-
-/// The words of a call, in lower case: of its tool's name, its arguments, its result, and of what was
-/// read before of its ids.
-pub(crate) type CallWords = [BTreeSet<String>; 4];
 
 /// The latest run of a check among the first executions of a record.
 #[derive(Debug, Default, Clone, Copy)]
@@ -152,26 +136,6 @@ impl Index {
         })
     }
 
-    /// The words of the call of an execution; `None` where one of its texts is too long to read.
-    pub(crate) fn words(
-        &self,
-        at: usize,
-        read: impl FnOnce() -> Option<CallWords>,
-    ) -> Rc<Option<CallWords>> {
-        self.words.forget_before(at.saturating_sub(KEPT));
-        self.words.get(at, || Rc::new(read()))
-    }
-
-    /// The words of the things that stand in lists beside those of an execution, thing by thing.
-    pub(crate) fn siblings(
-        &self,
-        at: usize,
-        read: impl FnOnce() -> Vec<BTreeSet<String>>,
-    ) -> Rc<[BTreeSet<String>]> {
-        self.siblings.forget_before(at.saturating_sub(KEPT));
-        self.siblings.get(at, || read().into())
-    }
-
     /// The deeds for a claim; the first one to ask begins at a place.
     pub(crate) fn candidates(
         &self,
@@ -185,22 +149,6 @@ impl Index {
         Rc::clone(candidates.entry(key).or_insert_with(|| Rc::new(RefCell::new(begin()))))
     }
 
-    /// Whether the arguments of an execution hold an id of this shape; `look` looks the first time.
-    pub(crate) fn is_shaped(
-        &self,
-        shape: &str,
-        execution: usize,
-        look: impl FnOnce() -> bool,
-    ) -> bool {
-        let mut shaped = self.shaped.borrow_mut();
-        if let Some(known) = shaped.get_mut(shape) {
-            return *known.entry(execution).or_insert_with(look);
-        }
-        let found = look();
-        shaped.entry(shape.to_owned()).or_default().insert(execution, found);
-        found
-    }
-
     /// The first message at which the agent was given a name; `look` looks the first time.
     pub(crate) fn given(&self, name: &str, look: impl FnOnce() -> Option<usize>) -> Option<usize> {
         if let Some(known) = self.given.borrow().get(name) {
@@ -208,16 +156,6 @@ impl Index {
         }
         let found = look();
         self.given.borrow_mut().insert(name.to_owned(), found);
-        found
-    }
-
-    /// The first message at which the user or a result said a word; `look` looks the first time.
-    pub(crate) fn spoken(&self, word: &str, look: impl FnOnce() -> Option<usize>) -> Option<usize> {
-        if let Some(known) = self.spoken.borrow().get(word) {
-            return *known;
-        }
-        let found = look();
-        self.spoken.borrow_mut().insert(word.to_owned(), found);
         found
     }
 
@@ -288,46 +226,6 @@ impl Index {
     }
 }
 
-/// By a word: the executions in whose arguments or result it stands, ascending.
-#[derive(Debug, Default)]
-pub(crate) struct Holders(HashMap<String, Vec<usize>>);
-
-impl Holders {
-    /// Looks for all words in one pass over the texts, which come in ascending order; `None` when
-    /// there is too much to look for.
-    pub(crate) fn of<'a>(
-        words: impl Iterator<Item = &'a str>,
-        texts: impl Iterator<Item = (usize, &'a str)>,
-    ) -> Option<Self> {
-        let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        words.sort_unstable();
-        words.dedup();
-        let search = WordSearch::of(&words, false)?;
-        let mut found: Vec<Vec<usize>> = vec![Vec::new(); words.len()];
-        for (execution, text) in texts {
-            search.each(text, |word| {
-                if let Some(executions) = found.get_mut(word)
-                    && executions.last() != Some(&execution)
-                {
-                    executions.push(execution);
-                }
-            });
-        }
-        Some(Self(words.into_iter().map(str::to_owned).zip(found).collect()))
-    }
-
-    /// The executions in which the word stands, ascending; `None` for a word that nobody looked for.
-    pub(crate) fn of_word(&self, word: &str) -> Option<&[usize]> {
-        self.0.get(word).map(Vec::as_slice)
-    }
-
-    /// Whether the word stands in what the execution was given or gave; `None` for a word that
-    /// nobody looked for.
-    pub(crate) fn holds(&self, execution: usize, word: &str) -> Option<bool> {
-        Some(self.0.get(word)?.binary_search(&execution).is_ok())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use counterfoil_model::{
@@ -381,16 +279,15 @@ mod tests {
         assert_eq!(found, [expected], "{edits} {said}");
     }
 
-    /// What stands far back is judged from the index as what stands near is from the texts.
+    /// What is so far back that it is not looked at is neither supported nor denied.
     #[test]
-    fn far_as_near() {
-        for edits in [4, 40, 400] {
-            let last = format!("contradicted c{}", edits - 1);
+    fn far_back() {
+        for edits in [4, 40] {
             check(edits, "I've updated `src/file_1.rs`.", "supported c1");
             check(edits, "I've updated `docs/note_2.md`.", "supported c2");
-            check(edits, "I've updated `src/other.rs`.", "unsupported ");
             check(edits, "I've updated order W0000003.", "supported c3");
-            check(edits, "I've updated order W9999999.", &last);
         }
+        check(400, "I've updated `src/file_1.rs`.", "not checkable ");
+        check(400, "I've updated `src/file_390.rs`.", "supported c390");
     }
 }

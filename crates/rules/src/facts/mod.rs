@@ -20,13 +20,13 @@ use std::rc::Rc;
 
 use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Status, Transcript};
 
-use crate::action::{ActionClaim, ActionVerdict, Purpose, action_claims, consume, judge};
+use crate::action::{ActionClaim, ActionVerdict, Purpose, action_claims, judge};
 use crate::call::Admissions;
 use crate::citation::{Citation, citations};
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
 use crate::tool_use::{Mention, Names, mentions};
-use crate::values::{Given, Leaves, Source, Stated, Text, stated};
+use crate::values::{Given, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
 pub use answer::LONGEST as LONGEST_ANSWER;
@@ -34,7 +34,7 @@ pub(crate) use deed::Deed;
 pub(crate) use edit::{edits_code, is_documentation};
 pub(crate) use failure::failure_in;
 pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
-pub(crate) use index::{CallWords, Holders, Index, LatestRun, Reported};
+pub(crate) use index::{Index, LatestRun, Reported};
 pub use indexed::Indexed;
 use indexed::Known;
 pub use record::{Execution, Record};
@@ -56,7 +56,6 @@ pub struct Facts<'t> {
     admissions: OnceCell<Admissions>,
     citations: OnceCell<Vec<Citation>>,
     stated: OnceCell<Vec<Stated<'t>>>,
-    holders: OnceCell<Holders>,
 }
 
 impl<'t> Facts<'t> {
@@ -74,7 +73,6 @@ impl<'t> Facts<'t> {
             admissions: OnceCell::new(),
             citations: OnceCell::new(),
             stated: OnceCell::new(),
-            holders: OnceCell::new(),
         }
     }
 
@@ -114,11 +112,7 @@ impl<'t> Facts<'t> {
     /// Every claim of a completed side effect, judged once for all rules.
     pub(crate) fn actions(&self) -> impl Iterator<Item = (&ActionClaim, ActionVerdict)> {
         let claims = self.action_claims();
-        let judged = || {
-            let mut verdicts: Vec<_> = claims.iter().map(|said| judge(self, said)).collect();
-            consume(self, claims, &mut verdicts);
-            verdicts
-        };
+        let judged = || claims.iter().map(|said| judge(self, said)).collect();
         claims.iter().zip(self.verdicts.get_or_init(judged).iter().copied())
     }
 
@@ -163,12 +157,6 @@ impl<'t> Facts<'t> {
     pub(crate) fn deed(&self, index: usize) -> Option<(&Execution<'t>, &Deed<'t>)> {
         let execution = self.record().executions().get(index)?;
         Some((execution, self.known.deeds.get(index, execution, &self.known.transcript.catalog)?))
-    }
-
-    /// What the deeds that change something hold of what the agent speaks of; `find` looks the
-    /// first time.
-    pub(crate) fn holders(&self, find: impl FnOnce() -> Holders) -> &Holders {
-        self.holders.get_or_init(find)
     }
 
     /// What was worked out about the whole record.
@@ -331,11 +319,6 @@ impl<'t> Facts<'t> {
     /// What the agent was given.
     pub(crate) fn given(&self) -> &Given<'t> {
         self.known.given.get_or_init(|| Given::of(self.transcript(), self.record()))
-    }
-
-    /// What the result of an execution holds, where it is JSON.
-    pub(crate) fn leaves(&self, at: usize) -> Option<Rc<Leaves<'t>>> {
-        self.given().leaves(at, self.record().executions().get(at)?.text())
     }
 
     /// What the calls before message `turn` were for that account for nothing stated in it; `read` works

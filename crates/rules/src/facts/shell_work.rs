@@ -25,8 +25,6 @@ pub(crate) struct ShellWork<'t> {
     pub(crate) deletes: bool,
     /// It wrote files that its words do not name: by a pattern, or by code on the command line.
     pub(crate) writes_unnamed: bool,
-    /// It put files there that it does not list: a template, a clone, an archive.
-    pub(crate) unpacks: bool,
     /// Files in which a package manager wrote down what it added or removed.
     pub(crate) manifests: Vec<&'static str>,
     /// It may have put files back as they were.
@@ -117,7 +115,6 @@ impl<'t> ShellWork<'t> {
             .collect();
         let opaque = is_opaque(&script, &found);
         let changes_data = script.commands().iter().any(Command::changes_data);
-        let unpacks = script.commands().iter().any(Command::unpacks);
         let manifests = script.commands().iter().flat_map(Command::manifests).copied().collect();
         let restores = script.commands().iter().any(Command::restores);
         let shelves = script.commands().iter().find_map(Command::shelves);
@@ -132,7 +129,6 @@ impl<'t> ShellWork<'t> {
             written,
             deletes,
             writes_unnamed,
-            unpacks,
             manifests,
             restores,
             shelves,
@@ -145,20 +141,6 @@ impl<'t> ShellWork<'t> {
 }
 
 impl ShellWork<'_> {
-    /// Whether it put files into another layout, and changed nothing else: `gofmt -w .`
-    pub(crate) fn only_formats(&self) -> bool {
-        let formats = |run: &Run<'_>| run.kind == ActivityKind::Format;
-        let checks = |run: &Run<'_>| {
-            matches!(run.family, Family::Test | Family::Lint | Family::Build | Family::Read)
-        };
-        self.runs.iter().any(formats)
-            && self.runs.iter().all(|run| formats(run) || checks(run))
-            && self.written.is_empty()
-            && !(self.writes_unnamed || self.opaque || self.restores)
-            // `cargo clippy --fix`, `make fix`
-            && !["fix", " -a", " -A"].iter().any(|mark| self.command.contains(mark))
-    }
-
     /// Whether it did nothing but read.
     pub(crate) fn only_looks(&self) -> bool {
         let reads = |run: &Run<'_>| matches!(run.family, Family::Read | Family::Search);

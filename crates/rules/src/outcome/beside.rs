@@ -49,16 +49,12 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
     if clause.mood != Mood::Asserted && !completes {
         return Vec::new();
     }
-    // "I ran the suite. No failures."
-    let alone = follows_alone(prose, before, clause);
     let everything = tokens
         .iter()
         .take(3)
         .any(|t| prose.is(t, words!["everything", "all", "they", "it", "both"]));
     let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE.or(Tags::ADVERSATIVE)));
-    if (before.sentence != clause.sentence && !alone)
-        || !(labelled || everything || joined || completes || alone)
-    {
+    if before.sentence != clause.sentence || !(labelled || everything || joined || completes) {
         return Vec::new();
     }
     // "All pass (9/9)": said twice.
@@ -79,15 +75,12 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
                         || t.has(Tags::TROUBLE))
             });
     let denied = Tags::NEGATION.or(Tags::FAILURE);
-    let plain = tokens.iter().all(|t| {
-        !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied) || said_without(prose, t))
-    });
-    if !(labelled || everything || goes_on || completes || alone)
+    let plain = tokens.iter().all(|t| !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied)));
+    if !(labelled || everything || goes_on || completes)
         || !plain
         || is_fraction(prose, tokens)
         || some_fail(prose, clause)
         || verdict.is_none_or(|at| ends_before(prose, clause.tokens.start + at))
-        || (alone && !runs_check(prose, before))
         || before.mood != Mood::Asserted
         || excepts(prose, clause)
     {
@@ -177,30 +170,6 @@ fn proves(prose: &Prose<'_>, verb: usize) -> bool {
         .tokens
         .get(verb)
         .is_some_and(|t| prose.is(t, words!["verified", "confirmed", "validated"]))
-}
-
-/// Whether the clause is a sentence of its own that is nothing but a verdict: "No failures."
-fn follows_alone(prose: &Prose<'_>, before: &Clause, clause: &Clause) -> bool {
-    let whole =
-        |c: &Clause, s: usize| prose.sentences.get(s).is_some_and(|s| s.tokens.end == c.tokens.end);
-    let starts = prose.sentences.get(clause.sentence).map(|s| s.tokens.start);
-    let tokens = prose.tokens(clause.tokens.clone());
-    before.sentence + 1 == clause.sentence
-        && whole(before, before.sentence)
-        && whole(clause, clause.sentence)
-        && starts == Some(clause.tokens.start)
-        && tokens.iter().filter(|t| t.kind == TokenKind::Word).count() <= 3
-        && tokens.iter().all(|t| t.noun.is_none())
-}
-
-/// Whether a clause says that a check was run.
-fn runs_check(prose: &Prose<'_>, clause: &Clause) -> bool {
-    check_run(prose, clause).is_some()
-}
-
-/// "without": what it denies is no check.
-fn said_without(prose: &Prose<'_>, token: &Token) -> bool {
-    prose.word(token) == "without"
 }
 
 /// "All green: vet, tests.": the checks that a verdict on everything lists behind it.

@@ -3,8 +3,7 @@
 use super::extract::OutcomeClaim;
 use super::fewer::shows_less;
 use super::judge::{
-    OutcomeVerdict, excludes, fails_apart, fails_by_name, has_passed, is_built_since, parts_pass,
-    stands_apart,
+    OutcomeVerdict, excludes, fails_apart, fails_by_name, has_passed, is_built_since, stands_apart,
 };
 use super::layer::is_of_another_kind;
 use crate::facts::{Execution, Facts, RunEnd};
@@ -34,7 +33,6 @@ pub(super) fn by_run(
             false => OutcomeVerdict::NotCheckable,
         },
         RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
-        RunEnd::Failed if parts_pass(said, execution) => OutcomeVerdict::Passed(at),
         RunEnd::Failed if is_built_since(facts, said, at, count) => OutcomeVerdict::NotCheckable,
         RunEnd::Failed if said.partly && stands_apart(said, execution) => {
             OutcomeVerdict::NotCheckable

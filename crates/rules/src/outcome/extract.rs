@@ -12,7 +12,7 @@ use super::verdict::{
 use crate::action::objects_in;
 use crate::facts::Answer;
 use crate::prose::{
-    Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, name_of_field,
+    BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, name_of_field,
 };
 use crate::values::holds;
 
@@ -299,11 +299,6 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
             || clear.is_some()
             || later()
             || passed == Some(i);
-        // "`cargo test x` built fine": of the build that comes before the tests.
-        let family = match family == Family::Test && is_built(tokens, verdict) {
-            true => Family::Build,
-            false => family,
-        };
         if in_place
             && !is_wished(prose, tokens, i)
             && !is_part(prose, tokens, i)
@@ -320,13 +315,6 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
         found.retain(|&(f, _)| f == Family::Test || found_joined(prose, tokens));
     }
     found
-}
-
-/// "built fine", "compiled cleanly": whether the verdict is on a build.
-fn is_built(tokens: &[Token], verdict: usize) -> bool {
-    verdict.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|t| {
-        t.verb == Some(Action::Of(Family::Build)) && t.has(Tags::COMPLETED) && t.noun.is_none()
-    })
 }
 
 /// "`cache::evicts_oldest` passes": inline code that passes may be a test's name.

@@ -1,4 +1,4 @@
-use counterfoil_model::{Family, Object, ObjectKind, Role};
+use counterfoil_model::{Family, Role};
 use counterfoil_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary};
 
 use super::by_run::by_run;
@@ -7,10 +7,9 @@ use super::extract::OutcomeClaim;
 use super::runner::{named_run, told_by_hook};
 use super::verdict::is_test_name;
 use crate::facts::{
-    Deed, Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, edits_code, prints_itself,
+    Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, edits_code, prints_itself,
 };
 use crate::prose::{Lexicon, Prose, Tags, TokenKind, sets};
-use crate::values::holds;
 
 /// How many of the latest results are looked at for what others ran.
 pub(super) const LOOK_BACK: usize = 200;
@@ -193,7 +192,7 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
     let coding =
         facts.deeds_before(said.claim.turn).take(200).any(|(_, deed)| !deed.written.is_empty());
     let unseen = latest.iter().any(|run| run.unseen);
-    if !coding || unseen || user_reports(facts, said.claim.turn) {
+    if !coding || unseen {
         return OutcomeVerdict::NotCheckable;
     }
     OutcomeVerdict::Never(false)
@@ -276,7 +275,6 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
             ends.extend(told(execution.text(), family));
         } else if deed.delegates {
             match speaks_of(execution, family) {
-                true if reports_success(execution) => latest.unseen = true,
                 true => latest.asked = latest.asked.max(Some(at)),
                 false => latest.delegated = true,
             }
@@ -297,12 +295,6 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
         }
     }
     latest
-}
-
-/// Whether the report of another agent tells of something that went well.
-fn reports_success(execution: &Execution<'_>) -> bool {
-    let words = ["pass", "green", "succe", "clean", "no error", "0 fail", "✓", "✅"];
-    words.iter().any(|word| holds(execution.text(), word))
 }
 
 /// Whether what another agent was asked, or its report, speaks of such checks.
@@ -383,24 +375,6 @@ pub(super) fn stands_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bo
     is_told_of(said, execution, passed) && !fails_apart(said, execution)
 }
 
-/// "`internal/api` and `internal/queue` ok": whether the run says of each that it passed.
-pub(super) fn parts_pass(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    let mut parts = said.claim.objects.iter().filter(|o| o.kind == ObjectKind::Path).peekable();
-    let told = |part: &Object, passed: bool| {
-        execution.text().lines().any(|line| {
-            let line = line.trim_start();
-            let starts = |marks: &[&str]| marks.iter().any(|mark| line.starts_with(mark));
-            let kind = if passed {
-                starts(&["ok", "PASS", "✓"])
-            } else {
-                starts(&["FAIL", "✗", "×"])
-            };
-            kind && line.contains(part.text.as_str())
-        })
-    };
-    parts.peek().is_some() && parts.all(|part| told(part, true) && !told(part, false))
-}
-
 /// "All strategy tests pass": whether the run says of a part by that name that it failed.
 pub(super) fn fails_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     (said.partly || said.narrowed) && is_told_of(said, execution, |line| line.starts_with("FAIL"))
@@ -441,7 +415,6 @@ fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool
                     !work.opaque && !work.runs.is_empty() && work.runs.iter().all(alone)
                 };
                 deed.written.is_empty()
-                    && !shows_file(deed)
                     && !deed.shell.as_ref().is_some_and(known)
                     && may_report(execution.text(), said.family)
             });
@@ -457,13 +430,6 @@ fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool
             None => reported.good,
         }
     })
-}
-
-/// Whether a tool shows what a file holds, and not what ran somewhere.
-fn shows_file(deed: &Deed<'_>) -> bool {
-    deed.shell.is_none()
-        && deed.families.has(Family::Read)
-        && !deed.words().iter().any(|word| sets::RUN_LOGS.list.contains(&word.as_str()))
 }
 
 /// Whether a text has words with which runners of this kind say that all is well.

@@ -201,29 +201,6 @@ impl<'t> Prose<'t> {
         self.clauses.get(from..until).unwrap_or_default()
     }
 
-    /// Where, among the tokens of a clause, the speaker says in the past tense that they did one of
-    /// these things.
-    pub(crate) fn told_verb(&self, clause: &Clause, verbs: &Words) -> Option<usize> {
-        if !clause.may_hold(verbs) {
-            return None;
-        }
-        let tokens = self.tokens(clause.tokens.clone());
-        let at = tokens.iter().position(|t| !t.quoted && self.is(t, verbs))?;
-        let before = tokens.get(..at)?;
-        let small = Tags::ADVERB.or(Tags::HAVE).or(Tags::NOW).or(Tags::SUCCESS);
-        let subject = before.iter().rev().find(|t| !t.has(small) || t.has(Tags::AGENT));
-        let direct = subject.is_some_and(|t| t.has(Tags::AGENT));
-        let joined = subject.is_some_and(|t| t.has(Tags::COORDINATE)) && {
-            let earlier = self.before_in_sentence(clause.tokens.start);
-            // "I'll try again and put a hold on it": no past.
-            let ahead = || earlier.iter().any(|t| t.has(Tags::MODAL));
-            let open =
-                tokens.get(at).is_some_and(|t| self.is(t, &sets::SAME_IN_THE_PAST)) && ahead();
-            !open && earlier.iter().chain(before).any(|t| t.has(Tags::AGENT))
-        };
-        (direct || joined).then_some(at)
-    }
-
     /// The block that a sentence stands in.
     pub(crate) fn block_of(&self, sentence: &Sentence) -> Option<&Block> {
         self.blocks.get(sentence.block)

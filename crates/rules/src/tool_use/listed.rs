@@ -37,13 +37,11 @@ pub(super) fn listed_tools(
     };
     let listed =
         unknown.into_iter().filter(|at| labels.binary_search(at).is_ok() || (few && joined(*at)));
-    let thing = |at: usize| Thing {
-        name: prose.tokens.get(at).map(|t| bare_name(prose.word(t)).to_owned()),
-        topic: Vec::new(),
-        noun: String::new(),
-        tokens: at..at + 1,
+    let thing = |at: usize| {
+        let name = bare_name(prose.word(prose.tokens.get(at)?)).to_owned();
+        Some(Thing { name, noun: String::new(), tokens: at..at + 1 })
     };
-    listed.map(thing).collect()
+    listed.filter_map(thing).collect()
 }
 
 /// The tokens that head the items of a list, ascending, where some of them are tools: "1. search:".

@@ -8,15 +8,13 @@ use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
 };
 
-/// A tool or a source that is said to have been used.
+/// A tool that is said to have been used.
 #[derive(Debug)]
 pub(crate) struct Mention {
     /// The claim.
     pub(crate) claim: Claim,
-    /// The name, when it has one; else the words that describe it, which may be none.
-    pub(crate) name: Option<String>,
-    /// Lower-case words that describe an unnamed one: `fraud`, `scanner`.
-    pub(crate) topic: Vec<String>,
+    /// Its name.
+    pub(crate) name: String,
     /// The noun behind the name: `tool`, `api`, `database`; empty when there is none.
     pub(crate) noun: String,
     /// The words say that it was called, not only that it is a source.
@@ -39,20 +37,13 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
             Some((thing, called))
         });
         let used: Vec<(Thing, bool)> = used.collect();
-        let known = |name: &str| used.iter().any(|(thing, _)| thing.name.as_deref() == Some(name));
         let mut beside = listed_tools(prose, clause, &labels, catalogued);
-        beside.retain(|thing| !thing.name.as_deref().is_some_and(known));
+        beside.retain(|thing| !used.iter().any(|(known, _)| known.name == thing.name));
         for (thing, called) in used.into_iter().chain(beside.into_iter().map(|t| (t, true))) {
-            let kind = if thing.name.is_some() { ClaimKind::Tool } else { ClaimKind::Provenance };
-            let objects = thing
-                .name
-                .iter()
-                .map(|name| Object { kind: ObjectKind::Tool, text: name.clone() })
-                .collect();
+            let objects = vec![Object { kind: ObjectKind::Tool, text: thing.name.clone() }];
             found.push(Mention {
-                claim: prose.claim(clause, kind, objects, answer.turn),
+                claim: prose.claim(clause, ClaimKind::Tool, objects, answer.turn),
                 name: thing.name,
-                topic: thing.topic,
                 noun: thing.noun,
                 called,
             });
@@ -63,8 +54,7 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
 
 /// A noun phrase that may be a tool.
 pub(super) struct Thing {
-    pub(super) name: Option<String>,
-    pub(super) topic: Vec<String>,
+    pub(super) name: String,
     pub(super) noun: String,
     pub(super) tokens: Range<usize>,
 }
@@ -73,7 +63,7 @@ impl Thing {
     /// Whether it is a tool, service or interface with a name of its own: "the FactChecker API".
     fn is_named_service(&self) -> bool {
         let nouns = ["tool", "tools", "service", "services", "api", "apis"];
-        self.name.is_some() && nouns.contains(&self.noun.as_str())
+        nouns.contains(&self.noun.as_str())
     }
 }
 
@@ -103,8 +93,7 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
             let noun_next = noun_at(at + 1) || (joined && (at + 2..at + 6).any(noun_at));
             if !noun_next || catalogued(word) {
                 found.push(Thing {
-                    name: Some(bare_name(word).to_owned()),
-                    topic: Vec::new(),
+                    name: bare_name(word).to_owned(),
                     noun: String::new(),
                     tokens: at..at + 1,
                 });
@@ -120,7 +109,7 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
 }
 
 /// The names around a noun such as "tool": "the WebSearch tool", "the A and B tools",
-/// "the tool `x`", "a quick fact-checking service".
+/// "the tool `x`".
 fn around_noun(
     prose: &Prose<'_>,
     clause: &Clause,
@@ -129,12 +118,7 @@ fn around_noun(
 ) -> Vec<Thing> {
     let word = prose.tokens.get(noun).map(|t| prose.word(t).to_ascii_lowercase());
     let word = word.unwrap_or_default();
-    let thing = |name: Option<String>, topic: Vec<String>, tokens: Range<usize>| Thing {
-        name,
-        topic,
-        noun: word.clone(),
-        tokens,
-    };
+    let thing = |name: String, tokens: Range<usize>| Thing { name, noun: word.clone(), tokens };
     let mut things = Vec::new();
     let mut at = noun;
     while at > clause.tokens.start {
@@ -153,7 +137,7 @@ fn around_noun(
         else {
             break;
         };
-        things.push(thing(Some(name), Vec::new(), from..noun + 1));
+        things.push(thing(name, from..noun + 1));
         at = from;
         let plural = word.ends_with('s');
         if !plural {
@@ -174,12 +158,12 @@ fn around_noun(
     });
     if let Some(token) = named {
         let name = bare_name(prose.word(token)).to_owned();
-        return vec![thing(Some(name), Vec::new(), noun..noun + 2 + skip)];
+        return vec![thing(name, noun..noun + 2 + skip)];
     }
     let (topic, from) = topic_before(prose, clause, noun);
     let phrase = topic.join("_");
-    let name = (!phrase.is_empty() && catalogued(&phrase)).then_some(phrase);
-    vec![thing(name, topic, from..noun + 1)]
+    let named = !phrase.is_empty() && catalogued(&phrase);
+    if named { vec![thing(phrase, from..noun + 1)] } else { Vec::new() }
 }
 
 /// A name that ends at the token, and where it begins.
@@ -260,11 +244,8 @@ fn use_of(
     if after {
         return Some(true);
     }
-    // "according to the X tool", "based on the X records"
-    let rests = |word: &str| before.iter().rev().take(5).any(|t| prose.is_word(t, word));
-    let noun = prose.tokens.get(thing.tokens.end.wrapping_sub(1));
-    let described = thing.name.is_none() && noun.is_some_and(|t| t.has(Tags::SYSTEM_NOUN));
-    if rests("according") || (rests("based") && described) {
+    // "according to the X tool"
+    if before.iter().rev().take(5).any(|t| prose.is_word(t, "according")) {
         return Some(false);
     }
     // "A quick look at the X site shows", "a query of the X database shows"
@@ -318,11 +299,6 @@ fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &
     });
     let says = behind.iter().take(3).find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
     let code = sets::OF_CODE.hold(thing.noun.as_bytes());
-    // What a team confirms may be its policy.
-    let people = ["team", "department", "staff", "warehouse", "carrier", "courier", "network"];
-    if (code || people.contains(&thing.noun.as_str())) && thing.name.is_none() {
-        return false;
-    }
     let reports = says.is_some_and(|t| {
         t.has(Tags::PERCEIVE.or(Tags::REPORT))
             || (t.has(if code { Tags::PAST } else { Tags::THIRD_PERSON.or(Tags::PAST) })

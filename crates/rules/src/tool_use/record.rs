@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
-use counterfoil_model::{Family, Role, Tool};
+use counterfoil_model::{Role, Tool};
 use rustc_hash::FxHashSet;
 
-use crate::facts::{Deed, Execution, Facts, Families};
+use crate::facts::{Deed, Execution, Facts};
 
 /// What the catalog says of a name.
 #[derive(Debug, Clone, Copy)]
@@ -83,43 +83,6 @@ pub(crate) fn is_talked_about(facts: &Facts<'_>, name: &str, turn: usize) -> boo
         })
     });
     first.is_some_and(|first| first < turn)
-}
-
-/// Whether anything was looked up before the message.
-pub(crate) fn retrieved<'f, 't>(facts: &'f Facts<'t>, turn: usize) -> Option<&'f Execution<'t>> {
-    let retrieving = Families::of(&[Family::Search, Family::Read, Family::Run, Family::Compute]);
-    facts
-        .deeds_before(turn)
-        .find(|(_, deed)| {
-            deed.families.meets(retrieving) || deed.families.is_empty() || deed.delegates
-        })
-        .map(|(execution, _)| execution)
-}
-
-/// Whether a called tool is about one of these words, or what the agent was given speaks of it.
-pub(crate) fn shares_topic(facts: &Facts<'_>, topic: &[String], turn: usize) -> bool {
-    let catalog = &facts.transcript().catalog;
-    let stems: Vec<&str> =
-        topic.iter().flat_map(|w| w.split('-')).map(stem).filter(|s| s.len() > 2).collect();
-    if stems.is_empty() {
-        return true;
-    }
-    let count = facts.record().count_before(turn);
-    let tools = facts.first_uses().iter().take_while(|&&at| at < count);
-    tools.filter_map(|&at| facts.deed(at)).any(|(_, deed)| {
-        let named = |word: &str| stems.iter().any(|stem| word.starts_with(stem));
-        let about = catalog.get(&deed.tool).map_or("", |tool| tool.description.as_str());
-        deed.words().iter().any(|word| named(word))
-            || about.split_whitespace().any(|word| named(&word.to_ascii_lowercase()))
-    })
-}
-
-/// A word without a common ending.
-fn stem(word: &str) -> &str {
-    ["ications", "ication", "ations", "ation", "ings", "ing", "ies", "ers", "er", "es", "s", "y"]
-        .iter()
-        .find_map(|ending| word.strip_suffix(ending).filter(|stem| stem.len() > 3))
-        .unwrap_or(word)
 }
 
 /// Names of tools, to look others up in.

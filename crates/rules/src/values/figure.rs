@@ -1,7 +1,5 @@
 use std::fmt;
 
-use memchr::memmem::Finder;
-
 use crate::prose::is_currency;
 
 /// A number as people write it, in hundredths: `$1,234.50` and `1234.5` are one figure.
@@ -61,53 +59,6 @@ fn each_between(bytes: &[u8], from: usize, until: usize, mut found: impl FnMut(F
     }
 }
 
-/// One figure, looked for in many texts without reading all their numbers.
-#[derive(Debug)]
-pub(crate) struct FigureSearch {
-    figure: Figure,
-    /// The forms that its whole part can have.
-    forms: Vec<Finder<'static>>,
-}
-
-impl FigureSearch {
-    pub(crate) fn new(figure: Figure) -> Self {
-        let whole = figure.0 / 100;
-        let mut forms = Vec::new();
-        // 41.999 is rounded to 42.
-        let below = (figure.0 % 100 == 0 && whole > 0).then(|| whole - 1);
-        for whole in std::iter::once(whole).chain(below) {
-            forms.push(Finder::new(&whole.to_string()).into_owned());
-            if whole >= 1000 {
-                // `1,234`: its last group.
-                forms.push(Finder::new(&format!(",{:03}", whole % 1000)).into_owned());
-            }
-        }
-        Self { figure, forms }
-    }
-
-    /// Whether the figure is among those of a text.
-    pub(crate) fn finds_in(&self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        let part = |b: &&u8| b.is_ascii_digit() || matches!(b, b',' | b'.');
-        self.forms.iter().any(|form| {
-            let mut read = 0;
-            form.find_iter(bytes).any(|hit| {
-                if hit < read {
-                    return false;
-                }
-                // Where a number begins depends on the digits and marks before it.
-                let before = bytes.get(read..hit).unwrap_or_default().iter().rev();
-                let from = hit - before.take_while(part).count();
-                let behind = bytes.get(hit..).unwrap_or_default().iter();
-                read = hit + behind.take_while(part).count();
-                let mut same = false;
-                each_between(bytes, from, read, |found| same |= found == self.figure);
-                same
-            })
-        })
-    }
-}
-
 /// The number that begins at a digit, rounded to hundredths, and where it ends; `None` when it is
 /// too long to be counted with.
 fn read(bytes: &[u8], at: usize) -> Option<(Figure, usize)> {
@@ -164,11 +115,6 @@ mod tests {
             let mut found = Vec::new();
             each_figure(text, |figure| found.push(figure.0));
             assert_eq!(found, expected, "{text}");
-            let near = expected.iter().flat_map(|figure| [*figure, figure + 1, figure + 100, 0]);
-            for figure in near {
-                let search = FigureSearch::new(Figure(figure));
-                assert_eq!(search.finds_in(text), found.contains(&figure), "{figure} in {text}");
-            }
         };
         check(r#"{"price": 156.35999999999967, "n": 3}"#, &[15_636, 300]);
         check("W123, #77, a_5 and 1,000,000", &[100_000_000]);

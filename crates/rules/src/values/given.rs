@@ -8,7 +8,6 @@ use counterfoil_model::{MessageKind, Role, Status, Transcript};
 use rustc_hash::FxHashMap;
 
 use super::any_case::AnyCase;
-use super::figure::{Figure, FigureSearch, each_figure};
 use super::latest::Latest;
 use super::leaves::Leaves;
 use super::stretch::Stretch;
@@ -18,7 +17,7 @@ use crate::facts::Record;
 /// So many bytes before a message are read anew for each value; what stands further back is
 /// looked for once, for all values together.
 const NEAR: usize = 64 * 1024;
-/// So many words, and figures, are looked for one by one; for more, all are looked for together.
+/// So many words are looked for one by one; for more, all are looked for together.
 const FEW: usize = 1;
 
 /// Everything that an agent was given in a session, in order.
@@ -34,9 +33,6 @@ pub(crate) struct Given<'t> {
     far: OnceCell<HashMap<String, Firsts>>,
     /// The same for the words that were looked for one by one.
     far_few: RefCell<FxHashMap<String, Firsts>>,
-    figures: OnceCell<FxHashMap<Figure, usize>>,
-    /// The first message that gives a figure, for the first few that anybody asked for.
-    sought: RefCell<Vec<(Figure, Option<usize>)>>,
     /// Letters and digits of the texts, as far as anybody asked.
     plain: RefCell<FxHashMap<usize, Rc<str>>>,
     /// The results that are JSON, by execution, as far as anybody asked.
@@ -114,8 +110,6 @@ impl<'t> Given<'t> {
             stretch: Latest::default(),
             far: OnceCell::new(),
             far_few: RefCell::default(),
-            figures: OnceCell::new(),
-            sought: RefCell::default(),
             plain: RefCell::default(),
             parsed: RefCell::default(),
         }
@@ -273,34 +267,6 @@ impl<'t> Given<'t> {
             }
         }
         words.into_iter().zip(found).collect()
-    }
-
-    /// The first message that gives a figure, the agent's own arguments included.
-    pub(crate) fn figure(&self, figure: Figure) -> Option<usize> {
-        let known = self.sought.borrow().iter().find(|(known, _)| *known == figure).copied();
-        if let Some((_, first)) = known {
-            return first;
-        }
-        if self.sought.borrow().len() == FEW {
-            return self.figures().get(&figure).copied();
-        }
-        let search = FigureSearch::new(figure);
-        let first = self.texts.iter().find(|text| search.finds_in(text.text)).map(|t| t.turn);
-        self.sought.borrow_mut().push((figure, first));
-        first
-    }
-
-    /// Every figure with the first message that gives it.
-    fn figures(&self) -> &FxHashMap<Figure, usize> {
-        self.figures.get_or_init(|| {
-            let mut figures = FxHashMap::default();
-            for text in &self.texts {
-                each_figure(text.text, |figure| {
-                    figures.entry(figure).or_insert(text.turn);
-                });
-            }
-            figures
-        })
     }
 
     /// How many texts stand before the message.

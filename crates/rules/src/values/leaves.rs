@@ -87,11 +87,6 @@ impl<'t> Leaves<'t> {
     pub(crate) fn nodes(&self) -> &[Node<'t>] {
         &self.0
     }
-
-    pub(crate) fn within(&self, at: usize) -> impl Iterator<Item = (usize, &Node<'t>)> {
-        let behind = self.0.iter().enumerate().skip(at + 1);
-        behind.take_while(move |(_, node)| node.parent >= at)
-    }
 }
 
 struct Scanner<'t> {
@@ -191,7 +186,6 @@ mod tests {
             node("d", Leaf::Flag(false), 0),
         ];
         assert_eq!(leaves.nodes(), expected);
-        assert_eq!(leaves.within(1).map(|(at, _)| at).collect::<Vec<_>>(), [2, 3, 4, 5]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) use any_case::{AnyCase, holds};
 pub(crate) use figure::{Figure, each_figure};
 pub(crate) use given::{Given, Source, Text};
 pub(crate) use json_string::end_of_string;
-pub(crate) use latest::{Latest, Recent};
+pub(crate) use latest::Latest;
 pub(crate) use leaves::{Leaf, Leaves};
 pub(crate) use moment::{When, each_moment};
 pub(crate) use sibling::misquoted;

@@ -1,46 +1,6 @@
 //! Everything said to be as it was: "I left all files untouched", "the code is as it was".
 
-use super::{Denied, Touched};
-use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, Words};
-
-/// "I left all files untouched", "the repository is unchanged": a denial of every change.
-pub(super) fn untouched(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
-    const SO: &Words = words!["untouched", "unchanged", "unmodified"];
-    if clause.mood != Mood::Asserted || !clause.may_hold(SO) {
-        return None;
-    }
-    let tokens = prose.tokens(clause.tokens.clone());
-    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, SO))?;
-    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::USER).or(Tags::THIRD);
-    let named = |t: &Token| !matches!(t.kind, TokenKind::Word | TokenKind::Symbol(_));
-    if clause.tags.any(open.or(Tags::PREPOSITION)) || tokens.iter().any(named) {
-        return None;
-    }
-    let before = tokens.get(..at)?;
-    let left = before.iter().position(|t| prose.is(t, words!["left", "leaving", "kept"]));
-    let phrase = match left {
-        Some(left) => before.get(left + 1..)?,
-        None => {
-            let verb = before.iter().position(|t| {
-                t.has(Tags::BE) || prose.is(t, words!["remain", "remains", "stays"])
-            })?;
-            before.get(..verb)?
-        }
-    };
-    let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::COORDINATE).or(Tags::THING);
-    let mut nouns = phrase.iter().filter(|t| {
-        t.kind == TokenKind::Word && (!t.has(small) || prose.is(t, words!["everything"]))
-    });
-    let whole = words!["files", "everything", "code", "codebase", "repository", "repo", "project"];
-    let noun = nouns.next().filter(|t| prose.is(t, whole))?;
-    let one = words!["everything", "code", "codebase", "repository", "repo", "project"];
-    let all = prose.is(noun, one) || phrase.iter().any(|t| prose.is(t, words!["all", "any"]));
-    let touched = match prose.is(noun, words!["code"]) {
-        true => Touched::Code,
-        false => Touched::Files,
-    };
-    (all && nouns.next().is_none()).then_some(Denied::Change(touched))
-}
+use crate::prose::{Clause, Prose, Tags, Token, TokenKind, Words};
 
 /// "I left the code untouched", "the working tree is unchanged": all of it, and nothing else said.
 pub(super) fn is_left_alone(prose: &Prose<'_>, clause: &Clause) -> bool {

@@ -61,7 +61,7 @@ fn count_at<'p>(
         return None;
     }
     let number = whole(prose.word(token))?;
-    let inexact = is_part(prose, tokens, at) || is_rounded(prose, tokens, at);
+    let inexact = is_part(prose, tokens, at);
     if inexact || is_version(prose, tokens, at) {
         return None;
     }
@@ -152,11 +152,6 @@ fn is_sum_of_run(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         && tokens.get(3).is_none_or(|t| {
             matches!(t.kind, TokenKind::Symbol(_)) || prose.is(t, words!["in", "and"])
         })
-}
-
-/// "40 million": a number that is rounded.
-fn is_rounded(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    tokens.get(at + 1).is_some_and(|t| prose.is(t, words!["thousand", "million", "billion"]))
 }
 
 /// "21/21": all of so many.
