@@ -53,12 +53,21 @@ impl CallStatus {
             let read = serde_json::from_str(text).unwrap_or(Value::Null);
             return if reports_failure(&read) { Self::Failed } else { Self::Completed };
         }
-        if opens_with(text, &REFUSALS) {
-            return Self::Denied;
+        match told_by_opening(text) {
+            Some(Self::Failed) if prints => Self::Completed,
+            told => told.unwrap_or(Self::Completed),
         }
-        let failed = !prints && (opens_with(text, &FAILURES) || opens_with_http_error(text));
-        if failed { Self::Failed } else { Self::Completed }
     }
+}
+
+/// What a message about a call says by how it begins: that the call failed, or was refused.
+#[must_use]
+pub fn told_by_opening(text: &str) -> Option<CallStatus> {
+    if opens_with(text, &REFUSALS) {
+        return Some(CallStatus::Denied);
+    }
+    let failed = opens_with(text, &FAILURES) || opens_with_http_error(text);
+    failed.then_some(CallStatus::Failed)
 }
 
 /// A longer result is content, not a message about the call.

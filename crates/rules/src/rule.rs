@@ -39,5 +39,6 @@ pub struct Meta {
 
 /// Every rule, claim rules first, each group in the order of its table.
 pub fn rules() -> impl Iterator<Item = &'static dyn Rule> {
-    crate::claims::RULES.iter().chain(crate::call::RULES).copied()
+    let claims = crate::claims::RULES.iter().chain(crate::citation::RULES);
+    claims.chain(crate::call::RULES).copied()
 }

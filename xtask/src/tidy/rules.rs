@@ -7,11 +7,9 @@ use counterfoil_rules::rules;
 
 use super::{Complaint, House};
 
-/// The folders of rules, each with the file that holds its table.
-const FOLDERS: [(&str, &str); 2] = [
-    ("crates/rules/src/claims", "crates/rules/src/claims/mod.rs"),
-    ("crates/rules/src/call/rules", "crates/rules/src/call/mod.rs"),
-];
+/// The folders of rules, each with the file that holds its table. Rules that differ only in what they
+/// say of themselves are rows of a table in one file: call rules, and those about citations.
+const FOLDERS: [(&str, &str); 1] = [("crates/rules/src/claims", "crates/rules/src/claims/mod.rs")];
 
 const HEADINGS: [&str; 7] = [
     "What it finds",

@@ -6,7 +6,6 @@ use std::ops::Range;
 use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::judge::LOOK_BACK;
-use super::left_alone::without_changing;
 use super::objects::{mentions, objects_in};
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words, sets};
@@ -32,9 +31,7 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     if !clause.tags.any(Tags::NEGATION) && !clause.may_hold(DENIALS) {
         return None;
     }
-    if let Some(denied) = without_changing(prose, clause) {
-        return Some(denied);
-    }
+
     let tokens = prose.tokens(clause.tokens.clone());
     let verb = DeniedVerb::of(prose, tokens)?;
     let own = verb.object(prose, tokens)?;

@@ -11,7 +11,7 @@ use super::made_good::is_done_by_name;
 use super::objects::{Sought, objects_in};
 use super::otherwise::spares;
 use crate::facts::{Deed, Execution, Facts, Families};
-use crate::prose::{Block, BlockKind, Prose, Sentence, Tags, Token, TokenKind};
+use crate::prose::{Prose, Tags, Token, TokenKind};
 
 /// So many calls before a claim are looked through.
 const MOST_CALLS: usize = 128;
@@ -87,38 +87,6 @@ pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>, acted_on: bool)
         longest.clear();
     }
     longest
-}
-
-/// The ids that the items of the list behind a sentence begin with; none where an item has none,
-/// or tells of what was not done.
-pub(super) fn listed_behind(prose: &Prose<'_>, sentence: &Sentence) -> Vec<Object> {
-    const MOST: usize = 32;
-    const NEAR: usize = 6;
-    let indent = |block: &Block| {
-        let before = prose.text.get(..block.span.start).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        line.len() - line.trim_start().len()
-    };
-    let item = |block: &&Block| matches!(block.kind, BlockKind::Item { .. });
-    let blocks = prose.blocks.get(sentence.block + 1..).unwrap_or_default();
-    let items: Vec<&Block> = blocks.iter().take_while(item).take(MOST).collect();
-    let Some(first) = items.first().map(|block| indent(block)) else { return Vec::new() };
-    let mut found = Vec::new();
-    for block in items.into_iter().filter(|block| indent(block) == first) {
-        let from = prose.tokens.partition_point(|t| (t.start as usize) < block.span.start);
-        let until = prose.tokens.partition_point(|t| (t.start as usize) < block.span.end);
-        let doubt = Tags::NEGATION.or(Tags::FAILURE).or(Tags::MODAL);
-        let open = prose.tokens(from..until).iter().any(|t| t.has(doubt))
-            || block.kind == BlockKind::Item { ticked: Some(false) };
-        let id = objects_in(prose, from..until.min(from + NEAR))
-            .into_iter()
-            .find(|o| o.kind == ObjectKind::Id && o.text.bytes().any(|b| b.is_ascii_digit()));
-        match id.filter(|_| !open) {
-            Some(id) => found.push(id),
-            None => return Vec::new(),
-        }
-    }
-    if found.len() < 2 { Vec::new() } else { found }
 }
 
 /// "v5.6.0": of something that is named elsewhere.

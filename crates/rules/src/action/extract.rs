@@ -3,13 +3,13 @@ use std::ops::Range;
 use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::named::Named;
-use super::no_act::{is_history, is_labelled, is_reduced, is_topic, tells_means};
+use super::no_act::{is_labelled, is_topic, tells_means};
 use super::objects::objects_in;
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::prose::{
-    Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
-    sets, unmarked,
+    BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
+    unmarked,
 };
 
 /// A claim that something was done.
@@ -29,8 +29,6 @@ pub(crate) struct ActionClaim {
     pub(crate) listed: Vec<Object>,
     /// The speaker plainly reports an act of their own.
     pub(crate) direct: bool,
-    /// A report of the past that may be history: only a failure on record speaks against it.
-    pub(crate) weak: bool,
     /// Says how things stand rather than what was done: what the agent read may say the same.
     pub(crate) state: bool,
     /// The message itself may be what was made: "I've drafted a summary".
@@ -115,7 +113,6 @@ fn action_claim(
     let text = span.of(prose.text).to_owned();
     Some(ActionClaim {
         claim: Claim { kind, text, objects, span, turn },
-        weak: is_weak(&act, state),
         direct: is_direct(&act, state),
         of_others: predicate.voice == Voice::PerfectPassive && !subject.iter().any(particular),
         paraphrased: act.family == Family::Send && tells_means(prose, clause),
@@ -139,19 +136,6 @@ fn span_of(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> Option<
     Some(unmarked(prose.text, Span::new(start, end)))
 }
 
-/// Whether a report of the past may be history.
-fn is_weak(act: &ToldAct<'_, '_>, state: bool) -> bool {
-    let ToldAct { prose, predicate, .. } = *act;
-    // "The preview is live.": a fact, unless it was to be brought about.
-    let lives = act.verb == "live" && predicate.voice == Voice::State && !predicate.emphatic;
-    let alone = || prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
-    let now = || predicate.emphatic || state || opens_with_done(prose);
-    lives && alone()
-        || is_reduced(prose, predicate)
-        || is_history(prose, predicate)
-        || predicate.voice == Voice::PastPassive && !now()
-}
-
 /// Whether the speaker plainly reports an act of their own.
 fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     let ToldAct { prose, predicate, .. } = *act;
@@ -167,16 +151,6 @@ pub(super) fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let group = prose.tokens(predicate.verb.saturating_sub(4)..predicate.object_tokens.end);
     let mut earlier = group.iter().filter(|t| t.has(Tags::EARLIER)).peekable();
     own && earlier.peek().is_some() && earlier.all(|t| prose.is(t, words!["already"]))
-}
-
-/// "It's already pushed": so by now, whoever did it.
-pub(super) fn is_settled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let before = prose.tokens(predicate.verb.saturating_sub(3)..predicate.verb);
-    let state = matches!(predicate.voice, Voice::State | Voice::PerfectPassive | Voice::Bare);
-    let earlier: Vec<&Token> = before.iter().filter(|t| t.has(Tags::EARLIER)).collect();
-    let already = !earlier.is_empty() && earlier.iter().all(|t| prose.is(t, words!["already"]));
-    let committed = matches!(predicate.action, Action::Of(Family::Commit | Family::Push));
-    state && already && committed
 }
 
 /// Whether the message opens with "Done!" or "All set.": what follows reports the work.

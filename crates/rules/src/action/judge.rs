@@ -4,7 +4,7 @@ use super::each::each;
 use super::extract::ActionClaim;
 use super::instead::{another_failed, is_reason};
 use super::made_good::is_made_good;
-use super::matter::{is_act_of_sender, is_recorded_payment, keeps_manifest};
+use super::matter::{is_act_of_sender, is_recorded_payment};
 use super::objects::mentions;
 use super::otherwise::{done_otherwise, may_be_written};
 use super::search::{Found, Search, starts_something};
@@ -12,7 +12,6 @@ use super::state::{
     dated_in_record, is_word_of_record, made_by, marked_in_record, state_of_record,
 };
 use super::tie::{head, stem};
-use super::writing::prints;
 use crate::facts::{Deed, Execution, Facts, Families, of_name, vouching};
 
 /// What the record says about a claimed action; executions by their place in the record.
@@ -112,10 +111,9 @@ fn by_record(search: &Search<'_, '_>) -> Option<ActionVerdict> {
 }
 
 /// Whether the record may not show who did it, or when: an agent that was asked to pass a message on, a
-/// payment within another call, the history of something ("the room was reserved").
+/// payment within another call.
 fn is_done_unseen(facts: &Facts<'_>, said: &ActionClaim) -> bool {
-    said.weak
-        || said.paraphrased && facts.delegates_before(said.claim.turn)
+    said.paraphrased && facts.delegates_before(said.claim.turn)
         || said.family == Family::Pay && is_recorded_payment(facts, said)
 }
 
@@ -133,38 +131,15 @@ fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
         return ActionVerdict::Elsewhere(elsewhere);
     }
     let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
-    let unclear = match files.is_empty() {
-        // What the user pasted may have been changed in the message.
-        true => {
-            let pasted = || search.count() == 0 && edits && facts.was_given_text(turn);
-            (said.textual && search.ids.is_empty())
-                || found.passed_over
-                || did_something_foreign(facts, turn)
-                || pasted()
-        }
-        // What version control lists as changed is not committed.
-        false => {
-            let listed = !matches!(said.family, Family::Commit | Family::Push);
-            listed && prints(facts, turn, &files) || keeps_manifest(facts, turn, &files)
-        }
-    };
+    // What the user pasted may have been changed in the message.
+    let pasted = || search.count() == 0 && edits && facts.was_given_text(turn);
+    let in_message = || (said.textual && search.ids.is_empty()) || pasted();
+    let unclear = files.is_empty() && (found.passed_over || in_message());
     let shown = facts.is_complete_before(turn) && !facts.is_opaque_before(turn);
     match said.direct && shown && !unclear {
         true => ActionVerdict::Absent,
         false => ActionVerdict::NotCheckable,
     }
-}
-
-/// Whether a tool worked whose name says nothing, among tools of which none is named in English.
-fn did_something_foreign(facts: &Facts<'_>, turn: usize) -> bool {
-    let tools = || {
-        let recent = facts.deeds_before(turn).take(LOOK_BACK).map(|(_, deed)| deed);
-        recent.filter(|deed| deed.shell.is_none())
-    };
-    let unknown = |deed: &Deed<'_>| deed.families.is_empty() && deed.status().succeeded();
-    tools().any(unknown)
-        && !tools().any(Deed::is_named_in_english)
-        && facts.tool_names().iter().all(|tool| tool.families.is_empty())
 }
 
 /// "LR-3 was approved today", where a call of another kind failed with these words: somebody else

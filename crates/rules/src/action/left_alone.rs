@@ -102,23 +102,3 @@ fn untouched_files(prose: &Prose<'_>, clause: &Clause, named: Range<usize>) -> O
     let files = !objects.is_empty() && objects.iter().all(|o| o.kind == ObjectKind::Path);
     (files && whole && !open).then(|| DeniedAct::of_files(objects))
 }
-
-/// "…, without changing any test file", "without touching `a.rs`"
-pub(super) fn without_changing(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
-    let tokens = prose.tokens(clause.tokens.clone());
-    let changing = words!["changing", "touching", "modifying", "editing"];
-    let at = tokens.windows(2).position(|pair| {
-        let [without, verb] = pair else { return false };
-        !without.quoted && prose.is(without, words!["without"]) && prose.is(verb, changing)
-    })?;
-    let small = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::USER_OWN);
-    let plain = words!["single", "existing", "file", "files", "one"];
-    let told = |t: &&Token| is_word(t) && !t.has(small) && !prose.is(t, plain);
-    let from = clause.tokens.start + at + 2;
-    let phrase = prose.tokens(from..clause.tokens.end);
-    let mut words = phrase.iter().filter(told);
-    let alone = words.next().is_some() && words.next().is_none();
-    let mut files = objects_in(prose, from..clause.tokens.end);
-    files.retain(|object| object.kind == ObjectKind::Path);
-    (alone && !files.is_empty()).then(|| DeniedAct::of_files(files))
-}

@@ -4,7 +4,7 @@ use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::judge::args;
-use super::objects::{mentions, needle};
+use super::objects::mentions;
 use super::state::{holds_state, records, state_stem};
 use super::tie::stem;
 use crate::facts::{Deed, Execution, Facts, Families, ToolName};
@@ -241,13 +241,6 @@ pub(super) fn tells_nobody(said: &ActionClaim, deed: &Deed<'_>) -> bool {
         && !deed.opaque
         && deed.words().iter().any(posts)
         && !deed.words().iter().any(tells)
-}
-
-/// Whether a package manager that ran keeps a file of that name: `cargo add serde`.
-pub(super) fn keeps_manifest(facts: &Facts<'_>, turn: usize, files: &[&Object]) -> bool {
-    facts.deeds_before(turn).filter_map(|(_, deed)| deed.shell.as_ref()).any(|work| {
-        work.manifests.iter().any(|name| files.iter().any(|file| needle(file) == *name))
-    })
 }
 
 /// "$1,250 has been paid", "the rent has been paid": a list of payments has one of this amount that

@@ -17,14 +17,12 @@ mod named;
 mod no_act;
 mod objects;
 mod otherwise;
-mod rows;
 mod search;
 mod state;
 mod tie;
 mod told_act;
 mod unspent;
 mod word_stem;
-mod writing;
 
 pub(crate) use denied::{DeniedAct, denied_act};
 pub(crate) use denied_run::run_denied;

@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use counterfoil_model::{Family, Object, ObjectKind};
 
-use super::each::{enumerated, listed_behind};
+use super::each::enumerated;
 use super::extract::{direct_object, goal_of, put_into, things_in};
-use super::no_act::{is_reduced, speaks_of_thing};
+use super::no_act::speaks_of_thing;
 use super::objects::{objects_in, patients_in};
-use super::rows::named_in_row;
 use super::told_act::ToldAct;
 use crate::prose::Voice;
 
@@ -35,28 +34,15 @@ impl Named {
             Voice::Active | Voice::Bare => direct_object(prose, &told),
             _ => predicate.subject_tokens.clone(),
         };
-        let mut patients = patients(act, range.clone());
-        let behind = listed_below(act, &patients);
+        let patients = patients(act, range.clone());
         let files = patients.iter().any(|o| o.kind == ObjectKind::Path);
-        let introduces = act.sentence.introduces && !files && behind.is_empty();
-        if introduces && !speaks_of_thing(prose, predicate) {
+        if act.sentence.introduces && !files && !speaks_of_thing(prose, predicate) {
             return Err(INTRODUCES);
         }
         let things = things_in(prose, range.clone());
         let mut objects = objects_in(prose, clause.tokens.start..told.end);
         objects.dedup();
-        let listed = match behind.is_empty() {
-            true => enumerated_in(act, range),
-            false => {
-                patients.clone_from(&behind);
-                behind
-            }
-        };
-        // "| A-7 | cancelled |": the row says what the state is of.
-        if objects.is_empty() && patients.is_empty() {
-            objects = named_in_row(prose, clause.sentence);
-            patients.clone_from(&objects);
-        }
+        let listed = enumerated_in(act, range);
         Ok(Self { patients, things, objects, listed })
     }
 }
@@ -87,18 +73,6 @@ fn patients(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
         patients.extend(goal);
     }
     patients
-}
-
-/// "These have been cancelled:" and a list of ids.
-fn listed_below(act: &ToldAct<'_, '_>, patients: &[Object]) -> Vec<Object> {
-    let ToldAct { prose, predicate, sentence, .. } = *act;
-    let noted = matches!(predicate.voice, Voice::Bare | Voice::BareResult);
-    // "besides the one I just changed (BK771):" introduces others.
-    let named_here = patients.iter().any(|o| o.kind == ObjectKind::Id);
-    match sentence.introduces && !noted && !named_here && !is_reduced(prose, predicate) {
-        true => listed_behind(prose, sentence),
-        false => Vec::new(),
-    }
 }
 
 /// The things that the clause itself enumerates.

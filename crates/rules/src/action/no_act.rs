@@ -239,15 +239,6 @@ pub(super) fn is_of_a_moment(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
     led && (then || that || the)
 }
 
-/// "Ordered on 2 March, delivered on 6 March": the history of something.
-pub(super) fn is_history(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let behind = prose.tokens(predicate.object_tokens.clone());
-    let dated =
-        behind.iter().skip(1).take(2).any(|t| t.kind == TokenKind::Date || t.has(Tags::MONTH));
-    let led = behind.first().is_some_and(|t| prose.is(t, words!["on", "in"]));
-    predicate.voice == Voice::Bare && led && dated
-}
-
 /// "Cancelled orders: refunds take a week": things of a kind before a colon, of which what follows
 /// may tell in general. What names one of them does not: "Deleted files: `a.txt`". A word alone
 /// may be explained: "Cancelled: it never left the warehouse".
@@ -423,15 +414,6 @@ pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
         && behind
             .filter_map(|at| prose.sentences.get(at))
             .any(|sentence| prose.tokens(sentence.tokens.clone()).iter().any(denies))
-}
-
-/// "those I opened": says which ones are meant, and leaves open what was done.
-pub(super) fn is_reduced(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let before = prose.before_in_sentence(predicate.verb);
-    let [.., led, who] = before else { return false };
-    predicate.voice == Voice::Active
-        && who.has(Tags::AGENT)
-        && prose.is(led, words!["those", "ones", "one"])
 }
 
 /// "I've let them know by adding a note": by what act it was done.

@@ -29,17 +29,12 @@ pub(crate) fn objects_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> 
             TokenKind::Identifier => ObjectKind::Name,
             TokenKind::Code if looks_like_path(text) => ObjectKind::Path,
             TokenKind::Code => ObjectKind::Quote,
-            TokenKind::Word if is_code_word(text) => ObjectKind::Id,
+
             TokenKind::Word | TokenKind::Symbol(_) => continue,
         };
         objects.push(Object { kind, text: text.to_owned() });
     }
     objects
-}
-
-/// A word of capitals only, long enough not to be an acronym of everyday use: `PUNERT`.
-fn is_code_word(text: &str) -> bool {
-    text.len() == 6 && text.bytes().all(|b| b.is_ascii_uppercase())
 }
 
 /// The typed things that were acted on, without the place where a warning or an error was reported:

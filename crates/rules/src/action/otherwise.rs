@@ -1,62 +1,45 @@
 //! What was done in another way than the call that failed, or that the verb asks for.
 
-use std::ops::Range;
-
 use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::extract::ActionClaim;
 use super::judge::ActionVerdict;
 use super::objects::mentions;
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, words_of};
-use crate::values::holds;
 
 /// How many of the latest executions are looked at.
 const LOOK_BACK: usize = 200;
 
 /// What speaks for a claim among the executions from place `since` on, though none of them is of its kind:
-/// a call named as the way in which it was done, a comment that told somebody, a command that may
-/// have written the files.
+/// a call named as the way in which it was done, a comment that informed somebody, a fixer that may have
+/// written the files.
 pub(super) fn done_otherwise(
     facts: &Facts<'_>,
     said: &ActionClaim,
     since: usize,
 ) -> Option<ActionVerdict> {
     let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
-    let files: Vec<&Object> =
-        said.claim.objects.iter().filter(|o| edits && o.kind == ObjectKind::Path).collect();
+    let files = edits && said.claim.objects.iter().any(|o| o.kind == ObjectKind::Path);
     let words = words_in(&said.claim.text);
-    let led = words.iter().any(|word| WAYS.contains(&word.as_str()));
-    let tells = tells(said, &words);
     let count = facts.record().count_before(said.claim.turn);
-    if said.family == Family::Move
-        && let Some(at) = booked_anew(facts, since..count)
-    {
-        return Some(ActionVerdict::Supported(Some(at)));
-    }
-    for at in (since..count).rev().take(LOOK_BACK) {
-        let Some((execution, deed)) = facts.deed(at) else { continue };
+    let recent = (since..count).rev().take(LOOK_BACK);
+    recent.filter_map(|at| Some((at, facts.deed(at)?.1))).find_map(|(at, deed)| {
         let repairs = |work: &ShellWork<'_>| {
             ["--fix", "--write"].iter().any(|flag| work.command.contains(flag))
         };
         // A fixer changes what it can, and fails for the rest.
-        if !files.is_empty() && deed.shell.as_ref().is_some_and(repairs) {
+        if files && deed.shell.as_ref().is_some_and(repairs) {
             return Some(ActionVerdict::NotCheckable);
         }
         if !deed.status().succeeded() {
-            continue;
+            return None;
         }
-        let unknown_doings = deed.opaque && deed.shell.is_none() && !deed.delegates;
-        if unknown_doings && !deed.is_note && speaks_of(said, execution) {
-            return Some(ActionVerdict::NotCheckable);
-        }
-        if tells && comments(deed) {
+        if tells(said) && comments(deed) {
             return Some(ActionVerdict::Supported(Some(at)));
         }
-        if led && deed.changes() && !deed.is_note && is_manner(&words, &deed.tool) {
-            return Some(ActionVerdict::NotCheckable);
-        }
-    }
-    None
+        let way = deed.changes() && !deed.is_note && is_manner(&words, &deed.tool);
+        way.then_some(ActionVerdict::NotCheckable)
+    })
 }
 
 /// Whether a command line after a failed edit may have written the files.
@@ -70,37 +53,6 @@ pub(super) fn may_be_written(facts: &Facts<'_>, said: &ActionClaim, since: usize
         && named
         && later
             .any(|(_, deed)| deed.status().succeeded() && deed.shell.as_ref().is_some_and(writes))
-}
-
-/// "The visit has been moved": a new one was booked and an old one cancelled.
-fn booked_anew(facts: &Facts<'_>, among: Range<usize>) -> Option<usize> {
-    let did = |families: &[Family]| {
-        let wanted = Families::of(families);
-        among.clone().rev().take(LOOK_BACK).find(|at| {
-            facts.deed(*at).is_some_and(|(_, deed)| {
-                deed.families.meets(wanted) && deed.status_for(wanted).succeeded()
-            })
-        })
-    };
-    did(&[Family::Cancel, Family::Delete]).and_then(|_| did(&[Family::Book, Family::Create]))
-}
-
-/// Whether a call of unknown doings, or its result, has something particular that the claim names:
-/// a number, an id, a name, the thing.
-fn speaks_of(said: &ActionClaim, execution: &Execution<'_>) -> bool {
-    let arguments = execution.arguments();
-    let stands = |word: &str| holds(arguments, word) || holds(execution.text(), word);
-    let text = said.claim.text.as_str();
-    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '"' | '`'));
-    let particular = words.skip(1).map(|word| word.trim_end_matches(['.', '!', ':', ';', '?']));
-    let mut particular = particular.filter(|word| {
-        let digits = word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit());
-        digits || (word.len() > 2 && word.starts_with(char::is_uppercase))
-    });
-    let stem = said.verb.get(..said.verb.len().min(5)).filter(|stem| stem.len() > 3);
-    particular.any(|word| stands(word.trim_start_matches(['$', '€', '£', '#'])))
-        || said.things.iter().any(|thing| thing.len() > 3 && stands(thing))
-        || stem.is_some_and(stands)
 }
 
 /// `sed -i … a.rs && cargo build`, where the build failed: the file was written before.
@@ -140,7 +92,7 @@ pub(super) fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]
 }
 
 /// Whether the claim is that somebody was told something, by whatever means.
-fn tells(said: &ActionClaim, words: &[String]) -> bool {
+fn tells(said: &ActionClaim) -> bool {
     const VERBS: [&str; 10] = [
         "let",
         "told",
@@ -153,9 +105,7 @@ fn tells(said: &ActionClaim, words: &[String]) -> bool {
         "commented",
         "messaged",
     ];
-    let note = || words.iter().any(|word| matches!(word.as_str(), "note" | "word"));
-    said.family == Family::Send
-        && (VERBS.contains(&said.verb.as_str()) || (said.verb == "sent" && note()))
+    said.family == Family::Send && VERBS.contains(&said.verb.as_str())
 }
 
 /// Whether the deed left words for others where a thing is kept: a comment on a ticket.
@@ -166,23 +116,21 @@ fn comments(deed: &Deed<'_>) -> bool {
     deed.families.meets(made) && deed.words().iter().any(|w| words.contains(&w.as_str()))
 }
 
-/// Words behind which stands how something was done.
-const WAYS: [&str; 7] = ["in", "as", "via", "through", "by", "with", "using"];
+/// Words that lead to how something was done.
+const WAYS: [&str; 6] = ["in", "as", "via", "through", "with", "using"];
 
 /// Whether the words say that it was done with what a tool is named after: "in store credit" with
 /// `issue_store_credit`, "via a comment" with `add_comment`.
 fn is_manner(words: &[String], tool: &str) -> bool {
     let tool = words_of(tool);
-    let behind_a_way = |at: usize| {
+    let led = |at: usize| {
         let before = words.get(at.saturating_sub(3)..at).unwrap_or_default();
         before.iter().any(|word| WAYS.contains(&word.as_str()))
     };
     // The first word is the verb; what is done to a thing is not done with it.
-    let nouns = tool.iter().skip(1).filter(|noun| noun.len() > 3);
-    nouns.clone().count() > 0
-        && nouns
-            .clone()
-            .all(|noun| words.iter().enumerate().any(|(at, word)| word == noun && behind_a_way(at)))
+    let mut nouns = tool.iter().skip(1).filter(|noun| noun.len() > 3).peekable();
+    let said = |noun: &String| words.iter().enumerate().any(|(at, word)| word == noun && led(at));
+    nouns.peek().is_some() && nouns.all(said)
 }
 
 fn words_in(text: &str) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! How the record says that things stand, whoever brought it about.
 
 use counterfoil_model::{Family, Object, ObjectKind};
+use counterfoil_record::{ValueKind, values};
 
 use super::extract::ActionClaim;
 use super::judge::{LOOK_BACK, args};
@@ -8,7 +9,7 @@ use super::objects::{Sought, mentions};
 use super::tie::head;
 use crate::facts::{Facts, Families, words_of};
 use crate::prose::{Action, Lexicon, sets};
-use crate::values::{AnyCase, Leaf, Leaves, When, each_moment};
+use crate::values::{AnyCase, Leaf, Leaves};
 
 /// A result that shows the claimed state, whoever brought it about.
 pub(super) fn state_of_record(
@@ -167,16 +168,8 @@ pub(super) fn is_word_of_record(facts: &Facts<'_>, said: &ActionClaim) -> bool {
 /// "It was placed on April 2nd", beside `"created": "2024-04-02"`: the result that has the day of
 /// the claim as the one on which something came about.
 pub(super) fn dated_in_record(facts: &Facts<'_>, said: &ActionClaim) -> Option<usize> {
-    if said.is_own() {
-        return None;
-    }
-    let mut days: Vec<When> = Vec::new();
-    each_moment(&said.claim.text, |moment| {
-        if matches!(moment.when, When::Day { .. }) {
-            days.push(moment.when);
-        }
-    });
-    if days.is_empty() {
+    let days = days_in(&said.claim.text);
+    if said.is_own() || days.is_empty() {
         return None;
     }
     let dates = |text: &str, key: &AnyCase<'_>| {
@@ -184,14 +177,8 @@ pub(super) fn dated_in_record(facts: &Facts<'_>, said: &ActionClaim) -> Option<u
         while let Some(at) = key.find(text, from) {
             from = at + 1;
             let field: String = text.get(at..).unwrap_or_default().chars().take(60).collect();
-            let (mut first, mut met) = (true, false);
-            each_moment(&field, |moment| {
-                if matches!(moment.when, When::Day { .. }) {
-                    met |= first && days.iter().any(|day| day.agrees(moment.when));
-                    first = false;
-                }
-            });
-            if met {
+            let first = days_in(&field).into_iter().next();
+            if first.is_some_and(|first| days.iter().any(|day| is_same_day(day, &first))) {
                 return true;
             }
         }
@@ -209,27 +196,24 @@ pub(super) fn dated_in_record(facts: &Facts<'_>, said: &ActionClaim) -> Option<u
     })
 }
 
-/// "The docs are committed (c41d9e7)": the commit that printed the id, though a later one failed.
-fn commit_of_id(facts: &Facts<'_>, said: &ActionClaim) -> Option<usize> {
-    let commits = Families::of(&[Family::Commit]);
-    let hex = |o: &&Object| o.text.len() >= 7 && o.text.bytes().all(|b| b.is_ascii_hexdigit());
-    let mut ids = said.claim.objects.iter().filter(hex);
-    let id = ids.next().filter(|_| ids.next().is_none())?;
-    let count = facts.record().count_before(said.claim.turn);
-    (0..count).rev().take(LOOK_BACK).find(|at| {
-        facts.deed(*at).is_some_and(|(execution, deed)| {
-            deed.families.meets(commits)
-                && deed.status_for(commits).succeeded()
-                && mentions(execution.text(), id)
-        })
-    })
+/// The days of a text, in their normal form: `2024-04-02`, or `--04-02` without a year.
+fn days_in(text: &str) -> Vec<String> {
+    let days = values(text).into_iter().filter(|value| value.kind == ValueKind::Date);
+    days.map(|value| value.key).collect()
+}
+
+/// Whether both may be the same day.
+fn is_same_day(one: &str, other: &str) -> bool {
+    let yearless = |day: &str| day.starts_with("--");
+    let day = |day: &str| day.get(day.len().saturating_sub(5)..).map(str::to_owned);
+    one == other || ((yearless(one) || yearless(other)) && day(one) == day(other))
 }
 
 /// "Draft AP-9917 created": the call that gave out the id, when it changed something and was not
 /// given it.
 pub(super) fn made_by(facts: &Facts<'_>, said: &ActionClaim, ids: &[&Object]) -> Option<usize> {
     if said.family == Family::Commit {
-        return commit_of_id(facts, said);
+        return None;
     }
     // "I raised PO-20417", "opened", "placed": also words for making it.
     let makes = matches!(said.family, Family::Create | Family::Book)

@@ -3,7 +3,7 @@
 use counterfoil_model::Family;
 
 use super::extract::{
-    Told, came_by_act, heads_of_tables, is_own, is_own_already, is_settled, opens_with_done, stands,
+    Told, came_by_act, heads_of_tables, is_own, is_own_already, opens_with_done, stands,
 };
 use super::family::family_of;
 use super::named::Named;
@@ -37,7 +37,7 @@ const NOT_TOLD: [(&str, fn(&Prose<'_>, &Predicate, Option<BlockKind>) -> bool); 
     ("quoted", |_, _, block| block == Some(BlockKind::Quote)),
     ("a label", is_label),
     ("of an earlier time", |prose, predicate, _| {
-        predicate.earlier && !is_settled(prose, predicate) && !is_own_already(prose, predicate)
+        predicate.earlier && !is_own_already(prose, predicate)
     }),
 ];
 
@@ -77,7 +77,6 @@ impl<'p, 't> ToldAct<'p, 't> {
         {
             return Err(reason);
         }
-        let settled = predicate.earlier && is_settled(prose, predicate);
         let verb = prose.tokens.get(predicate.verb).map(|t| prose.word(t).to_ascii_lowercase());
         let verb = verb.ok_or(UNKNOWN)?;
         let family = family_of(prose, predicate, &verb).ok_or(UNKNOWN)?;
@@ -90,7 +89,7 @@ impl<'p, 't> ToldAct<'p, 't> {
         let told = is_own(predicate, opens_with_done(prose))
             .or_else(|| stands(prose, clause, predicate, family))
             .ok_or(A_STATE)?;
-        let as_found = settled || (told == Told::State && !came_by_act(prose, predicate, family));
+        let as_found = told == Told::State && !came_by_act(prose, predicate, family);
         let act = Self { prose, clause, predicate, sentence, block, verb, family, told, as_found };
         match NO_ACTS.iter().find(|(_, holds)| holds(&act)) {
             Some((reason, _)) => Err(reason),

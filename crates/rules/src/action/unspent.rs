@@ -2,10 +2,8 @@
 //! that nobody knows.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use counterfoil_model::{Claim, Family};
-use rustc_hash::FxHashMap;
 
 use super::judge::ActionVerdict;
 use super::word_stem::word_stem;
@@ -47,7 +45,7 @@ pub(crate) fn may_be_unspent(facts: &Facts<'_>, answer: &Answer<'_>, claim: &Cla
     if words.is_empty() {
         return false;
     }
-    let told = |stem: &&String| words.iter().any(|word| is_same_thing(word, stem));
+    let told = |stem: &&String| words.contains(*stem);
     facts.unspent(claim.turn, || unspent(facts, claim.turn)).iter().any(|purpose| {
         purpose.words.iter().filter(told).count() >= FEWEST
             || purpose.ids.iter().any(|id| told(&id))
@@ -112,25 +110,6 @@ fn ids(text: &str) -> BTreeSet<String> {
         word.bytes().any(|b| b.is_ascii_digit()) && word.len() > if letters { 1 } else { 2 }
     };
     words.filter(id).map(str::to_lowercase).collect()
-}
-
-static CLASSES: LazyLock<FxHashMap<String, usize>> = LazyLock::new(|| {
-    let mut classes = FxHashMap::default();
-    for (nth, class) in sets::SAME_THINGS.list.iter().enumerate() {
-        for word in class.split(' ') {
-            classes.entry(word_stem(word)).or_insert(nth);
-        }
-    }
-    classes
-});
-
-/// Whether two stems name one thing: "nudge" and "reminder".
-fn is_same_thing(one: &str, other: &str) -> bool {
-    one == other || class(one).is_some_and(|own| class(other) == Some(own))
-}
-
-fn class(stem: &str) -> Option<usize> {
-    CLASSES.get(stem).copied()
 }
 
 /// Words that tell nothing of what a tool is for.

@@ -22,8 +22,6 @@ mod rules;
 mod schema;
 mod shape;
 
-use crate::rule::Rule;
-
 pub use admission::{Admission, AdmissionSettings};
 pub use answer::{Corrections, CorrectionsUsedUp, last_rejection_text, rejection, rejection_text};
 pub use catalog_lint::{CatalogIssue, lint};
@@ -37,20 +35,5 @@ pub use options::AdmissionOptions;
 pub(crate) use recorded::Admissions;
 pub use rejections::{Rejection, RejectionCounts, RejectionLog};
 pub use report::CallReport;
+pub(crate) use rules::RULES;
 pub use schema::{Breach, Remotes, Schema, SchemaError, Violation};
-
-/// Every call rule.
-pub(crate) const RULES: &[&dyn Rule] = &[
-    &rules::unknown_tool::UnknownTool,
-    &rules::missing_required::MissingRequired,
-    &rules::wrong_type::WrongType,
-    &rules::invalid_value::InvalidValue,
-    &rules::invalid_format::InvalidFormat,
-    &rules::unknown_param::UnknownParam,
-    &rules::malformed_arguments::MalformedArguments,
-    &rules::placeholder_value::PlaceholderValue,
-    &rules::suspicious_length::SuspiciousLength,
-    &rules::ungrounded_path::UngroundedPath,
-    &rules::ungrounded_value::UngroundedValue,
-    &rules::repeated_call::RepeatedCall,
-];

@@ -9,10 +9,12 @@ mod known;
 mod literal;
 mod presented;
 mod printed;
+mod rules;
 mod stated;
 mod traffic;
 mod traffic_line;
 
-pub(crate) use judge::{Citation, Fault, citations};
+pub(crate) use judge::{Citation, citations};
 pub(crate) use printed::simulations;
+pub(crate) use rules::RULES;
 pub use stated::{CitedExecutions, cited_executions};

@@ -44,7 +44,7 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
         let tool = ToolName::of(execution.tool());
         let names = |thing: &String| tool.words.iter().any(|word| word.starts_with(thing.as_str()));
         let fits = tool.families.has(said.family) && said.things.iter().any(names);
-        return plain || (said.state && !said.weak && !said.of_others && told && fits);
+        return plain || (said.state && !said.of_others && told && fits);
     }
     plain && !deed.is_note && (deed.shell.is_some() || deed.edits_files())
 }

@@ -46,10 +46,10 @@ fn judge(
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, claim, note);
         }
-        OutcomeVerdict::Never(provable) => {
+        OutcomeVerdict::Never => {
             let note = Note::proven(format!("no {what} run is recorded before this"))
                 .help("run it, or say that it was not run")
-                .provable_if(provable && never_run(facts, said));
+                .provable_if(never_run(facts, said));
             findings.unsupported(facts, claim, note);
         }
         OutcomeVerdict::NotCheckable => findings.not_checkable(claim),

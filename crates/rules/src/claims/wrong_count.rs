@@ -2,13 +2,11 @@ mod counts;
 mod ended;
 mod reports;
 
-use std::collections::BTreeSet;
-
 use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
 
 use crate::facts::{Answer, Deed, Facts, Families, words_of};
 use crate::findings::{Findings, Note};
-use crate::prose::{BlockKind, Clause, Kinds, Token, TokenKind, has_file_extension};
+use crate::prose::{Clause, Kinds, Token, TokenKind, has_file_extension};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Leaf, Leaves, SPELLED, Source, Tally, Text, each_figure, holds, list_of};
 
@@ -73,10 +71,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         Counted::Unknown => return findings.not_checkable(&claim),
         Counted::Other { evidence, numbers, least } => (evidence, numbers, least),
     };
-    if lists(answer, count.number)
-        || is_told(facts, turn, count.number)
-        || wrote_tests(facts, turn, count.number)
-    {
+    if is_told(facts, turn, count.number) || wrote_tests(facts, turn, count.number) {
         return findings.supported(&claim, []);
     }
     if may_be_else(facts, answer, count, least) {
@@ -244,17 +239,6 @@ fn stands_somewhere(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
         each_figure(given.text, |figure| found |= figure.0 == wanted);
         found
     })
-}
-
-/// Whether the answer itself lists so many things.
-fn lists(answer: &Answer<'_>, wanted: u64) -> bool {
-    let listed = answer.lists.get_or_init(|| {
-        let items = answer.prose.blocks.iter().filter(|b| matches!(b.kind, BlockKind::Item { .. }));
-        let paths = answer.prose.tokens.iter().filter(|t| t.kind == TokenKind::Path);
-        let paths: BTreeSet<&str> = paths.map(|t| answer.prose.word(t)).collect();
-        [items.count(), paths.len()]
-    });
-    listed.iter().any(|n| u64::try_from(*n) == Ok(wanted))
 }
 
 /// Whether the agent wrote so many tests.

@@ -1,6 +1,5 @@
 //! What the agent said, message by message.
 
-use std::cell::OnceCell;
 use std::ops::Range;
 
 use counterfoil_model::{Message, MessageKind, Role, Transcript};
@@ -14,8 +13,6 @@ pub(crate) struct Answer<'t> {
     pub(crate) turn: usize,
     /// Its text.
     pub(crate) prose: Prose<'t>,
-    /// How many items and paths it lists; counted when somebody asks.
-    pub(crate) lists: OnceCell<[usize; 2]>,
 }
 
 /// The most bytes of one answer that are read; the rest is counted as not read.
@@ -46,11 +43,7 @@ pub(crate) fn answers(transcript: &Transcript, among: Range<usize>) -> Vec<Answe
         .take(among.end)
         .skip(among.start)
         .filter(|(_, message)| is_said(message))
-        .map(|(turn, message)| Answer {
-            turn,
-            prose: Prose::read(read_part(&message.text)),
-            lists: OnceCell::new(),
-        })
+        .map(|(turn, message)| Answer { turn, prose: Prose::read(read_part(&message.text)) })
         .collect()
 }
 

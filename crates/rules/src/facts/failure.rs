@@ -2,46 +2,12 @@
 
 use std::borrow::Cow;
 
+use counterfoil_record::{CallStatus, told_by_opening};
+
 use super::held::{each_value, is_empty};
-use crate::values::end_of_string;
 
 /// A result longer than this is content, not a status message.
 pub(super) const LONGEST_STATUS: usize = 4_000;
-
-/// Openings of a status message that reports a failure.
-const OPENINGS: [&str; 20] = [
-    "error",
-    "err:",
-    "exception",
-    "traceback (most recent call last)",
-    "failed",
-    "failure",
-    "fatal:",
-    "<tool_use_error>",
-    "tool execution failed",
-    "unable to",
-    "could not",
-    "cannot ",
-    "no such ",
-    "invalid ",
-    "permission denied",
-    "access denied",
-    "unauthorized",
-    "not authorized",
-    "unknown tool",
-    "string to replace not found",
-];
-
-/// Openings of a message of somebody or something that did not let the call happen.
-const REFUSALS: [&str; 7] = [
-    "permission denied by",
-    "denied by",
-    "rejected by",
-    "refused by",
-    "blocked by",
-    "tool call rejected",
-    "tool call blocked",
-];
 
 /// A failure, as a result's own words report it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,35 +33,12 @@ pub(crate) fn failure_in(text: &str) -> Option<Failure> {
         return None;
     }
     if text.starts_with('{') {
-        if !may_fail(text.as_bytes()) {
-            return None;
-        }
         return Payload::of(text).failure();
     }
-    if opens_with(text, &REFUSALS) {
-        return Some(Failure::Refused);
-    }
-    (opens_with_http_error(text) || opens_with(text, &OPENINGS)).then_some(Failure::Failed)
-}
-
-/// Whether a text opens with one of these, as words.
-fn opens_with(text: &str, openings: &[&str]) -> bool {
-    openings.iter().any(|opening| {
-        let split = text.split_at_checked(opening.len());
-        split.filter(|(head, _)| head.eq_ignore_ascii_case(opening)).is_some_and(|(_, rest)| {
-            let plain = opening.ends_with([' ', ':', '>', ')']) || opening.contains(' ');
-            plain || rest.is_empty() || rest.starts_with([':', ' ', '!', '.', '-', '\n', '('])
-        })
+    told_by_opening(text).map(|told| match told {
+        CallStatus::Denied => Failure::Refused,
+        _ => Failure::Failed,
     })
-}
-
-/// Whether a text opens with the status of an HTTP answer that is an error: `HTTP 401`,
-/// `HTTP/1.1 503`.
-fn opens_with_http_error(text: &str) -> bool {
-    let mut words = text.split_whitespace();
-    let opens = words.next().is_some_and(|word| word == "HTTP" || word.starts_with("HTTP/"));
-    let code = words.next().unwrap_or_default().trim_end_matches([':', ',']);
-    opens && code.len() == 3 && code.starts_with(['4', '5'])
 }
 
 /// Whether all that a command printed is its own complaint: `rm: cannot remove 'x': …` of `rm x`.
@@ -112,61 +55,6 @@ pub(crate) fn only_complains(command: &str, text: &str) -> bool {
     };
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     !program.is_empty() && lines.peek().is_some() && lines.all(complaint)
-}
-
-/// Whether a JSON object may have a member that reports a failure. Looks only as closely as it takes
-/// to tell the many results that are none.
-fn may_fail(text: &[u8]) -> bool {
-    let (mut at, mut depth) = (0, 0_usize);
-    let mut key: Option<&[u8]> = None;
-    let mark = |byte: &u8| matches!(byte, b'{' | b'[' | b'}' | b']' | b'"' | b':');
-    while let Some(skip) = text.get(at..).and_then(|rest| rest.iter().position(mark)) {
-        let byte = text.get(at + skip).copied().unwrap_or_default();
-        at += skip + 1;
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => {
-                let from = at;
-                at = end_of_string(text, at).unwrap_or(text.len());
-                if depth == 1 {
-                    key = text.get(from..at);
-                }
-                at += 1;
-            }
-            b':' if depth == 1 => {
-                let value = text.get(at..).unwrap_or_default().trim_ascii_start();
-                if key.is_some_and(|key| may_report(key, value)) {
-                    return true;
-                }
-            }
-            _ => {}
-        }
-    }
-    false
-}
-
-/// Whether a member may report a failure, by its name and how its value begins.
-fn may_report(key: &[u8], value: &[u8]) -> bool {
-    if key.contains(&b'\\') {
-        return true;
-    }
-    if !KEYS.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes())) {
-        return false;
-    }
-    // The words of a state that is no failure are told here; the rest is read in full.
-    let is = |word: &[u8]| value.starts_with(word);
-    match value.first() {
-        Some(b'"') => {
-            let word =
-                end_of_string(value, 1).and_then(|end| value.get(1..end)).unwrap_or_default();
-            let state = STATES.iter().any(|known| key.eq_ignore_ascii_case(known.as_bytes()));
-            !state
-                || word.contains(&b'\\')
-                || BAD.iter().any(|bad| word.eq_ignore_ascii_case(bad.as_bytes()))
-        }
-        _ => !is(b"null"),
-    }
 }
 
 /// States that are failures.

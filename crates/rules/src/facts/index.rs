@@ -53,11 +53,7 @@ pub(crate) struct LatestRun {
     pub(crate) upto: usize,
     /// The latest run, and how it ended.
     pub(crate) found: Option<(usize, RunEnd)>,
-    /// Another agent may have run it unseen; `found` comes first.
-    pub(crate) unseen: bool,
-    /// Another agent was asked for such checks, or spoke of them, and did not say how they ended.
-    pub(crate) asked: Option<usize>,
-    /// Another agent was at work, and nothing says that it ran any.
+    /// Another agent was at work, and may have run it unseen.
     pub(crate) delegated: bool,
 }
 

@@ -31,7 +31,7 @@ use crate::values::{Given, Source, Stated, Text, stated};
 pub(crate) use answer::Answer;
 pub use answer::LONGEST as LONGEST_ANSWER;
 pub(crate) use deed::Deed;
-pub(crate) use edit::{edits_code, is_documentation};
+pub(crate) use edit::is_documentation;
 pub(crate) use failure::failure_in;
 pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
 pub(crate) use index::{Index, LatestRun, Reported};
@@ -80,11 +80,6 @@ impl<'t> Facts<'t> {
     #[must_use]
     pub fn transcript(&self) -> &'t Transcript {
         self.known.transcript
-    }
-
-    /// Where the session worked, absolute, as far as the log says it.
-    pub(crate) fn directory(&self) -> Option<&'t str> {
-        self.transcript().directory.as_deref()
     }
 
     /// The settings in force.

@@ -3,7 +3,7 @@
 use super::extract::OutcomeClaim;
 use super::fewer::shows_less;
 use super::judge::{
-    OutcomeVerdict, excludes, fails_apart, fails_by_name, has_passed, is_built_since, stands_apart,
+    OutcomeVerdict, excludes, fails_apart, fails_by_name, has_passed, stands_apart,
 };
 use super::layer::is_of_another_kind;
 use crate::facts::{Execution, Facts, RunEnd};
@@ -13,7 +13,7 @@ pub(super) fn by_run(
     facts: &Facts<'_>,
     said: &OutcomeClaim,
     (at, end, execution): (usize, RunEnd, &Execution<'_>),
-    count: usize,
+    _count: usize,
 ) -> OutcomeVerdict {
     let other = || said.elsewhere || is_of_another_kind(facts, said, at);
     if matches!(end, RunEnd::Passed) && other() {
@@ -33,7 +33,6 @@ pub(super) fn by_run(
             false => OutcomeVerdict::NotCheckable,
         },
         RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
-        RunEnd::Failed if is_built_since(facts, said, at, count) => OutcomeVerdict::NotCheckable,
         RunEnd::Failed if said.partly && stands_apart(said, execution) => {
             OutcomeVerdict::NotCheckable
         }

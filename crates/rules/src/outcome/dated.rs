@@ -2,15 +2,6 @@
 
 use crate::prose::{Clause, Prose, Tags, Token, TokenKind};
 
-/// "at the first attempt", "the first time": of the run before all others.
-pub(super) fn is_first(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    tokens.windows(2).any(|pair| {
-        let [first, run] = pair else { return false };
-        prose.is(first, words!["first"])
-            && prose.is(run, words!["attempt", "try", "run", "go", "time"])
-    })
-}
-
 /// "before the last change", "after the first of them", in the clause or as all that the next one
 /// says: of a run behind which there was more. "All pass now; before the change two failed" is not.
 pub(super) fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {

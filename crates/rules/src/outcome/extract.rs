@@ -1,7 +1,7 @@
 use counterfoil_model::{Claim, ClaimKind, Family};
 
 use super::beside::{check_before, check_resumed, check_run, checks_behind};
-use super::dated::{is_dated, is_first};
+use super::dated::is_dated;
 use super::except::{excepts, some_fail};
 use super::supposed::{is_order, is_supposed};
 use super::trouble::{clears, reports_trouble};
@@ -45,8 +45,6 @@ pub(crate) struct OutcomeClaim {
     pub(crate) partly: bool,
     /// How many are said to have passed, where it is not said that these were all.
     pub(crate) number: Option<u64>,
-    /// It speaks of the first run: "at the first attempt".
-    pub(crate) first: bool,
     /// It speaks of a run before something else was done: "12 passed, before the last change".
     pub(crate) dated: bool,
     /// It says that there were no warnings.
@@ -233,7 +231,6 @@ fn outcome_claim(
         general: false,
         partly: family == Family::Test && inside && says_which(prose, plain, place),
         number: number.filter(|_| !all),
-        first: is_first(prose, plain),
         dated: is_dated(prose, clause),
         unwarned: is_unwarned(prose, plain),
         check: noun,

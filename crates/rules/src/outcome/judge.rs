@@ -6,9 +6,7 @@ use super::command::named_command;
 use super::extract::OutcomeClaim;
 use super::runner::{named_run, told_by_hook};
 use super::verdict::is_test_name;
-use crate::facts::{
-    Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, edits_code, prints_itself,
-};
+use crate::facts::{Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, prints_itself};
 use crate::prose::{Lexicon, Prose, Tags, TokenKind, sets};
 
 /// How many of the latest results are looked at for what others ran.
@@ -23,8 +21,8 @@ pub(crate) enum OutcomeVerdict {
     Passed(usize),
     /// The latest run failed; `true` when that excludes what is claimed.
     Failed(usize, bool),
-    /// There was no run; `true` when the record would show one.
-    Never(bool),
+    /// There was no run, and the record would show one.
+    Never,
     /// The record cannot show it.
     NotCheckable,
 }
@@ -53,7 +51,7 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
         return OutcomeVerdict::NotCheckable;
     }
     // What it was before the last change, or at the first attempt, is over.
-    if (said.dated || said.first) && latest.found.is_some() {
+    if said.dated && latest.found.is_some() {
         return OutcomeVerdict::NotCheckable;
     }
     if let Some((at, end)) = latest.found
@@ -83,7 +81,7 @@ fn without_run(
             _ => OutcomeVerdict::NotCheckable,
         };
     }
-    if latest.unseen || said.elsewhere || user_reports(facts, turn) {
+    if said.elsewhere || user_reports(facts, turn) {
         return OutcomeVerdict::NotCheckable;
     }
     if result_reports(facts, said, count) {
@@ -100,7 +98,10 @@ fn without_run(
         d.shell.as_ref().is_some_and(|work| work.opaque && checks(work))
     });
     let provable = !said.mixed && !unknown && !latest.delegated && facts.is_complete_before(turn);
-    OutcomeVerdict::Never(provable)
+    match provable {
+        true => OutcomeVerdict::Never,
+        false => OutcomeVerdict::NotCheckable,
+    }
 }
 
 /// Whether something was called build, or test, of which nobody here knows what it does: the command
@@ -130,21 +131,6 @@ pub(super) fn built_for_tests(
 ) -> Option<usize> {
     let built = said.family == Family::Build;
     latest_run(facts, Family::Test, count).found.filter(|_| built).map(|(at, _)| at)
-}
-
-/// "It compiles", where the build failed, and tests ran after it.
-pub(super) fn is_built_since(
-    facts: &Facts<'_>,
-    said: &OutcomeClaim,
-    failed: usize,
-    count: usize,
-) -> bool {
-    let compiles = !said.claim.text.contains("build");
-    let since = built_for_tests(facts, said, count).filter(|at| compiles && *at > failed);
-    since.and_then(|at| facts.deed(at)).is_some_and(|(execution, _)| {
-        let ran = summary(execution.text(), ActivityKind::Test);
-        ran.passed.or(ran.failed).is_some()
-    })
 }
 
 /// "The build succeeds", where the build is all that a tool does, its tests included: the latest run
@@ -185,17 +171,7 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
     if let Some(at) = of(RunEnd::Passed) {
         return OutcomeVerdict::Passed(at);
     }
-    if latest.iter().any(|run| run.found.is_some()) {
-        return OutcomeVerdict::NotCheckable;
-    }
-    // Where no file was edited, the talk may be of other things than checks.
-    let coding =
-        facts.deeds_before(said.claim.turn).take(200).any(|(_, deed)| !deed.written.is_empty());
-    let unseen = latest.iter().any(|run| run.unseen);
-    if !coding || unseen {
-        return OutcomeVerdict::NotCheckable;
-    }
-    OutcomeVerdict::Never(false)
+    OutcomeVerdict::NotCheckable
 }
 
 /// Whether so many as are claimed did pass in a run that failed: all in all, or in one file of which
@@ -274,10 +250,7 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
         } else if deed.continues {
             ends.extend(told(execution.text(), family));
         } else if deed.delegates {
-            match speaks_of(execution, family) {
-                true => latest.asked = latest.asked.max(Some(at)),
-                false => latest.delegated = true,
-            }
+            latest.delegated = true;
         }
         if let Some(end) = worst(&ends) {
             latest.found = Some((at, end));
@@ -286,29 +259,7 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
     }
     latest.upto = count;
     facts.index().keep_check(family, latest);
-    // Whoever was at work before an edit has not checked what is there now.
-    if let Some(asked) = latest.asked {
-        let mut later = (asked + 1..count).filter_map(|at| facts.deed(at));
-        match later.any(|(execution, deed)| edits_code(execution, deed, facts.directory())) {
-            true => latest.delegated = true,
-            false => latest.unseen = true,
-        }
-    }
     latest
-}
-
-/// Whether what another agent was asked, or its report, speaks of such checks.
-fn speaks_of(execution: &Execution<'_>, family: Family) -> bool {
-    let words: &[&str] = match family {
-        Family::Test => &["test", "Test", "spec", "suite", "verif", "Verif", "CI"],
-        Family::Lint => &["lint", "Lint", "type", "format", "check", "verif", "clippy", "CI"],
-        _ => &["buil", "Buil", "compil", "Compil", "verif", "test", "CI"],
-    };
-    let asked = execution.arguments();
-    let holds =
-        |text: &str, word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    let given = |text: &str| words.iter().any(|word| holds(text, word));
-    execution.outcome.is_none() || given(asked) || given(execution.text())
 }
 
 /// Whether a run of one kind vouches for a claim of another: what is tested was compiled.

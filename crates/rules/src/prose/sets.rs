@@ -34,7 +34,6 @@ sets! {
     ASKED_BY = "asked-by";
     KINDS_OF_CHECKS = "kinds-of-checks";
     SHORTENED = "shortened";
-    SAME_THINGS = "same-things";
     SMALL_WORDS = "small-words";
     FINISHED = "finished";
     LETTING = "letting";

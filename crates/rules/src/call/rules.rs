@@ -1,0 +1,144 @@
+//! The call rules, in one table. What each finds is decided once for all calls, in `recorded`; a row
+//! says what the rule is, and its code which of those issues are its own.
+
+use counterfoil_model::{Code, Mode};
+
+use super::issue::code;
+use crate::facts::Facts;
+use crate::findings::Findings;
+use crate::rule::{Group, Meta, Rule};
+
+/// Every call rule.
+pub(crate) const RULES: &[&dyn Rule] = &[
+    &CallRule(&UNKNOWN_TOOL),
+    &CallRule(&MISSING_REQUIRED),
+    &CallRule(&WRONG_TYPE),
+    &CallRule(&INVALID_VALUE),
+    &CallRule(&INVALID_FORMAT),
+    &CallRule(&UNKNOWN_PARAM),
+    &CallRule(&MALFORMED_ARGUMENTS),
+    &CallRule(&PLACEHOLDER_VALUE),
+    &CallRule(&SUSPICIOUS_LENGTH),
+    &CallRule(&UNGROUNDED_PATH),
+    &CallRule(&UNGROUNDED_VALUE),
+    &CallRule(&REPEATED_CALL),
+];
+
+/// A rule that reports the issues of one code.
+struct CallRule(&'static Meta);
+
+impl Rule for CallRule {
+    fn meta(&self) -> &'static Meta {
+        self.0
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        facts.admissions().report(self.0.code, facts, findings);
+    }
+}
+
+const fn row(
+    code: Code,
+    name: &'static str,
+    mode: Mode,
+    summary: &'static str,
+    page: &'static str,
+) -> Meta {
+    Meta { code, name, group: Group::Call, mode, summary, page }
+}
+
+static UNKNOWN_TOOL: Meta = row(
+    code::UNKNOWN_TOOL,
+    "unknown-tool",
+    Mode::Block,
+    "the called tool does not exist or is not available",
+    include_str!("../../spec/UNKNOWN_TOOL.md"),
+);
+
+static MISSING_REQUIRED: Meta = row(
+    code::MISSING_REQUIRED,
+    "missing-required",
+    Mode::Block,
+    "a required parameter is missing",
+    include_str!("../../spec/MISSING_REQUIRED.md"),
+);
+
+static WRONG_TYPE: Meta = row(
+    code::WRONG_TYPE,
+    "wrong-type",
+    Mode::Block,
+    "an argument has another JSON type than its schema says",
+    include_str!("../../spec/WRONG_TYPE.md"),
+);
+
+static INVALID_VALUE: Meta = row(
+    code::INVALID_VALUE,
+    "invalid-value",
+    Mode::Block,
+    "an argument is outside what its schema allows",
+    include_str!("../../spec/INVALID_VALUE.md"),
+);
+
+static INVALID_FORMAT: Meta = row(
+    code::INVALID_FORMAT,
+    "invalid-format",
+    Mode::Warn,
+    "a text does not have the format that its schema names",
+    include_str!("../../spec/INVALID_FORMAT.md"),
+);
+
+static UNKNOWN_PARAM: Meta = row(
+    code::UNKNOWN_PARAM,
+    "unknown-param",
+    Mode::Block,
+    "the call has an argument that the tool does not declare",
+    include_str!("../../spec/UNKNOWN_PARAM.md"),
+);
+
+static MALFORMED_ARGUMENTS: Meta = row(
+    code::MALFORMED_ARGUMENTS,
+    "malformed-arguments",
+    Mode::Block,
+    "the arguments are not one JSON object",
+    include_str!("../../spec/MALFORMED_ARGUMENTS.md"),
+);
+
+static PLACEHOLDER_VALUE: Meta = row(
+    code::PLACEHOLDER_VALUE,
+    "placeholder-value",
+    Mode::Warn,
+    "a whole value is a template that nobody filled in",
+    include_str!("../../spec/PLACEHOLDER_VALUE.md"),
+);
+
+static SUSPICIOUS_LENGTH: Meta = row(
+    code::SUSPICIOUS_LENGTH,
+    "suspicious-length",
+    Mode::Warn,
+    "a text argument is unusually long",
+    include_str!("../../spec/SUSPICIOUS_LENGTH.md"),
+);
+
+static UNGROUNDED_PATH: Meta = row(
+    code::UNGROUNDED_PATH,
+    "ungrounded-path",
+    Mode::Warn,
+    "a path was read that nothing mentioned and that does not exist",
+    include_str!("../../spec/UNGROUNDED_PATH.md"),
+);
+
+static UNGROUNDED_VALUE: Meta = row(
+    code::UNGROUNDED_VALUE,
+    "ungrounded-value",
+    Mode::Warn,
+    "an id, e-mail address or URL appears nowhere before the call",
+    include_str!("../../spec/UNGROUNDED_VALUE.md"),
+);
+
+static REPEATED_CALL: Meta = row(
+    code::REPEATED_CALL,
+    "repeated-call",
+    Mode::Block,
+    "the agent repeats the same call, or cycle of calls, without progress",
+    include_str!("../../spec/REPEATED_CALL.md"),
+);

@@ -1,0 +1,187 @@
+//! The rules about executions that an answer cites, in one table: each reports one kind of fault.
+
+use counterfoil_model::{Code, Evidence, Mode, Status};
+
+use super::compare::Difference;
+use super::judge::{Citation, Fault};
+use crate::facts::Facts;
+use crate::findings::{Findings, Note};
+use crate::rule::{Group, Meta, Rule};
+
+/// Every rule about citations.
+pub(crate) const RULES: &[&dyn Rule] = &[
+    &CitationRule(&CS001),
+    &CitationRule(&CS002),
+    &CitationRule(&CS003),
+    &CitationRule(&CS004),
+    &CitationRule(&CS005),
+    &CitationRule(&CS006),
+    &CitationRule(&CS007),
+];
+
+/// A rule that reports one kind of fault.
+struct CitationRule(&'static Meta);
+
+impl Rule for CitationRule {
+    fn meta(&self) -> &'static Meta {
+        self.0
+    }
+
+    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        for citation in facts.citations() {
+            let claim = &citation.claim;
+            if citation.faults.is_empty() && self.0.code == CS001.code {
+                findings.supported(claim, citation.evidence.iter().cloned());
+            }
+            for fault in citation.faults.iter().filter(|f| code_of(f) == self.0.code) {
+                let note = note(citation, fault);
+                match fault {
+                    Fault::MissingId { .. } | Fault::MissingTool { .. } => {
+                        findings.unsupported(facts, claim, note);
+                    }
+                    _ => findings.contradicted(facts, claim, note),
+                }
+            }
+        }
+    }
+}
+
+/// The rule that reports a fault.
+fn code_of(fault: &Fault) -> Code {
+    let meta = match fault {
+        Fault::Unknown { .. } => &CS001,
+        Fault::OtherTool { .. } => &CS002,
+        Fault::Expired { .. } => &CS003,
+        Fault::Unfinished { .. } => &CS004,
+        Fault::Altered(_) => &CS005,
+        Fault::MissingId { .. } => &CS006,
+        Fault::MissingTool { .. } => &CS007,
+    };
+    meta.code
+}
+
+/// What is said of a fault.
+fn note(citation: &Citation, fault: &Fault) -> Note {
+    let shown = || citation.evidence.iter().cloned();
+    match fault {
+        Fault::Unknown { id, provable } => Note::proven(format!("no execution has the id `{id}`"))
+            .help("call the tool and cite the id that it returns, or leave the id out")
+            .provable_if(*provable),
+        Fault::OtherTool { stated, recorded } => {
+            Note::proven(format!("the cited execution was one of `{recorded}`, not of `{stated}`"))
+                .help("cite the execution of the tool that was used")
+                .evidence(shown())
+        }
+        Fault::Expired { age, window } => {
+            let age = format!("the cited execution is {age} s old, and the window is {window} s");
+            Note::proven(age).help("call the tool again").evidence(shown())
+        }
+        Fault::Unfinished { status } => {
+            Note::proven(format!("the cited execution {}", ended(*status)))
+                .help("say how it ended, or call the tool again")
+                .evidence(shown())
+        }
+        Fault::Altered(Difference { stated, recorded, pointer }) => {
+            let message = match recorded.is_empty() {
+                true => format!("the recorded result has no `{stated}`"),
+                false => {
+                    format!("the agent says `{stated}` where the recorded result has `{recorded}`")
+                }
+            };
+            let place = |evidence: Evidence| {
+                let whole = recorded.is_empty();
+                let excerpt = if whole { evidence.excerpt } else { recorded.clone() };
+                Evidence { pointer: pointer.clone(), excerpt, ..evidence }
+            };
+            Note::proven(message).help("quote the result as it is").evidence(shown().map(place))
+        }
+        Fault::MissingId { tool } => {
+            Note::proven(format!("a result of `{tool}` is presented without an execution id"))
+                .help("call the tool and cite the id of its execution")
+        }
+        Fault::MissingTool { id } => Note::proven(format!(
+            "`{id}` is cited without its tool, and no receipt says which tool it was"
+        ))
+        .help("name the tool beside the id"),
+    }
+}
+
+/// How an execution ended, as the end of a sentence.
+fn ended(status: Status) -> &'static str {
+    match status {
+        Status::Open => "has not ended",
+        Status::Completed => "ended",
+        Status::Failed => "failed",
+        Status::Denied => "was denied",
+        Status::Refused => "was refused",
+        Status::Cancelled => "was cancelled",
+        Status::Timeout => "timed out",
+        Status::RolledBack => "was rolled back",
+    }
+}
+
+const fn row(
+    code: &'static str,
+    name: &'static str,
+    mode: Mode,
+    summary: &'static str,
+    page: &'static str,
+) -> Meta {
+    Meta { code: Code(code), name, group: Group::Claim, mode, summary, page }
+}
+
+static CS001: Meta = row(
+    "CS001",
+    "unknown-execution",
+    Mode::Block,
+    "the agent cites an execution by an id that no execution has",
+    include_str!("../../spec/CS001.md"),
+);
+
+static CS002: Meta = row(
+    "CS002",
+    "execution-of-other-tool",
+    Mode::Block,
+    "the agent cites an execution as one of another tool",
+    include_str!("../../spec/CS002.md"),
+);
+
+static CS003: Meta = row(
+    "CS003",
+    "expired-execution",
+    Mode::Warn,
+    "the agent cites an execution that is older than the window",
+    include_str!("../../spec/CS003.md"),
+);
+
+static CS004: Meta = row(
+    "CS004",
+    "unfinished-execution",
+    Mode::Block,
+    "the agent cites an execution as good that failed or never ended",
+    include_str!("../../spec/CS004.md"),
+);
+
+static CS005: Meta = row(
+    "CS005",
+    "altered-result",
+    Mode::Block,
+    "the agent cites an execution with content that differs from its recorded result",
+    include_str!("../../spec/CS005.md"),
+);
+
+static CS006: Meta = row(
+    "CS006",
+    "missing-execution-id",
+    Mode::Block,
+    "the agent presents a tool result without the id of its execution",
+    include_str!("../../spec/CS006.md"),
+);
+
+static CS007: Meta = row(
+    "CS007",
+    "missing-tool-name",
+    Mode::Block,
+    "the agent cites an execution without its tool, and no receipt names the tool",
+    include_str!("../../spec/CS007.md"),
+);
