@@ -5,7 +5,6 @@ use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
 use super::judge::args;
-use super::state::state_stem;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::Lexicon;
 use crate::values::{AnyCase, holds};
@@ -80,18 +79,13 @@ impl<'s> Tie<'s> {
             && !deed.delegates
             && deed.written.is_empty()
             && !deed.edits_files();
-        if !known || is_kin(said.family, deed.families) {
+        let nameless = said.things.is_empty() && self.additional.is_none();
+        if !known || nameless || is_kin(said.family, deed.families) || !deed.is_named_in_english() {
             return true;
         }
         let tool = facts.transcript().catalog.get(execution.tool());
         let about = tool.map_or("", |tool| tool.description.as_str());
         let texts = [deed.tool.as_ref(), args(execution), about, execution.text()];
-        if said.things.is_empty() && self.additional.is_none() {
-            return is_open(said.family) || self.names_act(&texts);
-        }
-        if !deed.is_named_in_english() {
-            return true;
-        }
         // "I've also …": a second act has a call of its own, that is made for it.
         if let Some(named) = &self.additional {
             let does = deed.words().iter().any(|word| head(word).starts_with(self.verb));
@@ -114,20 +108,6 @@ impl<'s> Tie<'s> {
             || said.claim.objects.iter().any(|known| object(&known.text))
             || stands_for(facts, execution, &self.things)
     }
-
-    /// Whether a deed of another kind speaks of the act: `{"status": "refunded"}`.
-    fn names_act(&self, texts: &[&str]) -> bool {
-        let state = state_stem(self.said.family).into_iter();
-        // Where something is paid, the difference may be paid back.
-        let paid = (self.said.family == Family::Refund).then_some("payment");
-        let mut stems = state.chain([self.verb, &self.said.verb]).chain(paid);
-        let lower: Vec<String> = texts.iter().map(|text| text.to_ascii_lowercase()).collect();
-        stems.any(|word| {
-            let word = word.to_ascii_lowercase();
-            let word = Finder::new(word.as_bytes());
-            lower.iter().any(|text| word.find(text.as_bytes()).is_some())
-        })
-    }
 }
 
 /// How a word begins, which tells it from others, whatever its ending.
@@ -149,12 +129,6 @@ pub(super) fn stem(verb: &str) -> &str {
     let short = doubled && cut.len() <= LETTERS;
     let cut = cut.get(..cut.len() - usize::from(short)).unwrap_or(cut);
     if cut.len() >= 4 { cut } else { verb }
-}
-
-/// Whether an act may be done by deeds of any other name: a change, a payment.
-fn is_open(family: Family) -> bool {
-    use Family as F;
-    !matches!(family, F::Refund | F::Cancel | F::Return | F::Exchange | F::Delete)
 }
 
 /// Whether an act is told of as one more.

@@ -10,8 +10,6 @@ pub(crate) fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
 pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
     // What the sentence before a list announces.
     let mut announced = false;
-    // Under a heading that announces what a log of others tells.
-    let mut chronicle = false;
     // The first row of a table.
     let mut head = None;
     let of = |sentence: &Sentence| {
@@ -34,26 +32,16 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
                 head = None;
                 let heading = prose.block_of(sentence).map(|block| block.kind);
                 let heading = heading == Some(BlockKind::Heading);
-                chronicle = if heading { is_chronicle(prose, tokens) } else { chronicle };
                 announced = tokens.iter().any(|t| t.has(Tags::AGENDA))
                     || is_denied(prose, tokens)
-                    || is_remainder(prose, tokens)
-                    || is_choice(prose, tokens)
                     || is_label(prose, tokens)
                     || is_general(prose, tokens, heading);
                 return is_label(prose, tokens);
             }
         };
-        ticked == Some(false) || announced || chronicle || is_label(prose, tokens)
+        ticked == Some(false) || announced || is_label(prose, tokens)
     };
     prose.sentences.iter().map(of).collect()
-}
-
-/// "### Session log summary": what is listed below is read from a log.
-fn is_chronicle(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let log = words!["log", "logs", "history", "transcript", "timeline"];
-    let of = words!["session", "sessions", "commit", "git", "agent", "conversation", "checkpoint"];
-    tokens.iter().any(|t| prose.is(t, log)) && tokens.iter().any(|t| prose.is(t, of))
 }
 
 /// "What I have not done:", "I did not:": what follows was left undone.
@@ -64,37 +52,6 @@ fn is_denied(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let short = tokens.len() <= 7 && last.is(':');
     let done = |t: &Token| prose.is(t, words!["done", "do", "did", "didn't", "changed", "touched"]);
     short && tokens.iter().any(not) && tokens.iter().any(done)
-}
-
-/// "What remains:", "Still missing:", "Left to do:": what follows is yet to come.
-fn is_remainder(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let [first, .., last] = tokens else { return false };
-    let remains =
-        |t: &Token| prose.is(t, words!["remains", "left", "missing", "open", "outstanding"]);
-    let leads = prose.is(first, words!["what", "what's", "still", "left", "yet"]);
-    tokens.len() <= 6 && last.is(':') && leads && tokens.iter().any(remains)
-}
-
-/// "Your options:": what follows may be chosen.
-fn is_choice(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let choices = words!["options", "choices", "alternatives", "possibilities"];
-    tokens.len() <= 5
-        && tokens.last().is_some_and(|t| t.is(':'))
-        && tokens.iter().any(|t| prose.is(t, choices))
-}
-
-/// "Here is what happens next:", "What you get:", "How it works:": what follows is so in general, or
-/// yet to come.
-fn explains(prose: &Prose<'_>, label: &[Token]) -> bool {
-    let general = words![
-        "happens", "happen", "follows", "expect", "works", "comes", "get", "involves", "involve",
-        "includes", "takes",
-    ];
-    let asks = words!["what", "how"];
-    label.iter().position(|t| prose.is(t, asks)).is_some_and(|at| {
-        let behind = label.get(at + 1..).unwrap_or_default();
-        behind.len() <= 4 && behind.iter().any(|t| !t.quoted && prose.is(t, general))
-    })
 }
 
 /// Whether a sentence begins with a label that names things to do.
@@ -148,7 +105,7 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     let lacks = |t: &Token| prose.is(t, words!["need", "needs", "require", "requires"]);
     let ends = label.last().is_some_and(lacks);
     let norms = label.iter().any(|t| norm(t) && (colon.is_some() || ends || !lacks(t)));
-    leads || last || stated || norms || explains(prose, label)
+    leads || last || stated || norms
 }
 
 /// What is asked for, where it leads a label.

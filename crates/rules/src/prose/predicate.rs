@@ -191,16 +191,12 @@ pub(super) fn predicates(
         let mut subject = subject_of(tokens, &subject_range);
         let mut group = group;
         let mut subject_tokens = subject_range.clone();
-        if !group.any && is_attributive(tokens, range, at, group_start) {
-            continue;
-        }
+
         let bare = is_empty_subject(tokens, &subject_range);
         let label = label.filter(|_| bare || !group.any);
         let mut joined_to_verb = false;
         // "Have booked the room": a perfect whose subject goes without saying.
-        if bare && group.have && opens_with_have(tokens, context.start, group_start) {
-            subject = Subject::Agent;
-        } else if let Some(label) = label {
+        if let Some(label) = label {
             found.push(Predicate {
                 verb: at,
                 action,
@@ -427,28 +423,6 @@ fn negates_beside(tokens: &[Token], range: &Range<usize>, aside: &Range<usize>) 
     (range.start..until).chain(from..range.end).any(denies)
 }
 
-/// A participle that describes a noun: "the updated file", "orders placed by".
-fn is_attributive(tokens: &[Token], range: &Range<usize>, verb: usize, group: usize) -> bool {
-    let before = group.checked_sub(1).filter(|&i| i >= range.start).and_then(|i| tokens.get(i));
-    let describes =
-        Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::PREPOSITION).or(Tags::BE);
-    let after_marker = before.is_some_and(|t| {
-        t.has(describes) && !t.has(Tags::AGENT.or(Tags::THING))
-            || t.has(Tags::THING) && {
-                t.has(Tags::DETERMINER)
-                    && tokens
-                        .get(verb + 1)
-                        .is_some_and(|n| n.kind == TokenKind::Word && n.tags.is_empty())
-            }
-    });
-    let by = tokens.get(verb + 1).is_some_and(|t| t.end - t.start == 2 && t.has(Tags::PREPOSITION));
-    after_marker
-        || (by && before.is_some_and(|t| t.kind == TokenKind::Word && !is_pronoun(t)) && {
-            let tail = tokens.get(verb + 1..range.end).unwrap_or_default();
-            tail.iter().any(|t| t.has(Tags::BE.or(Tags::HAVE).or(Tags::MODAL)))
-        })
-}
-
 /// Whether the words before the verb put it in somebody's mouth, in doubt, or among wishes:
 /// "the tool says it was sent", "to ensure the task is assigned", "I would confirm it was made".
 pub(super) fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
@@ -484,15 +458,6 @@ pub(super) fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
 
 fn is_pronoun(token: &Token) -> bool {
     token.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING))
-}
-
-/// "Have booked it": the auxiliary opens the sentence.
-fn opens_with_have(tokens: &[Token], start: usize, group: usize) -> bool {
-    let have = tokens.get(group).is_some_and(|t| {
-        t.capital && t.has(Tags::HAVE) && t.has(Tags::QUESTION) && t.end - t.start == 4
-    });
-    let before = tokens.get(start..group).unwrap_or_default();
-    have && before.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)))
 }
 
 /// What may stand behind "Order cancelled" for it to be a report: nothing, an adverb, a mark, a

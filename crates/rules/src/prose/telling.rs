@@ -179,10 +179,7 @@ pub(super) fn accomplished(
     let subject_tokens = reach.min(group_start)..group_start;
     let subject = subject_of(tokens, &subject_tokens);
     let named = !is_empty_subject(tokens, &subject_tokens) && subject == Subject::Thing;
-    let voice = match is_verdict_of_noun(tokens, range, at, end) && !group.any {
-        true => Voice::State,
-        false => group.come_about().filter(|_| group.be)?,
-    };
+    let voice = group.come_about().filter(|_| group.be)?;
     // A participle has a passive of its own.
     if token.has(Tags::COMPLETED) && voice != Voice::State {
         return None;
@@ -202,25 +199,6 @@ pub(super) fn accomplished(
         subject_tokens,
         object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
     })
-}
-
-/// "Booking complete.": a sentence of a noun and what became of it.
-fn is_verdict_of_noun(tokens: &[Token], range: &Range<usize>, at: usize, end: usize) -> bool {
-    let before = tokens.get(range.start..at).unwrap_or_default();
-    let behind = tokens.get(at + 1..end).unwrap_or_default();
-    let noun = before.last().is_some_and(|t| t.noun.is_some());
-    let plain = |t: &Token| {
-        matches!(t.kind, TokenKind::Symbol(_))
-            || t.noun.is_some()
-            || t.has(Tags::USER_OWN.or(Tags::DETERMINER))
-            || t.tags.is_empty()
-    };
-    noun && before.len() <= 4
-        && before.iter().all(plain)
-        && behind
-            .iter()
-            .take_while(|t| !(t.is(';') || t.is('—') || t.is('–') || t.is(',')))
-            .all(|t| matches!(t.kind, TokenKind::Symbol(_)))
 }
 
 /// Whether what stands behind a colon is parted by commas.

@@ -250,12 +250,10 @@ fn use_of(
     }
     // "A quick look at the X site shows", "a query of the X database shows"
     let says = behind.iter().find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
-    let shows = says.is_some_and(|t| t.has(Tags::PERCEIVE.or(Tags::REPORT)));
-    if shows && looked_at(prose, before) {
-        return Some(false);
-    }
+    let _shows = says.is_some_and(|t| t.has(Tags::PERCEIVE.or(Tags::REPORT)));
+
     // "I used X", "I checked with the X service", "verified via X"
-    let uses = |p: &Predicate| is_own_use(prose, p, thing) || is_reached_by(prose, p, thing);
+    let uses = |p: &Predicate| is_own_use(prose, p, thing);
     if clause.predicates.iter().any(uses) {
         return Some(true);
     }
@@ -342,39 +340,6 @@ fn tells(prose: &Prose<'_>, clause: &Clause, led: bool) -> bool {
     (tokens.iter().any(was) || own())
         && !tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION)))
         && !clause.predicates.iter().any(|p| p.subject == Subject::User)
-}
-
-/// "The data was pulled through the X API": by whom is not told.
-fn is_reached_by(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
-    if predicate.negated
-        || !is_passive(predicate)
-        || !thing.is_named_service()
-        || thing.tokens.start <= predicate.verb
-        || !matches!(predicate.action, Action::Of(Family::Run | Family::Search | Family::Read))
-    {
-        return false;
-    }
-    let between = prose.tokens(predicate.verb + 1..thing.tokens.start);
-    let means = between.iter().rev().find(|t| !t.has(Tags::DETERMINER));
-    means.is_some_and(|t| prose.is(t, words!["via", "through", "using", "with"]))
-}
-
-/// "a quick look at the": a look as what leads a statement.
-fn looked_at(prose: &Prose<'_>, before: &[Token]) -> bool {
-    let looks = words!["look", "glance", "check", "query", "search", "scan", "review"];
-    let small = Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::USER_OWN).or(Tags::PREPOSITION);
-    let Some(at) = before.iter().rposition(|t| !t.quoted && prose.is(t, looks)) else {
-        return false;
-    };
-    let (lead, phrase) = before.split_at(at);
-    let behind = phrase.get(1..).unwrap_or_default();
-    behind.first().is_some_and(|t| t.has(Tags::PREPOSITION))
-        && behind.iter().all(|t| t.has(small) || t.tags.is_empty())
-        && lead.iter().any(|t| t.has(Tags::DETERMINER.or(Tags::AGENT_OWN)))
-        && lead.iter().all(|t| {
-            t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::ADVERB).or(Tags::COORDINATE))
-                || t.tags.is_empty()
-        })
 }
 
 fn is_own(predicate: &Predicate) -> bool {

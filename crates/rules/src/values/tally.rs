@@ -1,6 +1,6 @@
 //! What results count: numbers that they print beside a noun, lists, and lines of one kind.
 
-use super::leaves::{Leaf, Leaves, Node};
+use super::leaves::{Leaf, Leaves};
 use crate::prose::{Words, sets};
 
 /// Things that tools count, whatever they call them.
@@ -134,9 +134,7 @@ fn is_test(line: &str) -> bool {
 /// How long the list is that a JSON text is, or of the only one in it.
 pub(crate) fn list_of(text: &str) -> Option<u64> {
     let leaves = Leaves::of(text)?;
-    if let Some(counted) = only_count(leaves.nodes()) {
-        return Some(counted);
-    }
+
     let mut lists =
         leaves.nodes().iter().filter(|node| node.parent == 0).filter_map(|node| match node.leaf {
             Leaf::List(count) => u64::try_from(count).ok(),
@@ -145,18 +143,6 @@ pub(crate) fn list_of(text: &str) -> Option<u64> {
     let first = lists.next()?;
     let own = matches!(leaves.nodes().first()?.leaf, Leaf::List(_));
     (own || lists.next().is_none()).then_some(first)
-}
-
-/// `{"rows": [[0]]}`, `[{"count": 0}]`: one number that counts, and no list of one.
-fn only_count(nodes: &[Node<'_>]) -> Option<u64> {
-    let of_one = |leaf: Leaf<'_>| matches!(leaf, Leaf::Object | Leaf::List(1));
-    let mut plain = nodes.iter().filter(|node| !of_one(node.leaf));
-    let (Some(node), None) = (plain.next(), plain.next()) else { return None };
-    let Leaf::Number(number) = node.leaf else { return None };
-    let listed = |at: usize| nodes.get(at).filter(|node| node.leaf == Leaf::List(1));
-    let row = listed(node.parent).is_some_and(|row| listed(row.parent).is_some());
-    let named = ["count", "total", "cnt", "num"].iter().any(|word| node.name.contains(word));
-    (row || named).then(|| whole(number)).flatten()
 }
 
 /// The lengths of the lists of a JSON text.
