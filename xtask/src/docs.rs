@@ -73,7 +73,7 @@ fn rules_page() -> String {
          # Rules\n\n\
          A rule's code is stable for ever. Its mode (`off`, `shadow`, `warn`, `block`) can be set \
          by code or name, see [configuration](configuration.md). A rule in `block` mode makes an \
-         error only of what the record proves; everything else it finds is a suspicion, which is shown with `--suspected` and stops nobody. \
+         error only of what the record proves; a claim that the record cannot decide is not checkable, and no finding. \
          `counterfoil explain CODE` prints a rule's page.\n\n{}",
         tables()
     )

@@ -282,17 +282,8 @@ fn why_says_how_every_clause_was_read() {
 {"role":"user","content":"Cancel order W12 and tell me when."},
 {"role":"assistant","content":"Order W12 was cancelled by the warehouse at 09:41. I will refund it tomorrow. I refunded W13."}]}"#;
     let desk = Desk::with(&[("log.json", log)]);
-    assert_snapshot!(desk.run("check log.json --rule FK010 --fail-on never --why --quiet --suspected"), @"
+    assert_snapshot!(desk.run("check log.json --rule FK010 --fail-on never --why --quiet"), @"
     exit 0
-    note[FK010]: the agent says this was done, but no successful call did it (refund)
-    --> log.json:3 (turn 1)
-     |
-     | …I will refund it tomorrow. I refunded W13.
-     |                             ^^^^^^^^^^^^^^^ unsupported
-     |
-     = record: no call and no result shows this
-     = help: do it with a tool, or say that it was not done
-
     log.json
       turn 1, line 3
         Order W12 was cancelled by the warehouse at 09:41.
@@ -303,7 +294,7 @@ fn why_says_how_every_clause_was_read() {
         I will refund it tomorrow.
             not asserted: planned, possible or hedged
         I refunded W13.
-            ! unsupported   FK010  I refunded W13.
+            ? not checkable FK010  I refunded W13.
             refunded: an act: refund
             W13: found nowhere before as written
     ");
