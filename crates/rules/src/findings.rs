@@ -47,11 +47,6 @@ impl Note {
         }
     }
 
-    /// A guess: a note that is shown where somebody asks for it, and a question for a judge.
-    pub fn suspected(message: impl Into<String>) -> Self {
-        Self { provable: false, confidence: Confidence::Likely, ..Self::proven(message) }
-    }
-
     /// The same, blocking only if `provable`.
     #[must_use]
     pub fn provable_if(mut self, provable: bool) -> Self {
