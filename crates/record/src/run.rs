@@ -2,7 +2,7 @@
 
 use counterfoil_shell::{
     Activity, ActivityKind, Command, Doubt, Git, Masking, OutputVerdict, RunSummary, Scope, Script,
-    Status, activities, commit_of, shows_run, stopped_elsewhere, summary,
+    Status, Word, activities, commit_of, shows_run, stopped_elsewhere, summary,
 };
 
 /// What kind of check a run is.
@@ -394,7 +394,9 @@ fn hidden_by(status: Status) -> Option<&'static str> {
 }
 
 fn shown(command: &Command) -> String {
-    let name = command.program().unwrap_or_default();
+    let written =
+        command.name.as_ref().and_then(Word::literal).filter(|name| name.starts_with("./"));
+    let name = written.or(command.program()).unwrap_or_default();
     let words = command.args.iter().map(|word| word.text.as_str());
     let all: Vec<&str> = std::iter::once(name).chain(words).collect();
     clipped(&all.join(" "))

@@ -64,6 +64,24 @@ impl OutcomeClaim {
     }
 }
 
+/// "As I said in the last session": of what no record of this one holds.
+fn is_of_another_session(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    prose.tokens(sentence.tokens.clone()).windows(2).any(|pair| {
+        let [which, session] = pair else { return false };
+        prose.is(which, words!["last", "previous", "earlier", "prior", "another"])
+            && prose.is(session, words!["session", "sessions", "conversation", "chat"])
+    })
+}
+
+/// "You said all tests pass": the user's word, which the agent only repeats.
+fn is_said_by_user(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word).take(3);
+    let user = words.find(|t| t.has(Tags::USER) || prose.is(t, words!["user", "customer"]));
+    user.is_some() && words.next().is_some_and(|t| t.has(Tags::REPORT))
+}
+
 /// The claims of this kind in one answer.
 pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
     let prose = &answer.prose;
@@ -77,7 +95,12 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         if !matches!(clause.mood, Mood::Asserted | Mood::Relative) {
             continue;
         }
-        if is_tabular(prose, clause) || is_agenda(prose, clause) || looks_back(prose, clause) {
+        let elsewhere = is_of_another_session(prose, clause) || is_said_by_user(prose, clause);
+        if elsewhere
+            || is_tabular(prose, clause)
+            || is_agenda(prose, clause)
+            || looks_back(prose, clause)
+        {
             continue;
         }
         let verdict = may_give_verdict(prose, clause);

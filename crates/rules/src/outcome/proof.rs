@@ -6,6 +6,7 @@ use counterfoil_record::{Check, CheckKind, Facts, Line, LineKind, Run, RunEnd, R
 
 use super::extract::OutcomeClaim;
 use crate::facts::Facts as Session;
+use crate::prose::sets;
 
 /// Whether the run at a place of the record is the latest of its kind, failed, and nothing that it looks
 /// at was changed after it: then whatever ran since is no run of it.
@@ -39,9 +40,10 @@ pub(crate) fn never_run(facts: &Session<'_>, said: &OutcomeClaim) -> bool {
         return false;
     }
     let typed = facts.typed_before(said.claim.turn);
-    // What a program is that is not known shows only in its words.
+    // What a program is that is not known shows only in its words; one of the project's own may be
+    // anything.
     let may_check = |command: &str| {
-        ["test", "check", "verif", ".sh", "make", "just"].iter().any(|word| command.contains(word))
+        command.starts_with("./") || sets::MAY_CHECK.list.iter().any(|word| command.contains(word))
     };
     let may_be = |run: &Run| match run.kind {
         RunKind::Check(kind) => kinds.contains(&kind),

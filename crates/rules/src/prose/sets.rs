@@ -69,6 +69,7 @@ sets! {
     QUALITIES = "qualities";
     NOT_OF_ALL = "not-of-all";
     LAYERS = "layers";
+    MAY_CHECK = "may-check";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -196,7 +196,9 @@ fn nox(call: &Call<'_>) -> Vec<Found> {
     if sessions.is_empty() {
         return whole(Test, "nox");
     }
-    sessions.into_iter().flat_map(|name| tasks::by_name(name, "nox")).collect()
+    let named: Vec<Found> =
+        sessions.into_iter().flat_map(|name| tasks::by_name(name, "nox")).collect();
+    if named.is_empty() { whole(Run, "nox") } else { named }
 }
 
 fn ruff(call: &Call<'_>) -> Vec<Found> {
