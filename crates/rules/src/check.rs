@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use counterfoil_model::{
-    Code, EvidenceSource, Finding, Grade, Judgement, Mode, Span, Subject, Transcript, Verdict,
+    ClaimKind, EvidenceSource, Finding, Grade, Judgement, Mode, Span, Subject, Transcript, Verdict,
 };
 use serde::Serialize;
 
@@ -139,26 +139,41 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
 }
 
 /// Takes out what says of a message again what a finding of the same rule has proven: by the same call,
-/// or of the same words.
+/// of the same words, or of the same missing act. One lie is one finding.
 fn drop_repeats(findings: &mut Vec<Finding>) {
-    let mut told: Vec<(usize, Code, Span, Option<EvidenceSource>)> = Vec::new();
+    let mut told: Vec<Finding> = Vec::new();
     findings.retain(|finding| {
-        let Subject::Claim { span, .. } = &finding.subject else { return true };
-        if finding.grade != Grade::Proven {
+        let is_claim = matches!(finding.subject, Subject::Claim { .. });
+        if !is_claim || finding.grade != Grade::Proven {
             return true;
         }
-        let call = finding.evidence.iter().map(|piece| &piece.source);
-        let call =
-            call.into_iter().find(|source| !matches!(source, EvidenceSource::Message { .. }));
-        let again = told.iter().any(|(turn, code, other, by)| {
-            let same_call = call.is_some() && by.as_ref() == call;
-            (*turn, *code) == (finding.turn, finding.code) && (same_call || other.overlaps(*span))
-        });
+        let again = told.iter().any(|other| says_again(other, finding));
         if !again {
-            told.push((finding.turn, finding.code, *span, call.cloned()));
+            told.push(finding.clone());
         }
         !again
     });
+}
+
+fn says_again(first: &Finding, second: &Finding) -> bool {
+    let (Subject::Claim { claim: one, span }, Subject::Claim { claim: two, span: other }) =
+        (&first.subject, &second.subject)
+    else {
+        return false;
+    };
+    if (first.turn, first.code) != (second.turn, second.code) {
+        return false;
+    }
+    let call = |finding: &Finding| {
+        let mut sources = finding.evidence.iter().map(|piece| piece.source.clone());
+        sources.find(|source| !matches!(source, EvidenceSource::Message { .. }))
+    };
+    let by = call(first);
+    let same_call = by.is_some() && by == call(second);
+    let missing = [first, second].iter().all(|f| f.verdict == Verdict::Unsupported);
+    let named = !one.objects.is_empty() || matches!(one.kind, ClaimKind::Outcome(_));
+    let same_act = missing && named && one.kind == two.kind && one.objects == two.objects;
+    same_call || span.overlaps(*other) || same_act
 }
 
 /// How many clauses assert something that no rule judged, by the message.
