@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::command::{Command, Destination, Position, Word};
 use super::limits::{COMMANDS, LEVELS, NotAnalysable};
 use super::simple::{Parts, always, always_of, ends_here, ends_with_last_status, surely_fails};
-use super::state::{Shell, Surroundings};
+use super::state::{Shell, Surroundings, join};
 use super::status::{Masking, Status};
 use super::tree::{AndOr, Compound, Connector, Found, List, Node, Pipeline};
 use super::variables::Variables;
@@ -307,6 +307,9 @@ impl Walk {
         around.stderr = stderr;
         around.wrapped_by = Some(index);
         let mut shell = Shell { directory: shell.directory.clone(), ..Shell::new() };
+        if let Some(to) = self.script.commands.get(index).and_then(wrapper::goes_to) {
+            shell.directory = to.literal().and_then(|to| join(shell.directory.as_deref(), to));
+        }
         if inner.position == Position::Remote {
             shell.directory = None;
         }

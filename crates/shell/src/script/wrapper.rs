@@ -57,6 +57,8 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
             }
             _ => Vec::new(),
         },
+        "at" | "batch" => later(command),
+        "make" | "gmake" if reads_a_makefile(args) => vec![script(None)],
         "su" | "runuser" | "script" => option_value(args, &["-c", "--command"]),
         "flock" => match option_value(args, &["-c", "--command"]) {
             none if none.is_empty() => by_table(program, args).into_iter().collect(),
@@ -126,6 +128,34 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
         },
         _ => by_table(program, args).into_iter().collect(),
     }
+}
+
+/// The folder in which `env -C FOLDER` runs its command.
+pub(super) fn goes_to(command: &Command) -> Option<&Word> {
+    let args = command.args.iter().zip(command.args.iter().skip(1));
+    let mut named = args.filter(|(option, _)| matches!(option.text.as_str(), "-C" | "--chdir"));
+    named.next().map(|(_, folder)| folder).filter(|_| command.program() == Some("env"))
+}
+
+/// `at now <<< 'make'`, `echo make | at now`: what is on its standard input runs later.
+fn later(command: &Command) -> Vec<Inner> {
+    let only_looks = ["-l", "-d", "-r", "-c", "-V"];
+    let looks = command.args.iter().any(|word| only_looks.contains(&word.text.as_str()));
+    let from_file = has_word(&command.args, "-f") || reads_file(command);
+    if looks || from_file {
+        return Vec::new();
+    }
+    vec![script(here_text(command).flatten())]
+}
+
+/// `make -f <(…)`, `… | make -f -`: its rules are not in the text.
+fn reads_a_makefile(args: &[Word]) -> bool {
+    let values = args.windows(2).filter_map(|pair| match pair {
+        [option, value] => (option.text == "-f").then_some(value.text.as_str()),
+        _ => None,
+    });
+    let joined = args.iter().filter_map(|word| word.text.strip_prefix("--file="));
+    values.chain(joined).any(|file| file == "-" || file.starts_with("<(") || is_input(file))
 }
 
 fn has_word(args: &[Word], word: &str) -> bool {

@@ -17,6 +17,7 @@ const VALUED: &[&str] = &[
     "-B",
     "-m",
     "--message",
+    "--directory",
 ];
 
 /// Commands that change files of the tree by names that the command does not show.
@@ -72,7 +73,12 @@ pub(super) fn targets(command: &Command, found: &mut Vec<Target>) {
             add(&Word::fixed(".git/config"), Change::Writes)
         }
         sub if FILLS.contains(&sub) => {
-            paths.iter().for_each(|path| add(path, Change::Writes));
+            // A path may be a folder: whatever it holds may change.
+            let named =
+                paths.iter().filter(|path| !matches!(path.text.as_str(), "." | "./" | ":/"));
+            named.for_each(|path| add(path, Change::Fills));
+            let into = arguments.values(&["--directory"]);
+            into.iter().for_each(|folder| add(folder, Change::Fills));
             // In the project itself, what is tracked may come and go.
             if elsewhere {
                 add(&Word::fixed("."), Change::Fills);
