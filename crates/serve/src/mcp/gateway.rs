@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{
-    Answer, Asking, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged,
-    Ledger, Listed, Reason, Session, SessionStart, Surroundings, without_hidden,
+    Answer, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger,
+    Listed, Reason, Session, SessionStart, Surroundings, without_hidden,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use counterfoil_rules::CallReport;
@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use super::confirm::{Held, Wire, elicits};
 use super::framing::lined;
+use super::meant::message_as_meant;
 use super::members::Members;
 use super::message::{self, Message, code, id_of, traced};
 use super::pins::Pins;
@@ -259,26 +260,6 @@ impl Gateway {
         }
         self.state().waiting.insert(id.to_owned(), Waiting::of(&message, method));
         Some(forward)
-    }
-
-    /// Why a resource is not read: the rules about paths are about URIs of files, too. It is judged like
-    /// a call of a tool with the name of the method.
-    async fn resource_denied(&self, method: &str, message: &Message<'_>) -> Option<String> {
-        let uri = message.params().and_then(|params| member(params, "uri"));
-        let call = ToolCall {
-            id: String::new(),
-            tool: method.to_owned(),
-            arguments: Arguments::from(&serde_json::json!({ "uri": uri })),
-            line: 0,
-        };
-        let origin = Origin::Mcp { server: self.server.as_ref().to_owned() };
-        let hosted = HostedCall::of_unknown(call, origin);
-        let around = Surroundings::default();
-        match self.guard.before(&self.session, &hosted, &around, Asking::Person).await {
-            Ok(Before { judged: Judged::Denied(reasons), .. }) => Some(denied(&reasons)),
-            Ok(_) => None,
-            Err(error) => Some(error.to_string()),
-        }
     }
 
     /// What becomes of word that the client no longer waits. Its receipt is closed; what the server
@@ -562,38 +543,8 @@ fn refused_call(
     Step::Answer(wire.result(id, message::failed(text, Some(&answer.execution_id))))
 }
 
-/// The message of a call as the server gets it: its own bytes where they mean just this call.
-fn message_as_meant(
-    hosted: &HostedCall,
-    message: &Message<'_>,
-    params: &Members<'_>,
-    text: &str,
-) -> String {
-    match as_meant(hosted, params) {
-        Some(params) => message.members.with("params", &params),
-        None => text.trim().to_owned(),
-    }
-}
-
-/// The parameters of a call with the tool and the arguments that are meant; `None` where the
-/// client wrote just these.
-fn as_meant(hosted: &HostedCall, params: &Members<'_>) -> Option<String> {
-    let HostedCall { call, tool, arguments } = hosted;
-    let written = params.get("arguments").map_or("{}", |raw| raw.get());
-    let same = Arguments::raw(written).exact().is_ok_and(|written| written == *arguments);
-    if same && call.tool == tool.name {
-        return None;
-    }
-    let named = params.with("name", &Value::from(&*tool.name).to_string());
-    if same {
-        return Some(named);
-    }
-    let named: Members<'_> = serde_json::from_str(&named).ok()?;
-    Some(named.with("arguments", &arguments.to_string()))
-}
-
 /// What the model reads of a denial.
-fn denied(reasons: &[Reason]) -> String {
+pub(super) fn denied(reasons: &[Reason]) -> String {
     let mut text = "This tool call was not let through; nothing was executed.".to_owned();
     for reason in reasons {
         text.push_str(&format!("\n- [{}] {}", reason.code, reason.message));

@@ -5,6 +5,7 @@ mod framing;
 mod gateway;
 mod lines;
 mod looks;
+mod meant;
 mod members;
 mod message;
 mod pins;

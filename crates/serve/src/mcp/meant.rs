@@ -1,0 +1,65 @@
+//! What a server gets of a call, and which resources it is asked for.
+
+use counterfoil_guard::{Asking, Before, HostedCall, Judged, Surroundings};
+use counterfoil_model::{Arguments, Origin, ToolCall};
+use serde_json::{Value, json};
+
+use super::gateway::{Gateway, denied, member};
+use super::members::Members;
+use super::message::Message;
+
+impl Gateway {
+    /// Why a resource is not read: the rules about paths are about URIs of files, too. It is judged like
+    /// a call of a tool with the name of the method.
+    pub(super) async fn resource_denied(
+        &self,
+        method: &str,
+        message: &Message<'_>,
+    ) -> Option<String> {
+        let uri = message.params().and_then(|params| member(params, "uri"));
+        let call = ToolCall {
+            id: String::new(),
+            tool: method.to_owned(),
+            arguments: Arguments::from(&json!({ "uri": uri })),
+            line: 0,
+        };
+        let origin = Origin::Mcp { server: self.server.as_ref().to_owned() };
+        let hosted = HostedCall::of_unknown(call, origin);
+        let around = Surroundings::default();
+        match self.guard.before(&self.session, &hosted, &around, Asking::Person).await {
+            Ok(Before { judged: Judged::Denied(reasons), .. }) => Some(denied(&reasons)),
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        }
+    }
+}
+
+/// The message of a call as the server gets it: its own bytes where they mean just this call.
+pub(super) fn message_as_meant(
+    hosted: &HostedCall,
+    message: &Message<'_>,
+    params: &Members<'_>,
+    text: &str,
+) -> String {
+    match as_meant(hosted, params) {
+        Some(params) => message.members.with("params", &params),
+        None => text.trim().to_owned(),
+    }
+}
+
+/// The parameters of a call with the tool and the arguments that are meant; `None` where the
+/// client wrote just these.
+fn as_meant(hosted: &HostedCall, params: &Members<'_>) -> Option<String> {
+    let HostedCall { call, tool, arguments } = hosted;
+    let written = params.get("arguments").map_or("{}", |raw| raw.get());
+    let same = Arguments::raw(written).exact().is_ok_and(|written| written == *arguments);
+    if same && call.tool == tool.name {
+        return None;
+    }
+    let named = params.with("name", &Value::from(&*tool.name).to_string());
+    if same {
+        return Some(named);
+    }
+    let named: Members<'_> = serde_json::from_str(&named).ok()?;
+    Some(named.with("arguments", &arguments.to_string()))
+}
