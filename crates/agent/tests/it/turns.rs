@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_agent::{
-    Agent, AgentOptions, Conversation, Nobody, Parts, Told, TurnError, Turned, Watch,
-};
+use counterfoil_agent::{Agent, Conversation, Nobody, Told, TurnError, Turned, Watch};
 use counterfoil_guard::{FunctionExecutor, Guard, GuardOptions, SessionStart, ToolError};
 use counterfoil_model::{Effects, Status, Tool};
 use counterfoil_providers::{ProviderError, Turn};
@@ -276,22 +274,4 @@ fn what_the_model_has_written_runs_ahead_and_nothing_does_after_the_turn() {
     turn(&mut agent, "And now?").unwrap_err();
     let counts = guard.speculation_counts(agent.session());
     assert_eq!((counts.begun, counts.used, counts.wasted), (2, 1, 1));
-}
-
-/// A guess of a rule is told, and holds no answer back.
-#[test]
-fn suspicions_hold_no_answer_back() {
-    // Who asks a warehouse names no tool that could have done it.
-    let doubtful = "After checking with the warehouse, I can confirm that order 7 is open.";
-    for hold_back in ["error", "warning"] {
-        let model = Script::of([says(doubtful)]);
-        let options = format!(r#"{{"hold_back":"{hold_back}"}}"#);
-        let options: AgentOptions = serde_json::from_str(&options).unwrap();
-        let settings = options.resolve().unwrap();
-        let mut agent = Agent::new(Parts { settings, ..parts(&guard(), &model) }).unwrap();
-        let turned = turn(&mut agent, "Is order 7 open?").unwrap();
-        assert_eq!((turned.stands, turned.held_back), (true, 0), "{turned:?}");
-        assert_eq!(turned.answer, doubtful);
-        assert!(!turned.findings.is_empty());
-    }
 }
