@@ -1,7 +1,7 @@
 //! The files of opinions and of questions.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
+use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -52,7 +52,7 @@ impl Keeper {
         match kept {
             Ok(kept) => Ok(kept),
             Err(error) => {
-                writeln!(io::stderr(), "note: the opinions are not kept: {error:#}")?;
+                writeln!(std::io::stderr(), "note: the opinions are not kept: {error:#}")?;
                 Ok(Self::none())
             }
         }
