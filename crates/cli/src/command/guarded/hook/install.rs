@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     protocol: bool,
     /// Also have this judge read the agent's last answer at each stop: claude, codex, gemini, a name from
-    /// [[llm.providers]], or auto. Sets `hooks` and `name` under [judge] in your own configuration. Sends
+    /// [[llm.providers]], or auto. Sets `hooks` and `name` of the judge in your own configuration. Sends
     /// each turn, without secrets, to that model
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
