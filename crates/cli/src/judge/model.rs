@@ -22,6 +22,14 @@ impl ModelJudge {
     }
 }
 
+impl ModelJudge {
+    /// Waits on a thread of its own: whoever asks may be a task itself, which must not wait.
+    fn wait_for<T: Send>(&self, work: impl Future<Output = T> + Send) -> Result<T, String> {
+        let waited = std::thread::scope(|scope| scope.spawn(|| self.runtime.block_on(work)).join());
+        waited.map_err(|_| format!("`{}` could not be asked", self.name))
+    }
+}
+
 /// Where model servers listen that offer chat completions: Ollama, LM Studio, vLLM, llama.cpp.
 const LOCAL: [u16; 4] = [11434, 1234, 8000, 8080];
 /// How long one of them may take to say which models it has.
@@ -45,7 +53,8 @@ fn at_port(port: u16, model: &str, time: Duration) -> Option<ModelJudge> {
         ModelJudge::new(&options.name, Provider::new(settings)).ok()
     };
     let asked = of("any", time)?;
-    let models = asked.runtime.block_on(tokio::time::timeout(PATIENCE, asked.provider.models()));
+    let listed = async { tokio::time::timeout(PATIENCE, asked.provider.models()).await };
+    let models = asked.wait_for(listed).ok()?;
     let mut models = models.ok()?.ok()?.into_iter();
     let found = models.find(|name| model.is_empty() || name == model)?;
     of(&found, time)
@@ -62,15 +71,51 @@ impl Judge for ModelJudge {
             turns: vec![Turn::User(prompt.question.clone())],
             tools: Vec::new(),
         };
-        let asked = || self.runtime.block_on(self.provider.chat(&request, &mut |_| {}));
-        // Whoever asks may be a task itself, which must not wait.
-        let asked = std::thread::scope(|scope| scope.spawn(asked).join());
-        let asked = asked.map_err(|_| format!("`{}` could not be asked", self.name))?;
+        let mut ignore = |_| {};
+        let asked = self.wait_for(self.provider.chat(&request, &mut ignore))?;
         let reply = asked.map_err(|error| format!("`{}`: {error}", self.name))?;
         if reply.stop == Stop::Refused {
             return Err(format!("`{}` refused to answer", self.name));
         }
         let tokens = reply.usage.input.saturating_add(reply.usage.output);
         Ok(Reply { text: reply.text, tokens })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A server that answers one request with this body.
+    fn server(body: &'static str) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length";
+            write!(stream, "{head}: {}\r\n\r\n{body}", body.len()).unwrap();
+        });
+        port
+    }
+
+    #[test]
+    fn a_model_server_is_known_by_its_list() {
+        const LIST: &str = r#"{"object":"list","data":[{"id":"a"},{"id":"b"}]}"#;
+        let time = Duration::from_secs(5);
+        for (body, model, found) in [
+            (LIST, "", Some("a")),
+            (LIST, "b", Some("b")),
+            (LIST, "c", None),
+            (r#"{"data":[]}"#, "", None),
+            ("<html>", "", None),
+        ] {
+            let port = server(body);
+            let name = at_port(port, model, time).map(|judge| judge.name().to_owned());
+            assert_eq!(name, found.map(|found| format!("127.0.0.1:{port}/{found}")), "{body}");
+        }
     }
 }

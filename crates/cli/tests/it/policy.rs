@@ -348,3 +348,18 @@ fn a_tool_that_is_misspelt_is_named() {
         "{ran}"
     );
 }
+
+#[test]
+fn the_file_that_is_named_is_protected_and_a_shell_of_the_responses_is_one() {
+    let desk = Desk::with(&[("mine.toml", "")]);
+    for (tool, arguments, verdict) in [
+        ("write_file", r#"{"path":"mine.toml","content":"x"}"#, "ask"),
+        ("write_file", r#"{"path":"other.toml","content":"x"}"#, "allow"),
+        ("local_shell", r#"{"type":"exec","command":["rm","-rf","/"]}"#, "deny"),
+    ] {
+        let words = ["--config", "mine.toml", "policy", "explain", "--tool", tool];
+        let words = [&words[..], &["--args", arguments, "--format", "json"]].concat();
+        let ran = desk.spawn(&[("COUNTERFOIL_STATE", "state")], &words, "");
+        assert!(ran.out.contains(&format!("\"verdict\": \"{verdict}\"")), "{tool}: {ran}");
+    }
+}

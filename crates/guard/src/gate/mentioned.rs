@@ -26,15 +26,10 @@ pub(in crate::gate) struct Named {
     pub(in crate::gate) certain: bool,
     /// It holds something that only the shell knows.
     pub(in crate::gate) open: bool,
+    /// It stands for any path: the call names more than are looked at.
+    pub(in crate::gate) any: bool,
     /// What the call may do to it; `None` where it only reads it, or names it.
     pub(in crate::gate) change: Option<Change>,
-}
-
-impl Named {
-    /// Whether it stands for any path: the call named more than were looked at.
-    pub(in crate::gate) fn is_any(&self) -> bool {
-        self.absolute.is_empty()
-    }
 }
 
 /// Where paths are seen from.
@@ -151,6 +146,7 @@ fn follow(paths: &mut Vec<Named>, ground: &Ground<'_>) {
             inside: None,
             certain: true,
             open: true,
+            any: true,
             change: None,
         };
         further.push(any);
@@ -364,7 +360,7 @@ impl<'g> Ground<'g> {
             // The home folder of somebody else is one, too.
             let at_home =
                 at_home.or_else(|| homes::inside(&absolute).map(|rest| format!("~/{rest}")));
-            let one = Named { inside, absolute, certain, open, change: None };
+            let one = Named { inside, absolute, certain, open, any: false, change: None };
             if let Some(absolute) = at_home {
                 paths.push(Named { absolute, inside: None, ..one.clone() });
             }

@@ -185,7 +185,7 @@ impl ProtectedSettings {
     /// Whether what a call does to a path changes a protected place.
     pub(super) fn touched(&self, path: &Named, ground: &Ground<'_>) -> bool {
         let Some(change) = &path.change else { return false };
-        if path.is_any() {
+        if path.any {
             return true;
         }
         if path.absolute.len() > LONGEST {

@@ -5,7 +5,7 @@ use counterfoil_model::{Family, ObjectKind};
 use super::extract::is_word;
 use super::objects::objects_in;
 use crate::prose::{
-    BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words,
+    BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
 use crate::values::whole;
 
@@ -186,19 +186,6 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
 /// "Refunded amounts show up within a week", "Updated terms apply from June": a participle that says
 /// which things the sentence is about.
 pub(super) fn is_about_a_kind(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
-    // Of several things, and of one or of a mass: "exported data stays with you".
-    const HOLD: &Words = words![
-        "show", "stay", "remain", "appear", "apply", "come", "go", "take", "expire", "count",
-        "need", "cost", "last", "arrive", "become", "mean", "work", "look", "seem", "keep",
-        "require", "include", "contain", "follow", "end", "start", "begin", "reach", "vary",
-        "depend", "belong", "get", "lose", "carry", "use",
-    ];
-    const HOLDS: &Words = words![
-        "shows", "stays", "remains", "appears", "applies", "comes", "goes", "takes", "expires",
-        "counts", "needs", "costs", "lasts", "arrives", "becomes", "means", "works", "looks",
-        "seems", "keeps", "requires", "includes", "contains", "follows", "ends", "starts",
-        "begins", "reaches", "varies", "depends", "belongs", "gets", "loses", "carries", "uses",
-    ];
     const LONGEST: usize = 4;
     let sentence = prose.sentences.get(clause.sentence).map_or(0..0, |s| s.tokens.clone());
     let tokens = prose.tokens(sentence);
@@ -210,13 +197,13 @@ pub(super) fn is_about_a_kind(prose: &Prose<'_>, clause: &Clause, predicate: &Pr
         return false;
     };
     let behind = tokens.get(head + 1..).unwrap_or_default();
-    let holds = |t: &Token| prose.is(t, HOLD) || prose.is(t, HOLDS);
+    let holds = |t: &Token| prose.is(t, &sets::HOLD) || prose.is(t, &sets::HOLDS);
     let Some(at) = behind.iter().take(LONGEST).position(holds) else { return false };
     let (Some(nouns), Some(verb)) = (behind.get(..at), behind.get(at)) else { return false };
     // The verb agrees with the noun before it.
     let agrees = nouns.last().is_some_and(|noun| {
         let plural = prose.bytes(noun).ends_with(b"s");
-        prose.is(verb, if plural { HOLD } else { HOLDS })
+        prose.is(verb, if plural { &sets::HOLD } else { &sets::HOLDS })
     });
     predicate.voice == Voice::Bare && participle.verb.is_some() && agrees && nouns.iter().all(plain)
 }
@@ -364,7 +351,7 @@ pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     by && who.is_some_and(actor) && !measured()
 }
 
-/// "Fixed: `a.py` is green again": a heading to what is said behind it.
+/// "Fixed: `a.py` is green again": a heading for the statement after the colon.
 pub(super) fn is_heading(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
     let colon = prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.is(':'));
     let finite = |t: &Token| t.has(Tags::BE) || (t.has(Tags::PASSING) && t.has(Tags::THIRD_PERSON));
@@ -385,7 +372,7 @@ pub(super) fn is_attribute(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     compound && matches!(predicate.voice, Voice::Bare | Voice::BareResult)
 }
 
-/// "introduced recently (merged today)": in passing, of whom is not said.
+/// "introduced recently (merged today)": an aside, which does not say who did it.
 pub(super) fn is_aside(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let opens = predicate.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
     let behind = prose.tokens(predicate.verb + 1..prose.tokens.len()).iter();

@@ -172,7 +172,7 @@ fn proves(prose: &Prose<'_>, verb: usize) -> bool {
         .is_some_and(|t| prose.is(t, words!["verified", "confirmed", "validated"]))
 }
 
-/// "All green: vet, tests.": the checks that a verdict on everything lists behind it.
+/// "All green: vet, tests.": the checks that are listed after a verdict on everything.
 pub(super) fn checks_behind(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> {
     let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
     let behind = prose.tokens(clause.tokens.end..end);

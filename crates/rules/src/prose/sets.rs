@@ -70,6 +70,8 @@ sets! {
     NOT_OF_ALL = "not-of-all";
     LAYERS = "layers";
     MAY_CHECK = "may-check";
+    HOLD = "hold";
+    HOLDS = "holds";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -82,6 +82,13 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
         "command" if args.first().is_some_and(|w| matches!(w.text.as_str(), "-v" | "-V")) => {
             Vec::new()
         }
+        _ => tool(program, args),
+    }
+}
+
+/// A tool that runs a command which one of its options or operands gives.
+fn tool(program: &str, args: &[Word]) -> Vec<Inner> {
+    match program {
         "git" if has_word(args, "rebase") => option_value(args, &["-x", "--exec"]),
         "git" if has_word(args, "submodule") => match args.iter().position(|w| w.text == "foreach")
         {

@@ -37,10 +37,10 @@ fn codex() {
     let denied = stage.desk.run("audit query --result blocked --format jsonl --state state").out;
     assert!(denied.contains("approval_required"), "what nobody may agree to is denied: {denied}");
     // The folder that a call names is where its command runs.
-    let mut elsewhere = call("echo x > settings.json");
-    elsewhere["tool_input"]["dir_path"] = "/home/dev/.gemini".into();
-    let asked = event(&stage, "gemini", "BeforeTool", elsewhere).json();
-    assert!(asked.to_string().contains("controls the agent"), "{asked}");
+    let mut elsewhere = call("echo x > hooks.json");
+    elsewhere["tool_input"]["workdir"] = "/home/dev/.codex".into();
+    let denied = event(&stage, "codex", "PreToolUse", elsewhere).json().to_string();
+    assert!(denied.contains("controls the agent"), "{denied}");
     let mut ended = call("cargo test");
     ended["tool_response"] = json!("Process exited with code 1\nOutput:\nfailed");
     event(&stage, "codex", "PostToolUse", ended).passes();
@@ -89,6 +89,10 @@ fn gemini() {
     let denied = event(&stage, "gemini", "BeforeTool", call("reboot")).json();
     assert_eq!(denied["decision"], "deny");
     assert!(denied["reason"].as_str().unwrap().contains("`reboot` is a blocked command"));
+    let mut elsewhere = call("echo x > settings.json");
+    elsewhere["tool_input"]["dir_path"] = "/home/dev/.gemini".into();
+    let denied = event(&stage, "gemini", "BeforeTool", elsewhere).json().to_string();
+    assert!(denied.contains("controls the agent"), "{denied}");
     let mut ended = call("cargo test");
     ended["tool_response"] = json!({ "llmContent": "Command: cargo test\nExit Code: 1\n" });
     event(&stage, "gemini", "AfterTool", ended).passes();

@@ -145,7 +145,7 @@ impl Globs {
     /// Whether the path fits; where it holds a pattern, whether something that fits may be meant.
     pub(in crate::gate) fn holds(&self, path: &Named) -> bool {
         let forms = || [Some(path.absolute.as_str()), path.inside.as_deref()].into_iter().flatten();
-        path.is_any()
+        path.any
             || self.fits(&path.absolute, path.inside.as_deref())
             || path.open
                 && self.written.iter().any(|known| forms().any(|form| may_mean(form, known)))
