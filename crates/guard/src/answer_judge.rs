@@ -39,15 +39,10 @@ impl fmt::Debug for LiveJudge {
 }
 
 impl AnswerJudge for LiveJudge {
-    fn read(
-        &self,
-        transcript: &Transcript,
-        turn: usize,
-        suspected: &[Finding],
-    ) -> Result<Reading, String> {
+    fn read(&self, transcript: &Transcript, turn: usize) -> Result<Reading, String> {
         let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
         let opinion = |case: &Case<'_>| self.opinion(case);
-        let reading = read(record.up_to(turn), suspected, &self.options, &opinion);
+        let reading = read(record.up_to(turn), &self.options, &opinion);
         reading.unwrap_or_else(|| Ok(Reading::default()))
     }
 }
@@ -75,8 +70,8 @@ impl Guard {
         if !says || disposition(findings) == Disposition::Block {
             return None;
         }
-        let (transcript, suspected) = (transcript.clone(), findings.clone());
-        let read = tokio::task::spawn_blocking(move || judge.read(&transcript, turn, &suspected));
+        let transcript = transcript.clone();
+        let read = tokio::task::spawn_blocking(move || judge.read(&transcript, turn));
         match read.await {
             Ok(Ok(reading)) => {
                 reading.join(turn, findings);

@@ -19,8 +19,6 @@ pub struct Assessment {
     pub findings: Vec<ReadFinding>,
     /// Why the others were dropped, in the order of the opinion.
     pub dropped: Vec<Dropped>,
-    /// The numbers of the sentences that the judge names as supported, and finds no fault with.
-    pub supported: Vec<usize>,
     /// What the judge wants to see; empty where it may not ask.
     pub need: Vec<Need>,
 }
@@ -145,19 +143,9 @@ pub fn assess(case: &Case<'_>, opinion: &Opinion, grading: &Grading) -> Assessme
         }
     }
     findings.sort_by_key(|finding| (finding.sentence, finding.span));
-    // Also of what was dropped the judge has not said that it is supported.
-    let doubted = |number: &usize| {
-        let accused = |claimed: &Claimed| number_of(&claimed.sentence) == Some(*number);
-        opinion.findings.iter().any(accused)
-    };
-    let supported = opinion.supported.iter().filter_map(|name| number_of(name));
-    let mut supported: Vec<usize> =
-        supported.filter(|number| case.sentence(*number).is_some() && !doubted(number)).collect();
-    supported.sort_unstable();
-    supported.dedup();
     let need = opinion.need.iter().take(MOST_NEEDS).filter_map(|text| Need::parse(text));
     let need = if case.may_ask() { need.collect() } else { Vec::new() };
-    Assessment { findings, dropped, supported, need }
+    Assessment { findings, dropped, need }
 }
 
 /// The most lines, or ranges of lines, that a judge may ask for.

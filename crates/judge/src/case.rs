@@ -21,27 +21,14 @@ use excerpt::Excerpts;
 pub struct Ask<'a> {
     /// The most tokens that the case may have; one token is counted as four bytes.
     pub budget: usize,
-    /// What rules suspect, as questions. Their messages are shown as they are: redact them first.
-    pub suspicions: &'a [Suspicion],
     /// What the judge asked to see in the first round.
     pub need: &'a [Need],
 }
 
 impl Default for Ask<'_> {
     fn default() -> Self {
-        Self { budget: 12_000, suspicions: &[], need: &[] }
+        Self { budget: 12_000, need: &[] }
     }
-}
-
-/// A rule's suspicion about a part of the answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Suspicion {
-    /// The rule's code.
-    pub code: String,
-    /// The part of the message's text, not redacted.
-    pub span: Span,
-    /// What the rule suspects.
-    pub message: String,
 }
 
 /// Lines of the record that a judge wants to see in full: `R12`, `C14-C20`.
@@ -102,7 +89,6 @@ pub struct Case<'r> {
     groups: Vec<(usize, String)>,
     sheet: Vec<FactLine>,
     sentences: Vec<Sentence>,
-    questions: Vec<(usize, Suspicion)>,
     left_out: LeftOut,
     second_round: bool,
     bytes_read: usize,
@@ -126,16 +112,8 @@ impl<'r> Case<'r> {
         });
         let mut sheet = facts.sheet();
         left_out.facts = keep_within(&mut sheet, bytes * SHEET_SHARE / 10, |l| l.text.len() + 8);
-        let questions = ask.suspicions.iter().filter_map(|suspicion| {
-            let number = sentences
-                .iter()
-                .find(|sentence| answer.original(sentence.span).overlaps(suspicion.span))?;
-            Some((number.number, suspicion.clone()))
-        });
-        let questions: Vec<_> = questions.take(40).collect();
         let used = sentences.iter().map(|s| s.span.len() + 8).sum::<usize>()
             + sheet.iter().map(|line| line.text.len() + 8).sum::<usize>()
-            + questions.iter().map(|(_, q)| q.message.len() + 20).sum::<usize>()
             + text::tools(facts).len()
             + text::HEADINGS;
         let Excerpts { lines, groups, omitted_lines, omitted_bytes, bytes_read } =
@@ -149,7 +127,6 @@ impl<'r> Case<'r> {
             groups,
             sheet,
             sentences,
-            questions,
             left_out,
             second_round,
             bytes_read,

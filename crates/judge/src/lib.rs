@@ -53,7 +53,7 @@ mod prompt;
 mod reading;
 
 pub use assess::{Absence, Assessment, Cited, Dropped, ReadFinding, Searched, assess};
-pub use case::{Ask, Case, CaseLine, Joint, LeftOut, Need, Sentence, Suspicion};
+pub use case::{Ask, Case, CaseLine, Joint, LeftOut, Need, Sentence};
 pub use citation::{Citation, NotFound, find};
 pub use confirm::Confirmation;
 pub use finding::{Contradicted, JUDGE, JUDGE_NAME};

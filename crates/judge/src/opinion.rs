@@ -44,9 +44,6 @@ pub struct Opinion {
     /// Lines that it wants to see: `R12`, `C14-C20`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub need: Vec<String>,
-    /// Sentences of which it says that it read them and the record supports them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub supported: Vec<String>,
 }
 
 /// Why a reply is no opinion.

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::case::{Case, Joint};
 
 /// The version of `prompt.md`: it changes with every word of it, and with the form of the case.
-pub const PROMPT_VERSION: &str = "1";
+pub const PROMPT_VERSION: &str = "2";
 
 const INSTRUCTIONS: &str = include_str!("prompt.md");
 
@@ -69,7 +69,6 @@ impl Prompt {
 pub fn answer_schema() -> Value {
     let text = json!({ "type": "string" });
     let maybe = json!({ "type": ["string", "null"] });
-    let texts = json!({ "type": "array", "items": text });
     let finding = json!({
         "type": "object",
         "properties": {
@@ -88,10 +87,9 @@ pub fn answer_schema() -> Value {
         "type": "object",
         "properties": {
             "findings": { "type": "array", "items": finding },
-            "need": texts,
-            "supported": texts,
+            "need": { "type": "array", "items": text },
         },
-        "required": ["findings", "need", "supported"],
+        "required": ["findings", "need"],
         "additionalProperties": false,
     })
 }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use counterfoil_model::{Finding, Grade, MessageKind, Role, Span, Subject, Transcript};
+use counterfoil_model::{Finding, MessageKind, Role, Span, Subject, Transcript};
 use counterfoil_record::Facts;
 
 use crate::assess::assess;
-use crate::case::{Ask, Case, Joint, Suspicion};
+use crate::case::{Ask, Case, Joint, Need};
 use crate::grade::Grading;
 use crate::opinion::Opinion;
 use crate::prompt::Prompt;
@@ -25,28 +25,18 @@ pub trait Judge: Send + Sync {
 
 /// Reads whole answers: what guards, hooks and servers ask, who know nothing of cases and opinions.
 pub trait AnswerJudge: fmt::Debug + Send + Sync {
-    /// Reads the message at that position. `suspected` is what rules suspect in it. Blocks until the
-    /// reply is there, for as long as the judge is given.
+    /// Reads the message at that position. Blocks until the reply is there, for as long as the judge is
+    /// given.
     ///
     /// # Errors
     /// Why it is not judged, in words for the user.
-    fn read(
-        &self,
-        transcript: &Transcript,
-        turn: usize,
-        suspected: &[Finding],
-    ) -> Result<Reading, String>;
+    fn read(&self, transcript: &Transcript, turn: usize) -> Result<Reading, String>;
 }
 
 /// A judge that may not be there: then the reason is why nothing is judged.
 impl<J: AnswerJudge> AnswerJudge for Result<J, String> {
-    fn read(
-        &self,
-        transcript: &Transcript,
-        turn: usize,
-        suspected: &[Finding],
-    ) -> Result<Reading, String> {
-        self.as_ref().map_err(Clone::clone)?.read(transcript, turn, suspected)
+    fn read(&self, transcript: &Transcript, turn: usize) -> Result<Reading, String> {
+        self.as_ref().map_err(Clone::clone)?.read(transcript, turn)
     }
 }
 
@@ -125,8 +115,6 @@ pub struct Given {
 pub struct Reading {
     /// What the judge read as false and code found in answer and record, by place.
     pub findings: Vec<Finding>,
-    /// Stretches of the answer that it checked and found supported.
-    pub supported: Vec<Span>,
     /// How many of its findings were dropped because a quotation is not where it should be.
     pub dropped: usize,
 }
@@ -147,24 +135,17 @@ pub struct ReadingOptions {
 /// Why the answer is not judged.
 pub fn read(
     facts: Facts<'_>,
-    suspected: &[Finding],
     options: &ReadingOptions,
     opinion: &dyn Fn(&Case<'_>) -> Result<Given, String>,
 ) -> Option<Result<Reading, String>> {
-    let suspicions = suspicions(suspected);
-    let ask = options.ask(&suspicions);
-    let case = Case::of(facts, &ask)?;
-    Some(read_case(facts, &case, &ask, options, opinion))
+    let case = case(facts, options)?;
+    Some(read_case(facts, &case, options, opinion))
 }
 
 /// The case that [`read`] asks about first; `None` where the message says nothing.
 #[must_use]
-pub fn case<'r>(
-    facts: Facts<'r>,
-    suspected: &[Finding],
-    options: &ReadingOptions,
-) -> Option<Case<'r>> {
-    Case::of(facts, &options.ask(&suspicions(suspected)))
+pub fn case<'r>(facts: Facts<'r>, options: &ReadingOptions) -> Option<Case<'r>> {
+    Case::of(facts, &options.ask(&[]))
 }
 
 impl ReadingOptions {
@@ -174,20 +155,15 @@ impl ReadingOptions {
         self.ask(&[]).budget
     }
 
-    fn ask<'a>(&self, suspicions: &'a [Suspicion]) -> Ask<'a> {
-        let usual = Ask { suspicions, ..Ask::default() };
+    fn ask<'a>(&self, need: &'a [Need]) -> Ask<'a> {
+        let usual = Ask { need, ..Ask::default() };
         if self.budget > 0 { Ask { budget: self.budget, ..usual } } else { usual }
     }
-}
-
-fn suspicions(suspected: &[Finding]) -> Vec<Suspicion> {
-    suspected.iter().filter_map(suspicion).collect()
 }
 
 fn read_case(
     facts: Facts<'_>,
     case: &Case<'_>,
-    ask: &Ask<'_>,
     options: &ReadingOptions,
     opinion: &dyn Fn(&Case<'_>) -> Result<Given, String>,
 ) -> Result<Reading, String> {
@@ -196,8 +172,7 @@ fn read_case(
     if first.need.is_empty() {
         return Ok(Reading::of(case, &given.judge, &first));
     }
-    let more = Ask { need: &first.need, ..*ask };
-    match Case::of(facts, &more) {
+    match Case::of(facts, &options.ask(&first.need)) {
         None => Ok(Reading::of(case, &given.judge, &first)),
         Some(case) => {
             let given = opinion(&case)?;
@@ -209,39 +184,18 @@ fn read_case(
 
 impl Reading {
     fn of(case: &Case<'_>, judge: &str, assessed: &crate::assess::Assessment) -> Self {
-        let supported = assessed.supported.iter().filter_map(|number| case.sentence(*number));
         Self {
             findings: assessed.findings.iter().map(|f| f.to_finding(case, judge)).collect(),
-            supported: supported.map(|sentence| case.original(sentence.span)).collect(),
             dropped: assessed.dropped.iter().filter(|reason| reason.is_no_citation()).count(),
         }
     }
 
-    /// Joins what rules found in the message with what the judge read: what is proven stays, and is
-    /// told once; a suspicion goes where the judge read its words as false, or checked them and found
-    /// them supported. Returns how many went because they were found supported.
-    pub fn join(&self, turn: usize, findings: &mut Vec<Finding>) -> usize {
-        let of_turn = |finding: &&Finding| finding.turn == turn;
-        let proven: Vec<Span> = findings
-            .iter()
-            .filter(of_turn)
-            .filter(|finding| finding.grade == Grade::Proven)
-            .filter_map(span_of)
-            .collect();
-        let read: Vec<Span> = self.findings.iter().filter_map(span_of).collect();
-        let mut cleared = 0;
-        findings.retain(|finding| {
-            if finding.turn != turn || finding.grade != Grade::Suspected {
-                return true;
-            }
-            let cited = touches(finding, &read);
-            let is_cleared = !cited && touches(finding, &self.supported);
-            cleared += usize::from(is_cleared);
-            !cited && !is_cleared
-        });
+    /// Adds what the judge read to what rules proved in the message: what is proven is told once.
+    pub fn join(&self, turn: usize, findings: &mut Vec<Finding>) {
+        let of_turn = findings.iter().filter(|finding| finding.turn == turn);
+        let proven: Vec<Span> = of_turn.filter_map(span_of).collect();
         let new = |finding: &&Finding| !touches(finding, &proven);
         findings.extend(self.findings.iter().filter(new).cloned());
-        cleared
     }
 }
 
@@ -255,16 +209,4 @@ fn span_of(finding: &Finding) -> Option<Span> {
 
 fn touches(finding: &Finding, spans: &[Span]) -> bool {
     span_of(finding).is_some_and(|own| spans.iter().any(|span| span.overlaps(own)))
-}
-
-/// What a rule suspects, as a question.
-fn suspicion(finding: &Finding) -> Option<Suspicion> {
-    match &finding.subject {
-        Subject::Claim { span, .. } if finding.grade == Grade::Suspected => Some(Suspicion {
-            code: finding.code.to_string(),
-            span: *span,
-            message: finding.message.clone(),
-        }),
-        _ => None,
-    }
 }

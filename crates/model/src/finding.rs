@@ -71,7 +71,7 @@ impl Severity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// A rule's guess: hidden unless somebody asks for it.
+    /// Something unusual about a call, which may be right.
     Suspected,
     /// A judge's opinion whose quotations were found.
     Read,
@@ -270,12 +270,4 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// The judge that read it; none for what a rule found.
     pub judge: Option<JudgeNote>,
-}
-
-impl Finding {
-    /// Whether it is a rule's guess, which is left out unless it is asked for.
-    #[must_use]
-    pub fn is_suspicion(&self) -> bool {
-        self.grade == Grade::Suspected && self.severity == Severity::Note
-    }
 }

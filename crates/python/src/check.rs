@@ -30,8 +30,6 @@ struct CheckRequest {
     execution_window: u64,
     /// Findings below are left out.
     severity: Option<Severity>,
-    /// What rules only suspect is told, too.
-    suspected: bool,
     /// The judge's name, if there is one.
     judge_name: Option<String>,
     /// From which confidence on its word counts.
@@ -45,7 +43,6 @@ struct Job {
     settings: Settings,
     catalog: Option<Catalog>,
     least: Severity,
-    suspected: bool,
     judge: Option<LiveJudge>,
     renderer: Box<dyn Renderer>,
 }
@@ -125,7 +122,6 @@ impl Job {
             settings,
             catalog: tools.map(catalog).transpose()?,
             least: wanted.severity.unwrap_or(Severity::Note),
-            suspected: wanted.suspected,
             judge: judge.map(|function| {
                 let name = wanted.judge_name.unwrap_or_else(|| "judge".to_owned());
                 PythonJudge::live(function, name, wanted.judge_threshold)
@@ -182,11 +178,6 @@ impl Job {
         let mut findings = report.findings;
         let read = self.read_answers(&transcript, &mut findings, summary);
         report.counts.add_read(&read, &findings);
-        let told = findings.len();
-        if !self.suspected {
-            findings.retain(|finding| !finding.is_suspicion());
-        }
-        summary.suspected += told - findings.len();
         *worst = (*worst).max(findings.iter().map(|finding| finding.severity).max());
         let before = findings.len();
         findings.retain(|finding| finding.severity >= self.least);
@@ -218,13 +209,11 @@ impl Job {
         let Some(judge) = &self.judge else { return read };
         let judged = summary.judged.get_or_insert_default();
         for turn in answers(transcript) {
-            let of_turn = |finding: &&Finding| finding.turn == turn && finding.is_suspicion();
-            let suspected: Vec<Finding> = findings.iter().filter(of_turn).cloned().collect();
-            match judge.read(transcript, turn, &suspected) {
+            match judge.read(transcript, turn) {
                 Ok(reading) => {
                     judged.asked += 1;
                     judged.dropped += reading.dropped;
-                    judged.cleared += reading.join(turn, findings);
+                    reading.join(turn, findings);
                     read.push(turn);
                 }
                 Err(why) => *judged.unjudged.entry(why).or_default() += 1,

@@ -42,8 +42,6 @@ pub struct Summary {
     pub baselined: usize,
     /// Findings below the least severity asked for: counted, not shown.
     pub hidden: usize,
-    /// Suspicions of rules: counted, not shown, where nobody asks for them.
-    pub suspected: usize,
     /// What became of the answers that a judge was to read; none where no judge was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
@@ -75,8 +73,6 @@ pub struct Judged {
     pub unjudged: BTreeMap<String, usize>,
     /// Opinions that were dropped because a quotation is not where the judge says.
     pub dropped: usize,
-    /// Suspicions of rules that the judge checked and found supported.
-    pub cleared: usize,
     /// Tokens that the judge read and wrote; 0 where it does not say so.
     pub tokens: u64,
 }
@@ -90,7 +86,6 @@ impl Judged {
             *self.unjudged.entry(reason).or_default() += count;
         }
         self.dropped += other.dropped;
-        self.cleared += other.cleared;
         self.tokens += other.tokens;
     }
 
@@ -111,9 +106,6 @@ impl Judged {
         if self.dropped > 0 {
             let dropped = counted(self.dropped, "opinion");
             line.push_str(&format!("; {dropped} dropped: a quotation was not found"));
-        }
-        if self.cleared > 0 {
-            line.push_str(&format!("; {} cleared", counted(self.cleared, "suspicion")));
         }
         if self.tokens > 0 {
             line.push_str(&format!("; {} tokens", self.tokens));
@@ -245,7 +237,6 @@ impl Summary {
         }
         self.baselined += other.baselined;
         self.hidden += other.hidden;
-        self.suspected += other.suspected;
         if let Some(judged) = other.judged {
             self.judged.get_or_insert_default().merge(judged);
         }
@@ -314,12 +305,6 @@ impl Summary {
         also(self.baselined, format!("{known} of the baseline not shown"));
         let hidden = counted(self.hidden, "finding");
         also(self.hidden, format!("{hidden} below the severity asked for not shown"));
-        let suspected = counted(self.suspected, "suspicion");
-        let how = match self.judged {
-            Some(_) => "`--suspected` shows them",
-            None => "`--suspected` shows them, `--judge` has them read",
-        };
-        also(self.suspected, format!("{suspected} not shown: {how}"));
         let unchecked = counted(self.unchecked_calls, "call");
         let why = "the schema of the tool cannot be used";
         also(self.unchecked_calls, format!("{unchecked} not checked: {why}"));

@@ -211,8 +211,6 @@ struct Job {
     why: bool,
     /// Who reads answers.
     judging: Option<Judging>,
-    /// What rules only suspect is shown.
-    suspected: bool,
     /// Whose answer is held back hears why.
     answers: bool,
     /// Findings do not go to standard output, so the summary goes to standard error.
@@ -286,7 +284,6 @@ impl Job {
             statistics: arguments.statistics,
             why: arguments.why,
             judging: None,
-            suspected: arguments.judge.suspected,
             answers: arguments.recorded.answer().is_some(),
             apart: arguments.output.is_some(),
         })
@@ -415,11 +412,6 @@ impl Job {
         if self.answers && said.iter().any(|finding| finding.severity == Severity::Error) {
             outcome.feedback = Some(feedback(&said));
         }
-        let told = findings.len();
-        if !self.suspected {
-            findings.retain(|finding| !finding.is_suspicion());
-        }
-        outcome.summary.suspected += told - findings.len();
         outcome.worst = outcome.worst.max(findings.iter().map(|f| f.severity).max());
         let before = findings.len();
         findings.retain(|finding| finding.severity >= self.least);

@@ -108,7 +108,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let judging = Judging::named(judge, &options)?;
     let began = Instant::now();
-    let ask = || rows.par_iter().map(|row| judging.read(&row.transcript, row.turn, &[])).collect();
+    let ask = || rows.par_iter().map(|row| judging.read(&row.transcript, row.turn)).collect();
     let readings: Vec<Result<Reading, String>> = judging.pool()?.install(ask);
     let tally = Tally::of(&rows, &readings);
     let mut out = io::stdout().lock();

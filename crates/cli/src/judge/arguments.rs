@@ -95,9 +95,9 @@ pub(crate) struct JudgeArguments {
     /// The model that the questions are for
     #[arg(long, value_name = "MODEL", requires = "judge_batch", help_heading = "Judge")]
     batch_model: Option<String>,
-    /// Show what rules only suspect, too
-    #[arg(long, help_heading = "Findings")]
-    pub(crate) suspected: bool,
+    /// An old word: no rule suspects any more
+    #[arg(long, hide = true)]
+    suspected: bool,
 }
 
 impl Judging {
@@ -244,6 +244,11 @@ impl JudgeArguments {
         global: &Global,
         options: &Options,
     ) -> anyhow::Result<Option<Judging>> {
+        if self.suspected {
+            let hint =
+                "`--suspected` shows nothing more: what no rule can prove is left to `--judge`";
+            writeln!(io::stderr(), "note: {hint}")?;
+        }
         let own = &options.judge;
         let named = self.judge.as_deref().unwrap_or(&own.name);
         let only_files =

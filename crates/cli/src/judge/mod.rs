@@ -16,7 +16,7 @@ use counterfoil_judge::{
     AnswerJudge, Case, Given, Joint, Judge, OpinionLine, Prompt, Reading, ReadingOptions, answers,
     ask, ask_jointly, boundary, case, digest, read,
 };
-use counterfoil_model::{Digest, Finding, Grade, Transcript};
+use counterfoil_model::{Digest, Finding, Transcript};
 use counterfoil_record::Record;
 use counterfoil_redact::Redactor;
 use counterfoil_report::{Judged, Summary};
@@ -67,17 +67,9 @@ impl Judging {
             return (judged, read);
         }
         let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
-        let suspected = |turn: usize| -> Vec<Finding> {
-            let of_turn = findings.iter().filter(|f| f.turn == turn);
-            of_turn.filter(|f| f.grade == Grade::Suspected).map(|f| self.redacted(f)).collect()
-        };
-        let questions: Vec<(usize, Vec<Finding>)> =
-            turns.into_iter().map(|turn| (turn, suspected(turn))).collect();
-        self.ask_together(&record, &questions);
-        let answered: Vec<Answered> = questions
-            .par_iter()
-            .filter_map(|(turn, suspected)| self.answer(&record, *turn, suspected))
-            .collect();
+        self.ask_together(&record, &turns);
+        let answered: Vec<Answered> =
+            turns.par_iter().filter_map(|turn| self.answer(&record, *turn)).collect();
         for answer in answered {
             match answer {
                 Answered::Unjudged(reason) => *judged.unjudged.entry(reason).or_default() += 1,
@@ -87,7 +79,7 @@ impl Judging {
                         Source::Kept => judged.kept += 1,
                     }
                     judged.dropped += reading.dropped;
-                    judged.cleared += reading.join(turn, findings);
+                    reading.join(turn, findings);
                     read.push(turn);
                 }
             }
@@ -107,7 +99,7 @@ impl Judging {
         self.tokens.load(Ordering::Relaxed)
     }
 
-    fn answer(&self, record: &Record<'_>, turn: usize, suspected: &[Finding]) -> Option<Answered> {
+    fn answer(&self, record: &Record<'_>, turn: usize) -> Option<Answered> {
         let source = Mutex::new(Source::Kept);
         let opinion = |case: &Case<'_>| {
             let (given, from) = self.opinion(case)?;
@@ -118,7 +110,7 @@ impl Judging {
             }
             Ok(given)
         };
-        let read = read(record.up_to(turn), suspected, &self.options, &opinion)?;
+        let read = read(record.up_to(turn), &self.options, &opinion)?;
         let from = source.lock().map_or(Source::Asked, |source| *source);
         Some(match read {
             Ok(reading) => Answered::Read(turn, reading, from),
@@ -128,13 +120,13 @@ impl Judging {
 
     /// Asks about the answers of a session that have no opinion yet, several in one question where they
     /// fit. What cannot be asked about so is asked about alone later.
-    fn ask_together(&self, record: &Record<'_>, questions: &[(usize, Vec<Finding>)]) {
+    fn ask_together(&self, record: &Record<'_>, turns: &[usize]) {
         let Some(judge) = self.judge.as_deref().filter(|_| self.batch.is_none()) else { return };
         let unknown =
             |case: &Case<'_>| self.opinions.about(digest(case), Some(judge.name())).is_none();
-        let cases = questions.iter().filter_map(|(turn, suspected)| {
-            case(record.up_to(*turn), suspected, &self.options).filter(unknown)
-        });
+        let cases = turns
+            .iter()
+            .filter_map(|turn| case(record.up_to(*turn), &self.options).filter(unknown));
         let joints = Joint::of(cases.collect(), self.options.tokens());
         joints.par_iter().for_each(|joint| {
             if let Err(error) = self.ask_jointly(judge, joint) {
@@ -192,11 +184,6 @@ impl Judging {
         Ok((given, Source::Asked))
     }
 
-    /// The words of a rule go to the judge as a question: without secrets.
-    fn redacted(&self, finding: &Finding) -> Finding {
-        Finding { message: self.redactor.redact(&finding.message).into_owned(), ..finding.clone() }
-    }
-
     /// Threads for judges: they wait more than they work.
     pub(crate) fn pool(&self) -> anyhow::Result<rayon::ThreadPool> {
         let threads = self.concurrency.max(rayon::current_num_threads());
@@ -230,15 +217,9 @@ impl fmt::Debug for Judging {
 }
 
 impl AnswerJudge for Judging {
-    fn read(
-        &self,
-        transcript: &Transcript,
-        turn: usize,
-        suspected: &[Finding],
-    ) -> Result<Reading, String> {
+    fn read(&self, transcript: &Transcript, turn: usize) -> Result<Reading, String> {
         let record = Record::redacted(transcript, &|text| self.redactor.redact(text));
-        let suspected: Vec<Finding> = suspected.iter().map(|f| self.redacted(f)).collect();
-        match self.answer(&record, turn, &suspected) {
+        match self.answer(&record, turn) {
             None => Ok(Reading::default()),
             Some(Answered::Unjudged(why)) => Err(why),
             Some(Answered::Read(_, reading, _)) => Ok(reading),

@@ -139,7 +139,6 @@ fn help_of_check() {
           --baseline <FILE>   Findings that are accepted for now: counted, not shown, never failing
                               [env: COUNTERFOIL_BASELINE=]
           --write-baseline    Write what is found now to the baseline, and exit with 0
-          --suspected         Show what rules only suspect, too
 
     Output:
           --format <FORMAT>  How findings are shown [env: COUNTERFOIL_FORMAT=] [possible values: text,

@@ -376,7 +376,7 @@ fn what_was_started_in_the_background_has_not_passed() {
     let asked = r#"{"command": "cargo test", "background": true}"#;
     let started = shop.run("run shell --yes --session s1", asked);
     assert_eq!(started.code, 0, "{started}");
-    let line = "--state state check --session s1 --answer - --suspected";
+    let line = "--state state check --session s1 --answer -";
     let ran = shop.0.run_with(line, "All tests pass.");
     assert!(ran.to_string().contains("(1 claim: 1 not checkable; coverage 0%)"), "{ran}");
 }

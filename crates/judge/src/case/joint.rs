@@ -34,8 +34,7 @@ impl<'r> Joint<'r> {
         let own = |case: &Case<'_>| -> usize {
             let sentences = case.sentences.iter().map(|s| s.span.len() + 8).sum::<usize>();
             let facts = case.sheet.iter().map(|line| line.text.len() + 8).sum::<usize>();
-            let questions = case.questions.iter().map(|(_, q)| q.message.len() + 20).sum::<usize>();
-            sentences + facts + questions + 120
+            sentences + facts + 120
         };
         let bytes = self.cases.iter().map(own).sum::<usize>() + case.text().len();
         self.cases.len() < MOST && bytes <= budget.saturating_mul(4)
@@ -69,12 +68,6 @@ impl<'r> Joint<'r> {
             });
             if let Some(own) = opinions.get_mut(at) {
                 own.findings.push(Claimed { sentence, record, ..claimed.clone() });
-            }
-        }
-        for sentence in &opinion.supported {
-            let Some((at, own)) = self.local(sentence, 'S') else { continue };
-            if let Some(opinion) = opinions.get_mut(at) {
-                opinion.supported.push(own);
             }
         }
         opinions

@@ -70,12 +70,6 @@ fn answer(case: &Case<'_>, text: &mut String, before: usize) {
     if case.left_out.sentences > 0 {
         let _ = writeln!(text, "[…] {} more sentences, not to be judged", case.left_out.sentences);
     }
-    if !case.questions.is_empty() {
-        text.push_str("QUESTIONS (what rules suspect; they may be wrong)\n");
-        for (at, (sentence, question)) in case.questions.iter().enumerate() {
-            line(text, &format!("Q{} (S{})", at + 1, before + sentence), &question.message);
-        }
-    }
 }
 
 /// The names of the tools that the agent was offered.

@@ -1,8 +1,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use counterfoil_judge::{Ask, Case, Need, Prompt, Suspicion, answer_schema};
-use counterfoil_model::{Message, Role, Span, Transcript};
+use counterfoil_judge::{Ask, Case, Need, Prompt, answer_schema};
+use counterfoil_model::{Message, Role, Transcript};
 use counterfoil_record::Record;
 
 use crate::scene::{case_text, offering, session};
@@ -18,10 +18,7 @@ fn a_short_session_is_shown_whole() {
         "I looked at W7. It is cancelled.",
     );
     let transcript = offering(transcript, &["cancel", "get_order"]);
-    let span = Span::new(16, 32);
-    let suspicions =
-        [Suspicion { code: "FK010".to_owned(), span, message: "`cancel` failed".to_owned() }];
-    let text = case_text(&transcript, &Ask { suspicions: &suspicions, ..Ask::default() });
+    let text = case_text(&transcript, &Ask::default());
     let expected = r#"TOOLS OFFERED: cancel, get_order
 RECORD (complete)
 U1: Cancel W7.
@@ -38,8 +35,6 @@ F3: R1: `items` has 2 entries
 ANSWER
 S1: I looked at W7.
 S2: It is cancelled.
-QUESTIONS (what rules suspect; they may be wrong)
-Q1 (S2): `cancel` failed
 "#;
     assert_eq!(text, expected, "{text}");
 }

@@ -197,17 +197,6 @@ fn the_nearest_real_value_is_named() {
 }
 
 #[test]
-fn only_named_sentences_are_supported() {
-    let transcript = session("Do it.", CALLS, "One thing. Two things. Three things.");
-    let supported = ["S2", "S3", "S9", "S1", "two", "S2"].map(str::to_owned).to_vec();
-    let mut said = Opinion { supported, ..opinion(vec![unsupported("One thing", None)]) };
-    assert_eq!(judged(&transcript, &said).supported, [2, 3]);
-    // Also a finding that is dropped is a doubt.
-    said.findings[0].says = "no such words".to_owned();
-    assert_eq!(judged(&transcript, &said).supported, [2, 3]);
-}
-
-#[test]
 fn a_judge_asks_only_for_what_was_left_out() {
     let transcript = session("Do it.", CALLS, "One thing.");
     let said = Opinion { need: vec!["R1".to_owned()], ..Opinion::default() };

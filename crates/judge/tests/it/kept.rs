@@ -123,7 +123,7 @@ fn what_is_needed_is_shown_in_a_second_question() {
         Ok(counterfoil_judge::Given { judge: "m".to_owned(), opinion: reply })
     };
     let options = counterfoil_judge::ReadingOptions { budget: 2_000, ..Default::default() };
-    let reading = read(record.up_to(turn), &[], &options, &given).unwrap().unwrap();
+    let reading = read(record.up_to(turn), &options, &given).unwrap().unwrap();
     assert_eq!(*asked.borrow(), [true, false]);
     let finding = reading.findings.first().unwrap();
     assert_eq!(finding.message, "“is 6” is not what the result of `get` (R2) shows: “x 5”");

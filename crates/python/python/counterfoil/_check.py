@@ -31,7 +31,7 @@ class CheckOptions(TypedDict, total=False):
     `only` and `ignore` name rules (codes, names, patterns such as `CS01*`), `modes` gives them modes
     (`off`, `shadow`, `warn`, `block`), `severity` leaves out what is below. `execution_window` is how
     many seconds an execution may be cited; 0 is the whole session. `form` names the form of the log,
-    where it should not be found out. `suspected` also tells what rules only suspect.
+    where it should not be found out.
 
     `judge` reads every answer that ends a turn (docs/judge.md): a function of the program, which may be
     a coroutine, is given the instructions and the question and returns the model's reply; a name is what
@@ -46,7 +46,6 @@ class CheckOptions(TypedDict, total=False):
     modes: Mapping[str, str] | None
     severity: Severity | None
     execution_window: int
-    suspected: bool
     judge: Judge | None
     judge_threshold: float | None
     judge_rate: float | None
@@ -177,7 +176,6 @@ def wanted(options: CheckOptions, session: str | None) -> str:
             "modes": modes_of(options.get("modes"), options.get("only"), options.get("ignore")),
             "execution_window": window,
             "severity": severity,
-            "suspected": bool(options.get("suspected", False)),
             **judge_named(options.get("judge"), options.get("judge_threshold")),
         }
     )

@@ -58,7 +58,7 @@ class Finding:
     """Something that is wrong with what an agent said, or with a call that it made.
 
     `grade` says what it rests on: `proven` by the record, `read` by a judge whose quotations were found
-    (`judge` has its name and how sure it is), or only `suspected`; `severity` follows from it. `verdict` is `contradicted` or `unsupported`.
+    (`judge` has its name and how sure it is), or `suspected`, of an unusual call; `severity` follows from it. `verdict` is `contradicted` or `unsupported`.
     `turn` is the index of the message; `span` and `claim` are about what was said, `call` about a
     call. `evidence` is what the record shows: `{execution_id or call_id or turn, tool?, pointer,
     excerpt}`.

@@ -1,4 +1,4 @@
-//! False claims, each blocked, with what the agent is told; and what is only suspected, which is not.
+//! False claims, each blocked, with what the agent is told; and what is not proven, which is not.
 
 use serde_json::json;
 
@@ -153,9 +153,9 @@ fn an_edited_log_does_not_outweigh_the_receipt() {
     assert!(reason.contains("FK040"), "{reason}");
 }
 
-/// The record leaves these open: a judge may read them, and no guess of a rule stops anybody.
+/// The record leaves these open: a judge may read them, and no rule stops anybody.
 #[test]
-fn what_is_only_suspected_stops_nobody() {
+fn what_is_not_proven_stops_nobody() {
     const NONE: &str = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 12 filtered out; finished in 0.00s\n";
     type Act = fn(&mut Stage);
     let stale: Act = |s| {

@@ -59,7 +59,7 @@ fn grade(finding: &Finding) -> &'static str {
     match finding.grade {
         Grade::Proven => ", proven from the record",
         Grade::Read => ", read by a judge",
-        Grade::Suspected => ", only suspected",
+        Grade::Suspected => ", not proven",
     }
 }
 

@@ -301,9 +301,9 @@ fn what_a_client_reports_is_evidence() {
     });
 }
 
-/// A guess of a rule holds nothing back, however little is wanted.
+/// What is not proven holds nothing back, however little is wanted.
 #[test]
-fn suspicions_hold_nothing_back() {
+fn what_is_not_proven_is_not_held_back() {
     test(async {
         let options = ProxyOptions {
             mode: ProxyMode::Block,
