@@ -17,8 +17,8 @@ use crate::facts::{Deed, Execution, Facts, Families, of_name, vouching};
 /// What the record says about a claimed action; executions by their place in the record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ActionVerdict {
-    /// It shows a deed that vouches for it; none where a receipt of the log does.
-    Supported(Option<usize>),
+    /// It shows a deed that may have been it.
+    Possible(usize),
     /// It shows that it was tried and failed, or was refused.
     Failed(usize),
     /// It shows a deed of this kind, but on something else.
@@ -49,8 +49,8 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
         accepted = accepted.with(Family::Run);
     }
     let verdict = judge_as_one(facts, said, accepted);
-    let ActionVerdict::Supported(at) = verdict else { return verdict };
-    let failed = || at.is_some_and(|at| another_failed(facts, said, accepted, at));
+    let ActionVerdict::Possible(at) = verdict else { return verdict };
+    let failed = || another_failed(facts, said, accepted, at);
     let made = || made_by(facts, said, &identifying(&said.patients)).is_some();
     each(facts, said, accepted)
         .or_else(|| failed().then_some(ActionVerdict::NotCheckable))
@@ -89,7 +89,7 @@ fn by_deeds(search: &Search<'_, '_>, found: &Found) -> Option<ActionVerdict> {
         return Some(ActionVerdict::NotCheckable);
     }
     made_by(facts, said, &search.ids)
-        .map(|at| ActionVerdict::Supported(Some(at)))
+        .map(|at| ActionVerdict::Possible(at))
         .or_else(|| done_otherwise(facts, said, at + 1))
         .or_else(|| may_be_written(facts, said, at + 1).then_some(ActionVerdict::NotCheckable))
         .or(Some(verdict))
@@ -102,12 +102,12 @@ fn by_record(search: &Search<'_, '_>) -> Option<ActionVerdict> {
         return Some(ActionVerdict::NotCheckable);
     }
     if receipt_vouches(facts, search.accepted, ids) {
-        return Some(ActionVerdict::Supported(None));
+        return Some(ActionVerdict::NotCheckable);
     }
     state_of_record(facts, said, ids)
         .or_else(|| dated_in_record(facts, said))
         .or_else(|| marked_in_record(facts, said, ids))
-        .map(|at| ActionVerdict::Supported(Some(at)))
+        .map(|at| ActionVerdict::Possible(at))
 }
 
 /// Whether the record may not show who did it, or when: an agent that was asked to pass a message on, a

@@ -18,6 +18,7 @@ mod no_act;
 mod objects;
 mod otherwise;
 mod search;
+mod shown;
 mod state;
 mod tie;
 mod told_act;
@@ -30,6 +31,7 @@ pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};
 pub(crate) use left_alone::{left_alone, same_as_before};
 pub(crate) use objects::{mentions, objects_in};
+pub(crate) use shown::is_shown;
 #[cfg(test)]
 pub(crate) use told_act::reasons;
 pub(crate) use told_act::{Read, told_acts};

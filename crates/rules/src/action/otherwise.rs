@@ -35,7 +35,7 @@ pub(super) fn done_otherwise(
             return None;
         }
         if tells(said) && comments(deed) {
-            return Some(ActionVerdict::Supported(Some(at)));
+            return Some(ActionVerdict::Possible(at));
         }
         let way = deed.changes() && !deed.is_note && is_manner(&words, &deed.tool);
         way.then_some(ActionVerdict::NotCheckable)

@@ -252,11 +252,10 @@ impl Tally {
 
     /// What was done since the user last spoke decides; before that, any success does.
     pub(super) fn verdict(&self) -> Option<ActionVerdict> {
-        let supported = |at| ActionVerdict::Supported(Some(at));
         self.success_now
-            .map(supported)
+            .map(ActionVerdict::Possible)
             .or(self.failure_now.map(ActionVerdict::Failed))
-            .or(self.success.map(supported))
+            .or(self.success.map(ActionVerdict::Possible))
             .or(self.failure.map(ActionVerdict::Failed))
     }
 }

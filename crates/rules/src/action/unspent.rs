@@ -56,7 +56,7 @@ pub(crate) fn may_be_unspent(facts: &Facts<'_>, answer: &Answer<'_>, claim: &Cla
 fn spent(facts: &Facts<'_>, turn: usize) -> BTreeSet<usize> {
     let told = facts.actions().filter(|(said, _)| said.claim.turn == turn);
     let calls = told.filter_map(|(_, verdict)| match verdict {
-        ActionVerdict::Supported(at) => at,
+        ActionVerdict::Possible(at) => Some(at),
         _ => None,
     });
     calls.collect()

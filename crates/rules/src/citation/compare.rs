@@ -19,7 +19,7 @@ pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Optio
     let mut added = None;
     let mut matched = 0_usize;
     for (key, value) in stated {
-        if is_remark(key) {
+        if is_remark(key) || is_of_execution(key, value) {
             continue;
         }
         let own = recorded.as_object().and_then(|members| member(members, key));
@@ -108,7 +108,19 @@ fn is_remark(key: &str) -> bool {
             | "startedat"
             | "endedat"
             | "reason"
-    ) || matches!(folded(key).as_str(), "status" | "success" | "completed" | "ok")
+    )
+}
+
+/// `"status": "completed"`, which may be how the execution ended; `"status": "connected"` is a part of its
+/// result.
+fn is_of_execution(key: &str, value: &Value) -> bool {
+    let ended =
+        |word: &str| matches!(folded(word).as_str(), "completed" | "success" | "ok" | "failed");
+    match folded(key).as_str() {
+        "success" | "completed" | "ok" => true,
+        "status" => value.as_str().is_none_or(ended),
+        _ => false,
+    }
 }
 
 fn folded(key: &str) -> String {

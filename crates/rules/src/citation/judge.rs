@@ -113,6 +113,9 @@ impl Bench<'_, '_> {
                         if bare && stated.setting != Setting::Code {
                             faults.push(Fault::MissingTool { id: id.clone() });
                         }
+                    } else if self.missing_id(stated, cited, turn).is_some() {
+                        // Of whatever system: nothing that was called answered with it.
+                        faults.push(self.unknown(id, turn));
                     } else {
                         continue;
                     }
@@ -153,7 +156,7 @@ impl Bench<'_, '_> {
         }
         let Some(parsed) = ExecutionId::parse(id) else {
             // Other systems call other things execution ids; only beside receipts is it one of ours.
-            let ours = self.facts.transcript().receipts.as_ref().is_some_and(|r| !r.is_empty());
+            let ours = self.facts.transcript().receipts.is_some();
             return labelled && ours && setting == Setting::Plain && !self.was_given(id, turn);
         };
         if labelled && self.register.has_tool(parsed.tool) {

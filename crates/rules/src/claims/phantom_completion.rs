@@ -1,6 +1,6 @@
 use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 
-use crate::action::{ActionClaim, ActionVerdict, is_named_after, may_be_unspent};
+use crate::action::{ActionClaim, ActionVerdict, is_named_after, is_shown, may_be_unspent};
 use crate::facts::{Facts, Families, ToolName};
 use crate::findings::{Findings, Note};
 use crate::prose::{Lexicon, Tags};
@@ -39,10 +39,12 @@ fn judge(
     verdict: ActionVerdict,
 ) {
     match verdict {
-        ActionVerdict::Supported(at) => {
-            findings.supported(&said.claim, at.and_then(|at| facts.evidence_at(at)));
+        ActionVerdict::Possible(at) if is_shown(facts, said, at) => {
+            findings.supported(&said.claim, facts.evidence_at(at));
         }
-        ActionVerdict::NotCheckable => findings.not_checkable(&said.claim),
+        ActionVerdict::Possible(_) | ActionVerdict::NotCheckable => {
+            findings.not_checkable(&said.claim)
+        }
         ActionVerdict::Elsewhere(at) => {
             let note = Note::proven(done_to_another(facts, said, at))
                 .help("name the thing that the call was made for, or make the call for this one")

@@ -100,6 +100,11 @@ impl<'t> Scanner<'t> {
                 self.flush(&mut open);
                 continue;
             }
+            if let Some(inner) = tagged(content) {
+                self.flush(&mut open);
+                self.push(BlockKind::Paragraph, Span::new(begin + inner.start, begin + inner.end));
+                continue;
+            }
             let (kind, skip) = line_kind(content);
             match kind {
                 LineKind::Text => {
@@ -167,6 +172,17 @@ impl<'t> Scanner<'t> {
         }
         self.row += 1;
     }
+}
+
+/// What stands between the two tags of a line, and has no further ones: `<answer>Done.</answer>`.
+fn tagged(line: &str) -> Option<Span> {
+    let name = line.strip_prefix('<')?.split(|c: char| c.is_whitespace() || c == '>').next()?;
+    let close = format!("</{name}>");
+    let start = line.find('>')? + 1;
+    let end = line.strip_suffix(close.as_str())?.len();
+    let inner = line.get(start..end)?;
+    let text = !name.is_empty() && !inner.trim().is_empty() && !inner.contains(['<', '>']);
+    text.then(|| Span::new(start, end))
 }
 
 enum LineKind {
@@ -300,7 +316,7 @@ mod tests {
             ],
         );
         check("> said", &[(Quote, "said")]);
-        check("<a>b</a>", &[(Markup, "<a>b</a>")]);
+        check("<a>b</a>", &[(Paragraph, "b")]);
         check(
             r#"{"status": "Order \"X\" cancelled", "n": ["a"]}"#,
             &[(Field, r#"Order \"X\" cancelled"#), (Field, "a")],

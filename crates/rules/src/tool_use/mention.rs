@@ -244,6 +244,9 @@ fn use_of(
     if after {
         return Some(true);
     }
+    if states_with(prose, clause, thing) || goes_on(prose, index, clause, thing) {
+        return Some(true);
+    }
     // "according to the X tool"
     if before.iter().rev().take(5).any(|t| prose.is_word(t, "according")) {
         return Some(false);
@@ -287,6 +290,51 @@ fn used_by_gerund(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thin
             && (c.predicates.iter().any(|p| !p.negated && told(p))
                 || (named && tells(prose, c, led)))
     }))
+}
+
+/// "I used the X tool and the Y tool": the second of them, which is a clause by itself.
+fn goes_on(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> bool {
+    let before = index.checked_sub(1).and_then(|at| prose.clauses.get(at));
+    let Some(before) = before.filter(|before| before.sentence == clause.sentence) else {
+        return false;
+    };
+    let (lead, rest) =
+        (clause.tokens.start..thing.tokens.start, thing.tokens.end..clause.tokens.end);
+    let joins = |t: &Token| {
+        t.has(Tags::COORDINATE.or(Tags::DETERMINER)) || matches!(t.kind, TokenKind::Symbol(_))
+    };
+    let uses = |p: &Predicate| is_own(p) && !p.negated && p.action == Action::Of(Family::Run);
+    clause.predicates.is_empty()
+        && before.mood == Mood::Asserted
+        && before.predicates.last().is_some_and(uses)
+        && prose.tokens(lead).iter().all(joins)
+        && prose.tokens(rest).iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)))
+}
+
+/// "Using the X tool, the answer is 42", "The answer, using the X tool, is 42": set off by commas, beside
+/// a value that is stated as what came of it.
+fn states_with(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    let before = prose.tokens(sentence.tokens.start..thing.tokens.start);
+    let is_using = |t: &Token| prose.word(t).eq_ignore_ascii_case("using");
+    let Some(using) = before.iter().rposition(is_using) else { return false };
+    let plain = |t: &Token| t.has(Tags::DETERMINER.or(Tags::AGENT_OWN)) || t.is('`') || t.is('"');
+    let (lead, behind) = before.split_at(using);
+    let set_off = lead.last().is_none_or(|t| t.is(','))
+        && behind.iter().skip(1).all(plain)
+        && prose.tokens.get(thing.tokens.end).is_some_and(|t| t.is(','));
+    let rest = prose.tokens(thing.tokens.end..sentence.tokens.end);
+    let mut stated = lead.iter().chain(rest);
+    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::INTEND).or(Tags::USER_OWN);
+    let value = |t: &Token| {
+        let number = matches!(t.kind, TokenKind::Number | TokenKind::Money | TokenKind::Date);
+        number || prose.is_name(t)
+    };
+    thing.is_named_service()
+        && set_off
+        && rest.iter().any(|t| t.has(Tags::BE))
+        && rest.iter().any(value)
+        && !stated.any(|t| t.has(open) || t.is('?') || prose.is(t, words!["you", "if", "when"]))
 }
 
 /// "The X API confirms …": the thing tells it.
@@ -362,6 +410,8 @@ fn is_own_use(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
         t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::ADVERB).or(Tags::COORDINATE))
             || matches!(t.kind, TokenKind::Symbol(_))
             || t.tags.is_empty()
+            // "the X tool and the Y tool"
+            || t.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN))
     };
     let by_means = between.iter().rev().find(|t| !plain(t)).is_some_and(|t| {
         matches!(

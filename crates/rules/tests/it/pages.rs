@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use counterfoil_model::{Finding, Subject, Transcript};
+use counterfoil_model::{Finding, Subject, Transcript, Verdict};
 use counterfoil_rules::{Group, Meta, Settings, check, rules};
 
 use crate::dialogue::{self, Block};
@@ -107,7 +107,9 @@ fn run(block: &Block, own: &str) -> Result<(), String> {
         obligations: case.obligations,
         ..Settings::default()
     };
-    let all = check(&case.transcript, &settings).findings;
+    let report = check(&case.transcript, &settings);
+    let shows = report.judgements.iter().any(|judged| judged.verdict == Verdict::Supported);
+    let all = report.findings;
     if kind == "compliant" && block.words.len() == 1 && meta(own).is_none() {
         // On a page that is no rule's: in order for every rule.
         return all
@@ -127,6 +129,9 @@ fn run(block: &Block, own: &str) -> Result<(), String> {
         ("violating" | "known-false-positive", true) | ("compliant" | "known-miss", false) => {
             Ok(())
         }
+        ("supported", false) if shows => Ok(()),
+        ("unproven", false) if !shows => Ok(()),
+        ("supported" | "unproven", _) => Err(format!("supported: {shows}, found {}", shown(&all))),
         ("violating", false) => Err(format!("expected {code}, found {}", shown(&all))),
         ("compliant", true) => Err(format!("expected no {code}, found {}", shown(&all))),
         ("known-false-positive" | "known-miss", _) => {

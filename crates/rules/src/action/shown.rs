@@ -1,0 +1,119 @@
+//! Whether a call that may have been what is told is shown to have been it: a call proves only its own kind
+//! of deed, on its own target. Anything less accuses nobody, and supports nothing.
+
+use counterfoil_model::{Family, Object, ObjectKind};
+
+use super::extract::ActionClaim;
+use super::judge::args;
+use super::objects::mentions;
+use super::tie::{head, stem};
+use crate::facts::{Deed, Execution, Facts, Families, of_name};
+use crate::values::{Leaf, Leaves, holds};
+
+/// Whether the execution at a place shows the claimed action: its kind, its values, its outcome.
+pub(crate) fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
+    let Some((execution, deed)) = facts.deed(at) else { return false };
+    let is_of_kind = match () {
+        () if deed.is_note || !deed.status().succeeded() => false,
+        () if is_file_tool(deed) => writes_what_is_told(said, execution, deed),
+        () if looks_only(deed) => shows_state(said, execution) || looks(said),
+        () => own_kinds(deed).meets(kinds_of(said)) || is_told_in_a_word(said, execution),
+    };
+    is_of_kind && said.claim.objects.iter().all(|object| has_value(execution, deed, object))
+}
+
+/// The kinds of deeds of which a claim tells in so many words.
+fn kinds_of(said: &ActionClaim) -> Families {
+    use Family as F;
+    match said.family {
+        F::Create => Families::of(&[F::Create, F::Book]),
+        F::Update => Families::of(&[F::Update, F::Create, F::Exchange, F::Move]),
+        F::Cancel | F::Delete => Families::of(&[F::Cancel, F::Delete]),
+        F::Read | F::Search => Families::of(&[F::Read, F::Search]),
+        family => Families::of(&[family]),
+    }
+}
+
+/// What a deed is by its command or the name of its tool: what it was given may be anything.
+fn own_kinds(deed: &Deed<'_>) -> Families {
+    if deed.shell.is_some() { deed.families } else { of_name(&deed.tool) }
+}
+
+/// `Write`, `apply_patch`: a tool of which only a file can tell.
+fn is_file_tool(deed: &Deed<'_>) -> bool {
+    deed.shell.is_none() && deed.edits_files()
+}
+
+fn looks_only(deed: &Deed<'_>) -> bool {
+    deed.shell.is_none() && !deed.changes()
+}
+
+fn looks(said: &ActionClaim) -> bool {
+    matches!(said.family, Family::Read | Family::Search | Family::Compute)
+}
+
+/// Whether what is said to be written is one of the files, or code that the edit has.
+fn writes_what_is_told(said: &ActionClaim, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
+    let edits = matches!(said.family, Family::Create | Family::Update | Family::Move);
+    let is_code = |object: &&Object| matches!(object.kind, ObjectKind::Name | ObjectKind::Quote);
+    let mut code = said.claim.objects.iter().filter(is_code).peekable();
+    if code.peek().is_some() && (edits || said.family == Family::Delete) {
+        return code.all(|object| mentions(args(execution), object));
+    }
+    let path = |object: &&Object| object.kind == ObjectKind::Path;
+    let mut named = said.patients.iter().filter(path).peekable();
+    let written = |object: &Object| deed.written.iter().any(|file| mentions(file, object));
+    // "I updated the changelog": `docs/CHANGELOG.md`
+    let by_word = || {
+        let named = |thing: &String| {
+            let file = |file: &String| file.to_ascii_lowercase().contains(head(thing));
+            deed.written.iter().any(file)
+        };
+        said.things.iter().any(named)
+    };
+    edits && if named.peek().is_some() { named.all(written) } else { by_word() }
+}
+
+/// `{"status": "cancelled"}`: one argument is the act, in a word or two.
+fn is_told_in_a_word(said: &ActionClaim, execution: &Execution<'_>) -> bool {
+    has_short_leaf(args(execution), head(stem(&said.verb)))
+}
+
+/// "The order is cancelled", of whatever brought it about: the record has the state, in a word or two.
+fn shows_state(said: &ActionClaim, execution: &Execution<'_>) -> bool {
+    !said.is_own() && has_short_leaf(execution.text(), head(stem(&said.verb)))
+}
+
+fn has_short_leaf(json: &str, word: &str) -> bool {
+    const MOST_WORDS: usize = 2;
+    let is_it = |text: &str| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let short = words.clone().count() <= MOST_WORDS;
+        short && words.any(|own| own.to_ascii_lowercase().starts_with(word))
+    };
+    let Some(leaves) = Leaves::of(json) else { return false };
+    leaves.nodes().iter().any(|node| matches!(node.leaf, Leaf::Text(text) if is_it(text)))
+}
+
+/// Whether the call has a value of the claim: in its arguments, its command or its result.
+fn has_value(execution: &Execution<'_>, deed: &Deed<'_>, object: &Object) -> bool {
+    let texts = [args(execution), execution.text()];
+    match object.kind {
+        ObjectKind::Path => {
+            deed.written.iter().chain([&args(execution).to_owned()]).any(|t| mentions(t, object))
+                || mentions(execution.text(), object)
+        }
+        ObjectKind::Id | ObjectKind::Email | ObjectKind::Url => {
+            texts.iter().any(|text| mentions(text, object))
+        }
+        ObjectKind::Money | ObjectKind::Number => {
+            let number = object.text.trim_matches(|c: char| !c.is_ascii_digit());
+            let plain = number.replace(',', "");
+            let whole = plain.trim_end_matches('0').trim_end_matches('.');
+            [number, &plain, if plain.contains('.') { whole } else { &plain }]
+                .iter()
+                .any(|n| texts.iter().any(|text| holds(text, n)))
+        }
+        _ => true,
+    }
+}
