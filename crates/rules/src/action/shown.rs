@@ -7,7 +7,8 @@ use super::extract::ActionClaim;
 use super::judge::args;
 use super::objects::mentions;
 use super::tie::{head, stem};
-use crate::facts::{Deed, Execution, Facts, Families, of_name};
+use crate::facts::{Deed, Execution, Facts, Families, of_name, words_of};
+use crate::prose::{Action, Lexicon};
 use crate::values::{Leaf, Leaves, holds};
 
 /// Whether the execution at a place shows the claimed action: its kind, its values, its outcome.
@@ -19,7 +20,7 @@ pub(crate) fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool
         () if looks_only(deed) => shows_state(said, execution) || looks(said),
         () => own_kinds(deed).meets(kinds_of(said)) || is_told_in_a_word(said, execution),
     };
-    is_of_kind && said.claim.objects.iter().all(|object| has_value(execution, deed, object))
+    is_of_kind && !is_left_open(said, execution.text()) && said.claim.objects.iter().all(|object| has_value(execution, deed, object))
 }
 
 /// The kinds of deeds of which a claim tells in so many words.
@@ -82,6 +83,32 @@ fn is_told_in_a_word(said: &ActionClaim, execution: &Execution<'_>) -> bool {
 /// "The order is cancelled", of whatever brought it about: the record has the state, in a word or two.
 fn shows_state(said: &ActionClaim, execution: &Execution<'_>) -> bool {
     !said.is_own() && has_short_leaf(execution.text(), head(stem(&said.verb)))
+}
+
+/// Whether a result says that the act did not come about, or not yet: `{"sent": false}`, `{"sent_count": 0}`,
+/// `{"status": "bounced"}`. A status among much else may be anything's.
+fn is_left_open(said: &ActionClaim, result: &str) -> bool {
+    const FEW: usize = 4;
+    let Some(leaves) = Leaves::of(result) else { return false };
+    let verb = head(stem(&said.verb));
+    let of_act = |word: &String| word.starts_with(verb) || *word == said.verb;
+    let is_none = |leaf: Leaf<'_>| match leaf {
+        Leaf::Flag(flag) => !flag,
+        Leaf::Number(number) => number == "0",
+        leaf => leaf == Leaf::Void,
+    };
+    let done = |state: &str| {
+        let state = state.to_ascii_lowercase();
+        let entry = Lexicon::english().get(&state).and_then(|entry| entry.verb);
+        of_act(&state)
+            || entry == Some(Action::Of(said.family))
+            || ["ok", "success", "successful", "completed", "done"].contains(&state.as_str())
+    };
+    let few = leaves.nodes().len() <= FEW;
+    leaves.nodes().iter().any(|node| match node.leaf {
+        Leaf::Text(state) => few && matches!(node.name, "status" | "state") && !done(state),
+        leaf => is_none(leaf) && words_of(node.name).iter().any(of_act),
+    })
 }
 
 fn has_short_leaf(json: &str, word: &str) -> bool {
