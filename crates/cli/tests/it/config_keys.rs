@@ -307,10 +307,6 @@ fn values_that_cannot_be_used_are_named() {
             "counterfoil.toml:1: [tools.retry]: `base_ms` (9000) is more than `max_ms` (5000)\n",
         ),
         (
-            "[tools.fixation]\nstreak = 11\n",
-            "counterfoil.toml:1: [tools.fixation]: `streak` (11) is more than `window` (10)",
-        ),
-        (
             "[tools.fixation]\nnudge = 1\n",
             "counterfoil.toml:1: [tools.fixation]: `nudge` is 1, it must be",
         ),

@@ -363,3 +363,27 @@ fn the_file_that_is_named_is_protected_and_a_shell_of_the_responses_is_one() {
         assert!(ran.out.contains(&format!("\"verdict\": \"{verdict}\"")), "{tool}: {ran}");
     }
 }
+
+/// Behind the gates stands the tool, which refuses whoever agreed: nobody is asked for that.
+#[test]
+fn what_the_tool_itself_refuses_is_told() {
+    let desk = Desk::with(&[("a.txt", "a")]);
+    for (tool, arguments, expected) in [
+        ("read_file", r#"{"path":"/etc/passwd"}"#, "`/etc/passwd` lies outside the workspace"),
+        ("read_file", r#"{"path":".env"}"#, "`tools.file.deny_read` names it"),
+        ("write_file", r#"{"path":"../x","content":"x"}"#, "lies outside the workspace"),
+        ("fetch", r#"{"url":"https://169.254.169.254/"}"#, "leads to 169.254.169.254"),
+        ("fetch", r#"{"url":"http://example.com/"}"#, "only `https:` is fetched"),
+        ("shell", r#"{"command":"ls","cwd":"/etc"}"#, "`/etc` lies outside the workspace"),
+    ] {
+        let ran = explain(&desk, &format!("--tool {tool} --args '{arguments}'"));
+        let tool = ran.out.lines().find(|line| line.starts_with("  tool        deny")).unwrap();
+        assert!(tool.contains(expected), "{ran}");
+        assert!(!ran.out.contains(" ask "), "{ran}");
+        assert_eq!((ran.code, ran.out.trim_end().lines().last()), (1, Some("it would be denied")));
+    }
+    let ran = explain(&desk, r#"--tool read_file --args '{"path":"a.txt"}'"#);
+    assert_eq!((ran.code, ran.out.trim_end().lines().last()), (0, Some("it would run")), "{ran}");
+    let ran = explain(&desk, "--tool nosuch");
+    assert!(ran.out.contains("\nno gate would object\nnote: `nosuch` is not a tool"), "{ran}");
+}

@@ -1,13 +1,14 @@
 use std::sync::Arc;
 
-use counterfoil_model::{Catalog, ToolCall};
+use counterfoil_model::{Catalog, ToolCall, ToolErrorCategory};
 use counterfoil_rules::CallReport;
 
 use crate::admitted::Admitted;
+use crate::executor::{ErasedToolExecutor as _, ToolError};
 use crate::guard::Guard;
 use crate::heard::Seen;
 use crate::hidden::without_hidden;
-use crate::scene::Requested;
+use crate::scene::{Requested, Scene};
 use crate::session::Session;
 use crate::toolset::Toolset;
 
@@ -29,6 +30,14 @@ impl Guard {
         let tools = self.toolset();
         let report = tools.admission.admit(&call, None);
         settled(&tools.catalog, call, report).map_err(|refused| Box::new(refused.report))
+    }
+
+    /// Why the executor of an admitted call would refuse it, whoever agreed to it, as far as that is known
+    /// before it runs.
+    #[must_use]
+    pub fn refusal(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<ToolError> {
+        let refusal = self.executor().refusal(admitted, scene);
+        refusal.filter(|error| error.category() == ToolErrorCategory::PolicyBlocked)
     }
 
     /// Holds the call against the catalog, the tool's schema and the session's history.

@@ -198,6 +198,10 @@ impl ToolExecutor for CompositeExecutor {
         }
     }
 
+    fn refusal(&self, call: &Admitted, scene: &Scene<'_>) -> Option<ToolError> {
+        self.owner(&call.tool().name)?.refusal(call, scene)
+    }
+
     fn is_tool_retryable(&self, tool: &str) -> bool {
         self.owner(tool).is_some_and(|owner| owner.is_tool_retryable(tool))
     }

@@ -63,6 +63,10 @@ impl ToolExecutor for DynExecutor {
         self.inner.requires_confirmation(call, scene)
     }
 
+    fn refusal(&self, call: &Admitted, scene: &Scene<'_>) -> Option<ToolError> {
+        self.inner.refusal(call, scene)
+    }
+
     fn is_tool_retryable(&self, tool: &str) -> bool {
         self.inner.is_tool_retryable(tool)
     }

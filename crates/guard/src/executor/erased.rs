@@ -32,6 +32,8 @@ pub trait ErasedToolExecutor: sealed::Sealed + Send + Sync {
     ) -> Execution<'a>;
     /// See [`ToolExecutor::requires_confirmation`].
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String>;
+    /// See [`ToolExecutor::refusal`].
+    fn refusal(&self, call: &Admitted, scene: &Scene<'_>) -> Option<ToolError>;
     /// See [`ToolExecutor::is_tool_retryable`].
     fn is_tool_retryable(&self, tool: &str) -> bool;
     /// See [`ToolExecutor::is_tool_speculatable`].
@@ -75,6 +77,10 @@ impl<E: ToolExecutor> ErasedToolExecutor for E {
 
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String> {
         ToolExecutor::requires_confirmation(self, call, scene)
+    }
+
+    fn refusal(&self, call: &Admitted, scene: &Scene<'_>) -> Option<ToolError> {
+        ToolExecutor::refusal(self, call, scene)
     }
 
     fn is_tool_retryable(&self, tool: &str) -> bool {

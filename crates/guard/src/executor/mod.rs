@@ -64,7 +64,7 @@ pub use web::{Reserved, Resolver, SystemResolver, TlsError, WebExecutor, reserve
 ///
 /// Ownership is asked beforehand, so only the owner ever sees the permit; `Ok(None)` from the
 /// owner is a fault, not a fall-through. Both ways to execute run every other control; approval
-/// skips only the question. No default bodies: a wrapper that inherits a permissive default would
+/// skips only the question. No default bodies where something is decided: a wrapper that inherits a permissive default would
 /// be a hole.
 ///
 /// A future that is dropped must leave nothing running.
@@ -94,6 +94,12 @@ pub trait ToolExecutor: Send + Sync {
 
     /// Whether a person should agree to this call first; the text says why.
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String>;
+
+    /// Why it would not execute this call, whoever agreed to it, as far as that is known before: what a
+    /// rehearsal shows. Executing decides anew.
+    fn refusal(&self, _call: &Admitted, _scene: &Scene<'_>) -> Option<ToolError> {
+        None
+    }
 
     /// Whether a failed call of this tool may be tried again: its effect happens at most once or
     /// does no harm twice.

@@ -20,7 +20,9 @@ pub(crate) fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool
         () if looks_only(deed) => shows_state(said, execution) || looks(said),
         () => own_kinds(deed).meets(kinds_of(said)) || is_told_in_a_word(said, execution),
     };
-    is_of_kind && !is_left_open(said, execution.text()) && said.claim.objects.iter().all(|object| has_value(execution, deed, object))
+    is_of_kind
+        && !is_left_open(said, execution.text())
+        && said.claim.objects.iter().all(|object| has_value(execution, deed, object))
 }
 
 /// The kinds of deeds of which a claim tells in so many words.

@@ -17,7 +17,7 @@ pub struct FixationOptions {
     /// Calls of one name in a row that earn a word; not set counts no names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streak: Option<usize>,
-    /// How many of the latest calls are looked at for calls of one name.
+    /// How many of the latest calls are looked at for calls of one name; at least `streak`.
     pub window: usize,
     /// Tools that are called again on purpose, by name, beside `shell_output`.
     pub pollers: Vec<String>,
@@ -34,14 +34,6 @@ pub enum FixationOptionsError {
         /// What was given.
         given: usize,
     },
-    /// A streak that never fits into the window.
-    #[error("`streak` ({streak}) is more than `window` ({window}), so it is never reached")]
-    StreakAboveWindow {
-        /// The streak.
-        streak: usize,
-        /// The window.
-        window: usize,
-    },
 }
 
 impl Default for FixationOptions {
@@ -56,7 +48,7 @@ impl FixationOptions {
     /// The checked settings.
     ///
     /// # Errors
-    /// A threshold that is reached at once, or never.
+    /// A threshold that is reached at once.
     pub fn resolve(self) -> Result<FixationSettings, FixationOptionsError> {
         let Self { nudge, refuse, streak, window, pollers } = self;
         for (key, given) in [("nudge", nudge), ("refuse", refuse), ("streak", streak.unwrap_or(2))]
@@ -65,10 +57,22 @@ impl FixationOptions {
                 return Err(FixationOptionsError::TooSmall { key, given });
             }
         }
-        if let Some(streak) = streak.filter(|streak| *streak > window) {
-            return Err(FixationOptionsError::StreakAboveWindow { streak, window });
-        }
+        // What is asked for is looked for, however short the window.
+        let window = window.max(streak.unwrap_or(0));
         let pollers = pollers.into_iter().chain([SHELL_OUTPUT.to_owned()]).collect();
         Ok(FixationSettings { nudge, refuse, streak, window, pollers })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FixationOptions;
+
+    #[test]
+    fn a_streak_widens_the_window() {
+        for (streak, window, expected) in [(Some(15), 10, 15), (Some(5), 10, 10), (None, 10, 10)] {
+            let options = FixationOptions { streak, window, ..FixationOptions::default() };
+            assert_eq!(options.resolve().unwrap().window, expected, "{streak:?} {window}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use counterfoil_model::{Tool, ToolErrorCategory};
 
 use super::TOOLS;
-use super::place::Roots;
+use super::place::{Place, Roots};
 use super::stop::{GiveUp, Stop};
 use super::tool::{FileTool, Reach, Work};
 use crate::admitted::Admitted;
@@ -37,6 +37,19 @@ impl FileExecutor {
         let mut settings = FileSettings::clone(&self.settings);
         settings.policy.protected.push(folder.canonicalize().unwrap_or(folder));
         Self { settings: Arc::new(settings) }
+    }
+
+    /// The place that a call is about, if it may be used.
+    fn place(
+        &self,
+        call: &Admitted,
+        scene: &Scene<'_>,
+        tool: &FileTool,
+        reach: Reach,
+    ) -> Result<Place, ToolError> {
+        let (arguments, settings) = (call.arguments(), self.settings.as_ref());
+        let roots = &Roots::new(scene.workspace, &settings.directories)?;
+        Work { arguments, roots, settings, reach, stop: &Stop::default() }.place(tool.need)
     }
 
     async fn run(
@@ -112,18 +125,16 @@ impl ToolExecutor for FileExecutor {
         if scene.trust == TrustLevel::Untrusted {
             return Some("content from strangers led to it, and it writes".to_owned());
         }
-        let (arguments, settings) = (call.arguments(), self.settings.as_ref());
-        let place = Roots::new(scene.workspace, &settings.directories).and_then(|roots| {
-            let stop = &Stop::default();
-            let reach = Reach::Folders;
-            Work { arguments, roots: &roots, settings, reach, stop }.place(tool.need)
-        });
-        match place {
+        match self.place(call, scene, tool, Reach::Folders) {
             Ok(place) if place.in_workspace => None,
             Ok(_) => Some("it writes outside the workspace".to_owned()),
             // It cannot have an effect: the executor refuses it for the same reason.
             Err(_) => None,
         }
+    }
+
+    fn refusal(&self, call: &Admitted, scene: &Scene<'_>) -> Option<ToolError> {
+        self.place(call, scene, tool(&call.tool().name)?, Reach::Folders).err()
     }
 
     /// A tool that changes nothing the second time may be tried again.

@@ -280,7 +280,8 @@ impl ToolExecutor for ShellExecutor {
         let folders = &policy.settings.directories;
         let directory = match directory(scene.workspace, folders, asked.cwd) {
             Ok(directory) => directory,
-            Err(error) => return Some(error.to_string()),
+            // It cannot have an effect: the executor refuses it for the same reason.
+            Err(_) => return None,
         };
         if is_harmless(asked.command, scene.workspace, &directory) {
             return None;
@@ -297,6 +298,16 @@ impl ToolExecutor for ShellExecutor {
             }
         };
         Some(format!("{why}, and it is not certain that it only reads inside the workspace"))
+    }
+
+    fn refusal(&self, call: &Admitted, scene: &Scene<'_>) -> Option<ToolError> {
+        if !RUN.contains(&call.tool().name.as_str()) {
+            return run_named(call.arguments()).err();
+        }
+        let policy = self.policy.load();
+        let asked = Asked::read(call.arguments(), &policy.settings);
+        let folders = &policy.settings.directories;
+        asked.and_then(|asked| directory(scene.workspace, folders, asked.cwd)).err()
     }
 
     /// A command may have had its effect when it fails.

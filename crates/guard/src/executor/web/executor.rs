@@ -169,6 +169,11 @@ impl ToolExecutor for WebExecutor {
         })
     }
 
+    fn refusal(&self, call: &Admitted, _scene: &Scene<'_>) -> Option<ToolError> {
+        let settings = &self.fetcher.settings;
+        url(call).and_then(|url| Ok(Target::read(url)?.permit(settings)?)).err()
+    }
+
     fn is_tool_retryable(&self, tool: &str) -> bool {
         self.owns(tool)
     }

@@ -130,14 +130,27 @@ impl Target {
         if !opened && !settings.ports.contains(&self.port) {
             return Err(blocked(format!("`tools.web.ports` does not have {}", self.port)));
         }
-        if opened || !matches!(self.host, Host::Domain(_)) {
-            return Ok(());
+        match self.host {
+            Host::Ipv4(address) => return self.permit_address(IpAddr::V4(address), settings),
+            Host::Ipv6(address) => return self.permit_address(IpAddr::V6(address), settings),
+            Host::Domain(_) if opened => return Ok(()),
+            Host::Domain(_) => {}
         }
         let near = |suffix: &&str| is_below(&name, std::slice::from_ref(suffix));
         if !name.contains('.') || NEAR.iter().any(near) {
             return Err(blocked(format!("`{name}` is no public name")));
         }
         Ok(())
+    }
+
+    fn permit_address(&self, address: IpAddr, settings: &WebSettings) -> Result<(), Blocked> {
+        match reserved(address) {
+            Some(kind) if !(kind.can_be_opened() && self.is_opened(settings)) => {
+                let (name, kind) = (self.name(), kind.name());
+                Err(blocked(format!("`{name}` leads to {address}: {kind}")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The addresses that may be connected to. One that may not spoils them all: a name with a
@@ -157,12 +170,7 @@ impl Target {
             })?,
         };
         for address in &found {
-            if let Some(kind) = reserved(*address)
-                && !(kind.can_be_opened() && self.is_opened(settings))
-            {
-                let (name, kind) = (self.name(), kind.name());
-                return Err(blocked(format!("`{name}` leads to {address}: {kind}")).into());
-            }
+            self.permit_address(*address, settings)?;
         }
         if found.is_empty() {
             let message = format!("`{}` has no address", self.name());

@@ -3,8 +3,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use counterfoil_guard::{
-    Asking, GateId, HostedCall, Reason, RehearsalPlace, SessionPast, Verdict, VerdictParts,
-    verdict_word, verdicts_json,
+    Asking, GateId, HostedCall, Reason, RehearsalPlace, SessionPast, ToolError, Verdict,
+    VerdictParts, verdict_word, verdicts_json,
 };
 use counterfoil_hooks::{Questions, asking};
 use counterfoil_model::{Agent, Arguments as CallArguments, Catalog, ExactValue, Tool, ToolCall};
@@ -117,7 +117,9 @@ pub(super) fn run(
             let (trust, phase) = (scene.trust.name(), scene.phase.name());
             writeln!(out, "called by {caller} in a turn that is {trust}, phase {phase}\n")?;
             show(&verdicts, paint, out)?;
+            let foreign = !ours && arguments.tools.is_none() && arguments.agent.is_none();
             let end = match (outcome, arguments.agent) {
+                ("allow", None) if foreign => "no gate would object",
                 ("allow", None) => "it would run",
                 ("allow", Some(_)) => {
                     "the hook would not object: the agent's own permissions decide"
@@ -127,7 +129,7 @@ pub(super) fn run(
                 _ => "it would be denied",
             };
             writeln!(out, "\n{}", paint.bold(end))?;
-            if !ours && arguments.tools.is_none() && arguments.agent.is_none() {
+            if foreign {
                 let help = paint.help("note");
                 let name = &tool.name;
                 let meant = did_you_mean(name, others.iter().map(String::as_str));
@@ -210,7 +212,9 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
         past.tools = others.iter().cloned().collect();
         match guard.rehearse(call.clone()) {
             Ok(admitted) => {
-                let verdicts = guard.gates().explain(&admitted, &place.scene(&past, None));
+                let scene = place.scene(&past, None);
+                let mut verdicts = guard.gates().explain(&admitted, &scene);
+                verdicts.extend(guard.refusal(&admitted, &scene).map(|error| refusal(&error)));
                 let tool = admitted.tool().clone();
                 return Ok(Rehearsal { tool, call, verdicts, place, past, ours: true, others });
             }
@@ -269,6 +273,13 @@ fn refused(report: &CallReport) -> Vec<(GateId, Verdict)> {
         (gate, Verdict::Deny(reason))
     };
     report.blocking().map(one).collect()
+}
+
+/// What the tool itself has against a call, behind the gates.
+fn refusal(error: &ToolError) -> (GateId, Verdict) {
+    let gate = GateId("tool");
+    let (code, message) = (error.category().name(), error.to_string());
+    (gate, Verdict::Deny(Reason { gate, code, message, matched: None, help: None }))
 }
 
 fn show(verdicts: &[(GateId, Verdict)], paint: Paint, out: &mut impl Write) -> anyhow::Result<()> {
