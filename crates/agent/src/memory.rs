@@ -6,7 +6,7 @@ use counterfoil_guard::{BoxFuture, Clock, Embedder, FunctionExecutor, ToolError,
 use serde_json::{Value, json};
 
 use crate::own_tool::{failed, own_tool, text, writing};
-use crate::store::{Note, NoteError, NoteOrigin, Store};
+use crate::store::{Note, NoteError, NoteOrigin, Store, secretless};
 
 const SAVE: &str = "Saves a note for later conversations: a fact about the user or the project that \
                     will still matter then. Never save secrets.";
@@ -67,6 +67,7 @@ impl Memory {
         session: &str,
         origin: NoteOrigin,
     ) -> Result<crate::store::NoteId, NoteError> {
+        let text = &*secretless(text);
         let vector = self.vector(text).await;
         let session = Some(session.to_owned());
         let note = Note { text: text.to_owned(), session, origin, at: self.clock.wall() };

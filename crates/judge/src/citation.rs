@@ -107,6 +107,12 @@ fn is_bounded(text: &str, start: usize, end: usize) -> bool {
     else {
         return false;
     };
+    // `x.__format__`, __so__: what is trimmed from a quotation is no part of the word in the text either.
+    let word = |c: char| c.is_alphanumeric();
+    let left = before.trim_end_matches('_');
+    let before = if left.ends_with(word) { before } else { left };
+    let right = after.trim_start_matches('_');
+    let after = if right.starts_with(word) { after } else { right };
     let (first, last) = (part.chars().next(), part.chars().next_back());
     let mut left = before.chars().rev();
     let mut right = after.chars();
@@ -185,6 +191,10 @@ mod tests {
             ("total 38", "total 38.", Some("total 38")),
             ("tests pass", "pretests pass", None),
             ("order_id 7", "my_order_id 7", None),
+            ("to X.__format__", "not passed to X.__format__ here", Some("to X.__format")),
+            ("__init__ of X", "see `__init__ of X`", Some("init__ of X")),
+            ("Committed as", "__Committed as__ 7", Some("Committed as")),
+            ("id_ of X", "my_id_ of X", None),
             ("全部通过", "测试全部通过。", Some("全部通过")),
             ("pаss the tests", "pass the tests", None),
             ("src/lib.rs", "edited `src/lib.rs`", Some("src/lib.rs")),

@@ -22,6 +22,7 @@ mod vector;
 pub use firings::Firing;
 pub use handle::{Store, StoreError};
 pub use ids::{NoteId, SummaryId, TaskId};
+pub(crate) use notes::secretless;
 pub use notes::{LONGEST_NOTE, Note, NoteError, NoteOrigin, StoredNote};
 pub use open::OpenStoreError;
 pub use search::{Found, Ranks};

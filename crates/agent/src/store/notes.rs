@@ -1,5 +1,9 @@
 //! Notes: what the agent was asked to remember, or found worth it.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use counterfoil_guard::Redactor;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
@@ -71,14 +75,21 @@ pub enum NoteError {
     Storage(#[from] StoreError),
 }
 
+/// A text without the secrets in it.
+pub(crate) fn secretless(text: &str) -> Cow<'_, str> {
+    static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::standard);
+    REDACTOR.redact(text)
+}
+
 impl Store {
     /// Remembers a note, with the vector of its meaning if there is one. A text that is remembered
-    /// already keeps its id, time and origin; it takes the vector if it had none.
+    /// already keeps its id, time and origin; it takes the vector if it had none. Secrets are taken out
+    /// before anything is written.
     ///
     /// # Errors
     /// When the text has no or too many bytes, the vector is not sound, or the store fails.
     pub fn save(&self, note: &Note, vector: Option<&[f32]>) -> Result<NoteId, NoteError> {
-        let text = note.text.trim();
+        let text = &*secretless(note.text.trim());
         match text.len() {
             0 => return Err(NoteError::Empty),
             1..=LONGEST_NOTE => {}

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_agent::{Memory, Store};
+use counterfoil_agent::{Memory, NoteOrigin, Store};
 use counterfoil_guard::{
     BoxFuture, Embedder, EmbedderError, SessionStart, Surroundings, SystemClock,
 };
@@ -59,4 +59,22 @@ fn notes_are_found_by_words_and_by_meaning_and_say_where_they_are_from() {
     }
     let long = call("memory_save", json!({ "text": "x".repeat(8193) }));
     assert_eq!(long.status, Status::Failed, "{}", long.text);
+}
+
+/// What is kept for later conversations is read by whoever opens the file.
+#[test]
+fn no_secret_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.sqlite");
+    let secret = ["ghp_", "0123456789abcdefghijABCDEFGHIJ456789"].concat();
+    let store = Arc::new(Store::open(&file).unwrap());
+    let memory = Memory::new(store, Arc::new(SystemClock::default()), None);
+    wait(memory.save(&format!("The token is {secret}."), "s", NoteOrigin::Agent)).unwrap();
+    let found = memory.store().search("token", None, 1).unwrap();
+    let kept = serde_json::to_string(&found).unwrap();
+    assert!(kept.contains("The token is") && !kept.contains(&secret), "{kept}");
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));
+    }
 }

@@ -1,5 +1,7 @@
 //! `run`, `tools`, `stats` and `check --session`: one state folder, seen from outside.
 
+use std::time::Duration;
+
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -379,6 +381,22 @@ fn what_was_started_in_the_background_has_not_passed() {
     let line = "--state state check --session s1 --answer -";
     let ran = shop.0.run_with(line, "All tests pass.");
     assert!(ran.to_string().contains("(1 claim: 1 not checkable; coverage 0%)"), "{ran}");
+}
+
+/// An answer that is given now may cite only what was executed a moment ago, where a window is set.
+#[test]
+fn an_answer_cites_within_the_window() {
+    let shop = Shop::new(&[]);
+    let made = shop.run("run shell --yes --json --session s1", r#"{"command": "true"}"#);
+    let receipt: Value = serde_json::from_str(&made.out).unwrap();
+    let said = format!("It is done (execution_id: {}).", receipt["execution_id"].as_str().unwrap());
+    std::thread::sleep(Duration::from_millis(2_100));
+    for (window, code) in [(1, "CS003"), (600, "no findings")] {
+        let line =
+            format!("--state state check --session s1 --answer - --execution-window {window}");
+        let ran = shop.0.run_with(&line, &said);
+        assert!(ran.to_string().contains(code), "{ran}");
+    }
 }
 
 /// Repetition is counted by session, whichever process makes the call.

@@ -233,12 +233,9 @@ impl UtilityScorer<'_> {
     }
 }
 
-/// By what the user said, and by how calls of this tool went.
+/// By how calls of this tool went.
 fn expected_gain(call: &Admitted, scene: &Scene<'_>) -> f64 {
     let tool = call.tool();
-    if scene.mentioned.contains(&tool.name) {
-        return 1.0;
-    }
     let before = if tool.effects.retrieves == Some(true) { 0.8 } else { 0.6 };
     let (mut calls, mut good) = (0.0_f64, 0.0_f64);
     for recent in scene.recent.iter().filter(|recent| recent.tool == tool.name) {

@@ -4,6 +4,7 @@
 mod of_ledger {
     use std::io;
     use std::path::{Path, PathBuf};
+    use std::time::{SystemTime, UNIX_EPOCH};
 
     use anyhow::Context as _;
     use clap::Args;
@@ -52,6 +53,8 @@ mod of_ledger {
             }
             let ledger = ledger(&global.state()?, options)?;
             let mut inputs = Vec::with_capacity(self.session.len());
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+            let time = now.and_then(|now| i64::try_from(now.as_millis()).ok());
             for id in &self.session {
                 let Some(mut transcript) = recorded_transcript(&ledger, id)? else {
                     let known = ledger.sessions()?;
@@ -61,7 +64,9 @@ mod of_ledger {
                     .maybe_help(did_you_mean(id, known.iter().map(String::as_str)))
                     .into());
                 };
-                let answer = answer.as_ref().map(|text| Message::text(Role::Assistant, text));
+                // It is said now: an execution of the session may be too old to cite.
+                let said = |text| Message { time, ..Message::text(Role::Assistant, text) };
+                let answer = answer.as_ref().map(said);
                 transcript.messages.extend(answer);
                 inputs.push(Input::text(id.clone(), export(&transcript).to_string()));
             }

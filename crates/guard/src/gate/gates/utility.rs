@@ -25,6 +25,10 @@ impl Gate for Utility {
         if scene.requested == Requested::ByUser {
             return allow("requested by the user");
         }
+        // "please use read_file"
+        if scene.mentioned.contains(&tool.name) {
+            return allow("named by the user");
+        }
         if self.settings.exempts(&tool.name) {
             return allow("exempt");
         }
