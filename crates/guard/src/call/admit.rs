@@ -4,7 +4,8 @@ use counterfoil_model::{Catalog, ToolCall, ToolErrorCategory};
 use counterfoil_rules::CallReport;
 
 use crate::admitted::Admitted;
-use crate::executor::{ErasedToolExecutor as _, ToolError};
+use crate::executor::ErasedToolExecutor as _;
+use crate::gate::{GateId, Reason};
 use crate::guard::Guard;
 use crate::heard::Seen;
 use crate::hidden::without_hidden;
@@ -35,9 +36,16 @@ impl Guard {
     /// Why the executor of an admitted call would refuse it, whoever agreed to it, as far as that is known
     /// before it runs.
     #[must_use]
-    pub fn refusal(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<ToolError> {
-        let refusal = self.executor().refusal(admitted, scene);
-        refusal.filter(|error| error.category() == ToolErrorCategory::PolicyBlocked)
+    pub fn refusal(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<Reason> {
+        let error = self.executor().refusal(admitted, scene)?;
+        let is_policy = error.category() == ToolErrorCategory::PolicyBlocked;
+        is_policy.then(|| Reason {
+            gate: GateId("tool"),
+            code: "tool_refuses",
+            message: error.to_string(),
+            matched: None,
+            help: None,
+        })
     }
 
     /// Holds the call against the catalog, the tool's schema and the session's history.

@@ -111,6 +111,10 @@ impl Guard {
             Decision::Asked(questions) => questions,
             decided => return decided.into(),
         };
+        // Nobody is asked for what does not run even if they agree.
+        if let Some(reason) = self.refusal(admitted, scene) {
+            return Permission::Stopped(Stopped::Denied(vec![reason]));
+        }
         let Some(question) = questions.first() else {
             return Permission::Stopped(Stopped::Asked(questions));
         };

@@ -3,8 +3,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use counterfoil_guard::{
-    Asking, GateId, HostedCall, Reason, RehearsalPlace, SessionPast, ToolError, Verdict,
-    VerdictParts, verdict_word, verdicts_json,
+    Asking, GateId, HostedCall, Reason, RehearsalPlace, SessionPast, Verdict, VerdictParts,
+    verdict_word, verdicts_json,
 };
 use counterfoil_hooks::{Questions, asking};
 use counterfoil_model::{Agent, Arguments as CallArguments, Catalog, ExactValue, Tool, ToolCall};
@@ -214,7 +214,8 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
             Ok(admitted) => {
                 let scene = place.scene(&past, None);
                 let mut verdicts = guard.gates().explain(&admitted, &scene);
-                verdicts.extend(guard.refusal(&admitted, &scene).map(|error| refusal(&error)));
+                let refusal = guard.refusal(&admitted, &scene);
+                verdicts.extend(refusal.map(|reason| (reason.gate, Verdict::Deny(reason))));
                 let tool = admitted.tool().clone();
                 return Ok(Rehearsal { tool, call, verdicts, place, past, ours: true, others });
             }
@@ -273,13 +274,6 @@ fn refused(report: &CallReport) -> Vec<(GateId, Verdict)> {
         (gate, Verdict::Deny(reason))
     };
     report.blocking().map(one).collect()
-}
-
-/// What the tool itself has against a call, behind the gates.
-fn refusal(error: &ToolError) -> (GateId, Verdict) {
-    let gate = GateId("tool");
-    let (code, message) = (error.category().name(), error.to_string());
-    (gate, Verdict::Deny(Reason { gate, code, message, matched: None, help: None }))
 }
 
 fn show(verdicts: &[(GateId, Verdict)], paint: Paint, out: &mut impl Write) -> anyhow::Result<()> {
