@@ -158,7 +158,9 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
     let said = match find(&claimed.says, words) {
         Ok(found) => Span::new(found.span.start, found.span.end),
         Err(NotFound::TooShort) => {
-            first_word(&claimed.says, words).ok_or(Dropped::Says(NotFound::TooShort))?
+            let whole = whole_sentence(&claimed.says, words);
+            let meant = whole.or_else(|| first_word(&claimed.says, words));
+            meant.ok_or(Dropped::Says(NotFound::TooShort))?
         }
         Err(reason) => return Err(Dropped::Says(reason)),
     };
@@ -185,6 +187,13 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
         nearest: nearest(facts, says),
         confidence: claimed.confidence,
     })
+}
+
+/// A sentence of a word or two, quoted as a whole: `ok   ./...`.
+fn whole_sentence(said: &str, sentence: &str) -> Option<Span> {
+    let is_same = said.split_whitespace().eq(sentence.split_whitespace());
+    let tells = sentence.contains(char::is_alphanumeric);
+    (is_same && tells).then(|| Span::new(0, sentence.len()))
 }
 
 /// The word with which a sentence begins that says what was done: "**Pushed** to `main`". The sentence

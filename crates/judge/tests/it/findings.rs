@@ -144,6 +144,9 @@ fn a_quotation_that_is_not_there_drops_the_opinion() {
         ("It was pushed.", "pushed", 0),
         ("The total is 529.", "The", 0),
         ("It was pushed.", "...", 0),
+        // And where it is the whole sentence.
+        ("ok   ./...", "ok ./...", 1),
+        ("...", "...", 0),
     ] {
         let claimed = Claimed { says: says.into(), ..unsupported("", None) };
         let judged = judged(&session("Push it.", CALLS, answer), &opinion(vec![claimed]));

@@ -89,7 +89,7 @@ fn by_deeds(search: &Search<'_, '_>, found: &Found) -> Option<ActionVerdict> {
         return Some(ActionVerdict::NotCheckable);
     }
     made_by(facts, said, &search.ids)
-        .map(|at| ActionVerdict::Possible(at))
+        .map(ActionVerdict::Possible)
         .or_else(|| done_otherwise(facts, said, at + 1))
         .or_else(|| may_be_written(facts, said, at + 1).then_some(ActionVerdict::NotCheckable))
         .or(Some(verdict))
@@ -107,7 +107,7 @@ fn by_record(search: &Search<'_, '_>) -> Option<ActionVerdict> {
     state_of_record(facts, said, ids)
         .or_else(|| dated_in_record(facts, said))
         .or_else(|| marked_in_record(facts, said, ids))
-        .map(|at| ActionVerdict::Possible(at))
+        .map(ActionVerdict::Possible)
 }
 
 /// Whether the record may not show who did it, or when: an agent that was asked to pass a message on, a
