@@ -63,6 +63,7 @@ fn notes_are_found_by_words_and_by_meaning_and_say_where_they_are_from() {
 
 /// What is kept for later conversations is read by whoever opens the file.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "reads the files of the store")]
 fn no_secret_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agent.sqlite");
