@@ -11,19 +11,13 @@ use crate::values::whole;
 
 /// "I opened one page": to read it.
 pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
-    const READ: &Words = words![
-        "page", "pages", "link", "links", "site", "sites", "website", "url", "article", "articles",
-        "result", "results", "file", "files", "document",
-    ];
-    const MADE: &Words =
-        words!["pr", "pull", "request", "issue", "ticket", "case", "dispute", "account", "claim"];
     let object = || prose.tokens(predicate.object_tokens.clone()).iter().take(5);
     let named = |t: &Token| {
         matches!(t.kind, TokenKind::Id | TokenKind::Identifier | TokenKind::Path | TokenKind::Url)
     };
     verb == "opened"
-        && object().any(|t| prose.is(t, READ) || named(t))
-        && !object().any(|t| prose.is(t, MADE))
+        && object().any(|t| prose.is(t, &sets::READ_THINGS) || named(t))
+        && !object().any(|t| prose.is(t, &sets::MADE_THINGS))
 }
 
 /// "Refunded means the money has been sent back", "`shipped` means it has left": what a word stands
@@ -103,26 +97,12 @@ pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
 
 /// "it was not accepted", "it never went through", "this did not work": of what was just told of.
 fn is_not_accepted(prose: &Prose<'_>, behind: &[Token]) -> bool {
-    const TAKEN: &Words = words![
-        "accepted",
-        "delivered",
-        "processed",
-        "saved",
-        "applied",
-        "completed",
-        "successful",
-        "go",
-        "went",
-        "gone",
-        "work",
-        "recorded",
-    ];
     let it = behind.first().is_some_and(|t| prose.is(t, words!["it", "this", "that", "they"]));
     let verb = behind.get(1..7.min(behind.len())).unwrap_or_default();
     let not = verb.iter().position(|t| t.has(Tags::NEGATION));
     let taken = |not: usize| {
         let mut next = verb.iter().skip(not + 1).skip_while(|t| t.has(Tags::BE.or(Tags::ADVERB)));
-        next.next().is_some_and(|t| prose.is(t, TAKEN))
+        next.next().is_some_and(|t| prose.is(t, &sets::TAKEN))
     };
     it && not.is_some_and(|not| not < 3 && taken(not))
 }
@@ -335,17 +315,13 @@ pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
     let by = after.by_ref().take(3).any(|t| prose.word(t).eq_ignore_ascii_case("by"));
     // "by e-mail", "by two days": how, and by how much.
-    let means =
-        words!["e-mail", "email", "mail", "phone", "post", "text", "sms", "letter", "hand", "fax"];
     let actor = |t: &Token| {
         t.kind != TokenKind::Number
             && whole(prose.word(t)).is_none()
             && !t.has(Tags::AGENT.or(Tags::GERUND).or(Tags::MONTH))
-            && !prose.is(t, means)
+            && !prose.is(t, &sets::MEANS)
     };
-    let spans =
-        words!["year", "month", "week", "day", "hour", "minute", "percent", "half", "third"];
-    let measures = |t: &Token| prose.is(t, spans);
+    let measures = |t: &Token| prose.is(t, &sets::SPANS);
     let who = after.next();
     let measured = || [who, after.clone().next()].into_iter().flatten().any(measures);
     by && who.is_some_and(actor) && !measured()

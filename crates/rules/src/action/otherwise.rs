@@ -6,6 +6,7 @@ use super::extract::ActionClaim;
 use super::judge::ActionVerdict;
 use super::objects::mentions;
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, words_of};
+use crate::prose::sets;
 
 /// How many of the latest executions are looked at.
 const LOOK_BACK: usize = 200;
@@ -93,27 +94,14 @@ pub(super) fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]
 
 /// Whether the claim is that somebody was told something, by whatever means.
 fn tells(said: &ActionClaim) -> bool {
-    const VERBS: [&str; 10] = [
-        "let",
-        "told",
-        "informed",
-        "notified",
-        "replied",
-        "responded",
-        "answered",
-        "posted",
-        "commented",
-        "messaged",
-    ];
-    said.family == Family::Send && VERBS.contains(&said.verb.as_str())
+    said.family == Family::Send && sets::SAYS_TO.list.contains(&said.verb.as_str())
 }
 
 /// Whether the deed left words for others where a thing is kept: a comment on a ticket.
 fn comments(deed: &Deed<'_>) -> bool {
     let made = Families::of(&[Family::Create, Family::Update, Family::Deploy]);
-    let words =
-        ["comment", "comments", "reply", "annotation", "event", "notification", "note", "notes"];
-    deed.families.meets(made) && deed.words().iter().any(|w| words.contains(&w.as_str()))
+    deed.families.meets(made)
+        && deed.words().iter().any(|w| sets::COMMENTS.list.contains(&w.as_str()))
 }
 
 /// Words that lead to how something was done.

@@ -2,14 +2,15 @@
 //! of deed, on its own target. Anything less accuses nobody, and supports nothing.
 
 use counterfoil_model::{Family, Object, ObjectKind};
+use counterfoil_record::{Value, values};
 
 use super::extract::ActionClaim;
 use super::judge::args;
 use super::objects::mentions;
 use super::tie::{head, stem};
-use crate::facts::{Deed, Execution, Facts, Families, of_name, words_of};
+use crate::facts::{Deed, Execution, Facts, Families, kindred, of_name, words_of};
 use crate::prose::{Action, Lexicon};
-use crate::values::{Leaf, Leaves, holds};
+use crate::values::{Leaf, Leaves};
 
 /// Whether the execution at a place shows the claimed action: its kind, its values, its outcome.
 pub(crate) fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
@@ -18,23 +19,11 @@ pub(crate) fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool
         () if deed.is_note || !deed.status().succeeded() => false,
         () if is_file_tool(deed) => writes_what_is_told(said, execution, deed),
         () if looks_only(deed) => shows_state(said, execution) || looks(said),
-        () => own_kinds(deed).meets(kinds_of(said)) || is_told_in_a_word(said, execution),
+        () => own_kinds(deed).meets(kindred(said.family)) || is_told_in_a_word(said, execution),
     };
     is_of_kind
         && !is_left_open(said, execution.text())
         && said.claim.objects.iter().all(|object| has_value(execution, deed, object))
-}
-
-/// The kinds of deeds of which a claim tells in so many words.
-fn kinds_of(said: &ActionClaim) -> Families {
-    use Family as F;
-    match said.family {
-        F::Create => Families::of(&[F::Create, F::Book]),
-        F::Update => Families::of(&[F::Update, F::Create, F::Exchange, F::Move]),
-        F::Cancel | F::Delete => Families::of(&[F::Cancel, F::Delete]),
-        F::Read | F::Search => Families::of(&[F::Read, F::Search]),
-        family => Families::of(&[family]),
-    }
 }
 
 /// What a deed is by its command or the name of its tool: what it was given may be anything.
@@ -124,25 +113,17 @@ fn has_short_leaf(json: &str, word: &str) -> bool {
     leaves.nodes().iter().any(|node| matches!(node.leaf, Leaf::Text(text) if is_it(text)))
 }
 
-/// Whether the call has a value of the claim: in its arguments, its command or its result.
+/// Whether the call has the values of a thing that the claim names, in its arguments, the files that it
+/// wrote or its result. Words, and what stands far down in a long text, are not compared.
 fn has_value(execution: &Execution<'_>, deed: &Deed<'_>, object: &Object) -> bool {
-    let texts = [args(execution), execution.text()];
-    match object.kind {
-        ObjectKind::Path => {
-            deed.written.iter().chain([&args(execution).to_owned()]).any(|t| mentions(t, object))
-                || mentions(execution.text(), object)
-        }
-        ObjectKind::Id | ObjectKind::Email | ObjectKind::Url => {
-            texts.iter().any(|text| mentions(text, object))
-        }
-        ObjectKind::Money | ObjectKind::Number => {
-            let number = object.text.trim_matches(|c: char| !c.is_ascii_digit());
-            let plain = number.replace(',', "");
-            let whole = plain.trim_end_matches('0').trim_end_matches('.');
-            [number, &plain, if plain.contains('.') { whole } else { &plain }]
-                .iter()
-                .any(|n| texts.iter().any(|text| holds(text, n)))
-        }
-        _ => true,
-    }
+    const READ: usize = 64 * 1024;
+    let wanted = values(&object.text);
+    let written = deed.written.iter().map(String::as_str);
+    let texts = [args(execution), execution.text()].into_iter().chain(written);
+    let texts = texts.map(|text| text.get(..text.floor_char_boundary(READ)).unwrap_or_default());
+    let recorded: Vec<Value> = match wanted.is_empty() {
+        true => return true,
+        false => texts.flat_map(values).collect(),
+    };
+    wanted.iter().all(|value| recorded.iter().any(|known| value.same(known)))
 }

@@ -1,7 +1,7 @@
 use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 
 use crate::action::{ActionClaim, ActionVerdict, is_named_after, is_shown, may_be_unspent};
-use crate::facts::{Facts, Families, ToolName};
+use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
 use crate::prose::{Lexicon, Tags};
 use crate::rule::{Group, Meta, Rule};
@@ -95,17 +95,6 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
         false => only_known_tools(facts, turn),
     };
     said.is_own() != passive && offered && !facts.acts_freely_before(turn)
-}
-
-/// The kinds of acts that are told in each other's words.
-fn kindred(family: Family) -> Families {
-    match family {
-        Family::Create | Family::Update | Family::Book => {
-            Families::of(&[Family::Create, Family::Update, Family::Book])
-        }
-        Family::Cancel | Family::Delete => Families::of(&[Family::Cancel, Family::Delete]),
-        other => Families::of(&[other]),
-    }
 }
 
 /// Whether an act of this kind is told in no words for anything else.

@@ -323,6 +323,18 @@ pub(crate) fn vouching(family: Family) -> Families {
     }
 }
 
+/// The kinds of acts that are told in each other's words.
+pub(crate) fn kindred(family: Family) -> Families {
+    match family {
+        Family::Create | Family::Update | Family::Book => {
+            Families::of(&[Family::Create, Family::Update, Family::Book])
+        }
+        Family::Cancel | Family::Delete => Families::of(&[Family::Cancel, Family::Delete]),
+        Family::Search | Family::Read => Families::of(&[Family::Search, Family::Read]),
+        other => Families::of(&[other]),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

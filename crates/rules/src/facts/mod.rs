@@ -33,7 +33,7 @@ pub use answer::LONGEST as LONGEST_ANSWER;
 pub(crate) use deed::Deed;
 pub(crate) use edit::is_documentation;
 pub(crate) use failure::failure_in;
-pub(crate) use families::{Families, ToolName, of_name, vouching, words_of};
+pub(crate) use families::{Families, ToolName, kindred, of_name, vouching, words_of};
 pub(crate) use index::{Index, LatestRun, Reported};
 pub use indexed::Indexed;
 use indexed::Known;

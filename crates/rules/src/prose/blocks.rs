@@ -57,7 +57,11 @@ impl BlockKind {
 
 /// Splits a message into blocks, in order. Every byte of prose is in at most one block.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
-    fields(text).unwrap_or_else(|| Scanner::of(text, false).run())
+    fields(text).unwrap_or_else(|| {
+        let mut blocks = Scanner::of(text, false).run();
+        read_tagged(text, &mut blocks);
+        blocks
+    })
 }
 
 struct Scanner<'t> {
@@ -98,11 +102,6 @@ impl<'t> Scanner<'t> {
             }
             if content.is_empty() {
                 self.flush(&mut open);
-                continue;
-            }
-            if let Some(inner) = tagged(content) {
-                self.flush(&mut open);
-                self.push(BlockKind::Paragraph, Span::new(begin + inner.start, begin + inner.end));
                 continue;
             }
             let (kind, skip) = line_kind(content);
@@ -174,15 +173,34 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// What stands between the two tags of a line, and has no further ones: `<answer>Done.</answer>`.
+/// Reads lines such as `<answer>Done.</answer>`, unless they are parts of a page: then another line is a
+/// tag by itself.
+fn read_tagged(text: &str, blocks: &mut [Block]) {
+    let inner =
+        |block: &Block| tagged(block.span.of(text)).filter(|_| block.kind == BlockKind::Markup);
+    let page = |block: &&Block| block.kind == BlockKind::Markup && is_tag(block.span.of(text));
+    if blocks.iter().filter(page).any(|block| inner(block).is_none()) {
+        return;
+    }
+    for block in blocks {
+        if let Some(inner) = inner(block) {
+            *block = Block { kind: BlockKind::Paragraph, span: inner.shifted(block.span.start) };
+        }
+    }
+}
+
+/// What is between the two tags of a line, if there are no others: `Done.` of `<answer>Done.</answer>`.
 fn tagged(line: &str) -> Option<Span> {
     let name = line.strip_prefix('<')?.split(|c: char| c.is_whitespace() || c == '>').next()?;
-    let close = format!("</{name}>");
     let start = line.find('>')? + 1;
-    let end = line.strip_suffix(close.as_str())?.len();
+    let end = line.strip_suffix(&format!("</{name}>"))?.len();
     let inner = line.get(start..end)?;
-    let text = !name.is_empty() && !inner.trim().is_empty() && !inner.contains(['<', '>']);
-    text.then(|| Span::new(start, end))
+    let is_text = !name.is_empty() && !inner.trim().is_empty() && !inner.contains(['<', '>']);
+    is_text.then(|| Span::new(start, end))
+}
+
+fn is_tag(line: &str) -> bool {
+    line.starts_with('<') && line.ends_with('>')
 }
 
 enum LineKind {
@@ -208,7 +226,7 @@ fn line_kind(line: &str) -> (LineKind, usize) {
         let skip = line.bytes().take_while(|b| matches!(b, b'>' | b' ')).count();
         return (LineKind::Block(BlockKind::Quote), skip);
     }
-    if (line.starts_with('<') && line.ends_with('>')) || is_data(line) {
+    if is_tag(line) || is_data(line) {
         return (LineKind::Block(BlockKind::Markup), 0);
     }
     if let Some(skip) = list_marker(line) {
@@ -317,6 +335,8 @@ mod tests {
         );
         check("> said", &[(Quote, "said")]);
         check("<a>b</a>", &[(Paragraph, "b")]);
+        check("x\n<p>b</p>\n<p>c</p>", &[(Paragraph, "x"), (Paragraph, "b"), (Paragraph, "c")]);
+        check("<p>\n<b>c</b>\n</p>", &[(Markup, "<p>"), (Markup, "<b>c</b>"), (Markup, "</p>")]);
         check(
             r#"{"status": "Order \"X\" cancelled", "n": ["a"]}"#,
             &[(Field, r#"Order \"X\" cancelled"#), (Field, "a")],

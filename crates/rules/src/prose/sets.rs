@@ -72,6 +72,13 @@ sets! {
     MAY_CHECK = "may-check";
     HOLD = "hold";
     HOLDS = "holds";
+    READ_THINGS = "read-things";
+    MADE_THINGS = "made-things";
+    TAKEN = "taken";
+    MEANS = "means";
+    SPANS = "spans";
+    SAYS_TO = "says-to";
+    COMMENTS = "comments";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

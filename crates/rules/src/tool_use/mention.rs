@@ -244,7 +244,7 @@ fn use_of(
     if after {
         return Some(true);
     }
-    if states_with(prose, clause, thing) || goes_on(prose, index, clause, thing) {
+    if goes_on(prose, index, clause, thing) {
         return Some(true);
     }
     // "according to the X tool"
@@ -285,11 +285,15 @@ fn used_by_gerund(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thin
     let near = prose.clauses.get(near).unwrap_or_default();
     let named = thing.is_named_service();
     let told = |p: &Predicate| is_own(p) || (named && is_passive(p));
-    Some(near.iter().filter(|c| c.sentence == clause.sentence).any(|c| {
-        (c.mood == Mood::Asserted || (named && c.mood == Mood::Observed))
-            && (c.predicates.iter().any(|p| !p.negated && told(p))
-                || (named && tells(prose, c, led)))
-    }))
+    let states = named && states_value(prose, clause, thing);
+    Some(
+        states
+            || near.iter().filter(|c| c.sentence == clause.sentence).any(|c| {
+                (c.mood == Mood::Asserted || (named && c.mood == Mood::Observed))
+                    && (c.predicates.iter().any(|p| !p.negated && told(p))
+                        || (named && tells(prose, c, led)))
+            }),
+    )
 }
 
 /// "I used the X tool and the Y tool": the second of them, which is a clause by itself.
@@ -311,30 +315,21 @@ fn goes_on(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> b
         && prose.tokens(rest).iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)))
 }
 
-/// "Using the X tool, the answer is 42", "The answer, using the X tool, is 42": set off by commas, beside
-/// a value that is stated as what came of it.
-fn states_with(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+/// "Using the X tool, the answer is 42", "The answer, using the X tool, is 42": beside the words between
+/// commas stands a value that they say came of it.
+fn states_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    let before = prose.tokens(sentence.tokens.start..thing.tokens.start);
-    let is_using = |t: &Token| prose.word(t).eq_ignore_ascii_case("using");
-    let Some(using) = before.iter().rposition(is_using) else { return false };
-    let plain = |t: &Token| t.has(Tags::DETERMINER.or(Tags::AGENT_OWN)) || t.is('`') || t.is('"');
-    let (lead, behind) = before.split_at(using);
-    let set_off = lead.last().is_none_or(|t| t.is(','))
-        && behind.iter().skip(1).all(plain)
-        && prose.tokens.get(thing.tokens.end).is_some_and(|t| t.is(','));
     let rest = prose.tokens(thing.tokens.end..sentence.tokens.end);
-    let mut stated = lead.iter().chain(rest);
     let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::INTEND).or(Tags::USER_OWN);
+    let open = |t: &Token| t.has(open) || t.is('?') || prose.is(t, words!["you", "if", "when"]);
     let value = |t: &Token| {
         let number = matches!(t.kind, TokenKind::Number | TokenKind::Money | TokenKind::Date);
         number || prose.is_name(t)
     };
-    thing.is_named_service()
-        && set_off
+    rest.first().is_some_and(|t| t.is(','))
         && rest.iter().any(|t| t.has(Tags::BE))
         && rest.iter().any(value)
-        && !stated.any(|t| t.has(open) || t.is('?') || prose.is(t, words!["you", "if", "when"]))
+        && !prose.tokens(sentence.tokens.clone()).iter().any(open)
 }
 
 /// "The X API confirms …": the thing tells it.
