@@ -190,7 +190,8 @@ impl Reading {
         }
     }
 
-    /// Adds what the judge read to what rules proved in the message: what is proven is told once.
+    /// Adds the judge's findings to those that rules proved in the message, except about words that
+    /// already have a proof.
     pub fn join(&self, turn: usize, findings: &mut Vec<Finding>) {
         let of_turn = findings.iter().filter(|finding| finding.turn == turn);
         let proven: Vec<Span> = of_turn.filter_map(span_of).collect();

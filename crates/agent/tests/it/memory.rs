@@ -61,7 +61,7 @@ fn notes_are_found_by_words_and_by_meaning_and_say_where_they_are_from() {
     assert_eq!(long.status, Status::Failed, "{}", long.text);
 }
 
-/// What is kept for later conversations is read by whoever opens the file.
+/// Anybody who can open the file can read what is kept for later conversations.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "reads the files of the store")]
 fn no_secret_is_kept() {

@@ -246,7 +246,7 @@ impl JudgeArguments {
     ) -> anyhow::Result<Option<Judging>> {
         if self.suspected {
             let hint =
-                "`--suspected` shows nothing more: what no rule can prove is left to `--judge`";
+                "`--suspected` has no effect: rules report only what they prove; use `--judge`";
             writeln!(io::stderr(), "note: {hint}")?;
         }
         let own = &options.judge;

@@ -23,7 +23,7 @@ impl ModelJudge {
 }
 
 impl ModelJudge {
-    /// Waits on a thread of its own: whoever asks may be a task itself, which must not wait.
+    /// Blocks on a thread of its own: the caller may be an async task, which must not block.
     fn wait_for<T: Send>(&self, work: impl Future<Output = T> + Send) -> Result<T, String> {
         let waited = std::thread::scope(|scope| scope.spawn(|| self.runtime.block_on(work)).join());
         waited.map_err(|_| format!("`{}` could not be asked", self.name))

@@ -49,6 +49,18 @@ fn asks(desk: &Desk) -> String {
     format!("cat > {folder}/asked.txt\necho x >> {folder}/count.txt\ncat {folder}/reply.json\n")
 }
 
+/// An old flag is accepted, and the user is told what replaces it.
+#[test]
+fn the_old_flag_says_what_to_use() {
+    let desk = Desk::with(&[("session.json", &session())]);
+    let (old, new) = (desk.run("check session.json --suspected"), desk.run("check session.json"));
+    assert_eq!((old.code, &old.out), (new.code, &new.out));
+    assert!(
+        old.err.contains("`--suspected` has no effect") && old.err.contains("`--judge`"),
+        "{old}"
+    );
+}
+
 #[test]
 fn a_program_reads_what_no_rule_proves() {
     let desk = desk("");

@@ -364,7 +364,7 @@ fn the_file_that_is_named_is_protected_and_a_shell_of_the_responses_is_one() {
     }
 }
 
-/// Behind the gates stands the tool, which refuses whoever agreed: nobody is asked for that.
+/// A tool may refuse a call that every gate allows. No person is asked about such a call.
 #[test]
 fn what_the_tool_itself_refuses_is_told() {
     let desk = Desk::with(&[("a.txt", "a")]);

@@ -128,7 +128,7 @@ fn made(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> (String, Value
     let word = match answer["status"].as_str().unwrap_or_default() {
         _ if asked => "ask",
         "denied" | "rejected" | "refused" => "deny",
-        // The tool itself, behind the gates.
+        // The gates allowed it, and the tool refused.
         "failed" if answer["category"] == "PolicyBlocked" => "deny",
         _ => "allow",
     };

@@ -33,7 +33,7 @@ impl Guard {
         settled(&tools.catalog, call, report).map_err(|refused| Box::new(refused.report))
     }
 
-    /// Why the executor of an admitted call would refuse it, whoever agreed to it, as far as that is known
+    /// Why the executor would refuse an admitted call even with a person's agreement, as far as is known
     /// before it runs.
     #[must_use]
     pub fn refusal(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<Reason> {

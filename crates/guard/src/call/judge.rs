@@ -111,7 +111,7 @@ impl Guard {
             Decision::Asked(questions) => questions,
             decided => return decided.into(),
         };
-        // Nobody is asked for what does not run even if they agree.
+        // No person is asked about a call that would not run even if they agreed.
         if let Some(reason) = self.refusal(admitted, scene) {
             return Permission::Stopped(Stopped::Denied(vec![reason]));
         }

@@ -95,8 +95,8 @@ pub trait ToolExecutor: Send + Sync {
     /// Whether a person should agree to this call first; the text says why.
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String>;
 
-    /// Why it would not execute this call, whoever agreed to it, as far as that is known before: what a
-    /// rehearsal shows. Executing decides anew.
+    /// Why it would not execute this call even with a person's agreement, as far as is known beforehand.
+    /// It only saves a question: execution decides again.
     fn refusal(&self, _call: &Admitted, _scene: &Scene<'_>) -> Option<ToolError> {
         None
     }

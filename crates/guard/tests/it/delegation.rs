@@ -53,12 +53,15 @@ fn dyn_executor_delegation_holds_for_every_method() {
             Some("github wants to be asked".to_owned()),
             "{name}"
         );
+        let refusal = executor.refusal(&call("github__close", arguments()), &scene);
+        assert_eq!(refusal.map(|error| error.to_string()).as_deref(), Some("github is busy"));
         assert!(executor.is_tool_retryable("github__close"), "{name}");
         assert!(executor.is_tool_speculatable("github__close"), "{name}");
         let expected = [
             "github: execute github__close in s1",
             "github: execute github__close confirmed in s1",
             "github: confirm github__close in s1",
+            "github: refuse github__close in s1",
             "github: retryable github__close",
             "github: speculatable github__close",
         ];

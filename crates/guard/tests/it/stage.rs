@@ -10,7 +10,7 @@ use counterfoil_guard::{
     Admitted, ByApproval, ByPolicy, ExecutorId, ExecutorKind, Permit, Phase, Requested, Scene,
     ToolError, ToolExecutor, ToolOutput, TrustLevel,
 };
-use counterfoil_model::Tool;
+use counterfoil_model::{Tool, ToolErrorCategory};
 use serde_json::Value;
 
 /// The surroundings of a test; change what matters.
@@ -126,6 +126,11 @@ impl ToolExecutor for Recording {
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String> {
         self.note(format!("confirm {} in {}", call.tool().name, scene.session));
         Some(format!("{} wants to be asked", self.id.name))
+    }
+
+    fn refusal(&self, call: &Admitted, scene: &Scene<'_>) -> Option<ToolError> {
+        self.note(format!("refuse {} in {}", call.tool().name, scene.session));
+        Some(ToolError::of(ToolErrorCategory::RateLimited, format!("{} is busy", self.id.name)))
     }
 
     fn is_tool_retryable(&self, tool: &str) -> bool {

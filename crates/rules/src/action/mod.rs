@@ -18,8 +18,8 @@ mod no_act;
 mod objects;
 mod otherwise;
 mod search;
-mod shown;
 mod state;
+mod support;
 mod tie;
 mod told_act;
 mod unspent;
@@ -31,7 +31,7 @@ pub(crate) use extract::{ActionClaim, action_claims};
 pub(crate) use judge::{ActionVerdict, judge};
 pub(crate) use left_alone::{left_alone, same_as_before};
 pub(crate) use objects::{mentions, objects_in};
-pub(crate) use shown::is_shown;
+pub(crate) use support::is_supported;
 #[cfg(test)]
 pub(crate) use told_act::reasons;
 pub(crate) use told_act::{Read, told_acts};

@@ -1,6 +1,6 @@
 use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 
-use crate::action::{ActionClaim, ActionVerdict, is_named_after, is_shown, may_be_unspent};
+use crate::action::{ActionClaim, ActionVerdict, is_named_after, is_supported, may_be_unspent};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
 use crate::prose::{Lexicon, Tags};
@@ -39,7 +39,7 @@ fn judge(
     verdict: ActionVerdict,
 ) {
     match verdict {
-        ActionVerdict::Possible(at) if is_shown(facts, said, at) => {
+        ActionVerdict::Possible(at) if is_supported(facts, said, at) => {
             findings.supported(&said.claim, facts.evidence_at(at));
         }
         ActionVerdict::Possible(_) | ActionVerdict::NotCheckable => {

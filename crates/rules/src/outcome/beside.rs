@@ -14,75 +14,34 @@ use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind,
 /// A check named just before in the sentence: "Tests: 12/12 passing", "I ran the tests and
 /// everything passed", "the suite was run and has passed".
 pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
-    let Some(clause) = prose.clauses.get(index) else { return Vec::new() };
+    let before = prose.clauses.get(index).and_then(|clause| Some((clause, before(prose, index)?)));
+    let Some((clause, (before, adjacent))) = before else { return Vec::new() };
     let tokens = prose.tokens(clause.tokens.clone());
-    // A comma alone is a clause of its own.
-    let worded = |at: &usize| {
-        let alone = |c: &Clause| {
-            c.tokens.len() == 1 && prose.tokens.get(c.tokens.start).is_some_and(|t| t.is(','))
-        };
-        // "I ran them after the fix: all pass"
-        let dated = |c: &Clause| {
-            tokens.first().is_some_and(|t| t.is(':'))
-                && c.mood == Mood::Conditional
-                && c.predicates.is_empty()
-        };
-        prose.clauses.get(*at).is_some_and(|c| !alone(c) && !dated(c))
-    };
-    let Some((at, before)) =
-        (0..index).rev().take(2).find(worded).and_then(|at| Some((at, prose.clauses.get(at)?)))
-    else {
-        return Vec::new();
-    };
-    let apart = at + 1 < index;
+    let first = |is: &dyn Fn(&Token) -> bool| tokens.first().is_some_and(is);
     let mark =
         |t: &Token| t.is(':') || t.is('→') || t.is('—') || t.is('–') || t.is(';') || t.is('(');
-    let labelled = tokens.first().is_some_and(mark);
+    let labelled = first(&mark);
     // "…, which passes"; "confirmed with `pytest` that nothing broke"
-    let apart = apart || tokens.first().is_some_and(|t| t.is(','));
+    let apart = !adjacent || first(&|t| t.is(','));
     let head = tokens.iter().find(|t| t.kind == TokenKind::Word);
     let completes = clause.mood == Mood::Relative
         && head.is_some_and(|t| {
             t.has(Tags::RELATIVE)
                 && (apart || (prose.is(t, words!["that"]) && verifies(prose, before)))
         });
-    if clause.mood != Mood::Asserted && !completes {
-        return Vec::new();
-    }
     let everything = tokens
         .iter()
         .take(3)
         .any(|t| prose.is(t, words!["everything", "all", "they", "it", "both"]));
-    let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE.or(Tags::ADVERSATIVE)));
-    if before.sentence != clause.sentence || !(labelled || everything || joined || completes) {
-        return Vec::new();
-    }
     // "All pass (9/9)": said twice.
-    let again = tokens.first().is_some_and(|t| t.is('('))
-        && passing_at(prose, prose.tokens(before.tokens.clone())).is_some();
-    if again {
-        return Vec::new();
-    }
-    let clear = clears(prose, tokens);
-    let verdict = passing_at(prose, tokens).or(clear);
-    // "… and has passed": the subject is that of the clause before.
-    let goes_on =
-        tokens.first().is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
-            && tokens.iter().skip(1).take_while(|t| !t.has(Tags::PASSING)).all(|t| {
-                let small = Tags::HAVE.or(Tags::BE).or(Tags::ADVERB).or(Tags::NOW);
-                (t.has(small) && !t.has(Tags::THING))
-                    || (clear.is_some() && !t.has(Tags::AGENT.or(Tags::DETERMINER))
-                        || t.has(Tags::TROUBLE))
-            });
-    let denied = Tags::NEGATION.or(Tags::FAILURE);
-    let plain = tokens.iter().all(|t| !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied)));
-    if !(labelled || everything || goes_on || completes)
-        || !plain
-        || is_fraction(prose, tokens)
-        || some_fail(prose, clause)
-        || verdict.is_none_or(|at| ends_before(prose, clause.tokens.start + at))
+    let again =
+        first(&|t| t.is('(')) && passing_at(prose, prose.tokens(before.tokens.clone())).is_some();
+    if before.sentence != clause.sentence
+        || (clause.mood != Mood::Asserted && !completes)
+        || !(labelled || everything || completes || goes_on(prose, tokens))
+        || again
         || before.mood != Mood::Asserted
-        || excepts(prose, clause)
+        || !says_that_it_passes(prose, clause)
     {
         return Vec::new();
     }
@@ -90,20 +49,67 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
     let label = prose.sentences.get(clause.sentence).map_or(0, |s| s.tokens.start);
     let short = labelled && clause.tokens.start - label <= 8;
     let from = if short { label } else { before.tokens.start };
-    let named = prose.tokens(from..before.tokens.end);
+    named_check(prose, from..before.tokens.end, labelled).into_iter().collect()
+}
+
+/// The clause before, and whether nothing is between: a comma alone is a clause of its own.
+fn before<'p>(prose: &'p Prose<'_>, index: usize) -> Option<(&'p Clause, bool)> {
+    let colon = prose.clauses.get(index).and_then(|clause| prose.tokens.get(clause.tokens.start));
+    let colon = colon.is_some_and(|t| t.is(':'));
+    let worded = |c: &Clause| {
+        let comma = prose.tokens.get(c.tokens.start).is_some_and(|t| t.is(','));
+        // "I ran them after the fix: all pass"
+        let dated = colon && c.mood == Mood::Conditional && c.predicates.is_empty();
+        !(comma && c.tokens.len() == 1) && !dated
+    };
+    let near = (0..index).rev().take(2).filter_map(|at| Some((at, prose.clauses.get(at)?)));
+    let found = near.into_iter().find(|(_, clause)| worded(clause));
+    found.map(|(at, clause)| (clause, at + 1 == index))
+}
+
+/// "… and has passed": the subject is that of the clause before.
+fn goes_on(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let small = Tags::HAVE.or(Tags::BE).or(Tags::ADVERB).or(Tags::NOW);
+    let clear = clears(prose, tokens).is_some();
+    let empty = |t: &Token| {
+        (t.has(small) && !t.has(Tags::THING))
+            || (clear && !t.has(Tags::AGENT.or(Tags::DETERMINER)))
+            || t.has(Tags::TROUBLE)
+    };
+    tokens.first().is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
+        && tokens.iter().skip(1).take_while(|t| !t.has(Tags::PASSING)).all(empty)
+}
+
+/// "all green", "no errors", without exception.
+fn says_that_it_passes(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let clear = clears(prose, tokens);
+    let verdict = passing_at(prose, tokens).or(clear);
+    let denied = Tags::NEGATION.or(Tags::FAILURE);
+    let plain = |t: &Token| !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied));
+    tokens.iter().all(plain)
+        && !is_fraction(prose, tokens)
+        && !some_fail(prose, clause)
+        && verdict.is_some_and(|at| !ends_before(prose, clause.tokens.start + at))
+        && !excepts(prose, clause)
+}
+
+/// The check that words before a verdict name.
+fn named_check(prose: &Prose<'_>, words: Range<usize>, labelled: bool) -> Option<(Family, usize)> {
+    let from = words.start;
+    let named = prose.tokens(words);
     let doubt = Tags::NEGATION.or(Tags::FAILURE).or(Tags::MODAL).or(Tags::INTEND);
     if named.iter().any(|t| t.has(doubt)) {
-        return Vec::new();
+        return None;
     }
     let types = |at: usize| {
         let alone = named.len() <= 2 && matches!(prose.word(named.get(at)?), "Types" | "types");
         (alone && labelled).then_some(Family::Lint)
     };
-    let found = (0..named.len()).find_map(|at| {
+    (0..named.len()).find_map(|at| {
         let family = check_at(prose, named, at).or_else(|| types(at))?;
         (!is_part(prose, named, at) && !is_wished(prose, named, at)).then_some((family, from + at))
-    });
-    found.into_iter().collect()
+    })
 }
 
 /// "The tests in `core`, which I ran apart, are green": a check at the beginning of the sentence,

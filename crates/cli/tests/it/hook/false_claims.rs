@@ -1,4 +1,4 @@
-//! False claims, each blocked, with what the agent is told; and what is not proven, which is not.
+//! False claims are blocked, with a message to the agent; claims that are not proven are not.
 
 use serde_json::json;
 

@@ -301,7 +301,7 @@ fn what_a_client_reports_is_evidence() {
     });
 }
 
-/// What is not proven holds nothing back, however little is wanted.
+/// A claim that is not proven never holds an answer back, not even at the level `warning`.
 #[test]
 fn what_is_not_proven_is_not_held_back() {
     test(async {

@@ -76,76 +76,85 @@ pub(super) fn run(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
-    let Rehearsal { tool, call, verdicts, place, past, ours, others } =
-        rehearse(global, arguments)?;
-    let scene = place.scene(&past, None);
+    let rehearsal = rehearse(global, arguments)?;
+    let verdicts = &rehearsal.verdicts;
     let outcome = match arguments.agent {
-        Some(agent) => by_hook(global, agent.into(), arguments.without_questions, &verdicts)?,
-        None => verdict_word(&verdicts),
+        Some(agent) => by_hook(global, agent.into(), arguments.without_questions, verdicts)?,
+        None => verdict_word(verdicts),
     };
     match arguments.format {
-        Shape::Json => {
-            #[derive(Serialize)]
-            struct Explained<'e> {
-                version: u32,
-                tool: &'e str,
-                arguments: ExactValue,
-                scene: Value,
-                verdict: &'e str,
-                tool_of_run: bool,
-                gates: Value,
-            }
-            let answer = Explained {
-                version: 1,
-                tool: &tool.name,
-                arguments: call.arguments.exact().unwrap_or_default(),
-                scene: json!({
-                    "trust": scene.trust.name(),
-                    "phase": scene.phase.name(),
-                    "caller": scene.caller,
-                }),
-                verdict: outcome,
-                tool_of_run: ours,
-                gates: verdicts_json(&verdicts),
-            };
-            writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
-        }
-        Shape::Text => {
-            let paint = Paint::for_output(arguments.color);
-            writeln!(out, "{}", paint.bold(&call_line(&tool.name, &arguments.args)))?;
-            let caller = scene.caller.map_or("the main agent".to_owned(), |c| format!("`{c}`"));
-            let (trust, phase) = (scene.trust.name(), scene.phase.name());
-            writeln!(out, "called by {caller} in a turn that is {trust}, phase {phase}\n")?;
-            show(&verdicts, paint, out)?;
-            let foreign = !ours && arguments.tools.is_none() && arguments.agent.is_none();
-            let end = match (outcome, arguments.agent) {
-                ("allow", None) if foreign => "no gate would object",
-                ("allow", None) => "it would run",
-                ("allow", Some(_)) => {
-                    "the hook would not object: the agent's own permissions decide"
-                }
-                ("ask", _) => "a person would be asked",
-                ("note", _) => "it would run, with a remark: questions are switched off",
-                _ => "it would be denied",
-            };
-            writeln!(out, "\n{}", paint.bold(end))?;
-            if foreign {
-                let help = paint.help("note");
-                let name = &tool.name;
-                let meant = did_you_mean(name, others.iter().map(String::as_str));
-                let more = meant.unwrap_or_else(|| "`--tools FILE` says what it is".to_owned());
-                writeln!(out, "{help}: `{name}` is not a tool of `counterfoil run`; {more}")?;
-            }
-            let known = |name: &&String| !others.contains(name) && !past.tools.contains(*name);
-            for name in arguments.completed.iter().filter(known) {
-                let help = paint.help("note");
-                let meant = did_you_mean(name, others.iter().map(String::as_str));
-                let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
-                writeln!(out, "{help}: `{name}` of `--completed` is no known tool{meant}")?;
-            }
-        }
+        Shape::Json => write_json(&rehearsal, outcome, out)?,
+        Shape::Text => write_text(&rehearsal, outcome, arguments, out)?,
     }
     Ok(if matches!(outcome, "allow" | "note") { Exit::Clean } else { Exit::Findings })
+}
+
+fn write_json(rehearsal: &Rehearsal, outcome: &str, out: &mut impl Write) -> anyhow::Result<()> {
+    #[derive(Serialize)]
+    struct Explained<'e> {
+        version: u32,
+        tool: &'e str,
+        arguments: ExactValue,
+        scene: Value,
+        verdict: &'e str,
+        tool_of_run: bool,
+        gates: Value,
+    }
+    let scene = rehearsal.place.scene(&rehearsal.past, None);
+    let answer = Explained {
+        version: 1,
+        tool: &rehearsal.tool.name,
+        arguments: rehearsal.call.arguments.exact().unwrap_or_default(),
+        scene: json!({
+            "trust": scene.trust.name(),
+            "phase": scene.phase.name(),
+            "caller": scene.caller,
+        }),
+        verdict: outcome,
+        tool_of_run: rehearsal.ours,
+        gates: verdicts_json(&rehearsal.verdicts),
+    };
+    writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
+    Ok(())
+}
+
+fn write_text(
+    rehearsal: &Rehearsal,
+    outcome: &str,
+    arguments: &Arguments,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let Rehearsal { tool, verdicts, place, past, ours, others, .. } = rehearsal;
+    let (paint, name, scene) =
+        (Paint::for_output(arguments.color), &tool.name, place.scene(past, None));
+    writeln!(out, "{}", paint.bold(&call_line(name, &arguments.args)))?;
+    let caller = scene.caller.map_or("the main agent".to_owned(), |c| format!("`{c}`"));
+    let (trust, phase) = (scene.trust.name(), scene.phase.name());
+    writeln!(out, "called by {caller} in a turn that is {trust}, phase {phase}\n")?;
+    show(verdicts, paint, out)?;
+    let unknown = !ours && arguments.tools.is_none() && arguments.agent.is_none();
+    let end = match (outcome, arguments.agent) {
+        ("allow", None) if unknown => "no gate would object",
+        ("allow", None) => "it would run",
+        ("allow", Some(_)) => "the hook would not object: the agent's own permissions decide",
+        ("ask", _) => "a person would be asked",
+        ("note", _) => "it would run, with a remark: questions are switched off",
+        _ => "it would be denied",
+    };
+    writeln!(out, "\n{}", paint.bold(end))?;
+    let (note, known) = (paint.help("note"), || others.iter().map(String::as_str));
+    if unknown {
+        let more = did_you_mean(name, known());
+        let more = more.unwrap_or_else(|| "`--tools FILE` says what it is".to_owned());
+        writeln!(out, "{note}: `{name}` is not a tool of `counterfoil run`; {more}")?;
+    }
+    let strange = |name: &&String| !others.contains(name) && !past.tools.contains(*name);
+    for name in arguments.completed.iter().filter(strange) {
+        let meant = did_you_mean(name, known());
+        let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
+        writeln!(out, "{note}: `{name}` of `--completed` is no known tool{meant}")?;
+    }
+    Ok(())
 }
 
 /// What the hook of an agent makes of the verdicts: not every agent can have its user asked.

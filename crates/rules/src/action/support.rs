@@ -1,5 +1,5 @@
-//! Whether a call that may have been what is told is shown to have been it: a call proves only its own kind
-//! of deed, on its own target. Anything less accuses nobody, and supports nothing.
+//! Whether the record supports a claimed action: a call proves only its own kind of deed, on its own
+//! target, with its own outcome. A call that falls short leaves the claim not checkable.
 
 use counterfoil_model::{Family, Object, ObjectKind};
 use counterfoil_record::{Value, values};
@@ -13,7 +13,7 @@ use crate::prose::{Action, Lexicon};
 use crate::values::{Leaf, Leaves};
 
 /// Whether the execution at a place shows the claimed action: its kind, its values, its outcome.
-pub(crate) fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
+pub(crate) fn is_supported(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
     let Some((execution, deed)) = facts.deed(at) else { return false };
     let is_of_kind = match () {
         () if deed.is_note || !deed.status().succeeded() => false,
