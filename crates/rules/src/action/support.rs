@@ -2,7 +2,7 @@
 //! target, with its own outcome. A call that falls short leaves the claim not checkable.
 
 use counterfoil_model::{Family, Object, ObjectKind};
-use counterfoil_record::{Value, values};
+use counterfoil_record::values;
 
 use super::extract::ActionClaim;
 use super::judge::args;
@@ -117,13 +117,13 @@ fn has_short_leaf(json: &str, word: &str) -> bool {
 /// wrote or its result. Words, and what stands far down in a long text, are not compared.
 fn has_value(execution: &Execution<'_>, deed: &Deed<'_>, object: &Object) -> bool {
     const READ: usize = 64 * 1024;
-    let wanted = values(&object.text);
+    let mut missing = values(&object.text);
     let written = deed.written.iter().map(String::as_str);
-    let texts = [args(execution), execution.text()].into_iter().chain(written);
-    let texts = texts.map(|text| text.get(..text.floor_char_boundary(READ)).unwrap_or_default());
-    let recorded: Vec<Value> = match wanted.is_empty() {
-        true => return true,
-        false => texts.flat_map(values).collect(),
-    };
-    wanted.iter().all(|value| recorded.iter().any(|known| value.same(known)))
+    let mut texts = std::iter::once(args(execution)).chain(written).chain([execution.text()]);
+    while !missing.is_empty() {
+        let Some(text) = texts.next() else { return false };
+        let recorded = values(text.get(..text.floor_char_boundary(READ)).unwrap_or_default());
+        missing.retain(|value| !recorded.iter().any(|known| value.same(known)));
+    }
+    true
 }
