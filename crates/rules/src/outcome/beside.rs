@@ -60,7 +60,7 @@ fn before<'p>(prose: &'p Prose<'_>, index: usize) -> Option<(&'p Clause, bool)> 
         let comma = prose.tokens.get(c.tokens.start).is_some_and(|t| t.is(','));
         // "I ran them after the fix: all pass"
         let dated = colon && c.mood == Mood::Conditional && c.predicates.is_empty();
-        !(comma && c.tokens.len() == 1) && !dated
+        !(dated || (comma && c.tokens.len() == 1))
     };
     let near = (0..index).rev().take(2).filter_map(|at| Some((at, prose.clauses.get(at)?)));
     let found = near.into_iter().find(|(_, clause)| worded(clause));
