@@ -147,7 +147,7 @@ impl Default for HooksOptions {
 
 /// Commands that are the user's: by the first an agent would write receipts for runs that never were,
 /// by the others it would loosen, stop or remove what judges it.
-const OWN: [&str; 14] = [
+const OWN: [&str; 12] = [
     "counterfoil hook claude-code",
     "counterfoil hook codex",
     "counterfoil hook gemini",
@@ -156,8 +156,6 @@ const OWN: [&str; 14] = [
     "counterfoil trust",
     "counterfoil approve",
     "counterfoil skills trust",
-    "xargs counterfoil",
-    "parallel counterfoil",
     "pkill counterfoil",
     "killall counterfoil",
     "cargo uninstall counterfoil",

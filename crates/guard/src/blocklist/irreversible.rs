@@ -66,7 +66,7 @@ impl<'s> Scene<'s> {
         let line = self.line(at)?;
         let tables = Tables::own();
         let code = Code::of(&line);
-        let dry = line.fits("* --help|--dry-run|--dryrun|--whatif|--what-if");
+        let dry = line.fits("* --help|-help|--dry-run|--dryrun|--whatif|--what-if");
         let message =
             if !dry && is_among(&line, &tables.lost) || code.as_ref().is_some_and(Code::destroys) {
                 let words = line.command.args.iter().map(|word| word.text.as_str());

@@ -174,7 +174,7 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
     let of_commands = script.commands().iter().enumerate().flat_map(|(at, shell)| {
         let reasons = [
             nameless(shell, &Site { script: &script, text: command, at, working: None }, list),
-            names::blocked(shell, list),
+            names::blocked(shell, &script, list),
             builtins::blocked(shell, list),
             devices::blocked(shell, list.network).map(Refusal::floor),
             deletion::blocked(shell, at, &script, &list.place, command),

@@ -1,6 +1,6 @@
 //! Programs that may not run.
 
-use counterfoil_shell::{Command, Word};
+use counterfoil_shell::{Command, Script, Word};
 
 use super::{Blocklist, Refusal, RefusalKind, Unread, shown};
 
@@ -20,7 +20,7 @@ const CONNECTS: &[&str] = &["nc", "ncat", "netcat", "nc.openbsd", "nc.traditiona
 /// Blocked while the network is off.
 const NETWORK: &[&str] = &["curl", "wget", "socat", "telnet", "ftp", "aria2c", "lynx"];
 
-pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
+pub(super) fn blocked(command: &Command, script: &Script, list: &Blocklist) -> Option<Refusal> {
     let program = command.program()?.to_lowercase();
     let name = program.as_str();
     let network = |message| Refusal { kind: RefusalKind::Network, message };
@@ -38,7 +38,10 @@ pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
     if !list.network && NETWORK.contains(&name) {
         return Some(network(format!("`{name}` is blocked while the network is off")));
     }
-    let configured = list.blocked.iter().find(|words| matches(words, name, &command.args));
+    let fed = is_fed(command, script);
+    let configured = list.blocked.iter().find(|words| {
+        matches(words, name, &command.args) || fed && may_become(words, name, &command.args)
+    });
     if let Some(words) = configured {
         let message = format!("`{}` is a blocked command", words.join(" "));
         return Some(Refusal { kind: RefusalKind::Configured, message });
@@ -103,6 +106,31 @@ fn matches(words: &[String], name: &str, args: &[Word]) -> bool {
         && rest
             .iter()
             .all(|word| args.any(|arg| arg.literal().is_none() || arg.text.to_lowercase() == *word))
+}
+
+/// Whether words from elsewhere are put behind those of a command: `… | xargs git`.
+fn is_fed(command: &Command, script: &Script) -> bool {
+    let by = command.wrapped_by.and_then(|at| script.commands().get(at));
+    by.and_then(Command::program).is_some_and(|by| matches!(by, "xargs" | "parallel"))
+}
+
+/// Whether a command is what is blocked as soon as the right words follow it: all its operands are
+/// the first words of that.
+fn may_become(words: &[String], name: &str, args: &[Word]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let mut is_value = false;
+    let operands = args.iter().filter(|arg| {
+        let is_option = arg.text.starts_with('-');
+        let follows = std::mem::replace(&mut is_value, is_option && !arg.text.contains('='));
+        !is_option && !follows
+    });
+    like(program, name)
+        && operands.zip(rest.iter().map(Some).chain(std::iter::repeat(None))).all(
+            |(operand, word)| {
+                operand.literal().is_none()
+                    || word.is_some_and(|word| operand.text.to_lowercase() == *word)
+            },
+        )
 }
 
 /// `*` stands for any characters.

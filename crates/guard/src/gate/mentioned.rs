@@ -12,7 +12,7 @@ use crate::admitted::Admitted;
 use crate::executor::ShellPolicyHandle;
 use crate::gate::path_forms::{Links, forms, gone_up, in_named_folders, is_file_uri, without_proc};
 use crate::gate::pattern::one_form;
-use crate::gate::targets::{self, Change};
+use crate::gate::targets::{self, Change, patch};
 use crate::homes;
 
 /// One path that a call names.
@@ -170,7 +170,7 @@ fn is_reckoning(text: &str) -> bool {
 fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {
     match value {
         Value::String(text) if text.starts_with("*** Begin Patch") => {
-            texts.extend(text.lines().filter_map(patched));
+            texts.extend(patch::named(text).map(|(path, _)| path));
         }
         Value::String(text) => {
             // What is looked for is a name of files where nothing else is.
@@ -191,13 +191,6 @@ fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-/// The file that a line of a patch is about.
-fn patched(line: &str) -> Option<&str> {
-    ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "]
-        .iter()
-        .find_map(|head| line.strip_prefix(head))
 }
 
 /// The paths in the words of a shell command.

@@ -595,7 +595,11 @@ fn configuration_adds_and_never_removes() {
         ..BlocklistOptions::default()
     };
     let list = add(&["terraform", "git push", "kube*"]).resolve().unwrap();
-    let cases: [(&str, bool); 13] = [
+    let cases: [(&str, bool); 17] = [
+        ("ls | xargs git", true),
+        ("ls | xargs git -C a", true),
+        ("ls | xargs git add", false),
+        ("ls | parallel -j2 git push", true),
         ("terraform plan", true),
         ("/opt/terraform plan", true),
         ("terraformer plan", false),

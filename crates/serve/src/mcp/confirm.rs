@@ -9,9 +9,10 @@ use counterfoil_model::Arguments;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::gateway::{Call, Gateway, Step, Waiting, member, not_recorded};
+use super::gateway::{Gateway, Step, member, not_recorded};
 use super::members::Members;
 use super::message::{self, CAPABILITIES, Message, REVISION, code, id_of};
+use super::waiting::{Call, Waiting};
 
 /// How the ids of our own questions begin.
 const QUESTION: &str = "counterfoil-";

@@ -17,8 +17,10 @@ use super::meant::message_as_meant;
 use super::members::Members;
 use super::message::{self, Message, code, id_of, traced};
 use super::pins::Pins;
+use super::tasks::{Tasks, takes_tasks};
 use super::tools::{Offered, Watch};
 use super::unreadable::TopLevel;
+use super::waiting::{Call, Waiting};
 
 /// Stands between an MCP client and one server.
 ///
@@ -59,6 +61,7 @@ pub(super) struct Shared {
     pub(super) offered: Offered,
     /// Calls that a person is asked about, by the id of our question.
     pub(super) asked: BTreeMap<String, Held>,
+    pub(super) tasks: Tasks,
 }
 
 /// What belongs to one connection.
@@ -70,49 +73,13 @@ pub(super) struct State {
     pub(super) questions: VecDeque<String>,
     /// The client can put a question to a person.
     pub(super) elicits: bool,
-}
-
-/// What a request asked for.
-pub(super) enum Waiting {
-    /// A tool call, with its receipt.
-    Call(Box<Call>),
-    /// A tool call that a person is asked about.
-    Person,
-    /// A list of tools; whether it is its first page.
-    Tools { first: bool },
-    /// What the server says of itself.
-    Greeting,
-    /// A list of something else that the server defines.
-    Definitions,
-    /// Anything else.
-    Other,
-}
-
-impl Waiting {
-    fn of(message: &Message<'_>, method: &str) -> Self {
-        match method {
-            "initialize" | "server/discover" => Self::Greeting,
-            "tools/list" => {
-                let cursor = message.params().and_then(|raw| member(raw, "cursor"));
-                Self::Tools { first: cursor.is_none_or(|cursor| cursor.is_null()) }
-            }
-            "prompts/list" | "resources/list" | "resources/templates/list" => Self::Definitions,
-            _ => Self::Other,
-        }
-    }
+    /// The client said when it greeted that any of its calls may become a task.
+    takes_tasks: bool,
 }
 
 /// The most questions of a server that a client has not answered. With one more, the oldest can no
 /// longer be answered.
 const MOST_QUESTIONS: usize = 1024;
-
-/// A call that the server is executing.
-pub(super) struct Call {
-    pub(super) hosted: HostedCall,
-    pub(super) execution_id: Option<String>,
-    /// The client asked for a task, which goes on after the answer.
-    pub(super) as_task: bool,
-}
 
 /// What `tools/call` says.
 #[derive(Deserialize)]
@@ -255,8 +222,13 @@ impl Gateway {
             return Some(Step::Answer(message::error(Some(id), code::INVALID_REQUEST, &why)));
         }
         if method == "initialize" {
-            let able = message.params().and_then(|raw| member(raw, "capabilities"));
-            self.state().elicits = able.as_ref().is_some_and(elicits);
+            let params = message.params().and_then(|raw| {
+                serde_json::from_str::<Members<'_>>(raw.get()).ok()?.get("capabilities")
+            });
+            let able: Option<Value> = params.and_then(|raw| serde_json::from_str(raw.get()).ok());
+            let mut state = self.state();
+            state.elicits = able.as_ref().is_some_and(elicits);
+            state.takes_tasks = takes_tasks(params, true);
         }
         self.state().waiting.insert(id.to_owned(), Waiting::of(&message, method));
         Some(forward)
@@ -316,7 +288,9 @@ impl Gateway {
             arguments: Arguments::raw(asked.arguments.map_or("{}", RawValue::get)),
             line: 0,
         });
-        let as_task = members.get("task").is_some();
+        let as_task = members.get("task").is_some()
+            || self.state().takes_tasks
+            || takes_tasks(members.get("_meta"), false);
         let trace = traced(members.get("_meta"));
         let around = Surroundings { trace, ..Surroundings::default() };
         let (known, held) = {
@@ -401,7 +375,12 @@ impl Gateway {
                 self.shared().offered.forget();
             }
             self.note_question(method, message)?;
-            return Some(self.without_secrets(message, text));
+            return match method.as_str() {
+                "notifications/tasks" | "notifications/tasks/status" => {
+                    self.task_told(message, text).await
+                }
+                _ => Some(self.without_secrets(message, text)),
+            };
         }
         // An error that belongs to no request.
         let Some(id) = &message.id else { return Some(self.without_secrets(message, text)) };
@@ -422,6 +401,10 @@ impl Gateway {
             Some(Waiting::Greeting) => Some(self.greeted(message, text, id)),
             Some(Waiting::Tools { first }) => Some(self.listed(message, text, id, first)),
             Some(Waiting::Call(call)) => Some(self.answered(message, text, id, *call).await),
+            Some(Waiting::TaskState(task)) => Some(self.task_state(message, text, id, &task).await),
+            Some(Waiting::TaskResult(task)) => {
+                Some(self.task_result(message, text, id, &task).await)
+            }
         }
     }
 
@@ -468,6 +451,7 @@ impl Gateway {
             self.closed(waiting, cancelled, why).await;
             answers.push(message::error(Some(&id), code::SERVER_GONE, why));
         }
+        self.end_tasks(why).await;
         if let Err(error) = self.guard.end(&self.session).await {
             tracing::error!("the end of the session is not recorded: {error}");
         }

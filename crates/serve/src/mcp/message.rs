@@ -21,7 +21,7 @@ const FRAME: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"
 
 /// Members of `params` that decide what a message does, by its method. What begins so is meant,
 /// where a method ends with `/`.
-const DECIDING: [(&str, &[&str]); 8] = [
+const DECIDING: [(&str, &[&str]); 9] = [
     ("tools/call", &["name", "arguments", "_meta", "requestState", "inputResponses", "task"]),
     ("tools/list", &["cursor", "_meta"]),
     ("prompts/get", &["name", "arguments", "_meta"]),
@@ -30,7 +30,28 @@ const DECIDING: [(&str, &[&str]); 8] = [
     ("initialize", &["capabilities", "protocolVersion", "_meta"]),
     ("notifications/cancelled", &["requestId", "_meta"]),
     ("notifications/progress", &["progressToken", "_meta"]),
+    ("tasks/", &["taskId", "_meta"]),
 ];
+
+/// The most values in one message: each takes some hundred bytes while it is looked through.
+const MOST_VALUES: usize = 1_000_000;
+
+/// A shorter message has fewer.
+const LONG: usize = 2 * MOST_VALUES;
+
+/// How many values a JSON text holds, at most: each follows a bracket, a brace, a comma or a colon.
+fn values_in(text: &str) -> usize {
+    let (mut count, mut in_text, mut escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            b'"' if !escaped => in_text = !in_text,
+            b'[' | b'{' | b',' | b':' if !in_text => count += 1,
+            _ => {}
+        }
+        escaped = in_text && byte == b'\\' && !escaped;
+    }
+    count
+}
 
 /// The greatest whole number that every reader keeps as it is.
 const GREATEST_ID: i64 = (1 << 53) - 1;
@@ -55,6 +76,9 @@ impl<'m> Message<'m> {
     /// # Errors
     /// What is wrong with the text: it is no JSON, or readers would take it for different messages.
     pub(crate) fn read(text: &'m str) -> Result<Self, serde_json::Error> {
+        if text.len() > LONG && values_in(text) > MOST_VALUES {
+            return Err(wrong(format!("it holds more than {MOST_VALUES} values")));
+        }
         let members: Members<'m> = serde_json::from_str(text)?;
         if let Some(odd) = members.lookalike(&FRAME) {
             return Err(wrong(odd));

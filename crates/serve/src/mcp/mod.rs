@@ -14,8 +14,10 @@ mod relay;
 mod results;
 mod server;
 mod stdio;
+mod tasks;
 mod tools;
 mod unreadable;
+mod waiting;
 
 pub use gateway::{Gateway, GatewayError, Step};
 pub use looks::oddities;

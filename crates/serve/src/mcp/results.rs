@@ -6,25 +6,27 @@ use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::gateway::{Call, Gateway, gone, member, not_recorded};
+use super::gateway::{Gateway, gone, member, not_recorded};
 use super::members::Members;
 use super::message::{self, EXECUTION_ID, Message, code};
+use super::tasks;
 use super::tools::Place;
+use super::waiting::Call;
 
 /// Members of results that decide what a client reads.
-const RESULT: [&str; 6] =
-    ["content", "isError", "structuredContent", "resultType", "_meta", "task"];
+const RESULT: [&str; 7] =
+    ["content", "isError", "structuredContent", "resultType", "_meta", "task", "taskId"];
 const LIST: [&str; 3] = ["tools", "nextCursor", "_meta"];
 const GREETING: [&str; 4] = ["instructions", "capabilities", "protocolVersion", "serverInfo"];
 
 /// What is wrong with an answer that the client does not get.
-fn unreadable(id: &str, why: &str) -> String {
+pub(super) fn unreadable(id: &str, why: &str) -> String {
     let what = format!("the answer of the MCP server cannot be read: {why}");
     message::error(Some(id), code::INTERNAL_ERROR, &what)
 }
 
 /// The members of a result, which every reader has to read in the same way.
-fn members<'m>(raw: &'m str, known: &[&str]) -> Result<Members<'m>, String> {
+pub(super) fn members<'m>(raw: &'m str, known: &[&str]) -> Result<Members<'m>, String> {
     let members: Members<'_> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
     match members.lookalike(known) {
         Some(odd) => Err(odd),
@@ -103,12 +105,24 @@ impl Gateway {
         call: Call,
     ) -> String {
         let result = message.members.get("result");
-        let ended = match result {
-            Some(raw) => ended(raw.get(), call.as_task),
+        let said = match result {
+            Some(raw) => said_by(raw.get()),
             None => {
                 let error = message.members.get("error").map_or("no result", RawValue::get);
-                Ok(gone(Status::Failed, ToolErrorCategory::ServerError, error))
+                Ok(Said::Ended(gone(Status::Failed, ToolErrorCategory::ServerError, error)))
             }
+        };
+        let ended = match (said, result) {
+            (Ok(Said::Task(task)), Some(raw)) if self.may_begin(&task, &call) => {
+                let told = self.passed(message, raw, id, call.execution_id.as_deref());
+                self.goes_on(task, call).await;
+                return told;
+            }
+            (Ok(Said::Task(_)), _) => {
+                Err("the result is a task, which nobody asked for".to_owned())
+            }
+            (Ok(Said::Ended(ended)), _) => Ok(ended),
+            (Err(why), _) => Err(why),
         };
         let (ended, unread) = match ended {
             Ok(ended) => (ended, None),
@@ -124,23 +138,36 @@ impl Gateway {
         match (unread, result) {
             (Some(unread), _) => unread,
             (None, None) => self.without_secrets(message, text),
-            (None, Some(raw)) => {
-                let cleaned = self.cleaned(raw.get(), self.redacts);
-                let result = cleaned.unwrap_or_else(|| raw.get().to_owned());
-                match &call.execution_id {
-                    Some(execution_id) => match with_id(&result, execution_id) {
-                        Some(result) => message.members.with("result", &result),
-                        None => unreadable(id, "it is not an object"),
-                    },
-                    None => message.members.with("result", &result),
-                }
-            }
+            (None, Some(raw)) => self.passed(message, raw, id, call.execution_id.as_deref()),
+        }
+    }
+
+    /// Whether a call may go on as this task: its client takes tasks, and no other call is one of
+    /// this name.
+    fn may_begin(&self, task: &str, call: &Call) -> bool {
+        call.as_task && !self.shared().tasks.knows(task)
+    }
+
+    /// The result of a call as its client gets it.
+    fn passed(
+        &self,
+        message: &Message<'_>,
+        raw: &RawValue,
+        id: &str,
+        execution_id: Option<&str>,
+    ) -> String {
+        let result = self.cleaned(raw.get(), self.redacts);
+        let result = result.unwrap_or_else(|| raw.get().to_owned());
+        match execution_id.map(|execution_id| with_id(&result, execution_id)) {
+            None => message.members.with("result", &result),
+            Some(Some(result)) => message.members.with("result", &result),
+            Some(None) => unreadable(id, "it is not an object"),
         }
     }
 }
 
 /// A result with the id of its execution; `None` where it is no object.
-fn with_id(result: &str, execution_id: &str) -> Option<String> {
+pub(super) fn with_id(result: &str, execution_id: &str) -> Option<String> {
     let mended;
     let members: Members<'_> = match serde_json::from_str(result) {
         Ok(members) => members,
@@ -161,12 +188,19 @@ fn with_id(result: &str, execution_id: &str) -> Option<String> {
     Some(members.with("_meta", &meta))
 }
 
+/// What the result of a call says of it.
+pub(super) enum Said {
+    Ended(HostEnded),
+    /// It goes on as the task of this id.
+    Task(String),
+}
+
 /// How a call ended, by its result: what it says as text, or as a whole. Half a character, a number
 /// beyond what a double holds and deep nesting cost only themselves.
 ///
 /// # Errors
 /// What is wrong with a result that readers would not read in the same way.
-fn ended(raw: &str, as_task: bool) -> Result<HostEnded, String> {
+pub(super) fn said_by(raw: &str) -> Result<Said, String> {
     let strict = members(raw, &RESULT);
     let value = match read_lenient(raw.as_bytes()) {
         Ok(value) if value.is_object() => value,
@@ -177,39 +211,45 @@ fn ended(raw: &str, as_task: bool) -> Result<HostEnded, String> {
         // The mended text has the same members, but for what strict readers refuse in them.
         members(&mended_json(raw), &RESULT).map_err(|_| format!("the result: {strict}"))?;
     }
-    if value.get("resultType").is_some_and(|kind| kind == "input_required") {
-        return Ok(gone(Status::Cancelled, ToolErrorCategory::Cancelled, ASKED_FOR_MORE));
+    if let Some(task) = tasks::begun(&value) {
+        return Ok(Said::Task(task.to_owned()));
+    }
+    match value.get("resultType").map(Value::as_str) {
+        None | Some(Some("complete")) => {}
+        Some(Some("input_required")) => {
+            let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, ASKED_FOR_MORE);
+            return Ok(Said::Ended(ended));
+        }
+        Some(_) => return Err("the result is of an unknown kind".to_owned()),
     }
     // Only what says plainly that it is no error is none.
     let failed = value.get("isError").is_some_and(|says| !says.is_null() && *says != json!(false));
-    // It goes on by itself, and this says where to ask for it.
-    let goes_on = value.get("content").is_none() && value.pointer("/task/taskId").is_some();
-    if goes_on && !as_task {
-        return Err("the result is a task, which nobody asked for".to_owned());
+    Ok(Said::Ended(HostEnded {
+        status: if failed { Status::Failed } else { Status::Completed },
+        category: failed.then_some(ToolErrorCategory::PermanentFailure),
+        result: content_of(&value, raw)?,
+        exit_code: None,
+        truncated: false,
+    }))
+}
+
+/// What a result says: as an object, as text, or as a whole, as it was written.
+///
+/// # Errors
+/// When it says nothing at all.
+fn content_of(value: &Value, raw: &str) -> Result<Value, String> {
+    if let Some(structured) = value.get("structuredContent").filter(|inner| inner.is_object()) {
+        return Ok(structured.clone());
     }
-    let structured = value.get("structuredContent").filter(|inner| inner.is_object());
-    let blocks = value.get("content").and_then(Value::as_array);
-    let texts = blocks.map(|blocks| {
+    let Some(content) = value.get("content") else {
+        return Err("the result has neither `content` nor `structuredContent`".to_owned());
+    };
+    let texts = content.as_array().and_then(|blocks| {
         let texts = blocks.iter().map(|block| block.get("text").and_then(Value::as_str));
         texts.collect::<Option<Vec<_>>>().map(|texts| texts.join("\n"))
     });
-    let result = match (structured, texts.flatten()) {
-        (Some(structured), _) => structured.clone(),
-        (None, Some(text)) => Value::String(text),
-        // Pictures and links: the whole of it, as it was written.
-        (None, None) => Value::String(raw.to_owned()),
-    };
-    Ok(HostEnded {
-        status: match (goes_on, failed) {
-            (true, _) => Status::Open,
-            (false, true) => Status::Failed,
-            (false, false) => Status::Completed,
-        },
-        category: failed.then_some(ToolErrorCategory::PermanentFailure),
-        result,
-        exit_code: None,
-        truncated: false,
-    })
+    // Pictures and links: the whole of it.
+    Ok(Value::String(texts.unwrap_or_else(|| raw.to_owned())))
 }
 
 /// What is recorded of a call that the server did not make yet.

@@ -75,7 +75,11 @@ pub(crate) fn differs(
     headers: &HeaderMap,
 ) -> Option<String> {
     for (name, said) in repeated(message, schema) {
-        let given = headers.get(&name).and_then(|value| decoded(value.to_str().ok()?));
+        let mut all = headers.get_all(&name).iter();
+        let given = all.next().and_then(|value| decoded(value.to_str().ok()?));
+        if all.next().is_some() {
+            return Some(format!("the header `{name}` appears more than once"));
+        }
         match given {
             None => return Some(format!("the header `{name}` is missing or cannot be read")),
             Some(given) if given != said => {

@@ -31,6 +31,7 @@ mod smuggling;
 #[cfg(feature = "otel")]
 mod spans;
 mod stateless;
+mod tasks;
 
 use counterfoil_guard::{Guard, GuardSettings, SessionStart};
 use counterfoil_serve::{Gateway, Step};

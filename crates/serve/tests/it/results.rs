@@ -43,6 +43,11 @@ fn only_a_readable_result_that_says_no_error_is_a_success() {
         (r#""result":"done""#.to_owned(), bad),
         (r#""result":null"#.to_owned(), bad),
         (r#""result":{"task":{"taskId":"t","status":"completed"}}"#.to_owned(), bad),
+        (r#""result":{}"#.to_owned(), bad),
+        (r#""result":{"ok":true}"#.to_owned(), bad),
+        (r#""result":{"structuredContent":{"ok":true}}"#.to_owned(), good),
+        (format!(r#""result":{{{text},"resultType":"complete"}}"#), good),
+        (format!(r#""result":{{{text},"resultType":"something_new"}}"#), bad),
         (r#""error":{"code":1,"message":"no"}"#.to_owned(), bad),
         (r#""other":{}"#.to_owned(), bad),
         (format!(r#""result":{{{}}}"#, many.join(",")), bad),
@@ -76,4 +81,24 @@ fn ids_of_executions_are_ours_alone() {
         let own = &json(&told)["result"]["_meta"]["counterfoil/execution_id"];
         assert_eq!(own.is_string(), line.contains("result"), "{told}");
     }
+}
+
+#[test]
+fn a_message_of_too_many_values_is_refused_and_its_call_closed() {
+    let gateway = listed(GuardSettings::default());
+    wait(gateway.from_client(CALL));
+    let zeros = "0,".repeat(1_000_000);
+    let line = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"result":{{"content":[],"structuredContent":{{"a":[{zeros}0]}}}}}}"#
+    );
+    let told = wait(gateway.from_server(&line)).unwrap();
+    assert!(told.contains("more than 1000000 values"), "{told}");
+    assert_eq!(receipts(&gateway), [("get_order".to_owned(), Status::Failed)]);
+    // A long text is one value, whatever it holds.
+    wait(gateway.from_client(CALL));
+    let text = "1,{[:".repeat(1_000_000);
+    let line = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"result":{{"content":[{{"type":"text","text":"\\\"{text}"}}]}}}}"#
+    );
+    assert!(wait(gateway.from_server(&line)).unwrap().contains("execution_id"));
 }

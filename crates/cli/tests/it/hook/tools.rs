@@ -59,6 +59,8 @@ fn the_program_that_judges_stays() {
         ("killall counterfoil", Some("deny")),
         ("cargo uninstall counterfoil", Some("deny")),
         ("echo approve --last | xargs counterfoil", Some("deny")),
+        ("echo approve --last | parallel counterfoil --no-config", Some("deny")),
+        ("ls *.json | xargs counterfoil check", None),
         ("counterfoil hook uninstall claude-code", Some("deny")),
         ("counterfoil hook status", None),
         ("counterfoil stats", None),

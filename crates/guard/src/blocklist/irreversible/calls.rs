@@ -1,5 +1,6 @@
 //! Calls and literals in code of any language, as far as they can be read without knowing it.
 
+use super::tables::Tables;
 use crate::blocklist::quoted;
 
 /// Whether texts follow one another: `boto3 ... .delete`.
@@ -46,17 +47,26 @@ pub(super) fn argument(after: &str) -> &str {
 }
 
 /// What a call is given, as far as it stands there.
-pub(super) struct Arguments {
+pub(super) struct Arguments<'c> {
     words: Vec<String>,
     /// Nothing but literals.
     whole: bool,
+    /// What follows them.
+    rest: &'c str,
 }
 
-impl Arguments {
-    /// The command line, and whether all of it is known; `None` where nothing is.
+impl Arguments<'_> {
+    /// The command line, and whether all of it is known; `None` where nothing is. What a text is
+    /// put together with stands there as a variable.
     pub(super) fn script(self) -> Option<(String, bool)> {
+        let joined = |text: &str| !self.whole && text.ends_with(' ') && !self.rest.starts_with(',');
         match self.words.as_slice() {
             [] => None,
+            [only] if joined(only) => {
+                let home = is_home(self.rest.split(['\n', ';']).next().unwrap_or_default());
+                let added = if home { "\"$HOME/x\"" } else { "\"$input\"" };
+                Some((format!("{only}{added}"), false))
+            }
             [only] => Some((only.clone(), self.whole)),
             words => {
                 let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
@@ -64,6 +74,11 @@ impl Arguments {
             }
         }
     }
+}
+
+/// Whether code names the home folder.
+pub(super) fn is_home(text: &str) -> bool {
+    Tables::own().words("code for the home").iter().any(|mark| text.contains(mark.as_str()))
 }
 
 /// `%x(ls)`, `qx{ls}`: what stands between a sign and the one that closes it.
@@ -82,7 +97,7 @@ pub(super) fn between(after: &str) -> Option<(String, bool)> {
 
 /// The literals that follow one another as arguments or in a list: `('rm', ['-rf', x])`.
 /// A variable stands for the literal that the code gives it first.
-pub(super) fn arguments(after: &str, code: &str) -> Arguments {
+pub(super) fn arguments<'c>(after: &'c str, code: &str) -> Arguments<'c> {
     let mut words = Vec::new();
     let mut rest = after;
     loop {
@@ -96,10 +111,10 @@ pub(super) fn arguments(after: &str, code: &str) -> Arguments {
     if words.is_empty()
         && let Some(value) = value_of(rest, code)
     {
-        return Arguments { words: vec![value], whole: false };
+        return Arguments { words: vec![value], whole: false, rest: "," };
     }
     let whole = rest.starts_with([')', ']', '}', ';', '\n']) || rest.is_empty();
-    Arguments { words, whole }
+    Arguments { words, whole, rest }
 }
 
 /// The literal that a variable is given, where the text begins with its name.

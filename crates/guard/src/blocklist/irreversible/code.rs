@@ -3,7 +3,7 @@
 
 use counterfoil_shell::{Command, Destination, Direction, Script, Target, Word};
 
-use super::calls::{argument, arguments, between, calls, has_phrase, literals};
+use super::calls::{argument, arguments, between, calls, has_phrase, is_home, literals};
 use super::pattern::Line;
 use super::secret;
 use super::tables::{Language, Operands, Tables};
@@ -68,7 +68,8 @@ impl<'c> Code<'c> {
         })
     }
 
-    /// The scripts that the code has a shell run, and whether nothing is missing in each.
+    /// The scripts that the code has a shell run, and whether nothing is missing in each, or what is
+    /// comes from outside.
     pub(super) fn runs(&self) -> Vec<(String, bool)> {
         let mut found = Vec::new();
         let with = &self.language.runs_with;
@@ -77,7 +78,9 @@ impl<'c> Code<'c> {
             for name in &self.language.runs {
                 let delimited = name.starts_with(['%', 'q']);
                 let known = |after| {
-                    if delimited { between(after) } else { arguments(after, text).script() }
+                    let found =
+                        if delimited { between(after) } else { arguments(after, text).script() };
+                    found.map(|(script, whole)| (script, whole || self.language.runs_computed))
                 };
                 found.extend(calls(text, name).filter_map(known));
             }
@@ -103,23 +106,24 @@ impl<'c> Code<'c> {
     /// Folders or files outside that the code deletes.
     fn deletes(&self, text: &str) -> bool {
         let Line { command, place, .. } = self.line;
-        let home = |text: &str| {
-            Tables::own().words("code for the home").iter().any(|mark| text.contains(mark.as_str()))
-        };
+        let has =
+            |list: &str| Tables::own().words(list).iter().any(|mark| text.contains(mark.as_str()));
         let lost = |literal: &str| {
             let word = Word::fixed(literal);
             let directory = command.directory.as_deref();
             place.is_left(&word, directory) || place.loses(&word, directory)
         };
-        let anywhere = || home(text) || literals(text).any(|text| text.len() > 3 && lost(text));
+        let anywhere = || is_home(text) || literals(text).any(|text| text.len() > 3 && lost(text));
         let named = |names: &[String], far: bool| {
             names.iter().flat_map(|name| calls(text, name)).any(|after| {
                 let argument = argument(after);
                 let mut words = literals(argument).peekable();
-                home(argument)
+                is_home(argument)
                     || match words.peek() {
                         Some(_) => words.any(lost),
-                        None => far && anywhere(),
+                        None if far => anywhere(),
+                        // Each file of a folder.
+                        None => has("code that lists") && is_home(text),
                     }
             })
         };
@@ -133,6 +137,7 @@ impl<'c> Code<'c> {
         }
         let text = text.to_lowercase();
         let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = if self.language.quotes_values { without_values(&plain) } else { plain };
         let statements = || plain.split(';').map(str::trim);
         let unbound = |(begins, narrowed): (&String, &String)| {
             statements().any(|statement| {
@@ -149,6 +154,16 @@ impl<'c> Code<'c> {
         self.line.holds("@test", 0)
             || self.line.command.args.iter().any(|word| word.text == ":memory:")
     }
+}
+
+/// A query without the texts in it, which it compares with and does not run.
+fn without_values(statement: &str) -> String {
+    let query = statement.trim_end_matches(';').trim_end();
+    let runs = ["exec", "dblink", "query_to", "--", "/*", ";"];
+    if !query.starts_with("select ") || runs.iter().any(|word| query.contains(word)) {
+        return statement.to_owned();
+    }
+    query.split('\'').step_by(2).collect::<Vec<_>>().join("''")
 }
 
 /// Whether a program takes its code from standard input.

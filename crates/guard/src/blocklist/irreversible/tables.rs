@@ -75,6 +75,8 @@ pub(super) struct Language {
     pub(super) runs: Vec<String>,
     /// One of these stands in code that does so; in any, where there are none.
     pub(super) runs_with: Vec<String>,
+    /// What a call computes comes from the input, as the words of `xargs` do.
+    pub(super) runs_computed: bool,
     /// What runs the rest of its line.
     pub(super) runs_line: Vec<String>,
     /// What runs the literal before it.
@@ -85,6 +87,8 @@ pub(super) struct Language {
     pub(super) deletes: Vec<String>,
     /// Calls that delete files.
     pub(super) removes: Vec<String>,
+    /// What stands in single quotation marks is a value.
+    pub(super) quotes_values: bool,
     /// Phrases that destroy, in lower case.
     pub(super) destroys: Vec<String>,
     /// Words, at least one of them among those of a statement that begins with the key, without which

@@ -1,7 +1,7 @@
 //! What a shell command writes, replaces or removes, as far as its words show it.
 //!
 //! [`PROGRAMS`](table::PROGRAMS) says for each program which of its arguments are targets. What takes
-//! more than a row stands beside it: `git`, archives, `find`, and code on the command line.
+//! more than a row stands beside it: `git`, archives, patches, `find`, and code on the command line.
 
 mod archive;
 mod arguments;
@@ -10,6 +10,7 @@ mod found;
 mod git;
 mod into;
 mod mode;
+pub(in crate::gate) mod patch;
 mod setting;
 mod table;
 
@@ -61,6 +62,7 @@ pub(in crate::gate) fn of(script: &Script, text: &str) -> Vec<Target> {
         by_redirects(command, &mut add);
         by_program(command, &mut add);
         code::targets(command, &mut add);
+        patch::targets(command, at, script, &mut add);
         if command.program() == Some("git") {
             git::targets(command, &mut found);
         }

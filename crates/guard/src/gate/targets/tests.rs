@@ -133,6 +133,9 @@ fn every_program_shows_its_targets() {
         ("awk '{print}' c", &[]),
         ("ssh host rm a", &[]),
         ("cat a", &[]),
+        ("apply_patch '*** Begin Patch\n*** Update File: a\n*** Delete File: b'", &["w a", "r b"]),
+        ("patch -p1 <<'E'\n--- a/x\n+++ b/x\t2026\n+y\nE", &["w x"]),
+        ("cat <<'E' | apply_patch\n*** Add File: x\n+y\nE", &["w x"]),
     ] {
         let found = changes(line);
         if found != expected {

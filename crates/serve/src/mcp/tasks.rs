@@ -1,0 +1,264 @@
+//! Calls that a server goes on with as tasks. The receipt of each stays open until the server says
+//! how its task ended, or until the session ends.
+
+use std::collections::VecDeque;
+
+use counterfoil_formats::read_lenient;
+use counterfoil_guard::HostEnded;
+use counterfoil_model::{Status, ToolErrorCategory};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::gateway::{Gateway, gone, not_recorded};
+use super::members::Members;
+use super::message::{self, CAPABILITIES, Message, code};
+use super::results::{Said, members, said_by, unreadable, with_id};
+use super::waiting::Call;
+
+/// By this extension a client says that any call may become a task.
+const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// The most tasks that are kept in mind. With one more, the oldest is closed.
+const MOST_TASKS: usize = 1024;
+
+/// Members of what a server says of a task.
+const TASK: [&str; 6] = ["taskId", "status", "statusMessage", "result", "error", "_meta"];
+
+/// The calls that go on as tasks, the oldest first.
+#[derive(Default)]
+pub(super) struct Tasks(VecDeque<Task>);
+
+struct Task {
+    id: String,
+    call: Call,
+    /// What the server said last of its end, while nobody has its result.
+    said: Option<HostEnded>,
+}
+
+/// What a server says of a task.
+enum State<'m> {
+    GoesOn,
+    /// It ended, and its result is to be asked for.
+    Ended(HostEnded),
+    /// Here is its result.
+    Result(&'m RawValue),
+    /// There is none.
+    Over(HostEnded),
+}
+
+impl Tasks {
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.0.iter().any(|task| task.id == id)
+    }
+
+    fn take(&mut self, id: &str) -> Option<Call> {
+        let at = self.0.iter().position(|task| task.id == id)?;
+        self.0.remove(at).map(|task| task.call)
+    }
+}
+
+/// Whether the `_meta` or the capabilities of a client say that its calls may become tasks.
+pub(super) fn takes_tasks(meta: Option<&RawValue>, greeting: bool) -> bool {
+    let object = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).ok();
+    let Some(said) = meta.and_then(object) else { return false };
+    let capabilities = if greeting { Some(&said) } else { said.get(CAPABILITIES) };
+    capabilities.and_then(|able| able.get("extensions")?.get(EXTENSION)).is_some()
+}
+
+/// The id of the task that a result of a call begins.
+pub(super) fn begun(result: &Value) -> Option<&str> {
+    let named = match result.get("resultType").and_then(Value::as_str) {
+        Some("task") => result.get("taskId").or_else(|| result.pointer("/task/taskId")),
+        _ if result.get("content").is_none() => result.pointer("/task/taskId"),
+        _ => None,
+    };
+    named.and_then(Value::as_str)
+}
+
+/// The task that a request is about.
+pub(super) fn asked_about(message: &Message<'_>) -> Option<String> {
+    let params: Members<'_> = serde_json::from_str(message.params()?.get()).ok()?;
+    serde_json::from_str(params.get("taskId")?.get()).ok()
+}
+
+/// Reads what a server says of a task.
+///
+/// # Errors
+/// What readers would not read in the same way.
+fn state<'m>(said: &Members<'m>) -> Result<State<'m>, String> {
+    if let Some(odd) = said.lookalike(&TASK) {
+        return Err(odd);
+    }
+    let text = |name: &str| {
+        let value = read_lenient(said.get(name)?.get().as_bytes()).ok()?;
+        value.as_str().map(str::to_owned)
+    };
+    let why = || text("statusMessage").unwrap_or_else(|| "the server said no more".to_owned());
+    let status = text("status");
+    Ok(match (status.as_deref(), said.get("result"), said.get("error")) {
+        (Some("completed"), Some(result), _) => State::Result(result),
+        (Some("completed"), None, _) => State::Ended(HostEnded {
+            status: Status::Completed,
+            category: None,
+            result: Value::String("the task is completed; nobody asked for its result".to_owned()),
+            exit_code: None,
+            truncated: false,
+        }),
+        (Some("failed"), _, Some(error)) => {
+            State::Over(gone(Status::Failed, ToolErrorCategory::ServerError, error.get()))
+        }
+        (Some("failed"), ..) => {
+            State::Ended(gone(Status::Failed, ToolErrorCategory::PermanentFailure, &why()))
+        }
+        (Some("cancelled"), ..) => {
+            State::Over(gone(Status::Cancelled, ToolErrorCategory::Cancelled, &why()))
+        }
+        _ => State::GoesOn,
+    })
+}
+
+impl Gateway {
+    /// Keeps a call in mind that goes on as this task.
+    pub(super) async fn goes_on(&self, id: String, mut call: Call) {
+        // Its result is no task again.
+        call.as_task = false;
+        let oldest = {
+            let tasks = &mut self.shared().tasks.0;
+            tasks.push_back(Task { id, call, said: None });
+            if tasks.len() > MOST_TASKS { tasks.pop_front() } else { None }
+        };
+        if let Some(task) = oldest {
+            self.close_task(task, "too many tasks of its server were open").await;
+        }
+    }
+
+    async fn close_task(&self, task: Task, why: &str) {
+        let unknown = || {
+            let why = format!("{why}; what became of its task is unknown");
+            gone(Status::Failed, ToolErrorCategory::ServerError, &why)
+        };
+        let ended = task.said.unwrap_or_else(unknown);
+        if let Err(error) = self.close(&task.call, ended).await {
+            tracing::error!("the end of a call is not recorded: {error}");
+        }
+    }
+
+    /// Closes what still goes on.
+    pub(super) async fn end_tasks(&self, why: &str) {
+        let tasks = std::mem::take(&mut self.shared().tasks);
+        for task in tasks.0 {
+            self.close_task(task, why).await;
+        }
+    }
+
+    /// The answer to a request for the result of a task: it is the result of its call.
+    pub(super) async fn task_result(
+        &self,
+        message: &Message<'_>,
+        text: &str,
+        id: &str,
+        task: &str,
+    ) -> String {
+        let call = self.shared().tasks.take(task);
+        match call {
+            Some(call) => self.answered(message, text, id, call).await,
+            None => self.without_secrets(message, text),
+        }
+    }
+
+    /// The answer to a question about a task, or to its cancellation.
+    pub(super) async fn task_state(
+        &self,
+        message: &Message<'_>,
+        text: &str,
+        id: &str,
+        task: &str,
+    ) -> String {
+        let told = match message.members.get("result") {
+            Some(said) => self.said_of_task(said, Some(task)).await,
+            None => Ok(None),
+        };
+        match told {
+            Ok(Some(said)) => message.members.with("result", &said),
+            Ok(None) => self.without_secrets(message, text),
+            Err(TaskError::Unreadable(why)) => unreadable(id, &why),
+            Err(TaskError::NotRecorded(why)) => {
+                message::error(Some(id), code::INTERNAL_ERROR, &why)
+            }
+        }
+    }
+
+    /// A notification about a task; `None` where it cannot be passed on.
+    pub(super) async fn task_told(&self, message: &Message<'_>, text: &str) -> Option<String> {
+        let told = match message.params() {
+            Some(said) => self.said_of_task(said, None).await,
+            None => Ok(None),
+        };
+        match told {
+            Ok(Some(said)) => Some(message.members.with("params", &said)),
+            Ok(None) => Some(self.without_secrets(message, text)),
+            Err(TaskError::Unreadable(why) | TaskError::NotRecorded(why)) => {
+                tracing::warn!("word of `{}` about a task was dropped: {why}", self.server);
+                None
+            }
+        }
+    }
+
+    /// Takes note of what the server says of a task. Where that is its result, gives it as the
+    /// client gets it.
+    async fn said_of_task(
+        &self,
+        said: &RawValue,
+        asked: Option<&str>,
+    ) -> Result<Option<String>, TaskError> {
+        let read = members(said.get(), &TASK).map_err(TaskError::Unreadable)?;
+        let named = read.get("taskId").map(|raw| serde_json::from_str::<String>(raw.get()));
+        let id = match (named.transpose(), asked) {
+            (Ok(Some(named)), Some(asked)) if named != asked => {
+                return Err(TaskError::Unreadable("it is about another task".to_owned()));
+            }
+            (Ok(Some(named)), _) => named,
+            (Ok(None), Some(asked)) => asked.to_owned(),
+            (Ok(None), None) => return Ok(None),
+            (Err(error), _) => return Err(TaskError::Unreadable(error.to_string())),
+        };
+        if !self.shared().tasks.knows(&id) {
+            return Ok(None);
+        }
+        let (ended, result) = match state(&read).map_err(TaskError::Unreadable)? {
+            State::GoesOn => return Ok(None),
+            State::Ended(ended) => {
+                let mut shared = self.shared();
+                let task = shared.tasks.0.iter_mut().find(|task| task.id == id);
+                task.into_iter().for_each(|task| task.said = Some(ended.clone()));
+                return Ok(None);
+            }
+            State::Over(ended) => (ended, None),
+            State::Result(raw) => match said_by(raw.get()).map_err(TaskError::Unreadable)? {
+                Said::Ended(ended) => (ended, Some(raw)),
+                Said::Task(_) => {
+                    return Err(TaskError::Unreadable("its result is another task".to_owned()));
+                }
+            },
+        };
+        let Some(call) = self.shared().tasks.take(&id) else { return Ok(None) };
+        self.close(&call, ended)
+            .await
+            .map_err(|error| TaskError::NotRecorded(not_recorded(&error)))?;
+        let (Some(raw), Some(execution_id)) = (result, &call.execution_id) else {
+            return Ok(None);
+        };
+        let whole = self.cleaned(said.get(), self.redacts);
+        let whole = whole.as_deref().unwrap_or(said.get());
+        let whole = members(whole, &TASK).map_err(TaskError::Unreadable)?;
+        let inner = whole.get("result").unwrap_or(raw).get();
+        let inner = with_id(inner, execution_id)
+            .ok_or_else(|| TaskError::Unreadable("its result is not an object".to_owned()))?;
+        Ok(Some(whole.with("result", &inner)))
+    }
+}
+
+enum TaskError {
+    Unreadable(String),
+    NotRecorded(String),
+}

@@ -1,0 +1,51 @@
+use counterfoil_guard::HostedCall;
+
+use super::gateway::member;
+use super::message::Message;
+use super::tasks::asked_about;
+
+/// What a request asked for.
+pub(super) enum Waiting {
+    /// A tool call, with its receipt.
+    Call(Box<Call>),
+    /// A tool call that a person is asked about.
+    Person,
+    /// A list of tools; whether it is its first page.
+    Tools { first: bool },
+    /// What the server says of itself.
+    Greeting,
+    /// A list of something else that the server defines.
+    Definitions,
+    /// How the task of this id stands.
+    TaskState(String),
+    /// The result of the task of this id.
+    TaskResult(String),
+    /// Anything else.
+    Other,
+}
+
+impl Waiting {
+    pub(super) fn of(message: &Message<'_>, method: &str) -> Self {
+        match method {
+            "initialize" | "server/discover" => Self::Greeting,
+            "tools/list" => {
+                let cursor = message.params().and_then(|raw| member(raw, "cursor"));
+                Self::Tools { first: cursor.is_none_or(|cursor| cursor.is_null()) }
+            }
+            "prompts/list" | "resources/list" | "resources/templates/list" => Self::Definitions,
+            "tasks/get" | "tasks/cancel" => {
+                asked_about(message).map_or(Self::Other, Self::TaskState)
+            }
+            "tasks/result" => asked_about(message).map_or(Self::Other, Self::TaskResult),
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A call that the server is executing.
+pub(super) struct Call {
+    pub(super) hosted: HostedCall,
+    pub(super) execution_id: Option<String>,
+    /// It may become a task, which goes on after the answer: the client takes that.
+    pub(super) as_task: bool,
+}
