@@ -3,8 +3,7 @@ use super::{Does, Own};
 /// Shell-like tools reach a hook as `Bash`, whatever the model called.
 pub(super) const TOOLS: &[Own] = &[
     Own { name: "Bash", does: Does::Shell("/command", Some("/workdir")) },
-    // What is typed into a command that runs: a shell runs it.
-    Own { name: "write_stdin", does: Does::Shell("/chars", None) },
+    Own { name: "write_stdin", does: Does::Types("/chars") },
     Own { name: "apply_patch", does: Does::Writes },
     Own { name: "view_image", does: Does::Reads },
     Own { name: "web_search", does: Does::Fetches },

@@ -8,6 +8,7 @@ mod gemini;
 
 use counterfoil_guard::CommandArgument;
 use counterfoil_model::{Agent, Effects, Origin, Tool};
+use counterfoil_shell::Script;
 use serde_json::Value;
 
 /// One tool of an agent, and what running it does.
@@ -26,6 +27,8 @@ enum Does {
     Fetches,
     /// Runs a shell command, which is at this JSON Pointer, in the folder at the other.
     Shell(&'static str, Option<&'static str>),
+    /// Types the text at this JSON Pointer into a command that runs, which may be a shell.
+    Types(&'static str),
     /// Has other agents work: nothing is known of what they do.
     Delegates,
     /// Keeps the agent's own notes: nobody else sees them.
@@ -96,15 +99,20 @@ const SHELLS: [&str; 14] = [
     "ssh",
 ];
 
-/// The name of a tool that nobody published and that takes a shell command, as its name and its
-/// arguments say, with where the command and its folder are.
+/// The name of a tool whose arguments alone say that it takes a shell command: one that nobody
+/// published, or one that types into what runs. With it, where the command and its folder are.
 pub(crate) fn strange_shell(
     agent: Agent,
     name: &str,
     arguments: &Value,
 ) -> Option<(String, CommandArgument)> {
-    if tools(agent).iter().any(|own| own.name == name) {
-        return None;
+    if let Some(own) = tools(agent).iter().find(|own| own.name == name) {
+        let Does::Types(pointer) = own.does else { return None };
+        // What no shell can read was typed into something else.
+        let typed = arguments.pointer(pointer).and_then(Value::as_str)?;
+        Script::parse(typed).ok().filter(|script| !script.commands().is_empty())?;
+        let command = CommandArgument { command: pointer.to_owned(), cwd: None };
+        return Some((name.to_owned(), command));
     }
     let written = name.to_ascii_lowercase();
     let mut words = written.split(|c: char| !c.is_ascii_alphanumeric());
@@ -135,7 +143,7 @@ impl Does {
             Self::Writes => known(true, true, false, false),
             Self::Fetches => known(true, false, true, true),
             Self::Notes => known(false, false, false, false),
-            Self::Shell(..) | Self::Delegates => Effects::default(),
+            Self::Shell(..) | Self::Types(_) | Self::Delegates => Effects::default(),
         }
     }
 }
@@ -164,6 +172,19 @@ mod tests {
             let found = strange_shell(Agent::ClaudeCode, name, arguments);
             let found = found.map(|(_, place)| place.command);
             assert_eq!(found.as_deref(), pointer, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_is_a_command_where_a_shell_could_read_it() {
+        for (arguments, is_command) in [
+            (json!({ "session_id": 1, "chars": "git push --force\n" }), true),
+            (json!({ "session_id": 1, "chars": "" }), false),
+            (json!({ "session_id": 1, "chars": "print(\"a\")\n" }), false),
+            (json!({ "session_id": 1 }), false),
+        ] {
+            let found = strange_shell(Agent::Codex, "write_stdin", &arguments);
+            assert_eq!(found.is_some(), is_command, "{arguments}");
         }
     }
 

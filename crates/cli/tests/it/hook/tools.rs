@@ -78,6 +78,20 @@ fn the_program_that_judges_stays() {
 }
 
 #[test]
+fn people_are_asked_about_folders_that_only_the_input_names() {
+    let stage = Stage::new();
+    for (command, decision) in [
+        ("awk '{ system(\"rm -rf \" $1) }' stale.txt", Some("ask")),
+        ("awk '{ system(\"rm -rf build/x\") }' stale.txt", None),
+        ("awk '{ print \"rm -rf \" $1 }' stale.txt", None),
+        ("xargs rm -rf < stale.txt", Some("ask")),
+    ] {
+        let answer = before(&stage, "Bash", json!({ "command": command }));
+        assert_eq!(said(&answer).map(|(decision, _)| decision), decision, "{command}");
+    }
+}
+
+#[test]
 fn people_are_asked_about_what_nothing_brings_back() {
     let asks = |stage: &Stage| {
         let answer = before(stage, "Bash", json!({ "command": "git add -A && git reset --hard" }));
