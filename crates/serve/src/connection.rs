@@ -178,6 +178,16 @@ impl ClientConnection {
             Err(error) => return lost(&gateway, &id, &error.to_string()).await,
         };
         match std::mem::replace(&mut reply.content, Content::Message(String::new())) {
+            content if !reply.status.is_success() && is_result(&content) => {
+                let why = format!(
+                    "the MCP server answered with status {}, and with a result all the same",
+                    reply.status
+                );
+                match gateway.lost(&id, false, &why).await {
+                    Some(error) => ClientReply::Answer(reply, error),
+                    None => ClientReply::Taken,
+                }
+            }
             Content::Message(text) => {
                 let told = gateway.from_server(&text).await;
                 let why = format!("the MCP server answered something else ({})", reply.status);
@@ -336,6 +346,17 @@ impl ClientConnection {
     pub(crate) async fn end(&self, headers: &HeaderMap) -> Option<Reply> {
         self.gateway.end(true, "the client went away").await;
         self.upstream.close(headers).await
+    }
+}
+
+/// Whether an answer is a result, or may have one in it. An error comes with any status.
+fn is_result(content: &Content) -> bool {
+    match content {
+        Content::Message(text) => {
+            Message::read(text).is_ok_and(|message| message.members.get("result").is_some())
+        }
+        Content::Flow(_) => true,
+        Content::Other(_) => false,
     }
 }
 

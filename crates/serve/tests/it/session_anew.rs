@@ -273,3 +273,30 @@ fn an_answer_that_cannot_be_read_is_an_error_and_a_closed_receipt() {
         }
     });
 }
+
+#[test]
+fn a_result_with_the_status_of_an_error_is_no_success() {
+    test(async {
+        for (status, expected) in [(200, Status::Completed), (400, Status::Failed)] {
+            let (url, _) = answering(move |asked| {
+                let (_, body) = asked.split_once("\r\n\r\n").unwrap();
+                let message = if body.is_empty() { Value::Null } else { json(body) };
+                let (status, result) = match message["method"].as_str() {
+                    Some("initialize") => (200, json!({ "protocolVersion": "2025-11-25" })),
+                    Some("tools/list") => (200, json!({ "tools": [{ "name": "say" }] })),
+                    Some("tools/call") => (status, json!({ "content": [] })),
+                    _ => return (405, "", String::new()),
+                };
+                let told = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+                (status, "", told.to_string())
+            })
+            .await;
+            let remote = Remote::new(&url, [], Duration::from_secs(10)).unwrap();
+            let mut desk = Desk::new(Server::Remote(remote));
+            desk.began().await;
+            let told = desk.ask(2, "tools/call", json!({ "name": "say", "arguments": {} })).await;
+            assert_eq!(told["result"].is_object(), status == 200, "{told}");
+            assert_eq!(desk.statuses(), [expected]);
+        }
+    });
+}
