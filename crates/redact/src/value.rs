@@ -28,7 +28,7 @@ fn walk(redactor: &Redactor, value: &Value, named: Named) -> Value {
             Value::String(SecretCategory::Password.marker().to_owned())
         }
         Value::Array(items) => Value::Array(array(redactor, items, named)),
-        Value::Object(members) => Value::Object(object(redactor, members)),
+        Value::Object(members) => Value::Object(object(redactor, members, named)),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
@@ -59,10 +59,14 @@ fn array(redactor: &Redactor, items: &[Value], named: Named) -> Vec<Value> {
     items.iter().map(one).collect()
 }
 
-fn object(redactor: &Redactor, members: &Map<String, Value>) -> Map<String, Value> {
+/// `{"password": {"value": …}}`: the value is what the object is called.
+fn object(redactor: &Redactor, members: &Map<String, Value>, named: Named) -> Map<String, Value> {
     // `{"name": "DB_PASSWORD", "value": …}`: a list of variables, headers, fields of a form.
     let name = ["name", "key"].iter().find_map(|key| members.get(*key)?.as_str());
-    let pair = name.map_or(Named::Ordinary, of_name);
+    let pair = match name.map_or(Named::Ordinary, of_name) {
+        Named::Ordinary => named,
+        pair => pair,
+    };
     let mut out = Map::new();
     for (key, value) in members {
         let named = match key.as_str() {

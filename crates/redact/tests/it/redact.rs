@@ -306,6 +306,10 @@ fn json_values_lose_secrets_by_name_and_by_form() {
     let cases: Vec<(Value, Value)> = vec![
         (json!({"password": "x", "user": "ada"}), json!({"password": password, "user": "ada"})),
         (json!({"dbPassword": 12345, "n": 12345}), json!({"dbPassword": password, "n": 12345})),
+        (
+            json!({"password": {"value": "hunter2", "length": 7}, "size": {"value": "big"}}),
+            json!({"password": {"value": password, "length": 7}, "size": {"value": "big"}}),
+        ),
         (json!({"client_secret": ["a", "b"]}), json!({"client_secret": [password, password]})),
         (
             json!({"headers": {"Authorization": "anything"}}),

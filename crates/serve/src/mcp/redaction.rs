@@ -1,6 +1,8 @@
 //! What is taken out of what a server says before its client gets it: ids of executions, which only
 //! we give, and where that is wanted, secrets.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -28,13 +30,37 @@ impl Gateway {
     }
 
     fn cleaned_message(&self, message: &Message<'_>, text: &str, redacts: bool) -> String {
-        for name in ["params", "result", "error"] {
-            let raw = message.members.get(name).map(RawValue::get);
-            if let Some(cleaned) = raw.and_then(|raw| self.cleaned(raw, redacts)) {
-                return message.members.with(name, &cleaned);
-            }
+        match self.cleaned_members(message, ("", ""), redacts) {
+            (members, true) => members,
+            (_, false) => text.to_owned(),
         }
-        text.to_owned()
+    }
+
+    /// A message of the server with one member as it is given; the others without what does not go
+    /// to the client.
+    pub(super) fn cleaned_with(&self, message: &Message<'_>, name: &str, value: &str) -> String {
+        self.cleaned_members(message, (name, value), self.redacts).0
+    }
+
+    /// The message, and whether anything in the other members was cleaned.
+    fn cleaned_members(
+        &self,
+        message: &Message<'_>,
+        (given, value): (&str, &str),
+        redacts: bool,
+    ) -> (String, bool) {
+        let mut changed = false;
+        let members = message.members.0.iter().map(|(name, raw)| {
+            let cleaned = match name.as_str() {
+                "jsonrpc" | "id" | "method" => None,
+                name if name == given => Some(value.to_owned()),
+                _ => self.cleaned(raw.get(), redacts),
+            };
+            changed |= cleaned.is_some();
+            (name.as_str(), cleaned.map_or(Cow::Borrowed(raw.get()), Cow::Owned))
+        });
+        let members: Vec<(&str, Cow<'_, str>)> = members.collect();
+        (written(members.iter().map(|(name, value)| (*name, value.as_ref()))), changed)
     }
 
     /// A JSON text without forged ids and, where that is wanted, secrets; `None` where it stays as

@@ -159,8 +159,8 @@ impl Gateway {
         let result = self.cleaned(raw.get(), self.redacts);
         let result = result.unwrap_or_else(|| raw.get().to_owned());
         match execution_id.map(|execution_id| with_id(&result, execution_id)) {
-            None => message.members.with("result", &result),
-            Some(Some(result)) => message.members.with("result", &result),
+            None => self.cleaned_with(message, "result", &result),
+            Some(Some(result)) => self.cleaned_with(message, "result", &result),
             Some(None) => unreadable(id, "it is not an object"),
         }
     }

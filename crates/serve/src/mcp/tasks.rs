@@ -179,7 +179,7 @@ impl Gateway {
             None => Ok(None),
         };
         match told {
-            Ok(Some(said)) => message.members.with("result", &said),
+            Ok(Some(said)) => self.cleaned_with(message, "result", &said),
             Ok(None) => self.without_secrets(message, text),
             Err(TaskError::Unreadable(why)) => unreadable(id, &why),
             Err(TaskError::NotRecorded(why)) => {
@@ -195,7 +195,7 @@ impl Gateway {
             None => Ok(None),
         };
         match told {
-            Ok(Some(said)) => Some(message.members.with("params", &said)),
+            Ok(Some(said)) => Some(self.cleaned_with(message, "params", &said)),
             Ok(None) => Some(self.without_secrets(message, text)),
             Err(TaskError::Unreadable(why) | TaskError::NotRecorded(why)) => {
                 tracing::warn!("word of `{}` about a task was dropped: {why}", self.server);

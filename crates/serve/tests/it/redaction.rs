@@ -37,6 +37,9 @@ fn secrets_are_taken_out_wherever_a_model_or_a_person_may_read_them() {
             "tools/call",
             r#""id":2,"result":{"content":[{"type":"resource_link","uri":"a:SECRET","name":"SECRET","title":"SECRET","description":"SECRET"}]}"#,
         ),
+        ("tools/call", r#""id":2,"result":{"content":[]},"note":"SECRET""#),
+        ("tools/call", r#""id":2,"error":{"code":1,"message":"a"},"note":{"a":["SECRET"]}"#),
+        ("tools/call", r#""method":"notifications/x","note":"SECRET","params":{}"#),
         ("tools/call", &blob),
         (
             "tools/call",

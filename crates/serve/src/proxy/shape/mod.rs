@@ -6,6 +6,7 @@
 
 mod call;
 mod chat;
+mod letters;
 mod loose;
 mod messages;
 mod responses;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 use super::request::Asked;
 use super::wire::Wire;
 use call::ReadCall;
+use letters::Letters;
 use loose::Loose;
 
 /// The deepest JSON of an answer.
@@ -46,6 +48,8 @@ pub(super) enum Unreadable {
     Repeated,
     #[error("words stand at a place where nobody judges them")]
     LooseWords,
+    #[error("a word of it has letters that are not what they look like, or that nobody sees")]
+    Letters,
     #[error("a call stands at a place where nobody judges it")]
     LooseCall,
     #[error("what clients read of it is not what was judged")]
@@ -68,6 +72,7 @@ enum Voice {
 struct Parts {
     voice: Option<Voice>,
     text: String,
+    letters: Letters,
     loose: Loose,
     /// Something came that nobody judges while it comes: sound, or a few words at an odd place.
     waits: bool,
@@ -83,7 +88,7 @@ impl Parts {
             return Err(Unreadable::Words);
         }
         self.text.push_str(text);
-        Ok(())
+        self.letters.read(text)
     }
 
     /// Counts what stands around an answer and is none of these members.

@@ -67,6 +67,8 @@ fn chats() -> Vec<String> {
                 "message": { "content": "not " } }])),
             rest.clone(),
         ]),
+        chat(&[say("I have can"), say("\u{200b}celled order 7.")]),
+        chat(&[say("I have c\u{430}ncelled order 7.")]),
         chat(&[say("Hello."), delta(json!({ "audio": { "id": "a", "transcript": LIE } }))]),
         pieces(&|word| chunk(json!([{ "index": 0, "delta": {}, "text": word }]))),
         pieces(&|word| delta(json!({ "content": [{ "type": "output_text", "text": word }] }))),
