@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::gateway::{Gateway, Step, member, not_recorded};
+use super::looks::is_unseen;
 use super::members::Members;
 use super::message::{self, CAPABILITIES, Message, REVISION, code, id_of};
 use super::waiting::{Call, Waiting};
@@ -85,6 +86,16 @@ pub(super) fn elicits(capabilities: &Value) -> bool {
     able.is_some_and(|able| able.contains_key("form") || !able.contains_key("url"))
 }
 
+/// The text with every character that nobody sees, or that turns the direction of others, as its
+/// number.
+fn with_all_seen(text: &str) -> String {
+    let seen = text.chars().map(|c| match is_unseen(c) {
+        true => format!("\\u{{{:x}}}", u32::from(c)),
+        false => c.to_string(),
+    });
+    seen.collect()
+}
+
 /// The id of a question of ours, as JSON.
 pub(super) fn is_question(id: &str) -> bool {
     id.strip_prefix('"').is_some_and(|id| id.starts_with(QUESTION))
@@ -132,6 +143,7 @@ impl Gateway {
         let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
         let call = questions.first().map_or("", |question| question.call.as_str());
         let message = format!("May this tool call run?\n\n{call}\n\n{}", whys.join("\n"));
+        let message = with_all_seen(&message);
         let schema = json!({ "type": "object", "properties": {} });
         let params = json!({ "message": message, "requestedSchema": schema });
         self.shared().asked.insert(question.to_string(), held);
@@ -254,5 +266,20 @@ impl Gateway {
         }
         let told = message::failed(DECLINED, call.execution_id.as_deref());
         Step::Answer(wire.result(&id, told))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_sees_every_character() {
+        for (text, seen) in [
+            ("cancel {\"id\":7}\n\tä", "cancel {\"id\":7}\n\tä"),
+            ("pay \u{202e}001\u{202c} to a\u{200b}b", "pay \\u{202e}001\\u{202c} to a\\u{200b}b"),
+        ] {
+            assert_eq!(with_all_seen(text), seen);
+        }
     }
 }
