@@ -67,30 +67,88 @@ struct Written<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// Takes the calls out of the text.
+/// Takes the calls out of the text: those that stand on a line of their own, or behind another one.
+/// What is quoted, or thought, calls nothing.
 pub(crate) fn out_of_text(mut reply: Reply) -> Reply {
     let text = std::mem::take(&mut reply.text);
     let mut rest = text.as_str();
-    while let Some((before, behind)) = rest.split_once(OPEN) {
-        let (inside, after) = behind.split_once(CLOSE).unwrap_or((behind, ""));
-        reply.text.push_str(before);
-        let id = format!("call_{}", reply.calls.len() + 1);
-        reply.calls.push(match serde_json::from_str::<Written<'_>>(inside.trim()) {
-            Ok(written) => {
-                let arguments = written.arguments.map_or("{}", RawValue::get);
-                ToolCall::new(id, written.name, arguments)
-            }
-            // It is refused as it stands, and the model reads why.
-            Err(_) => ToolCall::new(id, String::new(), inside.trim()),
-        });
+    let mut quoting = Quoting::default();
+    while !rest.is_empty() {
+        if let Some((inside, after)) = call_at(rest).filter(|_| !quoting.is_open()) {
+            reply.calls.push(read_call(reply.calls.len() + 1, inside.trim()));
+            rest = after;
+            continue;
+        }
+        let (line, after) = rest.split_at(rest.find('\n').map_or(rest.len(), |end| end + 1));
+        quoting.read(line);
+        reply.text.push_str(line);
         rest = after;
     }
-    reply.text.push_str(rest);
     reply.text = reply.text.trim().to_owned();
     if !reply.calls.is_empty() {
         reply.stop = Stop::Calls;
     }
     reply
+}
+
+/// What stands between the marks of a call that a text begins with, and what follows. Four blanks
+/// before it make it code.
+fn call_at(text: &str) -> Option<(&str, &str)> {
+    let inside = text.trim_start_matches(' ');
+    if text.len() - inside.len() > 3 {
+        return None;
+    }
+    let inside = inside.strip_prefix(OPEN)?;
+    Some(inside.split_once(CLOSE).unwrap_or((inside, "")))
+}
+
+fn read_call(number: usize, inside: &str) -> ToolCall {
+    let id = format!("call_{number}");
+    match serde_json::from_str::<Written<'_>>(inside) {
+        Ok(written) => {
+            let arguments = written.arguments.map_or("{}", RawValue::get);
+            ToolCall::new(id, written.name, arguments)
+        }
+        // It is refused as it stands, and the model reads why.
+        Err(_) => ToolCall::new(id, String::new(), inside),
+    }
+}
+
+/// What is open above a line: a fence of code, thoughts, or a tag around code.
+#[derive(Default)]
+struct Quoting<'t> {
+    fence: Option<&'t str>,
+    tag: Option<&'static str>,
+}
+
+impl<'t> Quoting<'t> {
+    fn is_open(&self) -> bool {
+        self.fence.is_some() || self.tag.is_some()
+    }
+
+    fn read(&mut self, line: &'t str) {
+        let line = line.trim();
+        if let Some(fence) = self.fence {
+            let rest = line.strip_prefix(fence).map(|rest| rest.trim_start_matches(['`', '~']));
+            self.fence = if rest == Some("") { None } else { Some(fence) };
+            return;
+        }
+        if self.tag.is_none() {
+            let marks = line.chars().take_while(|c| line.starts_with(*c)).count();
+            let fence = line.get(..marks).filter(|_| marks >= 3 && line.starts_with(['`', '~']));
+            self.fence = fence.filter(|_| !line.trim_start_matches(['`', '~']).contains('`'));
+        }
+        for tag in ["think", "pre", "code"] {
+            let (opens, closes) = (format!("<{tag}>"), format!("</{tag}>"));
+            match (line.rfind(&opens), line.rfind(&closes)) {
+                (opened, Some(closed)) if opened.is_none_or(|opened| opened < closed) => {
+                    self.tag = self.tag.filter(|open| *open != tag);
+                }
+                (Some(_), _) => self.tag = Some(tag),
+                _ => {}
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -107,17 +165,48 @@ mod tests {
                 vec![("ls", "{\"n\": 1.50}")],
             ),
             (
-                "<tool_call>{\"name\":\"a\"}</tool_call> and <tool_call>{\"name\":\"b\",\"arguments\":{}}",
-                "and",
+                "<tool_call>{\"name\":\"a\"}</tool_call> <tool_call>{\"name\":\"b\",\"arguments\":{}}",
+                "",
                 vec![("a", "{}"), ("b", "{}")],
             ),
             ("<tool_call>ls -l</tool_call>", "", vec![("", "ls -l")]),
+            (
+                "```sh\nls\n```\n<think>no</think>\n<tool_call>{\"name\":\"a\"}</tool_call>",
+                "```sh\nls\n```\n<think>no</think>",
+                vec![("a", "{}")],
+            ),
         ];
         for (text, left, calls) in cases {
             let reply = out_of_text(Reply { text: text.to_owned(), ..Reply::default() });
             let found: Vec<(&str, &str)> =
                 reply.calls.iter().map(|call| (&*call.tool, call.arguments.as_str())).collect();
             assert_eq!((reply.text.as_str(), found), (left, calls), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_calls_nothing() {
+        const CALL: &str = "<tool_call>{\"name\": \"rm\", \"arguments\": {}}</tool_call>";
+        for quoted in [
+            "Write `CALL` to call one.",
+            "Write CALL to call one.",
+            "They look so: CALL",
+            "```\nCALL\n```",
+            "```xml\nCALL\n```\nDone.",
+            "~~~\nCALL\n~~~",
+            "````\n```\nCALL\n```\n````",
+            "    CALL",
+            "> CALL",
+            "- CALL",
+            "\"CALL\"",
+            "<pre>\nCALL\n</pre>",
+            "<think>\nPerhaps\nCALL\n</think>\nNo.",
+            "A mark that nobody closes: <tool_call> is how they begin.",
+        ] {
+            let text = quoted.replace("CALL", CALL);
+            let reply = out_of_text(Reply { text: text.clone(), ..Reply::default() });
+            assert!(reply.calls.is_empty(), "{text}");
+            assert_eq!(reply.text, text.trim());
         }
     }
 

@@ -47,6 +47,9 @@ impl Guard {
                 Err(used_up) => last_rejection_text(&report, used_up),
             }
         };
+        let issues: Vec<&str> = report.blocking().map(|issue| issue.message.as_str()).collect();
+        let feedback = ToolErrorFeedback::new(category, issues.join("; "));
+        let text = format!("{text}\n\n{}", feedback.format_for_llm());
         let text = self.redactor().redact(&text).into_owned();
         session.went(&call.tool, &call.arguments, &text, Ending::Failed, None);
         let rejected =

@@ -89,11 +89,17 @@ impl Guard {
         self.audit_closed(session, &recorded.opened, &recorded.closed, said)
             .map_err(CallError::NotAudited)?;
         let nudge = repetition::after(self, session, hosted, around, &recorded.closed);
-        // The host shows the result itself: the id can only stand beside it.
-        let shown = self.settings().show_id != ShowId::Metadata;
-        let id = shown.then(|| format!("(execution_id: {})", recorded.opened.execution_id));
+        let id = self.id_beside(&recorded.opened.execution_id);
         let told: Vec<String> = nudge.into_iter().chain(id).collect();
         Ok((!told.is_empty()).then(|| told.join("\n")))
+    }
+
+    /// The id of an execution as the model is told it of a result that the host shows itself: it can
+    /// only stand beside that. `None` where the settings do not show it.
+    #[must_use]
+    pub fn id_beside(&self, execution_id: &str) -> Option<String> {
+        let shown = self.settings().show_id != ShowId::Metadata;
+        shown.then(|| format!("(execution_id: {execution_id})"))
     }
 
     /// Closes the receipt of a call that the host did not make after all, because somebody did not

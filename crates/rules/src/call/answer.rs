@@ -16,9 +16,32 @@ pub fn rejection(call: &ToolCall, report: &CallReport) -> Outcome {
     }
 }
 
-/// What the model reads: that the call was rejected, why, what is expected, how to try again.
+/// What the model reads: that the call was rejected, why, what is expected, and whether to try again.
 #[must_use]
 pub fn rejection_text(report: &CallReport) -> String {
+    let has = |code: &str| report.blocking().any(|issue| issue.code.0 == code);
+    let next = if has("UNKNOWN_TOOL") {
+        "Call only tools that are offered, each by its own name."
+    } else if has("REPEATED_CALL") {
+        "Do not make this call again: go on with what you know."
+    } else {
+        "Correct the arguments named above and call again, once."
+    };
+    format!("{}\n\n{next} Do not report this call as done.", issues_text(report))
+}
+
+/// The same to a model whose rounds of correction are used up: it should not try again.
+#[must_use]
+pub fn last_rejection_text(report: &CallReport, used_up: CorrectionsUsedUp) -> String {
+    let CorrectionsUsedUp { limit } = used_up;
+    format!(
+        "{}\n\nThis is rejected after {limit} corrections in this turn: make no further call \
+         of this kind. Tell the user what you could not do, and do not report it as done.",
+        issues_text(report)
+    )
+}
+
+fn issues_text(report: &CallReport) -> String {
     let name = report.tool.trim();
     let mut text = if name.is_empty() {
         "Tool call rejected; nothing was executed.".to_owned()
@@ -29,23 +52,7 @@ pub fn rejection_text(report: &CallReport) -> String {
     for issue in report.blocking() {
         text.push_str(&format!("\n- [{}] {}", issue.code, issue.message));
     }
-    text.push_str(
-        "\n\nCorrect the tool name and the arguments named above and call again, once. Do not \
-         report this call as done.",
-    );
     text
-}
-
-/// The same to a model whose rounds of correction are used up: it should not try again.
-#[must_use]
-pub fn last_rejection_text(report: &CallReport, used_up: CorrectionsUsedUp) -> String {
-    let text = rejection_text(report);
-    let (issues, _) = text.split_once("\n\nCorrect ").unwrap_or((text.as_str(), ""));
-    let CorrectionsUsedUp { limit } = used_up;
-    format!(
-        "{issues}\n\nThis is rejected after {limit} corrections in this turn: make no further call \
-         of this kind. Tell the user what you could not do, and do not report it as done."
-    )
 }
 
 /// How often a turn may correct itself before it stops.

@@ -386,9 +386,8 @@ fn nudge(event: &FixationEvent) -> String {
         ),
         FixationKind::Name => format!("You have called `{tool}` {count} times in a row"),
     };
-    let end = if event.refused { " Further identical calls are refused." } else { "" };
     format!(
-        "{what}.{end} Consider:\n\
+        "{what}. Consider:\n\
          1. Did the tool return an error? Read it carefully.\n\
          2. Is there another tool that could help?\n\
          3. Should you ask the user?\n\

@@ -22,9 +22,12 @@ pub(super) fn begins_anew(line: &str) -> bool {
         .any(|word| label(line, word).is_some())
 }
 
-/// What follows "Tool result:" or stands under "[Tool result]".
+/// What follows "Tool result:" or "Result of the call call_1:", or stands under "[Tool result]".
 pub(super) fn result_heading(line: &str) -> Option<&str> {
     let bare = line.trim_start_matches(['*', '#', '_', '[', ' ']);
+    if let Some(content) = result_of_call(bare) {
+        return Some(content);
+    }
     let heads = [
         "tool result",
         "tool_result",
@@ -50,6 +53,16 @@ pub(super) fn result_heading(line: &str) -> Option<&str> {
         Some(content) => Some(content.trim_start_matches(['*', '_']).trim()),
         None => (bracketed || rest.trim().is_empty() && line.starts_with('[')).then(|| rest.trim()),
     }
+}
+
+/// How models without tools of their own are told results: the call is named by its id.
+fn result_of_call(line: &str) -> Option<&str> {
+    const HEAD: &str = "result of the call ";
+    line.get(..HEAD.len()).filter(|head| head.eq_ignore_ascii_case(HEAD))?;
+    let (id, content) = line.get(HEAD.len()..)?.split_once(':')?;
+    let id = id.strip_suffix(" (failed)").unwrap_or(id).trim_matches(['`', '*', ' ']);
+    let is_id = !id.contains(' ') && id.bytes().any(|b| b.is_ascii_digit());
+    is_id.then(|| content.trim_start_matches(['*', '_']).trim())
 }
 
 /// `[Command finished with exit code 0]`, `Process exited with code 0`.

@@ -298,7 +298,7 @@ fn reports_and_answers() {
         answer.text,
         "Tool call rejected: read_file; nothing was executed.\n\nIssues:\n\
          - [WRONG_TYPE] `/lines` must be integer, got \"x\"\n\n\
-         Correct the tool name and the arguments named above and call again, once. Do not report \
+         Correct the arguments named above and call again, once. Do not report \
          this call as done."
     );
     let mut rounds = Corrections::default();

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_guard::{
     Answer, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger,
-    Listed, Reason, Session, SessionStart, Surroundings, without_hidden,
+    Listed, Reason, Session, SessionStart, Surroundings, ToolErrorFeedback, without_hidden,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use counterfoil_rules::CallReport;
@@ -252,7 +252,7 @@ impl Gateway {
             (None, Some(Waiting::Call(call))) => {
                 let why = "the client cancelled the call; the server may have done it all the same";
                 let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, why);
-                self.close(&call, ended).await.map(|()| Some(forward))
+                self.close(&call, ended).await.map(|_| Some(forward))
             }
             // The server may know another client's request under this id.
             (None, None) if self.alone => Ok(None),
@@ -334,7 +334,10 @@ impl Gateway {
     ) -> Step {
         match before.judged {
             Judged::Denied(reasons) => {
-                let told = message::failed(&denied(&reasons), before.execution_id.as_deref());
+                let id_beside = |id: &str| self.guard.id_beside(id);
+                let beside = before.execution_id.as_deref().and_then(id_beside);
+                let texts: Vec<String> = std::iter::once(denied(&reasons)).chain(beside).collect();
+                let told = message::failed(&texts.join("\n"), before.execution_id.as_deref());
                 Step::Answer(wire.result(id, told))
             }
             Judged::Allowed { .. } => {
@@ -430,9 +433,14 @@ impl Gateway {
         Some(())
     }
 
-    pub(super) async fn close(&self, call: &Call, ended: HostEnded) -> Result<(), CallError> {
+    /// Closes the receipt of a call; gives what the model is to be told beside its result.
+    pub(super) async fn close(
+        &self,
+        call: &Call,
+        ended: HostEnded,
+    ) -> Result<Option<String>, CallError> {
         let around = Surroundings::default();
-        self.guard.after(&self.session, &call.hosted, &around, ended).await.map(drop)
+        self.guard.after(&self.session, &call.hosted, &around, ended).await
     }
 
     /// Ends what is still open, for this reason: the receipts of calls are closed. Gives what the
@@ -530,13 +538,21 @@ fn refused_call(
 /// What the model reads of a denial.
 pub(super) fn denied(reasons: &[Reason]) -> String {
     let mut text = "This tool call was not let through; nothing was executed.".to_owned();
+    let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
+    let asks = reasons.iter().any(|reason| reason.code == "approval_required");
+    let category = match asks {
+        true => ToolErrorCategory::ConfirmationRequired,
+        false => ToolErrorCategory::PolicyBlocked,
+    };
+    let feedback = ToolErrorFeedback::new(category, messages.join("; "));
     for reason in reasons {
         text.push_str(&format!("\n- [{}] {}", reason.code, reason.message));
         if let Some(help) = &reason.help {
             text.push_str(&format!(" ({help})"));
         }
     }
-    text.push_str("\nDo not try it another way, and do not report it as done.");
+    text.push_str("\nDo not try it another way, and do not report it as done.\n\n");
+    text.push_str(&feedback.format_for_llm());
     text
 }
 

@@ -114,7 +114,7 @@ impl Gateway {
         };
         let ended = match (said, result) {
             (Ok(Said::Task(task)), Some(raw)) if self.may_begin(&task, &call) => {
-                let told = self.passed(message, raw, id, call.execution_id.as_deref());
+                let told = self.passed(message, raw, id, (call.execution_id.as_deref(), None));
                 self.goes_on(task, call).await;
                 return told;
             }
@@ -132,13 +132,18 @@ impl Gateway {
                 (ended, Some(unreadable(id, &told)))
             }
         };
-        if let Err(error) = self.close(&call, ended).await {
-            return message::error(Some(id), code::INTERNAL_ERROR, &not_recorded(&error));
-        }
+        let note = match self.close(&call, ended).await {
+            Ok(note) => note,
+            Err(error) => {
+                return message::error(Some(id), code::INTERNAL_ERROR, &not_recorded(&error));
+            }
+        };
         match (unread, result) {
             (Some(unread), _) => unread,
             (None, None) => self.without_secrets(message, text),
-            (None, Some(raw)) => self.passed(message, raw, id, call.execution_id.as_deref()),
+            (None, Some(raw)) => {
+                self.passed(message, raw, id, (call.execution_id.as_deref(), note.as_deref()))
+            }
         }
     }
 
@@ -148,19 +153,23 @@ impl Gateway {
         call.as_task && !self.shared().tasks.knows(task)
     }
 
-    /// The result of a call as its client gets it.
+    /// The result of a call as its client gets it: with the id of its execution, and with what the
+    /// model is to know beside it as one more text.
     fn passed(
         &self,
         message: &Message<'_>,
         raw: &RawValue,
         id: &str,
-        execution_id: Option<&str>,
+        (execution_id, note): (Option<&str>, Option<&str>),
     ) -> String {
         let result = self.cleaned(raw.get(), self.redacts);
         let result = result.unwrap_or_else(|| raw.get().to_owned());
         match execution_id.map(|execution_id| with_id(&result, execution_id)) {
             None => self.cleaned_with(message, "result", &result),
-            Some(Some(result)) => self.cleaned_with(message, "result", &result),
+            Some(Some(result)) => {
+                let result = note.and_then(|note| with_note(&result, note)).unwrap_or(result);
+                self.cleaned_with(message, "result", &result)
+            }
             Some(None) => unreadable(id, "it is not an object"),
         }
     }
@@ -186,6 +195,16 @@ pub(super) fn with_id(result: &str, execution_id: &str) -> Option<String> {
         None => format!("{{{}:{value}}}", Value::from(EXECUTION_ID)),
     };
     Some(members.with("_meta", &meta))
+}
+
+/// A result with one more block of text; `None` where its content is no list.
+pub(super) fn with_note(result: &str, note: &str) -> Option<String> {
+    let members: Members<'_> = serde_json::from_str(result).ok()?;
+    let block = json!({ "type": "text", "text": note }).to_string();
+    let blocks = members.get("content").map_or("[]", RawValue::get);
+    let blocks = blocks.trim_end().strip_prefix('[')?.strip_suffix(']')?;
+    let gap = if blocks.trim().is_empty() { "" } else { "," };
+    Some(members.with("content", &format!("[{blocks}{gap}{block}]")))
 }
 
 /// What the result of a call says of it.

@@ -263,10 +263,12 @@ async fn answered(
 }
 
 fn told(answer: &Answer) -> Value {
-    let content = match answer.content.as_slice() {
-        [] => json!([{ "type": "text", "text": answer.text }]),
-        blocks => json!(blocks),
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let mut content = match answer.content.as_slice() {
+        [] => vec![text(&answer.text)],
+        blocks => blocks.to_vec(),
     };
+    content.extend(answer.nudge.as_deref().map(text));
     let mut meta = answer.meta.clone().unwrap_or_else(|| json!({}));
     if let Some(members) = meta.as_object_mut() {
         members.insert(EXECUTION_ID.to_owned(), answer.execution_id.as_str().into());

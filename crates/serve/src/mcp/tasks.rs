@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::gateway::{Gateway, gone, not_recorded};
 use super::members::Members;
 use super::message::{self, CAPABILITIES, Message, code};
-use super::results::{Said, members, said_by, unreadable, with_id};
+use super::results::{Said, members, said_by, unreadable, with_id, with_note};
 use super::waiting::Call;
 
 /// By this extension a client says that any call may become a task.
@@ -242,7 +242,8 @@ impl Gateway {
             },
         };
         let Some(call) = self.shared().tasks.take(&id) else { return Ok(None) };
-        self.close(&call, ended)
+        let note = self
+            .close(&call, ended)
             .await
             .map_err(|error| TaskError::NotRecorded(not_recorded(&error)))?;
         let (Some(raw), Some(execution_id)) = (result, &call.execution_id) else {
@@ -254,6 +255,7 @@ impl Gateway {
         let inner = whole.get("result").unwrap_or(raw).get();
         let inner = with_id(inner, execution_id)
             .ok_or_else(|| TaskError::Unreadable("its result is not an object".to_owned()))?;
+        let inner = note.and_then(|note| with_note(&inner, &note)).unwrap_or(inner);
         Ok(Some(whole.with("result", &inner)))
     }
 }

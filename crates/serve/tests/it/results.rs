@@ -1,7 +1,8 @@
 //! What a result says of its call, however it is written.
 
-use counterfoil_guard::GuardSettings;
+use counterfoil_guard::{GuardOptions, GuardSettings};
 use counterfoil_model::Status;
+use counterfoil_serve::Step;
 
 use crate::gateway::receipts;
 use crate::{json, listed, wait};
@@ -101,4 +102,70 @@ fn a_message_of_too_many_values_is_refused_and_its_call_closed() {
         r#"{{"jsonrpc":"2.0","id":2,"result":{{"content":[{{"type":"text","text":"\\\"{text}"}}]}}}}"#
     );
     assert!(wait(gateway.from_server(&line)).unwrap().contains("execution_id"));
+}
+
+/// What stands in the texts of a result, and how it ended.
+fn texts(told: &str) -> Vec<String> {
+    let blocks = json(told)["result"]["content"].as_array().cloned().unwrap_or_default();
+    blocks.iter().map(|block| block["text"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn a_model_is_told_that_it_repeats_itself() {
+    let gateway = listed(GuardSettings::default());
+    let result = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"none"}]}}"#;
+    for number in 1..=4 {
+        wait(gateway.from_client(CALL));
+        let told = texts(&wait(gateway.from_server(result)).unwrap());
+        assert_eq!(told[0], "none");
+        let nudged = told.get(1).is_some_and(|text| text.contains("Consider:"));
+        assert_eq!((nudged, told.len()), (number >= 3, 1 + usize::from(number >= 3)), "{told:?}");
+    }
+}
+
+#[test]
+fn the_id_of_an_execution_is_shown_as_the_settings_say() {
+    for (show_id, shown) in [("metadata", false), ("trailer", true), ("embed", true)] {
+        let policy = serde_json::json!({ "tools": { "show_id": show_id, "permissions": {
+            "rules": [{ "tool": "cancel_*", "action": "deny" }] } } });
+        let options: GuardOptions = serde_json::from_value(policy).unwrap();
+        let gateway = listed(options.resolve().unwrap());
+        wait(gateway.from_client(CALL));
+        let answer = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[],"structuredContent":{}}}"#;
+        let told = wait(gateway.from_server(answer)).unwrap();
+        let denied = CALL.replace("get_order", "cancel_order");
+        let Some(Step::Answer(denied)) = wait(gateway.from_client(&denied)).into_iter().next()
+        else {
+            panic!("{show_id}: it passed");
+        };
+        for told in [told, denied] {
+            let id = json(&told)["result"]["_meta"]["counterfoil/execution_id"].clone();
+            let beside = format!("(execution_id: {})", id.as_str().unwrap());
+            let is_shown = texts(&told).iter().any(|text| text.ends_with(&beside));
+            assert_eq!(is_shown, shown, "{show_id}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_call_that_was_not_made_says_why_in_a_block() {
+    let policy = r#"{"tools":{"permissions":{"rules":[
+        {"tool":"get_*","action":"deny"},{"tool":"cancel_*","action":"ask"}]}}}"#;
+    for (arguments, tool, category, retryable) in [
+        (r#"{"id":"x"}"#, "get_order", "TypeMismatch", true),
+        ("{}", "get_order", "InvalidParameters", true),
+        (r#"{"id":7}"#, "get_order", "PolicyBlocked", false),
+        (r#"{"id":8}"#, "cancel_order", "ConfirmationRequired", false),
+    ] {
+        let options: GuardOptions = serde_json::from_str(policy).unwrap();
+        let gateway = listed(options.resolve().unwrap());
+        let call = CALL.replace("get_order", tool).replace(r#"{"id":7}"#, arguments);
+        let Some(Step::Answer(told)) = wait(gateway.from_client(&call)).into_iter().next() else {
+            panic!("{call} passed");
+        };
+        let text = texts(&told).concat();
+        assert!(text.contains(&format!("\n[tool_error]\ncategory: {category}\n")), "{text}");
+        assert!(text.contains(&format!("\nretryable: {retryable}")), "{text}");
+        assert_eq!(text.contains("call again, once"), retryable, "{text}");
+    }
 }

@@ -221,6 +221,10 @@ fn show(
             let (code, message) = (doubt.code, counterfoil_report::visible(&doubt.message));
             writeln!(io::stderr(), "{}: [{code}] {message}", paint.help("warning"))?;
         }
+        for nudge in answer.iter().filter_map(|answer| answer.nudge.as_deref()) {
+            let nudge = counterfoil_report::visible(nudge);
+            writeln!(io::stderr(), "{}: {nudge}", paint.help("warning"))?;
+        }
         writeln!(io::stderr(), "{}", line(session, answer, receipt, status))?;
         if let Some(failed) = answer.and_then(|answer| for_a_person(&answer.text).1) {
             writeln!(io::stderr(), "  {}", counterfoil_report::visible(failed))?;
