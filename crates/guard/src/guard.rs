@@ -177,12 +177,14 @@ impl Guard {
     /// Puts other rules in force for every call from now on: what the gates go by (blocklist and
     /// quota, policy, permissions, trust, dependencies, protected places, utility, the policies in
     /// plain language) and what shell commands may do. A call that is being judged or runs keeps
-    /// what it began with. Ledger, audit log, executors and the rules for answers stay as they are.
+    /// what it began with. The authorization (`[tools.authorization]`) is fixed when a guard is made;
+    /// ledger, audit log, executors and the rules for answers stay as they are, too.
     pub fn reload(&self, settings: GuardSettings) {
         let shell = self.settings().shell.clone();
         shell.rebuild(Arc::unwrap_or_clone(settings.shell.load()));
         let executor = (!self.is_for_host()).then(|| Arc::clone(&self.parts.executor));
-        let settings = GuardSettings { shell, ..settings };
+        let policy = settings.policy.authorized_as(&self.settings().policy);
+        let settings = GuardSettings { shell, policy, ..settings };
         self.parts.policy.store(Arc::new(Policy::of(
             settings,
             executor,

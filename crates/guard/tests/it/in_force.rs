@@ -52,6 +52,24 @@ fn rules_are_replaced_while_a_guard_runs() {
     assert_eq!(cancel(&guard, &session).status, Status::Completed);
 }
 
+/// Whoever could write the file while a guard runs could otherwise take back what narrows it.
+#[test]
+fn an_authorization_is_fixed_when_a_guard_is_made() {
+    const DENIES: &str = r#"{"authorization":{"enabled":true,"rules":[
+        {"name":"none","effect":"deny","tool":"cancel_*"}]}}"#;
+    for (at_first, then, status) in [
+        (DENIES, "{}", Status::Denied),
+        (DENIES, r#"{"authorization":{"enabled":false}}"#, Status::Denied),
+        ("{}", DENIES, Status::Completed),
+    ] {
+        let guard = shop().settings(settings(at_first)).build().unwrap();
+        let session = session(&guard, "s");
+        guard.reload(settings(then));
+        assert_eq!(cancel(&guard, &session).status, status, "{at_first} then {then}");
+        assert_eq!(guard.never_runs("cancel_order").is_some(), status == Status::Denied);
+    }
+}
+
 fn post() -> FunctionExecutor {
     let effects = Effects { writes: Some(true), ..Effects::default() };
     let mail = Tool { effects, ..tool("mail", json!({}), None) };

@@ -18,7 +18,7 @@ pub use options::{AuthorizationOptions, Effect, ExampleCall, PolicyOptions, Poli
 /// The most rules, of policy and authorization together.
 const MOST_RULES: usize = 256;
 
-/// Checked rules. They are fixed: a change needs a new guard.
+/// Checked rules.
 #[derive(Debug, Clone, Default)]
 pub struct PolicySettings {
     /// `None` when the policy is not in force.
@@ -159,6 +159,11 @@ impl PolicySettings {
             policy: policy.enabled.then_some((rules, policy.default_effect)),
             authorization: authorization.enabled.then_some(narrowing),
         })
+    }
+
+    /// The same policy with the authorization of another one: that one is fixed when a guard is made.
+    pub(crate) fn authorized_as(self, other: &Self) -> Self {
+        Self { authorization: other.authorization.clone(), ..self }
     }
 
     /// Why no call of this tool can be allowed, whatever is in it; `None` where one may be.

@@ -230,19 +230,6 @@ fn quota_counts_first_attempts_and_its_exhaustion_is_answered() {
     assert_eq!(outcome(&judged), "allow");
 }
 
-#[test]
-fn authorization_is_fixed_at_start() {
-    let mut options = authorization(&[rule(Effect::Deny, "read")]);
-    let gates = with_policy(PolicyOptions::default(), options.clone());
-    // There is nothing that takes a changed file but a new guard.
-    options.rules.clear();
-    let judged = gates.judge(&call("read", json!({})), &Situation::default().scene());
-    assert_eq!(outcome(&judged), "deny: policy");
-    let restarted = with_policy(PolicyOptions::default(), options);
-    let judged = restarted.judge(&call("read", json!({})), &Situation::default().scene());
-    assert_eq!(outcome(&judged), "allow");
-}
-
 /// Two policies that both refuse one of two commands: whoever sees a mixture sees neither or both
 /// refused.
 #[test]
