@@ -91,7 +91,7 @@ pub(crate) struct ToolSchemaFilter {
 }
 
 impl ToolSchemaFilter {
-    /// Without meanings, where the model for them does not answer.
+    /// Without meanings, where the model for them does not answer: then every tool is shown.
     pub(super) async fn of(tools: Vec<Tool>, embedder: Option<&dyn Embedder>) -> Self {
         let index = Index::of(&tools);
         let mut embeddings = None;
@@ -102,7 +102,7 @@ impl ToolSchemaFilter {
                 Ok(found) => {
                     tracing::warn!("{} embeddings came for {} tools", found.len(), tools.len());
                 }
-                Err(error) => tracing::warn!("tools are ranked by words alone: {error}"),
+                Err(error) => tracing::warn!("the tools have no embeddings: {error}"),
             }
         }
         Self { tools, index, embeddings }
@@ -165,9 +165,13 @@ impl ToolSchemaFilter {
         embedder: Option<&dyn Embedder>,
     ) -> Result<Vec<Option<f64>>, EmbedderError> {
         let by_words = self.index.scores(query);
-        let (Some(embeddings), Some(embedder)) = (&self.embeddings, embedder) else {
+        // Without such a model the words are all there is to compare.
+        let Some(embedder) = embedder else {
             return Ok(by_words.into_iter().map(Some).collect());
         };
+        let embeddings = self.embeddings.as_ref();
+        let embeddings =
+            embeddings.ok_or_else(|| EmbedderError("the tools have no embeddings".to_owned()))?;
         let asked = embedder.embed(&[query.to_owned()]).await?;
         let asked = asked.first().filter(|one| !one.is_empty());
         let asked = asked.ok_or_else(|| EmbedderError("it gave nothing".to_owned()))?;

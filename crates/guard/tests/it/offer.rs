@@ -175,7 +175,8 @@ fn a_call_that_is_only_thinking_runs_nothing() {
 #[derive(Default)]
 struct Meanings {
     asked: AtomicUsize,
-    fails: bool,
+    /// The question that it does not answer.
+    fails: Option<usize>,
 }
 
 impl Embedder for Meanings {
@@ -184,13 +185,13 @@ impl Embedder for Meanings {
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedderError>> {
         // The tools come first, then requests.
-        let first = self.asked.fetch_add(1, Ordering::SeqCst) == 0;
+        let asked = self.asked.fetch_add(1, Ordering::SeqCst);
         let place = |text: &String| {
             let sound = ["song", "tune"].iter().any(|word| text.contains(word));
             if sound { vec![1.0, 0.0] } else { vec![0.0, 1.0] }
         };
         let places: Vec<Vec<f32>> = texts.iter().map(place).collect();
-        let fails = self.fails && !first;
+        let fails = self.fails == Some(asked);
         Box::pin(async move {
             if fails { Err(EmbedderError("it is down".to_owned())) } else { Ok(places) }
         })
@@ -212,12 +213,15 @@ fn meanings_count_where_there_is_a_model_for_them() {
 /// NEVER: filtered without the meaning of the request, where that is wanted.
 #[test]
 fn where_the_request_has_no_embedding_everything_is_shown() {
-    let guard =
-        guard(filtering(1), Some(Arc::new(Meanings { fails: true, ..Meanings::default() })));
-    let session = session(&guard, "s");
-    let offer = offered(&guard, &session, "A tune, please");
-    assert_eq!(offer.tools.len(), 7);
-    assert!(offer.reasons.values().all(|reasons| reasons == &[NoEmbedding]));
+    // The first question is about the tools, the second about the request.
+    for fails in [0, 1] {
+        let meanings = Meanings { fails: Some(fails), ..Meanings::default() };
+        let guard = guard(filtering(1), Some(Arc::new(meanings)));
+        let session = session(&guard, "s");
+        let offer = offered(&guard, &session, "A tune, please");
+        assert_eq!(offer.tools.len(), 7, "{fails}");
+        assert!(offer.reasons.values().all(|reasons| reasons == &[NoEmbedding]));
+    }
 }
 
 /// Recall among 500 tools: whether the tools that a request needs are among the ten that have most
