@@ -12,6 +12,7 @@ mod builtins;
 mod deletion;
 mod devices;
 mod irreversible;
+mod modes;
 mod names;
 mod options;
 mod refusal;
@@ -175,6 +176,7 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
         let reasons = [
             nameless(shell, &Site { script: &script, text: command, at, working: None }, list),
             names::blocked(shell, &script, list),
+            modes::blocked(shell, list),
             builtins::blocked(shell, list),
             devices::blocked(shell, list.network).map(Refusal::floor),
             deletion::blocked(shell, at, &script, &list.place, command),

@@ -659,7 +659,7 @@ fn the_sentence_says_what_is_wrong() {
 /// what destroys, takes rights or connects is denied.
 #[test]
 fn what_cannot_be_read_is_told_from_what_destroys() {
-    use RefusalKind::{Elevated, Floor, Unread};
+    use RefusalKind::{Elevated, Floor, Irreversible, Unread};
     let options = BlocklistOptions {
         substitution: Substitution::Analyse,
         allow_network: true,
@@ -667,7 +667,7 @@ fn what_cannot_be_read_is_told_from_what_destroys() {
     };
     let list = options.resolve().unwrap();
     let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
-    let cases: [(&str, Option<RefusalKind>); 85] = [
+    let cases: [(&str, Option<RefusalKind>); 92] = [
         ("TMP=$(mktemp -d); cp a \"$TMP\"; rm -rf \"$TMP\"", None),
         ("T=$(mktemp -d) && cd $T && rm -rf \"$T/out\"", None),
         ("for d in build dist .cache; do rm -rf \"$d\"; done", None),
@@ -700,6 +700,13 @@ fn what_cannot_be_read_is_told_from_what_destroys() {
         ("declare -n OUT=HOME; OUT=x; rm -rf $OUT", Some(Unread)),
         ("OUT=x; printf -v OUT /; rm -rf $OUT", Some(Unread)),
         ("OUT=x; source e.sh; rm -rf $OUT", Some(Unread)),
+        ("chmod 600 /etc/hosts", Some(Irreversible)),
+        ("chown ada ../other", Some(Irreversible)),
+        ("touch -d 2020-01-01 ~/notes.txt", Some(Irreversible)),
+        ("cd /etc && setfacl -m u:ada:r hosts", Some(Irreversible)),
+        ("chattr +i /etc/hosts", Some(Irreversible)),
+        ("chmod +x script.sh && touch src/a.rs /tmp/stamp", None),
+        ("chmod --reference /etc/hosts 644 a", None),
         ("find . -name '*.o' | xargs rm -rf", Some(Unread)),
         ("cat <<< \"a b\"", None),
         ("grep x <<< \"$y\"", None),

@@ -89,8 +89,8 @@ fn remainders(plan: &Plan) -> Vec<Gap> {
     if !plan.own_namespaces {
         if plan.profile != Profile::ReadOnly {
             gaps.push(Gap::remainder(
-                "modes, owners and times of files outside the workspace can be changed, where \
-                 their owner runs it",
+                "modes, owners and times of files outside the workspace, and their extended \
+                 attributes, can be changed, where their owner runs it",
             ));
         }
         if plan.profile == Profile::Network || plan.unix_sockets {
