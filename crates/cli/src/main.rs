@@ -41,6 +41,8 @@ mod reload;
 mod replace;
 mod rule_names;
 #[cfg(feature = "guard")]
+mod servers;
+#[cfg(feature = "guard")]
 mod settings_file;
 #[cfg(feature = "guard")]
 mod signals;

@@ -14,7 +14,8 @@ pub(crate) struct McpOptions {
     pub(crate) redact_results: bool,
     /// How clients are let in over HTTP.
     pub(crate) listen: ListenOptions,
-    /// Servers that `counterfoil mcp` offers as one, by the prefix of their tools' names.
+    /// Servers that `counterfoil mcp` offers as one, and whose tools `chat`, `run` and `tools` have, by
+    /// the prefix of their tools' names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) servers: BTreeMap<String, ServerOptions>,
 }

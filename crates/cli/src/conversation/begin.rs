@@ -16,6 +16,7 @@ use counterfoil_guard::{
 
 use counterfoil_model::Digest;
 use counterfoil_providers::Provider;
+use tokio::runtime::Runtime;
 
 use super::row::Row;
 use super::seen::noted;
@@ -25,6 +26,7 @@ use crate::exit::Complaint;
 use crate::guard::{Making, settings_beside};
 use crate::judge::Judging;
 use crate::provider::provider;
+use crate::servers;
 use crate::skills::find;
 use crate::surroundings::environment;
 
@@ -74,7 +76,11 @@ pub(crate) fn scheduler(global: &Global) -> anyhow::Result<Scheduler> {
     Ok(Scheduler::new(Arc::new(store), clock, time_zone(), &here))
 }
 
-pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begun> {
+pub(crate) fn begin(
+    global: &Global,
+    wanted: &Wanted<'_>,
+    runtime: &Runtime,
+) -> anyhow::Result<Begun> {
     let options = config::find(&global.place())?.options;
     let agent = options.agent.resolve().map_err(|error| Complaint::new(error.to_string()))?;
     let (own, compresses) = models(&options, wanted.provider)?;
@@ -92,6 +98,8 @@ pub(crate) fn begin(global: &Global, wanted: &Wanted<'_>) -> anyhow::Result<Begu
     .guard()?;
     let mut notices: Vec<Row> =
         guard.notices().iter().map(|notice| noted(&notice.to_string())).collect();
+    let left_out = runtime.block_on(servers::offer(&guard, &options, Some(&folder), None))?;
+    notices.extend(left_out.iter().map(|why| noted(why)));
     let store = store(&folder, &mut notices);
     let model = own.settings().model.clone();
     let (session, known) = session(&guard, wanted.session, &model)?;

@@ -479,3 +479,32 @@ fn what_stands_in_place_of_a_false_answer_is_told() {
     assert!(ran.err.contains("show this instead of the answer:"), "{ran}");
     assert!(ran.err.contains("I apologize: my answer said things"), "{ran}");
 }
+
+/// A server of ours stands for anybody's.
+#[test]
+fn the_tools_of_configured_servers_are_ours() {
+    let program = env!("CARGO_BIN_EXE_counterfoil");
+    let server = format!(
+        "command = [\"{program}\", \"--state\", \"inner\", \"mcp\", \"--builtin\", \"file\"]"
+    );
+    let denied = "[[tools.permissions.rules]]\ntool = \"own__write_*\"\naction = \"deny\"\n";
+    let config = format!(
+        "[mcp.servers.own]\n{server}\n[mcp.servers.dead]\ncommand = [\"/nowhere/server\"]\n\
+         [mcp.servers.off]\nenabled = false\n{server}\n{denied}"
+    );
+    let user = "home/.config/counterfoil/counterfoil.toml";
+    let shop = Shop::new(&[(user, config.as_str()), ("notes.txt", "one\n")]);
+    let ran = shop.run("tools", "");
+    assert!(ran.out.contains("own__read_file") && ran.out.contains("MCP server own"), "{ran}");
+    assert!(!ran.out.contains("off__") && !ran.out.contains("dead__"), "{ran}");
+    assert!(ran.err.contains("note: the MCP server `dead`: "), "{ran}");
+    let (code, whole) = shop.json("run own__read_file --json --yes", r#"{"path": "notes.txt"}"#);
+    assert_eq!((code, &whole["receipt"]["tool"]), (0, &"own__read_file".into()), "{whole:#}");
+    assert!(whole["result"].as_str().unwrap().contains("one"), "{whole:#}");
+    let ran = shop.run("run own__read_file --yes", r#"{"path": 7}"#);
+    assert!(ran.code == 1 && ran.out.contains("[WRONG_TYPE]"), "{ran}");
+    let ran = shop.run("run own__write_file --yes", r#"{"path": "a", "content": "b"}"#);
+    assert!(ran.code == 1 && ran.err.contains("denied"), "{ran}");
+    let ran = shop.run("run dead__x", "{}");
+    assert!(ran.code == 2 && ran.err.contains("the MCP server `dead`"), "{ran}");
+}

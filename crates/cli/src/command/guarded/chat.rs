@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
+use tokio::runtime::Runtime;
 
 use super::Global;
 use crate::approver::{Asks, AtTerminal, Person};
@@ -74,16 +75,16 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let runtime = runtime()?;
     let exit = match prompt {
         Some(prompt) => {
-            let begun = begun(global, arguments, AtTerminal)?;
+            let begun = begun(global, arguments, AtTerminal, &runtime)?;
             runtime.block_on(talk::once(begun, &prompt, arguments.json))
         }
         None if plain => {
-            let begun = begun(global, arguments, AtTerminal)?;
+            let begun = begun(global, arguments, AtTerminal, &runtime)?;
             runtime.block_on(on_and_on(begun, |_| Ok(Lines::new(true))))
         }
         None => {
             let (person, asked) = ScreenPerson::new();
-            let begun = begun(global, arguments, person)?;
+            let begun = begun(global, arguments, person, &runtime)?;
             runtime.block_on(on_and_on(begun, |begun| Screen::open(begun, asked)))
         }
     };
@@ -116,6 +117,7 @@ fn begun(
     global: &Global,
     arguments: &Arguments,
     person: impl Person + 'static,
+    runtime: &Runtime,
 ) -> anyhow::Result<Begun> {
     let wanted = Wanted {
         session: arguments.session.as_deref(),
@@ -124,7 +126,7 @@ fn begun(
         approver: Arc::new(Asks::new(person, arguments.yes)),
         workspace: arguments.workspace.clone(),
     };
-    begin(global, &wanted)
+    begin(global, &wanted, runtime)
 }
 
 /// Talks until the user leaves, and says how to come back.

@@ -19,6 +19,7 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::guard::Making;
+use crate::servers;
 use crate::signals::interrupted;
 use crate::surroundings::{environment, runtime};
 use crate::terminal::Paint;
@@ -81,13 +82,20 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
+    let state = global.state()?.create()?;
+    let folder = state.folder();
     let guard = Making {
-        state: Some(global.state()?.create()?),
+        state: Some(state),
         approver: Some(Arc::new(Asks::new(AtTerminal, arguments.yes))),
         workspace: arguments.workspace.clone(),
         ..Making::of(&options)
     }
     .guard()?;
+    let runtime = runtime()?;
+    let reached = servers::offer(&guard, &options, Some(&folder), Some(&arguments.tool));
+    if let Some(why) = runtime.block_on(reached)?.into_iter().next() {
+        return Err(Complaint::new(why).into());
+    }
     let call = ToolCall {
         id: String::new(),
         tool: arguments.tool.clone(),
@@ -114,7 +122,6 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         caller: arguments.caller.clone(),
         ..Surroundings::default()
     };
-    let runtime = runtime()?;
     let ended = runtime.block_on(async {
         tokio::select! {
             answer = guard.call(&session, call, around) => Some(answer),

@@ -132,8 +132,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
                 approver: Arc::new(Asks::new(AtTerminal, *yes)),
                 workspace: workspace.clone(),
             };
-            let begun = begin(global, &wanted)?;
             let runtime = runtime()?;
+            let begun = begin(global, &wanted, &runtime)?;
             let exit = runtime.block_on(run_due(begun, *once));
             runtime.shutdown_background();
             exit

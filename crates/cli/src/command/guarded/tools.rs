@@ -11,7 +11,8 @@ use super::Global;
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::guard::Making;
-use crate::terminal;
+use crate::surroundings::runtime;
+use crate::{servers, terminal};
 
 /// List the tools as the guard sees them: origin, effects, whether they are offered
 #[derive(Debug, Args)]
@@ -55,9 +56,12 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         // Looking must not begin a session.
         return Err(Complaint::new(format!("there is no session `{id}` in the ledger")).into());
     }
+    let runtime = runtime()?;
+    for why in runtime.block_on(servers::offer(&guard, &options, None, None))? {
+        writeln!(io::stderr(), "note: {}", visible(&why))?;
+    }
     let start = SessionStart { id: arguments.session.clone(), ..SessionStart::default() };
     let session = guard.session(start)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let query = arguments.query.as_deref().unwrap_or_default();
     let offer = runtime.block_on(guard.offer_for(&session, query));
     let mut out = io::stdout().lock();

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::super::Global;
 use super::Reach;
-use super::reach::configured;
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::replace::replace;
+use crate::servers::configured;
 use crate::state::State;
 
 /// Show what a server offers, what is odd about it, and what changed since it was first seen

@@ -1,15 +1,11 @@
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use clap::Args;
-use counterfoil_guard::{ConfinedServer, Profile, SandboxOptions, StateFolder};
-use counterfoil_serve::{NamedServer, Program, Remote, Server};
+use counterfoil_serve::{Program, Remote, Server};
 
-use crate::config::{Options, ServerOptions};
 use crate::exit::Complaint;
-use crate::guard::sandbox;
+use crate::servers::filled;
 
 /// How long a server over HTTP may take until its answer begins.
 pub(super) const REPLY: Duration = Duration::from_secs(300);
@@ -84,78 +80,10 @@ impl Reach {
     }
 }
 
-/// The servers of the configuration.
-pub(super) fn configured(
-    configuration: &Options,
-    state: Option<&StateFolder>,
-) -> anyhow::Result<Vec<NamedServer>> {
-    let mut all = Vec::new();
-    let servers = configuration.mcp.servers.iter();
-    for (name, options) in servers.filter(|(_, options)| options.enabled) {
-        let place = format!("mcp.servers.{name}");
-        let wrong = |what: String| Complaint::new(format!("{place}: {what}"));
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if name.is_empty() || !name.chars().all(plain) || name.contains("__") || name.ends_with('_')
-        {
-            let help = "use letters, digits, `-` and single `_`, which is not the last character";
-            return Err(wrong("the name cannot be the prefix of tool names".to_owned())
-                .help(help)
-                .into());
-        }
-        let limit = Duration::from_secs(options.timeout_secs);
-        let server = match (&options.url, options.command.is_empty()) {
-            (Some(url), true) => {
-                let headers =
-                    options.headers.iter().map(|(name, value)| Ok((name, filled(value)?)));
-                let headers = headers.collect::<anyhow::Result<Vec<_>>>().context(place.clone())?;
-                let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                Server::Remote(Remote::new(url, headers, limit).context(place)?)
-            }
-            (None, false) => {
-                let env =
-                    options.env.iter().map(|(name, value)| Ok((name.clone(), filled(value)?)));
-                let env = env.collect::<anyhow::Result<_>>().context(place.clone())?;
-                let (words, folder) = (options.command.clone(), options.folder.clone());
-                let sandbox = confined(options, configuration, state).context(place)?;
-                Server::Command(Program { words, env, folder, sandbox })
-            }
-            _ => return Err(wrong("it has either a `command` or a `url`".to_owned()).into()),
-        };
-        all.push(NamedServer { name: name.clone(), server, limit });
-    }
-    Ok(all)
-}
-
-/// What the process of a server is held to, where that is asked for.
-fn confined(
-    server: &ServerOptions,
-    configuration: &Options,
-    state: Option<&StateFolder>,
-) -> anyhow::Result<Option<Arc<ConfinedServer>>> {
-    let Some(profile) = server.sandbox.filter(|profile| *profile != Profile::Off) else {
-        return Ok(None);
-    };
-    let options = SandboxOptions { profile, ..configuration.tools.sandbox.clone() };
-    Ok(Some(Arc::new(ConfinedServer::new(sandbox(state), options)?)))
-}
-
 /// A server over HTTP is called as its host is.
 fn host_of(url: &str) -> String {
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
     host.split(['/', ':', '?']).next().unwrap_or_default().to_owned()
-}
-
-/// A text with the variables of the environment that it names: `${NAME}`.
-fn filled(text: &str) -> anyhow::Result<String> {
-    let (mut filled, mut rest) = (String::new(), text);
-    while let Some((before, behind)) = rest.split_once("${") {
-        let Some((name, after)) = behind.split_once('}') else { break };
-        filled.push_str(before);
-        filled.push_str(&std::env::var(name).with_context(|| format!("`${{{name}}}`"))?);
-        rest = after;
-    }
-    filled.push_str(rest);
-    Ok(filled)
 }
 
 /// What a server is called: the package that a runner starts, else the program.

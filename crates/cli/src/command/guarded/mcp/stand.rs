@@ -15,12 +15,13 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 
 use super::super::Global;
-use super::reach::{REPLY, configured};
+use super::reach::REPLY;
 use super::{Arguments, inspect};
 use crate::config::{self, ListenOptions, Options};
 use crate::exit::{Complaint, Exit};
 use crate::guard::{Making, settings_beside};
 use crate::reload::follow;
+use crate::servers::configured;
 use crate::signals::interrupted;
 use crate::spans;
 use crate::state::State;

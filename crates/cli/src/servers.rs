@@ -1,0 +1,122 @@
+//! The MCP servers of the configuration (`[mcp.servers]`), and their tools as tools of a guard.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use counterfoil_guard::{ConfinedServer, Guard, Profile, SandboxOptions, StateFolder};
+use counterfoil_serve::{ClientOptions, McpExecutor, NamedServer, Program, Remote, Server};
+
+use crate::config::{Options, ServerOptions};
+use crate::exit::Complaint;
+use crate::guard::sandbox;
+
+/// How long a server may take to say what its tools are, before a conversation begins without it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Gives a guard the tools of the servers: of all, or of the one that has this tool. Gives what
+/// cannot be offered, and why.
+///
+/// # Errors
+/// A server that is not described as it should be.
+pub(crate) async fn offer(
+    guard: &Guard,
+    options: &Options,
+    state: Option<&StateFolder>,
+    tool: Option<&str>,
+) -> anyhow::Result<Vec<String>> {
+    let mut wanted = configured(options, state)?;
+    wanted.retain(|server| {
+        let has =
+            |tool: &str| tool.strip_prefix(&server.name).is_some_and(|rest| rest.starts_with("__"));
+        tool.is_none_or(has)
+    });
+    let connecting = wanted.into_iter().map(|NamedServer { name, server, limit }| {
+        tokio::spawn(async move {
+            let made = McpExecutor::connect(&name, server, ClientOptions::within(limit));
+            match tokio::time::timeout(PATIENCE, made).await {
+                Ok(made) => made.map_err(|error| format!("`{name}`: {error}")),
+                Err(_) => Err(format!("`{name}` did not say within {PATIENCE:?} what it offers")),
+            }
+        })
+    });
+    // All at once: each may take a while to begin.
+    let connecting: Vec<_> = connecting.collect();
+    let mut left_out = Vec::new();
+    for connected in connecting {
+        let offered = match connected.await.context("a server cannot be reached")? {
+            Ok(executor) => guard.register(executor).map_err(|error| error.to_string()),
+            Err(why) => Err(why),
+        };
+        left_out.extend(offered.err().map(|why| format!("the MCP server {why}")));
+    }
+    Ok(left_out)
+}
+
+/// The servers of the configuration.
+pub(crate) fn configured(
+    configuration: &Options,
+    state: Option<&StateFolder>,
+) -> anyhow::Result<Vec<NamedServer>> {
+    let mut all = Vec::new();
+    let servers = configuration.mcp.servers.iter();
+    for (name, options) in servers.filter(|(_, options)| options.enabled) {
+        let place = format!("mcp.servers.{name}");
+        let wrong = |what: String| Complaint::new(format!("{place}: {what}"));
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(plain) || name.contains("__") || name.ends_with('_')
+        {
+            let help = "use letters, digits, `-` and single `_`, which is not the last character";
+            return Err(wrong("the name cannot be the prefix of tool names".to_owned())
+                .help(help)
+                .into());
+        }
+        let limit = Duration::from_secs(options.timeout_secs);
+        let server = match (&options.url, options.command.is_empty()) {
+            (Some(url), true) => {
+                let headers =
+                    options.headers.iter().map(|(name, value)| Ok((name, filled(value)?)));
+                let headers = headers.collect::<anyhow::Result<Vec<_>>>().context(place.clone())?;
+                let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                Server::Remote(Remote::new(url, headers, limit).context(place)?)
+            }
+            (None, false) => {
+                let env =
+                    options.env.iter().map(|(name, value)| Ok((name.clone(), filled(value)?)));
+                let env = env.collect::<anyhow::Result<_>>().context(place.clone())?;
+                let (words, folder) = (options.command.clone(), options.folder.clone());
+                let sandbox = confined(options, configuration, state).context(place)?;
+                Server::Command(Program { words, env, folder, sandbox })
+            }
+            _ => return Err(wrong("it has either a `command` or a `url`".to_owned()).into()),
+        };
+        all.push(NamedServer { name: name.clone(), server, limit });
+    }
+    Ok(all)
+}
+
+/// What the process of a server is held to, where that is asked for.
+fn confined(
+    server: &ServerOptions,
+    configuration: &Options,
+    state: Option<&StateFolder>,
+) -> anyhow::Result<Option<Arc<ConfinedServer>>> {
+    let Some(profile) = server.sandbox.filter(|profile| *profile != Profile::Off) else {
+        return Ok(None);
+    };
+    let options = SandboxOptions { profile, ..configuration.tools.sandbox.clone() };
+    Ok(Some(Arc::new(ConfinedServer::new(sandbox(state), options)?)))
+}
+
+/// A text with the variables of the environment that it names: `${NAME}`.
+pub(crate) fn filled(text: &str) -> anyhow::Result<String> {
+    let (mut filled, mut rest) = (String::new(), text);
+    while let Some((before, behind)) = rest.split_once("${") {
+        let Some((name, after)) = behind.split_once('}') else { break };
+        filled.push_str(before);
+        filled.push_str(&std::env::var(name).with_context(|| format!("`${{{name}}}`"))?);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
