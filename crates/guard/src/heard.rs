@@ -95,9 +95,15 @@ impl Heard {
 }
 
 impl Context for Heard {
+    /// As a word, not within another one.
     fn mentions(&self, text: &str) -> bool {
         let text = text.to_ascii_lowercase();
-        memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
+        let part = |c: char| c.is_alphanumeric() || c == '_';
+        memchr::memmem::find_iter(self.text.as_bytes(), text.as_bytes()).any(|at| {
+            let (before, after) = (self.text.get(..at), self.text.get(at + text.len()..));
+            !(text.starts_with(part) && before.is_some_and(|before| before.ends_with(part)))
+                && !(text.ends_with(part) && after.is_some_and(|after| after.starts_with(part)))
+        })
     }
 
     /// What was heard says nothing about files; [`Seen`] looks.
@@ -128,6 +134,10 @@ impl Context for Seen<'_> {
         !self.workspace.as_os_str().is_empty()
             && plain
             && matches!(self.workspace.join(inside).try_exists(), Ok(false))
+    }
+
+    fn has_looked(&self) -> bool {
+        !self.workspace.as_os_str().is_empty()
     }
 }
 

@@ -373,14 +373,17 @@ fn check_grounds(
         let source = entry.and_then(|e| e.schema.as_ref()).map(|s| s.source().to_string());
         source.is_some_and(|text| text.to_ascii_lowercase().contains(word))
     };
-    for Needle { kind, pointer, value, word } in needles(arguments) {
+    for Needle { kind, pointer, value, word } in needles(arguments, context.has_looked()) {
         let (code, what) = match kind {
             NeedleKind::Template => continue,
             NeedleKind::Path if !reads || !context.is_missing(&value) => continue,
-            NeedleKind::Url if !context.is_missing(&value) => continue,
-            NeedleKind::Path => (code::UNGROUNDED_PATH, "path"),
+            NeedleKind::Read | NeedleKind::Url if !context.is_missing(&value) => continue,
+            NeedleKind::Path | NeedleKind::Read => (code::UNGROUNDED_PATH, "path"),
             NeedleKind::Url | NeedleKind::Entity => (code::UNGROUNDED_VALUE, "value"),
         };
+        // `out` says little of `ghost/out`; a file's own name says enough.
+        let whole = context.has_looked() && code == code::UNGROUNDED_PATH && !word.contains('.');
+        let word = if whole { value.to_ascii_lowercase() } else { word };
         if context.mentions(&word) || documented(&word) {
             continue;
         }

@@ -18,6 +18,12 @@ pub trait Context {
 
     /// Whether a path is known not to exist.
     fn is_missing(&self, path: &str) -> bool;
+
+    /// Whether somebody has looked for files, so that every name of one can be doubted; and not only
+    /// at how the call ended.
+    fn has_looked(&self) -> bool {
+        false
+    }
 }
 
 /// Where in a transcript each value of a call first occurs, found in one pass.

@@ -1,3 +1,4 @@
+use counterfoil_shell::{Script, Word};
 use serde_json::Value;
 
 use super::leaves::{each_text, parameter_name};
@@ -26,16 +27,22 @@ pub(crate) enum NeedleKind {
     Template,
     /// A file or folder.
     Path,
+    /// A file that a command shows.
+    Read,
     /// An identifier or an e-mail address.
     Entity,
     /// A web page.
     Url,
 }
 
-/// Every such value of a call.
-pub(crate) fn needles(arguments: &Value) -> Vec<Needle> {
+/// Every such value of a call. With `all` also those within commands and messages, and names of
+/// files that stand alone: only somebody who looks for files can doubt them.
+pub(crate) fn needles(arguments: &Value, all: bool) -> Vec<Needle> {
     let mut found = Vec::new();
     each_text(arguments, &mut |pointer, text| {
+        if all {
+            within(&pointer(), text, &mut found);
+        }
         if text.len() > LONGEST {
             return;
         }
@@ -51,6 +58,53 @@ pub(crate) fn needles(arguments: &Value) -> Vec<Needle> {
         }
     });
     found
+}
+
+/// What a command reads, what a message names, and a file that is named without a folder.
+fn within(pointer: &str, text: &str, found: &mut Vec<Needle>) {
+    let mut add = |kind, value: &str, word: &str| {
+        let (value, word) = (value.to_owned(), word.to_ascii_lowercase());
+        found.push(Needle { kind, pointer: pointer.to_owned(), value, word });
+    };
+    match parameter_name(pointer) {
+        "command" | "cmd" | "script" => {
+            for path in read_by(text) {
+                add(NeedleKind::Read, &path, path.rsplit('/').next().unwrap_or(&path));
+            }
+        }
+        "text" | "body" | "message" => {
+            for word in text.split_whitespace() {
+                let value = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '#');
+                if let Some((NeedleKind::Entity, word)) = named("", value) {
+                    add(NeedleKind::Entity, value, word);
+                }
+            }
+        }
+        name if holds_path(name) && !text.contains(['/', '\\', '*', '?', '{', '$', ' ']) => {
+            if text.len() >= 3 && !text.chars().all(|c| c == '.') {
+                add(NeedleKind::Path, text, text);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The files that a command shows, but for those that it makes itself.
+fn read_by(command: &str) -> Vec<String> {
+    const SHOWS: [&str; 6] = ["cat", "head", "tail", "less", "wc", "ls"];
+    let Ok(script) = Script::parse(command) else { return Vec::new() };
+    let made: Vec<String> = script.writes().into_iter().map(|write| write.path.text).collect();
+    let showing = script.commands().iter().filter(|command| {
+        command.directory.as_deref() == Some("")
+            && command.program().is_some_and(|program| SHOWS.contains(&program))
+    });
+    let words = showing.flat_map(|command| &command.args).filter_map(Word::literal);
+    let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
+    words
+        .filter(|word| word.len() >= 3 && !word.starts_with('-') && !is_number(word))
+        .filter(|word| !made.iter().any(|made| word.starts_with(made.as_str())))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Cheap enough for every string: one token with something that names have.
@@ -192,4 +246,42 @@ pub(crate) fn words(name: &str) -> impl Iterator<Item = String> {
         }
     }
     words.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn whoever_looks_for_files_doubts_more() {
+        for (arguments, everywhere, looking) in [
+            (json!({ "path": "src/gone.rs" }), vec!["src/gone.rs"], vec!["src/gone.rs"]),
+            (json!({ "path": "gone.rs" }), vec![], vec!["gone.rs"]),
+            (json!({ "path": "*.rs" }), vec![], vec![]),
+            (json!({ "command": "cat src/gone.rs | wc -l" }), vec![], vec!["src/gone.rs"]),
+            (json!({ "command": "mkdir out && ls out" }), vec![], vec![]),
+            (json!({ "command": "echo x > a.txt; tail -n 20 a.txt" }), vec![], vec![]),
+            (json!({ "command": "git checkout -b fix/x && cargo test" }), vec![], vec![]),
+            (json!({ "to": "ada@example.com" }), vec!["ada@example.com"], vec!["ada@example.com"]),
+            (
+                json!({ "body": "Ask ada@example.com, about #W1234." }),
+                vec![],
+                vec!["ada@example.com", "#W1234"],
+            ),
+        ] {
+            let found = |all| -> Vec<String> {
+                needles(&arguments, all).into_iter().map(|needle| needle.value).collect()
+            };
+            assert_eq!(
+                (found(false), found(true)),
+                (
+                    everywhere.into_iter().map(str::to_owned).collect(),
+                    looking.into_iter().map(str::to_owned).collect(),
+                ),
+                "{arguments}"
+            );
+        }
+    }
 }

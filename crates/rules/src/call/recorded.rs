@@ -100,7 +100,7 @@ fn needles_of(execution: &Execution<'_>) -> Vec<Needle> {
         return Vec::new();
     }
     let arguments = execution.call.and_then(|call| call.arguments.parse().ok());
-    arguments.map(|value| needles(&value)).unwrap_or_default()
+    arguments.map(|value| needles(&value, false)).unwrap_or_default()
 }
 
 /// Whether a tool that is not on the recorded list of tools has answered: then that list is not the
