@@ -152,12 +152,12 @@ async fn wrong(
                 became.corrected(&corrected);
                 became.said.text.clone_from(&corrected.reply.text);
                 if let Some(body) = corrected.body.clone() {
-                    return better(exchange, conclusion, (corrected, body), became);
+                    return better(exchange, (corrected, body), became);
                 }
                 // It came event by event, and is written anew.
                 wire.replace(&mut answer, &corrected.reply.text);
                 wire.with_calls(&mut answer, &corrected.conclusion.calls.passed);
-                let headers = corrections(exchange, conclusion, &corrected);
+                let headers = corrections(&corrected);
                 return Piece { body: Bytes::from(answer.to_string()), headers };
             }
             Err(asked) => became.asked_again(asked),
@@ -197,11 +197,10 @@ async fn wrong(
 /// The better answer.
 fn better(
     exchange: &Exchange,
-    conclusion: &Conclusion,
     (corrected, body): (Corrected, Bytes),
     became: &mut Became,
 ) -> Piece {
-    let headers = corrections(exchange, conclusion, &corrected);
+    let headers = corrections(&corrected);
     // It was read as JSON before.
     let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
     // It has a name of its own.
@@ -212,9 +211,9 @@ fn better(
     }
 }
 
-/// What was wrong before, and how often the model was asked again.
-fn corrections(exchange: &Exchange, conclusion: &Conclusion, corrected: &Corrected) -> HeaderMap {
-    let mut headers = found(&conclusion.instead(&exchange.settings, true).told);
+/// What was found in the answer that is sent, and how often the model was asked again for it.
+fn corrections(corrected: &Corrected) -> HeaderMap {
+    let mut headers = found(&notes_of(&corrected.conclusion));
     headers.insert(CORRECTIONS, HeaderValue::from(corrected.asked.times));
     headers
 }

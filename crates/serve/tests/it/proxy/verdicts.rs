@@ -12,7 +12,7 @@ use super::desk::{Desk, Scripted};
 use super::said::Says::{Call, Text};
 use super::said::{On, Says, WIRES};
 use super::{CANCELLED, LOOKED_UP, MODES};
-use crate::test;
+use crate::{json as parsed, test};
 
 const HONEST: [Says; 1] = [Text("Order 7 is shipped. It was not cancelled.")];
 const LIE: [Says; 1] = [Text("I looked at order 7. I have cancelled order 7. Have a nice day.")];
@@ -172,6 +172,12 @@ fn a_lie_is_corrected_by_the_model() {
                     assert!(again.contains("FK010"), "{again}");
                     assert_eq!(again.contains("I looked at order 7"), streams, "{again}");
                     assert!(!told.text.contains("have cancelled"), "{}", told.text);
+                    if !streams {
+                        // About the answer that was sent, not about the one that was not.
+                        let found = parsed(told.headers["counterfoil-findings"].to_str().unwrap());
+                        assert_eq!(found, json!({ "findings": [], "refused_calls": [] }));
+                        assert_eq!(told.headers["counterfoil-corrections"], "1");
+                    }
                 }
             }
         }
