@@ -73,6 +73,8 @@ pub(super) struct State {
     pub(super) questions: VecDeque<String>,
     /// The client can put a question to a person.
     pub(super) elicits: bool,
+    /// How many answers came that nobody waits for.
+    strays: usize,
     /// The client said when it greeted that any of its calls may become a task.
     takes_tasks: bool,
 }
@@ -80,6 +82,9 @@ pub(super) struct State {
 /// The most questions of a server that a client has not answered. With one more, the oldest can no
 /// longer be answered.
 const MOST_QUESTIONS: usize = 1024;
+
+/// Of so many answers that nobody waits for it is said.
+const MOST_STRAYS: usize = 20;
 
 /// What `tools/call` says.
 #[derive(Deserialize)]
@@ -390,7 +395,7 @@ impl Gateway {
         let waiting = self.state().waiting.remove(id);
         match waiting {
             None => {
-                tracing::warn!("`{}` answered a request that nobody waits for: {id}", self.server);
+                self.stray(id);
                 None
             }
             Some(Waiting::Person) => {
@@ -408,6 +413,27 @@ impl Gateway {
             Some(Waiting::TaskResult(task)) => {
                 Some(self.task_result(message, text, id, &task).await)
             }
+        }
+    }
+
+    /// Says that an answer is left out, and after many of them no more.
+    fn stray(&self, id: &str) {
+        let count = {
+            let mut state = self.state();
+            state.strays += 1;
+            state.strays
+        };
+        let server = &self.server;
+        match count {
+            ..MOST_STRAYS => {
+                tracing::warn!("`{server}` answered a request that nobody waits for: {id}");
+            }
+            MOST_STRAYS => {
+                tracing::warn!(
+                    "`{server}` answers what nobody asked again and again; this is said no more"
+                );
+            }
+            _ => {}
         }
     }
 
