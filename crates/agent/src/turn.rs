@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use counterfoil_guard::{
     Answer, AppendError, CHANGED_BY_PERSON, CallError, Guard, Guess, Phase, Session, ShowId,
-    Surroundings, Verified, VerifyError,
+    Surroundings, Verified, VerifyError, without_hidden,
 };
 use counterfoil_model::{Finding, Judgement, Role, Severity, Status, ToolCall};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Stop, Turn};
@@ -304,11 +304,13 @@ impl Agent {
                 self.compressor.conversation().turns.push(result);
                 continue;
             }
-            watch.told(Told::Calling(&call));
+            // Whoever watches does not see what the model only thinks.
+            let shown = without_hidden(call.clone());
+            watch.told(Told::Calling(&shown));
             let (guard, session) = (&self.parts.guard, &self.parts.session);
             let answer = guard.call(session, call.clone(), self.around()).await?;
             fits |= answer.status != Status::Refused;
-            watch.told(Told::Answered(&call, &answer));
+            watch.told(Told::Answered(&shown, &answer));
             course.executions.push(answer.execution_id.clone());
             let result = result(&call, &answer, self.parts.settings.tells_doubts);
             self.compressor.conversation().turns.push(result);

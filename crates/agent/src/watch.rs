@@ -25,7 +25,7 @@ pub enum Told<'t> {
         /// Why.
         why: &'t str,
     },
-    /// It makes a call.
+    /// It makes a call, which is told without hidden thinking.
     Calling(&'t ToolCall),
     /// The call came to this.
     Answered(&'t ToolCall, &'t Answer),

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::explained::{deciding_reasons, verdict_word, verdicts_json};
 use crate::gate::Gates;
+use crate::hidden::without_hidden;
 use crate::scene::{Phase, Requested, Scene, TrustLevel};
 
 /// Surroundings in which a recorded call is judged again.
@@ -171,7 +172,7 @@ fn difference(
         line: call.line,
         session: String::new(),
         tool: call.tool.clone(),
-        arguments: call.arguments.exact().unwrap_or_default(),
+        arguments: without_hidden(call.clone()).arguments.exact().unwrap_or_default(),
         before: was,
         after: is,
         gates: verdicts_json(&after),

@@ -275,3 +275,30 @@ fn what_the_model_has_written_runs_ahead_and_nothing_does_after_the_turn() {
     let counts = guard.speculation_counts(agent.session());
     assert_eq!((counts.begun, counts.used, counts.wasted), (2, 1, 1));
 }
+
+/// Keeps the arguments of the calls that it is told about.
+#[derive(Default)]
+struct Arguments(Vec<String>);
+
+impl Watch for Arguments {
+    fn told(&mut self, what: Told<'_>) {
+        if let Told::Calling(call) | Told::Answered(call, _) = what {
+            self.0.push(call.arguments.as_str().to_owned());
+        }
+    }
+}
+
+#[test]
+fn whoever_watches_sees_no_hidden_thinking() {
+    for (written, seen) in [
+        (r#"{"_tafc_think":"a secret","order":7}"#, r#"{"order":7}"#),
+        (r#"{"_TAFC_THINK_2":"a secret","order":7}"#, r#"{"order":7}"#),
+        (r#"{"_tafc_think":"a secret","order":7"#, ""),
+        (r#"{"order": 7}"#, r#"{"order": 7}"#),
+    ] {
+        let model = Script::of([calls(&[("c1", "get_order", written)]), says("Anything else?")]);
+        let mut told = Arguments::default();
+        wait(agent(&model).turn("What is order 7?", &mut told)).unwrap();
+        assert_eq!(told.0, [seen, seen], "{written}");
+    }
+}

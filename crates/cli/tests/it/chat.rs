@@ -167,6 +167,20 @@ fn what_is_denied_is_told_to_the_model() {
 }
 
 #[test]
+fn hidden_thinking_is_printed_nowhere() {
+    for name in ["_tafc_think", "_TAFC_THINK"] {
+        let arguments = json!({ name: "my hidden thought", "path": "notes.txt" });
+        let (port, _) =
+            model(vec![calls("read_file", &arguments), says("The notes say: the door is green.")]);
+        let ran = chat(&desk(port, ""), &["-p", "What colour is the door?"], "");
+        assert!(ran.code == 0 && ran.err.contains("notes.txt"), "{ran}");
+        for printed in [&ran.out, &ran.err] {
+            assert!(!printed.contains("my hidden thought"), "{ran}");
+        }
+    }
+}
+
+#[test]
 fn a_memory_that_cannot_be_used_is_said_and_left_alone() {
     let (port, asked) = model(vec![says("Hello.")]);
     let desk = desk(port, "");

@@ -91,6 +91,18 @@ fn exit_codes() {
 }
 
 #[test]
+fn hidden_thinking_is_not_shown() {
+    for name in ["_tafc_think", "_TAFC_THINK"] {
+        for format in ["text", "json"] {
+            let arguments = format!("{{\"{name}\": \"a thought\", \"path\": \"src/a.rs\"}}");
+            let ran =
+                explain(&desk(), &format!("--tool read --args '{arguments}' --format {format}"));
+            assert!(ran.out.contains("src/a.rs") && !ran.out.contains("thought"), "{ran}");
+        }
+    }
+}
+
+#[test]
 fn an_explanation_as_json() {
     let ran = explain(&desk(), "--tool read --args '{\"path\": \".env\"}' --format json");
     assert_snapshot!(ran, @r#"

@@ -3,13 +3,11 @@ use serde_json::{Value, json};
 
 use super::egress::Egress;
 use super::entry::{AuditEntry, AuditResult, ExitCode};
+use crate::hidden::{is_hidden, names_hidden};
 use counterfoil_redact::Redactor;
 
 /// A string of a call is cut here.
 const LONGEST_STRING: usize = 16 * 1024;
-
-/// Members of arguments whose name begins so are the model's thinking.
-const HIDDEN: &str = "_tafc_think";
 
 /// Makes the entry ready to be written: without secrets, hidden thinking and overlong strings.
 pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
@@ -30,10 +28,10 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
     };
     let call = match entry.call.as_str() {
         // Arguments that could not be read: what is hidden in them cannot be told apart.
-        Some(raw) if raw.contains(HIDDEN) => json!({ "left_out": "hidden thinking" }).into(),
+        Some(raw) if names_hidden(raw) => json!({ "left_out": "hidden thinking" }).into(),
         _ => {
             let mut call = entry.call.clone();
-            call.remove_members(&|_, name| name.starts_with(HIDDEN));
+            call.remove_members(&|_, name| is_hidden(name));
             call
         }
     };

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::hidden::HIDDEN;
+use crate::hidden::{HIDDEN, is_hidden};
 
 /// `[tools.tafc]`: whether a model is given room to think in a schema that is hard to fill in. What
 /// it writes there nobody else sees: it ends before the call is admitted.
@@ -40,7 +40,7 @@ impl TafcOptions {
         let wanted = self.enabled && schema_complexity(schema) >= self.complexity_threshold;
         let schema = schema.as_object().filter(|_| wanted)?;
         let own = schema.get("properties")?.as_object()?;
-        if own.keys().any(|name| name.starts_with(HIDDEN)) {
+        if own.keys().any(|name| is_hidden(name)) {
             return None;
         }
         // First, so that it is written first.

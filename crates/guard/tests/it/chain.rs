@@ -388,9 +388,11 @@ fn hidden_thinking_is_stripped_at_admission_and_recorded_nowhere() {
     assert_eq!(answer.status, Status::Completed);
     let refused = r##"{"_tafc_think":"the boss is wrong","order":"#W1"}"##;
     assert_eq!(wait(run(&guard, &session, "get_order", refused)).status, Status::Refused);
+    let loud = r##"{"_TAFC_THINK":"the boss is wrong","order_id":"#W1"}"##;
+    assert_eq!(wait(run(&guard, &session, "get_order", loud)).status, Status::Completed);
     let events = guard.ledger().events("s").unwrap();
     let all = serde_json::to_string(&events).unwrap();
-    assert!(!all.contains("boss") && !all.contains("_tafc_think"), "{all}");
+    assert!(!all.contains("boss") && !all.to_lowercase().contains("_tafc_think"), "{all}");
     assert!(all.contains("#W1"));
 }
 

@@ -117,6 +117,7 @@ fn no_secret_and_no_thinking_is_written() {
             json!({
                 "_tafc_think": "the user seems upset",
                 "_tafc_think_step_2": { "more": "upset" },
+                "_TAFC_Think_3": "upset",
                 "deep": [{ "_tafc_think": "upset", "password": "hunter2" }],
                 "header": format!("Authorization: Bearer {token}"),
             }),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use clap::Args;
 use counterfoil_guard::{
     Asking, GateId, HostedCall, Reason, RehearsalPlace, SessionPast, Verdict, VerdictParts,
-    verdict_word, verdicts_json,
+    verdict_word, verdicts_json, without_hidden,
 };
 use counterfoil_hooks::{Questions, asking};
 use counterfoil_model::{Agent, Arguments as CallArguments, Catalog, ExactValue, Tool, ToolCall};
@@ -76,7 +76,9 @@ pub(super) fn run(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
-    let rehearsal = rehearse(global, arguments)?;
+    let mut rehearsal = rehearse(global, arguments)?;
+    // What a model only thinks is not shown.
+    rehearsal.call = without_hidden(rehearsal.call);
     let verdicts = &rehearsal.verdicts;
     let outcome = match arguments.agent {
         Some(agent) => by_hook(global, agent.into(), arguments.without_questions, verdicts)?,
@@ -124,10 +126,10 @@ fn write_text(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let Rehearsal { tool, verdicts, place, past, ours, others, .. } = rehearsal;
+    let Rehearsal { tool, call, verdicts, place, past, ours, others } = rehearsal;
     let (paint, name, scene) =
         (Paint::for_output(arguments.color), &tool.name, place.scene(past, None));
-    writeln!(out, "{}", paint.bold(&call_line(name, &arguments.args)))?;
+    writeln!(out, "{}", paint.bold(&call_line(name, call.arguments.as_str())))?;
     let caller = scene.caller.map_or("the main agent".to_owned(), |c| format!("`{c}`"));
     let (trust, phase) = (scene.trust.name(), scene.phase.name());
     writeln!(out, "called by {caller} in a turn that is {trust}, phase {phase}\n")?;
