@@ -30,7 +30,8 @@ pub struct AgentOptions {
     /// Whether the model is taken for a reasoning model, whose calls are doubted in the same way.
     /// Said here, never guessed from its name.
     pub reasoning_model_detection: bool,
-    /// Folders of skills, beside those of the user and the project. They are trusted.
+    /// Folders of skills, beside those of the user and the project. A skill in them is used while its
+    /// scan finds nothing; else, and once you trusted it, as a project's skill is.
     pub skill_paths: Vec<PathBuf>,
     /// Whether a model is shown every tool, or those that a request is about.
     pub tool_filter: ToolFilterOptions,

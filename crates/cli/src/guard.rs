@@ -16,6 +16,7 @@ use crate::config::{self, Options};
 use crate::exit::Complaint;
 use crate::provider::{embedder, judge, reformatter};
 use crate::rule_names::Selection;
+use crate::skills::named_folders;
 use crate::state::State;
 
 /// The argument with which this program is its own helper: behind bubblewrap it confines itself and
@@ -189,8 +190,8 @@ pub(crate) fn settings_of_hook(
 }
 
 /// Protects what decides about the agent and has a name only here: the state and the configuration
-/// in force, whatever names them, keys, this program, and agents' settings in folders that the
-/// environment names.
+/// in force, whatever names them, keys, the skills that the configuration names, this program, and
+/// agents' settings in folders that the environment names.
 fn protect_own_places(
     settings: &mut GuardSettings,
     options: &Options,
@@ -217,6 +218,7 @@ fn protect_own_places(
         .into_iter()
         .chain(configuration)
         .chain(keys)
+        .chain(named_folders(options))
         .chain(of_agents)
         .chain(program)
         .filter_map(|place| std::path::absolute(place).ok())

@@ -22,23 +22,39 @@ pub(crate) struct Found {
 
 impl Found {
     /// Those that may be used, and the names of those that nobody trusted yet.
-    pub(crate) fn usable(self) -> (Vec<Skill>, Vec<String>) {
-        let Self { skills, trusted, .. } = self;
-        let (usable, others): (Vec<Skill>, Vec<Skill>) =
-            skills.into_iter().partition(|skill| trusted.is_trusted(skill));
-        (usable, others.into_iter().map(|skill| skill.name).collect())
+    pub(crate) fn usable(self, settings: &GuardSettings) -> (Vec<Skill>, Vec<String>) {
+        let (usable, others): (Vec<&Skill>, Vec<&Skill>) =
+            self.skills.iter().partition(|skill| self.may_be_used(skill, settings));
+        let names = others.into_iter().map(|skill| skill.name.clone()).collect();
+        (usable.into_iter().cloned().collect(), names)
+    }
+
+    /// Whether a skill may be used as it is now.
+    pub(crate) fn may_be_used(&self, skill: &Skill, settings: &GuardSettings) -> bool {
+        let found = match skill.origin {
+            SkillOrigin::Named => scanned(skill, settings),
+            _ => Vec::new(),
+        };
+        self.trusted.may_be_used(skill, &found)
     }
 }
 
 /// Every skill: the user's own, those of the paths that the configuration names, the project's.
 pub(crate) fn find(options: &Options, workspace: &Path) -> anyhow::Result<Found> {
     let own = user_folder().map(|folder| (folder.join("skills"), SkillOrigin::User));
-    let named = options.agent.skill_paths.iter().map(|path| (path.clone(), SkillOrigin::User));
+    let named = named_folders(options).map(|path| (path, SkillOrigin::Named));
     let projects = OF_PROJECTS.iter().map(|path| (workspace.join(path), SkillOrigin::Project));
     let paths: Vec<(PathBuf, SkillOrigin)> =
         own.into_iter().chain(named).chain(projects).filter(|(path, _)| path.is_dir()).collect();
     let (skills, errors) = Skills::find(&paths);
     Ok(Found { skills, errors, trusted: trusted()? })
+}
+
+/// The folders that the configuration names.
+pub(crate) fn named_folders(options: &Options) -> impl Iterator<Item = PathBuf> {
+    // A skill's command is told where it is, wherever that command runs.
+    let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    options.agent.skill_paths.iter().map(whole)
 }
 
 /// The digests of skills that the user has agreed to.
@@ -51,12 +67,15 @@ pub(crate) fn trusted() -> anyhow::Result<Trusted> {
 
 /// What is odd about a skill, as it was read and as strangers may have meant it.
 pub(crate) fn oddities(skill: &Skill, settings: &GuardSettings) -> Vec<SkillWarning> {
+    [skill.warnings.clone(), scanned(skill, settings)].concat()
+}
+
+/// What strangers may have put into a skill.
+fn scanned(skill: &Skill, settings: &GuardSettings) -> Vec<SkillWarning> {
     let redactor = Redactor::standard();
     let has_secret = |line: &str| redactor.redact(line) != line;
     let policy = settings.shell.load();
     let list: &Blocklist = &policy.blocklist;
     let danger = |command: &str| find_blocked_command(command, list);
-    let mut all = skill.warnings.clone();
-    all.extend(scan(skill, ScanPorts::new(&has_secret, &danger)));
-    all
+    scan(skill, ScanPorts::new(&has_secret, &danger))
 }

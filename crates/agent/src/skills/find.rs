@@ -28,8 +28,8 @@ impl Skills {
     /// Every direct sub-folder of the paths that has a `SKILL.md`: in the order of the paths, and
     /// by name within one. Of two skills with one name the first is used, and the other is an
     /// error. A path that does not exist has no skills; whatever cannot be read is an error, and so
-    /// is every symbolic link. A search path that is a link itself is followed only for
-    /// [`SkillOrigin::User`]. At most 500 skills are read.
+    /// is every symbolic link. A search path that is a link itself is not
+    /// followed for [`SkillOrigin::Project`]. At most 500 skills are read.
     #[must_use]
     pub fn find(paths: &[(PathBuf, SkillOrigin)]) -> (Vec<Skill>, Vec<SkillError>) {
         let mut found = Self::default();
@@ -84,7 +84,7 @@ fn folders(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
         found => found?,
     };
-    if found.is_symlink() && origin != SkillOrigin::User {
+    if found.is_symlink() && origin == SkillOrigin::Project {
         return Err(SkillProblem::SymbolicLink);
     }
     if !fs::metadata(path)?.is_dir() {

@@ -16,10 +16,11 @@ use super::warning::{SkillWarning, WarningKind};
 pub enum SkillOrigin {
     /// The user put it into their own folder. It is trusted.
     User,
+    /// It is below a folder that the configuration names. It is used while its scan finds nothing,
+    /// and nobody agreed to another form of it.
+    Named,
     /// It came with a project, from whoever wrote that.
     Project,
-    /// The agent wrote it.
-    Agent,
 }
 
 /// A skill that keeps to the specification.

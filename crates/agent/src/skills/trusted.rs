@@ -9,6 +9,7 @@ use super::distinct_json;
 use super::error::SkillProblem;
 use super::folder;
 use super::one::{Skill, SkillOrigin};
+use super::warning::SkillWarning;
 
 /// The most bytes of the file.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -59,16 +60,24 @@ impl Trusted {
         Ok(Self { file: file.to_owned(), digests: read(file)? })
     }
 
-    /// Whether the skill may be used without asking: it is the user's own, or its digest, as it was
-    /// read, is the one that was agreed to.
+    /// Whether a person agreed to the skill: it is the user's own, or its digest, as it was read, is
+    /// the one that was agreed to.
     #[must_use]
     pub fn is_trusted(&self, skill: &Skill) -> bool {
         match skill.origin {
             SkillOrigin::User => true,
-            SkillOrigin::Project | SkillOrigin::Agent => {
+            SkillOrigin::Named | SkillOrigin::Project => {
                 self.digests.get(&skill.name) == Some(&skill.digest)
             }
         }
+    }
+
+    /// Whether the skill may be used without asking, where a scan finds this in it.
+    #[must_use]
+    pub fn may_be_used(&self, skill: &Skill, found: &[SkillWarning]) -> bool {
+        let unknown = !self.digests.contains_key(&skill.name);
+        let harmless = skill.origin == SkillOrigin::Named && unknown && found.is_empty();
+        harmless || self.is_trusted(skill)
     }
 
     /// A person agrees to a skill as it was read. An earlier agreement of this name ends.

@@ -109,8 +109,9 @@ fn links_are_refused() {
     symlink(desk.path(""), all.path("skills")).unwrap();
     let found = |origin| Skills::find(&[(all.path("skills"), origin)]);
     assert_eq!(found(SkillOrigin::User).0.len(), 1);
+    assert_eq!(found(SkillOrigin::Named).0.len(), 1);
     assert_eq!(found(SkillOrigin::Project).0.len(), 0);
-    assert_eq!(found(SkillOrigin::Agent).1[0].problem(), &SkillProblem::SymbolicLink);
+    assert_eq!(found(SkillOrigin::Project).1[0].problem(), &SkillProblem::SymbolicLink);
 }
 
 #[cfg(unix)]

@@ -135,7 +135,7 @@ fn every_file_is_looked_at() {
 fn what_changed_is_told() {
     let desk = Desk::new();
     let folder = desk.skill("pdf", "");
-    let skill = Skill::read(&folder, SkillOrigin::Agent).unwrap();
+    let skill = Skill::read(&folder, SkillOrigin::Named).unwrap();
     let kinds = || {
         let warnings = scan(&skill, ScanPorts::new(&|_| false, &|_| None));
         warnings.iter().map(|warning| warning.what).collect::<Vec<_>>()

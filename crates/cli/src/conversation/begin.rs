@@ -113,7 +113,7 @@ pub(crate) fn begin(
         Scheduler::new(Arc::clone(store), clock, time_zone(), guard.workspace())
     });
     let memory = store.map(|store| Memory::new(store, clock, embedder));
-    let skills = skills(&options, &guard, &mut notices)?;
+    let skills = skills(&options, &settings, &guard, &mut notices)?;
     let introduction = [introduction(&guard), skills.introduction()].join("\n\n");
     let model_of_helpers = Arc::clone(&own) as Arc<dyn Model>;
     let helpers = SubAgents::new(&guard, &session, model_of_helpers, &agent, &introduction);
@@ -236,10 +236,15 @@ fn conversation(
 }
 
 /// The skills that may be used. What is wrong with the others is said.
-fn skills(options: &Options, guard: &Guard, notices: &mut Vec<Row>) -> anyhow::Result<SkillSet> {
+fn skills(
+    options: &Options,
+    settings: &GuardSettings,
+    guard: &Guard,
+    notices: &mut Vec<Row>,
+) -> anyhow::Result<SkillSet> {
     let found = find(options, guard.workspace())?;
     notices.extend(found.errors.iter().map(|error| noted(&error.to_string())));
-    let (usable, others) = found.usable();
+    let (usable, others) = found.usable(settings);
     if !others.is_empty() {
         let names = others.join("`, `");
         let help = "`counterfoil skills show` and `trust`";

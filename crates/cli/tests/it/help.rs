@@ -27,7 +27,7 @@ fn help() {
       chat         Chat with an agent whose calls are judged and whose answers are checked against the
                    record
       scheduler    Manage scheduled tasks of the chat agent
-      skills       Manage the chat agent's skills: list, check, show, or trust one of a project
+      skills       Manage the chat agent's skills: list, check, show, or trust one
       run          Make one tool call through the guard: validated, judged, run, recorded
       approve      Approve a call that was denied because it needs a person's approval
       mcp          Run a gateway between MCP clients and servers that validates, judges and records

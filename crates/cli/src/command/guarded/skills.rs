@@ -15,11 +15,13 @@ use crate::guard::settings;
 use crate::skills::{Found, find, oddities};
 use crate::terminal::Paint;
 
-/// Manage the chat agent's skills: list, check, show, or trust one of a project
+/// Manage the chat agent's skills: list, check, show, or trust one
 ///
 /// A skill is a folder with a `SKILL.md`, as the agentskills specification has it. Your own are in
 /// `skills` beside your configuration file, a project's in `.counterfoil/skills`, `.agents/skills`
 /// or `.claude/skills`; those are used once you trusted them, and until one of their files changes.
+/// One below `agent.skill_paths` is used while `check` finds nothing a stranger may have hidden in
+/// it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -49,7 +51,7 @@ enum What {
         /// Its name
         name: String,
     },
-    /// Use a project's skill, as it is now
+    /// Use a skill, as it is now
     Trust {
         /// Its name
         name: String,
@@ -71,7 +73,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let mut found = find(&options, &workspace)?;
     let mut out = io::stdout().lock();
     match &arguments.what {
-        What::List => list(&found),
+        What::List => list(&found, &settings),
         What::Check { folders } if folders.is_empty() => {
             let skills = found.skills.iter().map(|skill| oddities(skill, &settings));
             let odd: Vec<String> = skills.flatten().map(|odd| odd.to_string()).collect();
@@ -149,12 +151,16 @@ fn named<'f>(found: &'f Found, name: &str) -> anyhow::Result<&'f Skill> {
     })?)
 }
 
-fn list(found: &Found) -> anyhow::Result<Exit> {
+fn list(found: &Found, settings: &GuardSettings) -> anyhow::Result<Exit> {
     let mut out = io::stdout().lock();
     for skill in &found.skills {
+        let usable = found.may_be_used(skill, settings);
         let state = match (skill.origin, found.trusted.is_trusted(skill)) {
             (SkillOrigin::User, _) => "yours",
             (_, true) => "trusted",
+            (_, false) if usable => {
+                "used: it is in `agent.skill_paths`, and nothing is odd about it"
+            }
             (_, false) => "not used: `counterfoil skills trust` it",
         };
         let (name, what) = (visible(&skill.name), visible(&skill.description));

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use globset::GlobSet;
 
 /// What commands get to see of the environment, beside what configuration adds.
-const PASSED: [&str; 24] = [
+const PASSED: [&str; 26] = [
     "CARGO_HOME",
     "CARGO_TARGET_DIR",
     "CI",
@@ -22,6 +22,8 @@ const PASSED: [&str; 24] = [
     "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",
     "SHELL",
+    "SKILL_DIR",
+    "SKILL_NAME",
     "TERM",
     "TMPDIR",
     "TZ",
@@ -154,9 +156,11 @@ mod tests {
 
     #[test]
     fn only_what_is_listed_passes() {
-        let given = ["HOME", "LC_ALL", "EDITOR", "MAKEFLAGS"];
-        assert_eq!(passed(&given, &[]), ["HOME", "LC_ALL"]);
-        assert_eq!(passed(&given, &["MAKE*"]), ["HOME", "LC_ALL", "MAKEFLAGS"]);
+        let given = ["HOME", "LC_ALL", "EDITOR", "MAKEFLAGS", "SKILL_NAME", "SKILL_DIR", "SKILL_X"];
+        let usual = ["HOME", "LC_ALL", "SKILL_DIR", "SKILL_NAME"];
+        assert_eq!(passed(&given, &[]), usual);
+        let more = ["HOME", "LC_ALL", "MAKEFLAGS", "SKILL_DIR", "SKILL_NAME"];
+        assert_eq!(passed(&given, &["MAKE*"]), more);
     }
 
     #[test]
