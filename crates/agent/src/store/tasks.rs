@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::handle::{Store, StoreError};
 use super::ids::TaskId;
+use super::notes::secretless;
 use super::text::stored_as_text;
 
 /// What is done about times at which nobody was there to fire a task.
@@ -110,7 +111,7 @@ pub enum AddTaskError {
 }
 
 impl Store {
-    /// Adds a task.
+    /// Adds a task. Secrets are taken out of its prompt before anything is written.
     ///
     /// # Errors
     /// When it has no prompt or its schedule is nested too deeply, or the store fails.
@@ -121,8 +122,8 @@ impl Store {
         let schedule = task.schedule.to_string();
         serde_json::from_str::<Value>(&schedule)
             .map_err(|error| AddTaskError::Schedule(error.to_string()))?;
-        let NewTask { session, workspace, phrase, prompt, next_at, catch_up, created_at, .. } =
-            task;
+        let NewTask { session, workspace, phrase, next_at, catch_up, created_at, .. } = task;
+        let prompt = &*secretless(&task.prompt);
         let id = self.write(|connection| {
             connection
                 .prepare_cached(

@@ -188,6 +188,32 @@ fn the_model_makes_lists_and_ends_tasks() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "reads the files of the store")]
+fn no_secret_of_a_prompt_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.sqlite");
+    let token = ["ghp_", "0123456789abcdefghijABCDEFGHIJ456789"].concat();
+    let prompt = format!("Push with {token}, password: hunter2Secret99.");
+    let scheduler = scheduler(&Arc::new(Store::open(&path).unwrap()), &Hand::new());
+    let guard = guard();
+    let agent = agent(&Script::of([]), &guard, &scheduler);
+    scheduler.add("s", "in 20 minutes", &prompt, CatchUp::Once).unwrap();
+    for tool in ["scheduler", "schedule_deferred"] {
+        let arguments = json!({ "when": "in 20 minutes", "prompt": prompt });
+        assert_eq!(call(&guard, &agent, tool, &arguments).0, Status::Completed);
+    }
+    let tasks = scheduler.tasks(TaskSelection::All).unwrap();
+    assert_eq!(tasks.len(), 3);
+    assert!(tasks.iter().all(|task| task.prompt.starts_with("Push with [REDACTED:")), "{tasks:?}");
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        for secret in [token.as_str(), "hunter2Secret99"] {
+            assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));
+        }
+    }
+}
+
+#[test]
 fn a_firing_is_a_call_with_a_receipt_and_nobody_says_its_prompt() {
     let (scheduler, hand) = in_memory();
     let model = Script::of([says("Which build is meant?")]);
