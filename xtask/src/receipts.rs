@@ -132,6 +132,7 @@ pub(crate) fn closed(execution_id: &str, result: Digest) -> Closed {
         category: None,
         exit_code: Some(0),
         truncated: false,
+        kept_whole: false,
         attempts: 1,
         ended_at: 1_735_999_999_163,
         duration_us: 39_500,

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::conversation::Conversation;
 use crate::model::Model;
-use crate::own_tool::{failed, own_tool};
+use crate::own_tool::{failed, own_tool, unanswered};
 use crate::store::CompressionStrategy;
 
 /// The tool that compresses the conversation.
@@ -176,6 +176,10 @@ impl Compressor {
                         summary.strategy,
                         summary.text.chars().count()
                     ))),
+                    Err(CompressError::Model(why)) => {
+                        let category = unanswered(&why);
+                        Err(ToolError::of(category, CompressError::Model(why).to_string()))
+                    }
                     Err(error) => Err(failed(&error)),
                 }
             });

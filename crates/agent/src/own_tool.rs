@@ -4,6 +4,7 @@ use std::error::Error;
 
 use counterfoil_guard::ToolError;
 use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
+use counterfoil_providers::ProviderError;
 use serde_json::{Value, json};
 
 /// A tool of the agent itself, which takes these members and no others, and only reads.
@@ -43,6 +44,16 @@ pub(crate) fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {
 /// It did not work, and would not the next time.
 pub(crate) fn failed(error: &dyn Error) -> ToolError {
     ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string())
+}
+
+/// The model did not answer. Where it may be asked again, so may the tool.
+pub(crate) fn unanswered(error: &ProviderError) -> ToolErrorCategory {
+    match error {
+        _ if !error.is_transient() => ToolErrorCategory::PermanentFailure,
+        ProviderError::NotReached { .. } => ToolErrorCategory::NetworkError,
+        ProviderError::Status { status: 429, .. } => ToolErrorCategory::RateLimited,
+        _ => ToolErrorCategory::ServerError,
+    }
 }
 
 /// The arguments do not go.

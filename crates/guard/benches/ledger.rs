@@ -198,6 +198,7 @@ fn close(execution_id: &str) -> (Draft, Vec<u8>) {
         category: None,
         exit_code: Some(0),
         truncated: false,
+        kept_whole: false,
         attempts: 1,
         ended_at: 1_735_999_999_163,
         duration_us: 39_500,

@@ -129,6 +129,8 @@ fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry 
         execution_id: Some(opened.execution_id.clone()),
         warnings: opened.warnings.clone(),
         correlation_id: (!opened.call_id.is_empty()).then(|| opened.call_id.clone()),
+        speculative: opened.links.speculative,
+        cached_from: opened.links.cached_from.clone(),
         ..AuditEntry::new(opened.tool.clone(), opened.arguments.clone(), result)
     }
 }

@@ -196,7 +196,7 @@ impl GuardBuilder {
         let settings = self.settings.unwrap_or_default();
         // A guard whose host runs every tool has nobody to ask what wants a confirmation.
         let hosted = self.executors.is_empty() && !self.grows;
-        let (ledger, notices) = match (self.ledger, &self.state) {
+        let (ledger, mut notices) = match (self.ledger, &self.state) {
             (Some(ledger), _) => (ledger, Vec::new()),
             (None, None) => {
                 (Ledger::in_memory(Arc::clone(&clock), Arc::clone(&randomness))?, Vec::new())
@@ -208,6 +208,7 @@ impl GuardBuilder {
                 Arc::clone(&randomness),
             )?,
         };
+        notices.extend(settings.dependencies.notice());
         let audit = self.state.as_ref().map(|folder| {
             AuditLog::open(&folder.audit(), settings.audit.clone(), Arc::clone(&clock))
         });

@@ -193,7 +193,7 @@ impl Guard {
     }
 
     /// What the operator should know about the start: a torn tail that was cut, a clock that went
-    /// back.
+    /// back, tools that require one another.
     #[must_use]
     pub fn notices(&self) -> &[String] {
         &self.parts.notices

@@ -33,6 +33,7 @@ pub(crate) struct Ending {
     pub(crate) structured: Option<Value>,
     pub(crate) exit_code: Option<i32>,
     pub(crate) truncated: bool,
+    pub(crate) kept_whole: bool,
     pub(crate) attempts: u32,
     pub(crate) side_effects: Vec<SideEffect>,
     pub(crate) confinement: Option<Confinement>,
@@ -170,6 +171,7 @@ impl Recording {
             category: ending.category,
             exit_code: ending.exit_code,
             truncated: ending.truncated,
+            kept_whole: ending.kept_whole,
             // What was given again was not attempted.
             attempts: match self.opened.links.cached_from {
                 Some(_) => 0,

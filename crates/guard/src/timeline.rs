@@ -157,7 +157,7 @@ impl Timeline {
             is_error: Some(!closed.status.succeeded()),
             exit_code: closed.exit_code,
             running,
-            truncated: closed.truncated || gone,
+            truncated: closed.is_partial() || gone,
             ..Outcome::default()
         });
     }

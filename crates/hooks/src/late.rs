@@ -239,7 +239,7 @@ impl Kept {
                 text: bytes.as_deref().map(shown).unwrap_or_default(),
                 is_error: Some(closed.status != Status::Completed),
                 exit_code: closed.exit_code,
-                truncated: closed.truncated || bytes.is_none(),
+                truncated: closed.is_partial() || bytes.is_none(),
                 ..Outcome::default()
             };
             Some(Receipt { call, outcome })

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use counterfoil_agent::{Agent, CompressionStrategy, Nobody};
 use counterfoil_guard::PermitBasis;
-use counterfoil_model::Status;
+use counterfoil_model::{Status, ToolErrorCategory};
 use counterfoil_providers::ProviderError;
 
 use crate::script::{Kept, Script, after, calls, guard, parts, says, wait};
@@ -81,11 +81,22 @@ fn knowledge_grows_and_is_never_replaced() {
 
 #[test]
 fn what_cannot_be_compressed_stays_as_it_was() {
-    let down = ProviderError::NotReached { name: "p".to_owned(), why: "refused".to_owned() };
-    for (reply, full, why) in [
-        (Err(down), false, "`p` is not reached"),
-        (Ok(says("  ")), false, "the model gave no summary"),
-        (Ok(says("Short.")), true, "the disk is full"),
+    use ToolErrorCategory::{NetworkError, PermanentFailure, RateLimited, ServerError};
+    let (name, why) = ("p".to_owned(), "refused".to_owned());
+    let status = |status: u16| {
+        Err(ProviderError::Status { name: name.clone(), status, why: why.clone(), after: None })
+    };
+    let down = Err(ProviderError::NotReached { name: name.clone(), why: why.clone() });
+    let broken = Err(ProviderError::Broken { name: name.clone(), why: why.clone() });
+    for (reply, full, why, category) in [
+        (down, false, "`p` is not reached", NetworkError),
+        (broken, false, "`p` gave no answer", ServerError),
+        (status(500), false, "status 500", ServerError),
+        (status(504), false, "status 504", ServerError),
+        (status(429), false, "status 429", RateLimited),
+        (status(400), false, "status 400", PermanentFailure),
+        (Ok(says("  ")), false, "the model gave no summary", PermanentFailure),
+        (Ok(says("Short.")), true, "the disk is full", PermanentFailure),
     ] {
         let model = Script::of([calls(DONE), says("I have cancelled order 7.")]);
         model.then(reply);
@@ -96,6 +107,7 @@ fn what_cannot_be_compressed_stays_as_it_was() {
         let answer = wait(agent.compact()).unwrap();
         assert_eq!(answer.status, Status::Failed);
         assert!(answer.text.contains(why), "{}", answer.text);
+        assert_eq!(answer.category, Some(category), "{why}");
         assert_eq!(agent.conversation().turns(), before.turns());
         assert!(agent.conversation().knowledge().is_empty());
     }

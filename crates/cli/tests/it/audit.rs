@@ -183,6 +183,7 @@ fn counts() {
     exit 0
     {
       "calls": 3,
+      "ran_ahead": 0,
       "rejected": 1,
       "failed": 2,
       "missed": 0,
@@ -500,14 +501,23 @@ fn calls_as_a_table() {
     let all = rows("calls.csv");
     assert_eq!(all.len(), 4);
     let picked = |row: &HashMap<String, String>| {
-        let names = ["seq", "tool", "result", "message", "exit_code", "session_id", "truncated"];
+        let names = [
+            "seq",
+            "tool",
+            "result",
+            "message",
+            "exit_code",
+            "session_id",
+            "truncated",
+            "speculative",
+        ];
         format!("{:?}", names.map(|name| row[name].as_str()))
     };
     assert_snapshot!(all.iter().map(picked).collect::<Vec<_>>().join("\n"), @r#"
-    ["0", "shell", "success", "", "0", "s1", "false"]
-    ["1", "shell", "error", "3 tests failed\nand more", "101", "s1", "false"]
-    ["2", "shell", "blocked", "`sudo` is never run", "", "s2", "false"]
-    ["3", "fetch", "timeout", "", "", "", "false"]
+    ["0", "shell", "success", "", "0", "s1", "false", "false"]
+    ["1", "shell", "error", "3 tests failed\nand more", "101", "s1", "false", "false"]
+    ["2", "shell", "blocked", "`sudo` is never run", "", "s2", "false", "false"]
+    ["3", "fetch", "timeout", "", "", "", "false", "false"]
     "#);
     assert_eq!(all[0]["ts"], "2026-11-02T12:00:00Z");
     assert_eq!(all[0]["call"], r#"{"command":"cargo test"}"#);

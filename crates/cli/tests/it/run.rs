@@ -31,6 +31,27 @@ impl Shop {
 }
 
 #[test]
+fn tools_in_a_circle_are_named_once() {
+    let desk = Desk::with(&[
+        (
+            "counterfoil.toml",
+            "[tools.dependencies]\nenabled = true\n\
+             [tools.dependencies.rules.read_file]\nrequires = [\"grep\"]\n\
+             [tools.dependencies.rules.grep]\nrequires = [\"read_file\"]\n",
+        ),
+        ("a.txt", "hi"),
+    ]);
+    let state = [("COUNTERFOIL_STATE", "state")];
+    for words in ["run read_file path=a.txt", "tools", "policy check", "config check"] {
+        let ran = desk.run_in(&state, words);
+        let notice =
+            "note: tools that require one another in a circle need nothing: grep, read_file";
+        assert_eq!((ran.code, ran.err.matches("circle").count()), (0, 1), "{ran}");
+        assert!(ran.err.contains(notice), "{ran}");
+    }
+}
+
+#[test]
 fn a_call_is_answered_with_its_receipt() {
     let shop = Shop::new(&[]);
     let (code, whole) =

@@ -56,6 +56,8 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
         warnings: entry.warnings.iter().map(|code| text(code)).collect(),
         execution_id: option(&entry.execution_id),
         correlation_id: option(&entry.correlation_id),
+        speculative: entry.speculative,
+        cached_from: option(&entry.cached_from),
     }
 }
 

@@ -43,6 +43,10 @@ pub struct AuditEntry {
     pub execution_id: Option<String>,
     /// What joins it to somebody else's records: a trace or request id.
     pub correlation_id: Option<String>,
+    /// It ran before it was known to be wanted: it is none of the calls that are counted.
+    pub speculative: bool,
+    /// The execution whose result was given again.
+    pub cached_from: Option<String>,
 }
 
 impl AuditEntry {
@@ -67,6 +71,8 @@ impl AuditEntry {
             warnings: Vec::new(),
             execution_id: None,
             correlation_id: None,
+            speculative: false,
+            cached_from: None,
         }
     }
 }

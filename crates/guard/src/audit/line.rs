@@ -83,6 +83,10 @@ struct Written {
     warnings: Vec<String>,
     execution_id: Option<String>,
     correlation_id: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    speculative: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cached_from: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     missed: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -167,6 +171,8 @@ impl Written {
             warnings: entry.warnings,
             execution_id: entry.execution_id,
             correlation_id: entry.correlation_id,
+            speculative: entry.speculative,
+            cached_from: entry.cached_from,
             missed: 0,
             set_aside: 0,
             previous,
@@ -299,6 +305,8 @@ pub(super) fn read(line: &[u8]) -> Result<AuditLine, LineError> {
         warnings: written.warnings,
         execution_id: written.execution_id,
         correlation_id: written.correlation_id,
+        speculative: written.speculative,
+        cached_from: written.cached_from,
     };
     Ok(AuditLine {
         seq: written.seq,

@@ -8,8 +8,11 @@ use super::line::AuditLine;
 /// What lines add up to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct AuditStats {
-    /// Lines.
+    /// Lines of calls that were made.
     pub calls: u64,
+    /// Lines of calls that ran before it was known that they are wanted. None of them is one of the
+    /// calls.
+    pub ran_ahead: u64,
     /// Calls that were not let through.
     pub rejected: u64,
     /// Calls that failed, the rejected among them.
@@ -41,8 +44,12 @@ impl AuditStats {
     /// Counts one line.
     pub fn add(&mut self, line: &AuditLine) {
         let result = &line.entry.result;
-        self.calls += 1;
         self.missed += line.missed;
+        if line.entry.speculative {
+            self.ran_ahead += 1;
+            return;
+        }
+        self.calls += 1;
         self.rejected += u64::from(matches!(result, AuditResult::Blocked { .. }));
         self.failed += u64::from(result.category().is_some());
         self.first = Some(self.first.map_or(line.at, |first| first.min(line.at)));

@@ -140,6 +140,7 @@ impl Guard {
                 .map_err(CallError::ResultNotRecorded)?;
             session.note(event, Vec::new());
         }
+        let truncated = closed.is_partial() || shown.cut;
         Ok(Answer {
             execution_id: closed.execution_id,
             status: closed.status,
@@ -150,7 +151,7 @@ impl Guard {
             content,
             meta: beside.meta,
             exit_code: closed.exit_code,
-            truncated: closed.truncated || shown.cut,
+            truncated,
             filtered: shown.filtered,
             questions: Vec::new(),
             nudge,

@@ -9,7 +9,6 @@ use crate::cache::CachedResult;
 use crate::executor::ShellOutputEnvelope;
 use crate::gate::{RecentCall, words};
 use crate::guard::Guard;
-use crate::ledger::Closed;
 use crate::recording::{Ending, Recorded, Recording};
 use crate::repeated::ending_of;
 use crate::session::Session;
@@ -34,7 +33,7 @@ impl ClosedCall {
     pub(crate) fn as_result(&self) -> Option<CachedResult> {
         let closed = &self.recorded.closed;
         // Of a result in blocks only the text would be given again.
-        if closed.status != Status::Completed || closed.truncated || self.beside.has_blocks() {
+        if closed.status != Status::Completed || closed.is_partial() || self.beside.has_blocks() {
             return None;
         }
         Some(CachedResult {
@@ -93,13 +92,14 @@ impl Guard {
         let raw_digest = whole.map(Digest::of_json);
         // What is shown may be cut; what is recorded is all there is.
         let shown_chars = output.full.as_ref().map(|_| output.text.chars().count());
-        let cut = output.truncated;
+        let shown_cut = output.truncated;
         let rolled_back = output.rolled_back;
         let said = Said { rolled_back, ..said };
-        let (text, truncated) = match output.full {
+        let (text, kept_cut) = match output.full {
             Some(full) => (full.text, full.cut),
-            None => (output.text, cut),
+            None => (output.text, shown_cut),
         };
+        let truncated = shown_cut || kept_cut;
         let ending = Ending {
             status: Some(status),
             category,
@@ -107,6 +107,7 @@ impl Guard {
             structured: output.structured,
             exit_code: output.exit_code,
             truncated,
+            kept_whole: truncated && !kept_cut,
             attempts,
             side_effects: output.side_effects,
             confinement: output.confinement,
@@ -116,11 +117,9 @@ impl Guard {
         if let Some(rolled_back) = rolled_back {
             self.tell(session, &recorded.opened, || ToolEvent::Rollback { rolled_back });
         }
-        // The audit log speaks of what the executor showed.
-        let audited = Closed { truncated: cut, ..recorded.closed.clone() };
         let reason = (status != Status::Completed).then(|| reason_in(&recorded.text));
         let said = Said { egress: &output.egress, reason: reason.flatten(), ..said };
-        self.audit_closed(session, &recorded.opened, &audited, said)
+        self.audit_closed(session, &recorded.opened, &recorded.closed, said)
             .map_err(CallError::NotAudited)?;
         Ok(ClosedCall { recorded, shown_chars, nudge: None, beside, envelope })
     }

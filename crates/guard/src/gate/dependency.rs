@@ -59,8 +59,8 @@ pub enum DependencyOptionsError {
 }
 
 impl DependencyOptions {
-    /// The checked dependencies. Tools that wait for one another in a circle are freed, with one
-    /// warning that names them.
+    /// The checked dependencies. Tools that wait for one another in a circle are freed:
+    /// [`ToolDependencyGraph::notice`] names them.
     ///
     /// # Errors
     /// A boost outside 0 to 1.
@@ -73,13 +73,6 @@ impl DependencyOptions {
             }
         }
         let freed = circles(&self.rules);
-        if !freed.is_empty() {
-            let names: Vec<&str> = freed.iter().map(String::as_str).collect();
-            tracing::warn!(
-                "tools that require one another in a circle need nothing: {}",
-                names.join(", ")
-            );
-        }
         Ok(ToolDependencyGraph {
             enabled: self.enabled,
             boost_per_dep: self.boost_per_dep,
@@ -159,6 +152,17 @@ impl ToolDependencyGraph {
     #[must_use]
     pub fn freed(&self) -> &BTreeSet<String> {
         &self.freed
+    }
+
+    /// What the operator should know: the tools that were freed. Whoever shows it, does so once.
+    #[must_use]
+    pub fn notice(&self) -> Option<String> {
+        let names: Vec<&str> = self.freed.iter().map(String::as_str).collect();
+        let told = self.enabled && !names.is_empty();
+        told.then(|| {
+            let names = names.join(", ");
+            format!("tools that require one another in a circle need nothing: {names}")
+        })
     }
 
     /// What has to succeed before this tool can be used in this turn.

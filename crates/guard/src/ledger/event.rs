@@ -241,8 +241,11 @@ pub struct Closed {
     /// The exit code, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// The result was cut.
+    /// The tool cut its output: what the agent was given is not all of it.
     pub truncated: bool,
+    /// The recorded result is whole where `truncated` says that the output was cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept_whole: bool,
     /// How many attempts were made.
     pub attempts: u32,
     /// Milliseconds since the Unix epoch.
@@ -262,6 +265,12 @@ pub struct Closed {
 }
 
 impl Closed {
+    /// Whether the recorded result is not all that there was.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.truncated && !self.kept_whole
+    }
+
     /// How it ended, in words that follow "the call".
     #[must_use]
     pub fn status_word(&self) -> &'static str {

@@ -67,8 +67,11 @@ pub struct Receipt {
     pub answer: Option<String>,
     /// The exit code, where there is one.
     pub exit_code: Option<i32>,
-    /// The result was cut.
+    /// The tool cut its output: what the agent was given is not all of it.
     pub truncated: bool,
+    /// The recorded result is whole where `truncated` says that the output was cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept_whole: bool,
     /// How many attempts were made.
     pub attempts: u32,
     /// Digest of the result as the tool gave it.
@@ -170,6 +173,7 @@ impl Receipt {
             answer: None,
             exit_code: None,
             truncated: false,
+            kept_whole: false,
             attempts: 0,
             raw_digest: None,
             recorded_digest: None,
@@ -192,6 +196,7 @@ impl Receipt {
                 self.category = closed.category;
                 self.exit_code = closed.exit_code;
                 self.truncated = closed.truncated;
+                self.kept_whole = closed.kept_whole;
                 self.attempts = closed.attempts;
                 self.ended_at = Some(closed.ended_at);
                 self.duration_us = Some(closed.duration_us);

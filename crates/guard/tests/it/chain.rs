@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    AppendError, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, CitationFault,
-    Draft, Durability, FunctionExecutor, Guard, GuardSettings, LedgerSettings, PermitBasis,
-    PersonsDecision, SessionStart, ShowId, StateFolder, Surroundings, ToolError, TrustLevel,
+    AppendError, Approval, ApprovalReply, ApprovalRequest, Approver, AuditFiles, BoxFuture,
+    CitationFault, Draft, Durability, FullText, FunctionExecutor, Guard, GuardSettings,
+    LedgerSettings, PermitBasis, PersonsDecision, Reading, SessionStart, ShowId, StateFolder,
+    Surroundings, ToolError, ToolOutput, TrustLevel,
 };
 use counterfoil_model::{Role, Status, ToolErrorCategory};
 use serde_json::{Value, json};
@@ -377,6 +378,44 @@ fn a_program_reads_the_result_as_it_is_recorded() {
     let (program, model) = (read(true), read(false));
     assert!(program.text == long && !program.truncated);
     assert!(model.truncated && model.text.contains(&model.execution_id), "{}", model.text.len());
+}
+
+/// INVARIANT: receipt and audit log agree on whether the tool cut its output. A record that is whole
+/// all the same can show what is not in it.
+#[test]
+fn receipt_and_audit_log_agree_on_what_was_cut() {
+    let full = |cut: bool| Some(FullText { text: "one\ntwo\n".to_owned(), cut });
+    for (truncated, full, expected) in [
+        (false, None, (false, false)),
+        (true, None, (true, false)),
+        (true, full(false), (true, true)),
+        (true, full(true), (true, false)),
+        (false, full(false), (false, false)),
+    ] {
+        let output = ToolOutput { truncated, full, ..ToolOutput::from("one\n") };
+        let log = FunctionExecutor::new(tool("log", json!({}), None), move |_: &Value| {
+            Ok::<_, ToolError>(output.clone())
+        });
+        let folder = tempfile::TempDir::new().unwrap();
+        let state = StateFolder::at(folder.path());
+        let guard = shop().state(state.clone()).executor(log).build().unwrap();
+        let session = session(&guard, "s");
+        let answer = wait(run(&guard, &session, "log", "{}"));
+        let receipt = answer.receipt(&guard).unwrap().unwrap();
+        assert_eq!((receipt.truncated, receipt.kept_whole), expected);
+        let mut audited = Vec::new();
+        let files = AuditFiles::open(&state.audit()).unwrap();
+        let read = files.lines(&mut |line| {
+            audited.push(line.unwrap().entry.truncated);
+            Reading::GoOn
+        });
+        read.unwrap();
+        assert_eq!(audited, [receipt.truncated]);
+        let transcript = guard.transcript(&session).unwrap();
+        let mut outcomes = transcript.messages.iter().flat_map(|message| &message.outcomes);
+        let partial = receipt.truncated && !receipt.kept_whole;
+        assert_eq!(outcomes.next().map(|outcome| outcome.truncated), Some(partial));
+    }
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    CallStats, Draft, DynExecutor, ErasedToolExecutor, FunctionExecutor, Guard, GuardOptions,
-    Guess, Receipt, Session, Surroundings, ToolError, TrustLevel,
+    AuditEntry, AuditFiles, AuditStats, CallStats, Draft, DynExecutor, ErasedToolExecutor,
+    FunctionExecutor, Guard, GuardOptions, Guess, Reading, Receipt, Session, StateFolder,
+    Surroundings, ToolError, TrustLevel,
 };
 use counterfoil_model::{Effects, Origin, Status, Tool};
 use serde_json::{Value, json};
@@ -277,4 +278,48 @@ fn a_call_that_waits_for_what_runs_ahead_is_cancelled_with_it() {
         let statuses: Vec<Status> = desk.receipts().iter().map(|one| one.status).collect();
         assert_eq!(statuses, [Status::Cancelled; 2]);
     });
+}
+
+/// INVARIANT: both records know which calls ran ahead and where a result is from, and count alike.
+#[test]
+fn the_audit_log_tells_what_ran_ahead() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = StateFolder::at(folder.path());
+    let count = Arc::new(AtomicUsize::new(0));
+    let options = format!(r#"{{"tools":{{{DECODING}}}}}"#);
+    let options: GuardOptions = serde_json::from_str(&options).unwrap();
+    let guard = Guard::builder()
+        .state(state.clone())
+        .settings(options.resolve().unwrap())
+        .executor(look_up(&count, 0))
+        .build()
+        .unwrap();
+    let session = session(&guard, "s");
+    wait(async {
+        guard.speculate(&session, call("look_up", BALL), &Surroundings::default(), Guess::Decoded);
+        sleep(Duration::from_millis(60)).await;
+        run(&guard, &session, "look_up", BALL).await;
+    });
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    let (mut lines, mut audited) = (Vec::new(), AuditStats::default());
+    let read = AuditFiles::open(&state.audit()).unwrap().lines(&mut |line| {
+        let line = line.unwrap();
+        audited.add(&line);
+        lines.push(line.entry);
+        Reading::GoOn
+    });
+    read.unwrap();
+    let ids: Vec<_> = lines.iter().map(|line| line.execution_id.clone().unwrap()).collect();
+    for (id, line) in ids.iter().zip(&lines) {
+        let links = guard.ledger().receipt(id).unwrap().unwrap().links;
+        let told = (line.speculative, line.cached_from.clone());
+        assert_eq!(told, (links.speculative, links.cached_from));
+    }
+    let marks = |line: &AuditEntry| (line.speculative, line.cached_from.clone());
+    let expected = [(true, None), (false, Some(ids[0].clone()))];
+    assert_eq!(lines.iter().map(marks).collect::<Vec<_>>(), expected);
+    let mut stats = CallStats::default();
+    guard.ledger().events("s").unwrap().iter().for_each(|event| stats.add(event));
+    assert_eq!((audited.calls, audited.ran_ahead), (stats.calls, stats.ran_ahead));
+    assert_eq!((stats.calls, stats.ran_ahead), (1, 1));
 }

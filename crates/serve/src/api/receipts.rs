@@ -55,8 +55,10 @@ pub(crate) struct ReceiptItem {
     pub(crate) duration_us: Option<u64>,
     /// The exit code, where there is one.
     pub(crate) exit_code: Option<i32>,
-    /// Whether the result was cut.
+    /// Whether the tool cut its output, so that the agent was given less than all of it.
     pub(crate) truncated: bool,
+    /// Whether the result was recorded whole where the output was cut.
+    pub(crate) kept_whole: bool,
     /// Digest of the recorded result.
     pub(crate) result: Option<String>,
     /// Digest of its last event.
@@ -84,6 +86,7 @@ impl From<&Receipt> for ReceiptItem {
             duration_us: receipt.duration_us,
             exit_code: receipt.exit_code,
             truncated: receipt.truncated,
+            kept_whole: receipt.kept_whole,
             result: receipt.recorded_digest.map(|digest| digest.to_string()),
             digest: receipt.digest.to_string(),
         }

@@ -106,7 +106,11 @@ fn result(detail: &ReceiptDetail) -> Markup {
                     Some(text) if text.is_empty() => p .empty { "It is empty." },
                     Some(text) => pre tabindex="0" { (lines(text, SHOWN)) },
                 }
-                @if receipt.truncated { p .faint { "It was cut when it was recorded." } }
+                @match (receipt.truncated, receipt.kept_whole) {
+                    (true, true) => p .faint { "The agent was given a part of it; this is all of it." },
+                    (true, false) => p .faint { "It was cut when it was recorded." },
+                    (false, _) => {}
+                }
                 @if detail.result_is_cut
                     || detail.result_text.as_ref().is_some_and(|text| text.chars().count() > SHOWN)
                 { p .faint { "Only its beginning is shown." } }

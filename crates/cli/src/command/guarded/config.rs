@@ -75,12 +75,15 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         }
         Action::Check => {
             let found = config::find(&global.place())?;
-            found.options.guard().resolve()?;
+            let settings = found.options.guard().resolve()?;
             if found.files.is_empty() {
                 writeln!(out, "no configuration file: defaults are in force")?;
             }
             for file in found.files {
                 writeln!(out, "{}: valid", file.display())?;
+            }
+            if let Some(notice) = settings.dependencies.notice() {
+                writeln!(io::stderr(), "note: {notice}")?;
             }
         }
         Action::Show { format } => {

@@ -69,7 +69,7 @@ fn check(global: &Global, files: &[PathBuf], out: &mut impl Write) -> anyhow::Re
     };
     for place in places {
         let found = config::find(&place)?;
-        found.options.guard().resolve()?;
+        let settings = found.options.guard().resolve()?;
         let tools = &found.options.tools;
         let named =
             found.files.first().map_or("defaults".into(), |file| file.display().to_string());
@@ -90,6 +90,9 @@ fn check(global: &Global, files: &[PathBuf], out: &mut impl Write) -> anyhow::Re
         let (state, rules) = (tools.dependencies.enabled, tools.dependencies.rules.len());
         let state = if state { "on" } else { "off" };
         writeln!(out, "  {:<14} {state:<4} {}", "dependencies", count(rules, "rule"))?;
+        if let Some(notice) = settings.dependencies.notice() {
+            writeln!(io::stderr(), "note: {notice}")?;
+        }
     }
     Ok(Exit::Clean)
 }

@@ -64,6 +64,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let session = guard.session(start)?;
     let query = arguments.query.as_deref().unwrap_or_default();
     let offer = runtime.block_on(guard.offer_for(&session, query));
+    for notice in guard.notices() {
+        writeln!(io::stderr(), "note: {notice}")?;
+    }
     let mut out = io::stdout().lock();
     match arguments.format {
         ListFormat::Json => {

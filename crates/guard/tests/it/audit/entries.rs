@@ -28,6 +28,8 @@ fn full() -> AuditEntry {
         warnings: Vec::new(),
         execution_id: Some("shell_1793620800000_9f3a01bc".to_owned()),
         correlation_id: Some("trace-7".to_owned()),
+        speculative: false,
+        cached_from: None,
     }
 }
 
@@ -74,6 +76,8 @@ fn what_is_written_is_read() {
         AuditEntry::new("t", json!(null), AuditResult::Success),
         AuditEntry::new("t", json!([1, "x"]), AuditResult::Timeout),
         AuditEntry::new("t", json!({"a": {"b": 1.5}}), rollback),
+        AuditEntry { speculative: true, ..full() },
+        AuditEntry { cached_from: Some("shell_1793620800000_00000001".to_owned()), ..full() },
         AuditEntry { egress: vec![egress(None), egress(Some("denied"))], ..full() },
     ];
     let shelf = Shelf::new();

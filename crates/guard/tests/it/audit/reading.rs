@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use counterfoil_guard::{
-    AuditFiles, AuditFilter, AuditSettings, AuditStats, LineError, ReadAuditError, tail_audit,
+    AuditEntry, AuditFiles, AuditFilter, AuditResult, AuditSettings, AuditStats, LineError,
+    ReadAuditError, tail_audit,
 };
 use counterfoil_model::ToolErrorCategory;
+use serde_json::json;
 
 use super::Shelf;
 
@@ -88,6 +90,7 @@ fn counts() {
     let count = |rows: &[(&'static str, u64)]| rows.iter().copied().collect::<BTreeMap<_, _>>();
     let expected = AuditStats {
         calls: 10,
+        ran_ahead: 0,
         rejected: 2,
         failed: 8,
         missed: 0,
@@ -120,6 +123,11 @@ fn counts() {
         by_hour: BTreeMap::from([("2026-11-02T12Z".to_owned(), 10)]),
     };
     assert_eq!(stats, expected);
+    let ahead = Shelf::new();
+    let entry = AuditEntry::new("t", json!({}), AuditResult::Success);
+    ahead.open().append(&AuditEntry { speculative: true, ..entry }).unwrap();
+    ahead.lines().iter().for_each(|line| stats.add(line.as_ref().unwrap()));
+    assert_eq!(stats, AuditStats { ran_ahead: 1, ..expected });
 }
 
 #[test]

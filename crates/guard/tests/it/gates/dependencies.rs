@@ -209,8 +209,8 @@ fn warnings(work: impl FnOnce()) -> Vec<String> {
     heard.0.lock().unwrap().clone()
 }
 
-/// INVARIANT: one warning at construction names the members of all circles, and a deadlock has its
-/// own.
+/// INVARIANT: one notice of a guard names the members of all circles, and a deadlock has a warning of
+/// its own.
 #[test]
 fn circles_and_deadlocks_are_warned_of() {
     let circle = [
@@ -220,8 +220,14 @@ fn circles_and_deadlocks_are_warned_of() {
         ("d", depends(&["a"], &[])),
         ("e", depends(&["e"], &[])),
     ];
-    let heard = warnings(|| drop(settings(&circle)));
-    assert_eq!(heard, ["tools that require one another in a circle need nothing: a, b, c, e"]);
+    let notice = "tools that require one another in a circle need nothing: a, b, c, e";
+    let heard = warnings(|| {
+        let dependencies = settings(&circle);
+        let settings = GuardSettings { dependencies, ..GuardSettings::default() };
+        let guard = desk::shop().settings(settings).build().unwrap();
+        assert_eq!(guard.notices(), [notice]);
+    });
+    assert_eq!(heard, Vec::<String>::new(), "whoever shows the notices says it");
     let waits = settings(&[("d", depends(&["x"], &[]))]);
     let heard = warnings(|| drop(check(&waits, &["d"], &[], &[], &[])));
     assert_eq!(heard, ["every tool waits for another one, so none does in this turn"]);

@@ -151,6 +151,7 @@ pub(crate) fn closed(execution_id: &str, result: &[u8]) -> Closed {
         category: None,
         exit_code: Some(0),
         truncated: false,
+        kept_whole: false,
         attempts: 1,
         ended_at: NOW + 40,
         duration_us: 39_500,

@@ -55,6 +55,7 @@ fn closed(opened: &Opened, result: &[u8]) -> Closed {
         category: None,
         exit_code: Some(0),
         truncated: false,
+        kept_whole: false,
         attempts: 1,
         ended_at: 1_735_999_999_163,
         duration_us: 39_500,

@@ -40,13 +40,16 @@ pub(super) fn run(
 }
 
 fn text(stats: &AuditStats, paint: Paint) -> String {
-    let AuditStats { calls, rejected, failed, missed, .. } = stats;
+    let AuditStats { calls, ran_ahead, rejected, failed, missed, .. } = stats;
     let span = match (stats.first, stats.last) {
         (Some(first), Some(last)) => format!(", {} to {}", minute(first), minute(last)),
         _ => String::new(),
     };
     let mut text = format!("{} calls{span}\n", paint.bold(&calls.to_string()));
     text += &format!("{failed} failed, {rejected} of them rejected before they ran\n");
+    if *ran_ahead > 0 {
+        text += &format!("{ran_ahead} ran ahead of the model\n");
+    }
     if *missed > 0 {
         text += &format!("{missed} could not be written down\n");
     }

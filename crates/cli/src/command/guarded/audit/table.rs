@@ -11,7 +11,7 @@ use super::problem_line;
 use crate::exit::{Complaint, Exit};
 
 /// The columns, named after the members of a line.
-const COLUMNS: [(&str, fn(&AuditLine) -> String); 20] = [
+const COLUMNS: [(&str, fn(&AuditLine) -> String); 22] = [
     ("seq", |line| line.seq.to_string()),
     ("ts", |line| time(line.at)),
     ("tool", |line| line.entry.tool.clone()),
@@ -32,6 +32,8 @@ const COLUMNS: [(&str, fn(&AuditLine) -> String); 20] = [
     ("caller_id", |line| line.entry.caller_id.clone().unwrap_or_default()),
     ("execution_id", |line| line.entry.execution_id.clone().unwrap_or_default()),
     ("correlation_id", |line| line.entry.correlation_id.clone().unwrap_or_default()),
+    ("speculative", |line| line.entry.speculative.to_string()),
+    ("cached_from", |line| line.entry.cached_from.clone().unwrap_or_default()),
     ("warnings", |line| line.entry.warnings.join(",")),
     ("digest", |line| line.digest.to_string()),
 ];
