@@ -77,7 +77,12 @@ impl Wire {
     pub(super) fn newest(body: &Value) -> String {
         let items = ["messages", "input", "contents"];
         let items = items.iter().map(|name| list(body, name)).find(|items| !items.is_empty());
-        items.and_then(<[Value]>::last).map(Value::to_string).unwrap_or_default()
+        // What a hook adds may come behind a result, as a message of the system.
+        let own = |item: &&Value| item["role"] == "system";
+        let items = items.unwrap_or_default().iter().rev();
+        let added = items.clone().take_while(own);
+        let newest = items.clone().find(|item| !own(item));
+        added.chain(newest).map(Value::to_string).collect::<Vec<_>>().join("\n")
     }
 
     /// A reply as the provider's blocks.

@@ -4,6 +4,9 @@ use super::super::scenario::Action;
 use super::served;
 
 pub(super) fn block(action: &Action, tools: &[String], id: usize) -> Value {
+    // It shows such tools only to a model that searches for them, and runs them all the same.
+    let hidden = |tool: &str| format!("mcp__files__{tool}");
+    let unseen;
     let (name, input) = match action {
         Action::Say(text) => return json!({ "type": "text", "text": text }),
         Action::Wait => return json!({ "type": "text", "text": "I wait." }),
@@ -18,7 +21,8 @@ pub(super) fn block(action: &Action, tools: &[String], id: usize) -> Value {
         }
         Action::Write { path, text } => ("Write", json!({ "file_path": path, "content": text })),
         Action::Call { tool, arguments } => {
-            (served(tools, tool).unwrap_or(tool), arguments.clone().into())
+            unseen = hidden(tool);
+            (served(tools, tool).unwrap_or(&unseen), arguments.clone().into())
         }
         Action::Delegate(task) => (delegate(tools), task_of(task)),
         Action::DelegateInBackground(task) => {
