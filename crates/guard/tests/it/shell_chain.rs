@@ -91,13 +91,16 @@ fn doubts_and_reasons_stand_wherever_the_call_does() {
     assert_eq!(codes, ["PLACEHOLDER_VALUE"], "{doubtful:#?}");
     let receipt = doubtful.receipt(&guard).unwrap().unwrap();
     let failed = run("shell", json!({ "command": "cat nothing-here" }));
-    assert!(failed.warnings.is_empty(), "{failed:#?}");
+    let codes: Vec<&str> = failed.warnings.iter().map(|issue| issue.code.0).collect();
+    assert_eq!(codes, ["UNGROUNDED_PATH"], "{failed:#?}");
     assert_eq!(failed.envelope.map(|envelope| envelope.exit_code), Some(1));
     let mut log = String::new();
     File::open(state.path().join("audit.jsonl")).unwrap().read_to_string(&mut log).unwrap();
     assert!(log.contains("ended with exit code 1: "), "{log}");
     assert_eq!(receipt.warnings, ["PLACEHOLDER_VALUE"]);
-    assert!(log.contains(r#""warnings":["PLACEHOLDER_VALUE"]"#), "{log}");
+    for code in ["PLACEHOLDER_VALUE", "UNGROUNDED_PATH"] {
+        assert!(log.contains(&format!(r#""warnings":["{code}"]"#)), "{log}");
+    }
 }
 
 #[test]
