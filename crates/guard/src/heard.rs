@@ -101,8 +101,11 @@ impl Context for Heard {
         let part = |c: char| c.is_alphanumeric() || c == '_';
         memchr::memmem::find_iter(self.text.as_bytes(), text.as_bytes()).any(|at| {
             let (before, after) = (self.text.get(..at), self.text.get(at + text.len()..));
-            !(text.starts_with(part) && before.is_some_and(|before| before.ends_with(part)))
-                && !(text.ends_with(part) && after.is_some_and(|after| after.starts_with(part)))
+            let goes_on_before = before.is_some_and(|before| before.ends_with(part));
+            let goes_on_after = after.is_some_and(|after| after.starts_with(part));
+            let within =
+                text.starts_with(part) && goes_on_before || text.ends_with(part) && goes_on_after;
+            !within
         })
     }
 

@@ -80,13 +80,14 @@ fn within(pointer: &str, text: &str, found: &mut Vec<Needle>) {
                 }
             }
         }
-        name if holds_path(name) && !text.contains(['/', '\\', '*', '?', '{', '$', ' ']) => {
-            if text.len() >= 3 && !text.chars().all(|c| c == '.') {
-                add(NeedleKind::Path, text, text);
-            }
-        }
+        name if holds_path(name) && is_bare_name(text) => add(NeedleKind::Path, text, text),
         _ => {}
     }
+}
+
+fn is_bare_name(text: &str) -> bool {
+    let plain = !text.contains(['/', '\\', '*', '?', '{', '$', ' ']);
+    plain && text.len() >= 3 && !text.chars().all(|c| c == '.')
 }
 
 /// The files that a command shows, but for those that it makes itself.
