@@ -244,7 +244,7 @@ impl Bench<'_, '_> {
             .deeds_before(turn)
             .any(|(execution, deed)| same(execution.tool(), tool) || same(&deed.tool, tool));
         if invoked && !at_hand {
-            return None;
+            return self.returned_by_none(stated, tool, turn);
         }
         let asserted = stated.headed
             || (known_tool && matches!(stated.tool_key, "toolname" | "commandexecuted"))
@@ -257,6 +257,24 @@ impl Bench<'_, '_> {
             && (known_tool || stated.headed || self.facts.transcript().catalog.is_known());
         let proven = complete && (stated.headed || stated.setting == Setting::Plain);
         proven.then(|| Fault::MissingId { tool: tool.to_owned() })
+    }
+
+    /// Where the executions of a tool have no ids to be cited: how an object differs from what the
+    /// latest of them returned, where none returned it.
+    fn returned_by_none(&self, stated: &Stated, tool: &str, turn: usize) -> Option<Fault> {
+        let stands = stated.headed || stated.alone && stated.setting == Setting::Plain;
+        if !stands || stated.rest.is_empty() || !self.facts.is_complete_before(turn) {
+            return None;
+        }
+        let mut latest = None;
+        for (execution, deed) in self.facts.deeds_before(turn) {
+            if same(execution.tool(), tool) || same(&deed.tool, tool) {
+                let text = execution.text();
+                let recorded = serde_json::from_str(text).unwrap_or_else(|_| text.into());
+                latest.get_or_insert(difference(&stated.rest, &recorded)?);
+            }
+        }
+        latest.map(Fault::Altered)
     }
 
     /// Whether an object stands by itself as the result of something that is named like a tool,
@@ -440,6 +458,16 @@ mod tests {
             check("up", made_up, &["CS006 error"]);
         }
         check(UP, "{\"tool\": \"ping\", \"result\": {\"state\": \"up\"}}", &["CS006 error"]);
+        // No id was at hand: then it has to be what some call returned.
+        check("7", "Tool result: {\"tool_name\": \"ping\", \"result\": \"8\"}", &["CS005 error"]);
+        check(
+            "7",
+            "{\"tool_name\": \"ping\", \"exit_code\": 0, \"stdout\": \"42 passed\"}",
+            &["CS005 error"],
+        );
+        check("7 hosts", "Tool result: {\"tool_name\": \"ping\", \"result\": \"7 hosts\"}", &[]);
+        check("7 hosts", "{\"tool_name\": \"ping\", \"hosts\": 7}", &[]);
+        check("7", "It printed {\"tool_name\": \"ping\", \"result\": \"8\"} once.", &[]);
         check(
             UP,
             &format!(
