@@ -338,7 +338,8 @@ fn is_password(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
     if NOT.contains(&lower.as_str()) || about_itself || is_path(value) {
         return false;
     }
-    let phrase = starts_with_ignoring_case(hit.lead, "passphrase");
+    let phrase = starts_with_ignoring_case(hit.lead, "passphrase")
+        || hit.lead.trim_end_matches(['"', '\'']).ends_with('=') && is_in_capitals(hit.lead);
     if quoted {
         let code = value.starts_with([')', ',', '+', ']', ':', '|']);
         return value.len() >= 4 && !code && (phrase || !value.contains(char::is_whitespace));
@@ -347,9 +348,13 @@ fn is_password(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
         return false;
     }
     // `PASSWORD=letters` stands in files of settings; `password: letters` is a type or a variable.
-    let setting = hit.lead.ends_with('=')
-        && hit.lead.chars().all(|c| !c.is_lowercase() && !c.is_whitespace());
+    let setting = hit.lead.ends_with('=') && is_in_capitals(hit.lead);
     !letters || setting
+}
+
+/// `DB_PASSWORD=`: a variable or a setting, and no sentence.
+fn is_in_capitals(lead: &str) -> bool {
+    lead.chars().all(|c| !c.is_lowercase() && !c.is_whitespace())
 }
 
 /// `pwd` is a password where it holds no path.

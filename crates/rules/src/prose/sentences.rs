@@ -108,10 +108,19 @@ fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize) -> bool 
         // A line break ends a sentence unless the next line plainly goes on.
         _ if breaks == 1 => {
             matches!(token.kind, TokenKind::Symbol(':' | ';' | '.'))
-                || !(next_char.is_lowercase() || matches!(token.kind, TokenKind::Symbol(',')))
+                || !(next_char.is_lowercase()
+                    || matches!(token.kind, TokenKind::Symbol(','))
+                    // No sentence ends with "the".
+                    || token.tags.any(Tags::DETERMINER) && text.get(..end).is_some_and(ends_with_article))
         }
         _ => false,
     }
+}
+
+/// "the", "a", "an".
+fn ends_with_article(text: &str) -> bool {
+    let word = text.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    word.eq_ignore_ascii_case("the") || ["a", "an"].contains(&word)
 }
 
 #[cfg(test)]
@@ -131,6 +140,8 @@ mod tests {
         check("He said \"ok.\" Then left.", &["He said \"ok.\"", "Then left."]);
         check("First line\nSecond line", &["First line", "Second line"]);
         check("a soft\nwrapped line", &["a soft\nwrapped line"]);
+        check("I used the\nWebSearch tool.", &["I used the\nWebSearch tool."]);
+        check("Plan A\nPlan B", &["Plan A", "Plan B"]);
         check("Is it? Yes.", &["Is it?", "Yes."]);
         check("Items:\nnext", &["Items:", "next"]);
         check("Visit https://a.b/c?d=e. Bye", &["Visit https://a.b/c?d=e.", "Bye"]);
