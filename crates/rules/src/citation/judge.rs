@@ -454,6 +454,7 @@ mod tests {
             "{\"tool_name\": \"trace_route\", \"result\": {\"hops\": 4}}",
             "{\"command_executed\": \"trace_route(host='a')\", \"output\": \"4 hops\"}",
             "Here it is:\n{\"function\": \"traceRoute\", \"result\": 4}",
+            "Route of the line: {\"tool_name\": \"trace_route\", \"hops\": 4}",
         ] {
             check("up", made_up, &["CS006 error"]);
         }

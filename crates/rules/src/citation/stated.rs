@@ -34,7 +34,7 @@ pub(crate) struct Stated {
     pub(crate) headed: bool,
     /// What it stands in.
     pub(crate) setting: Setting,
-    /// It begins a line.
+    /// It begins a line, or words introduce it with a colon.
     pub(crate) alone: bool,
 }
 
@@ -94,8 +94,8 @@ pub(crate) fn cited(text: &str) -> Cited {
             let headed = is_headed(text, literal.span.start);
             let setting = fences.setting(literal.span.start);
             let before = text.get(..literal.span.start).unwrap_or_default();
-            let alone = before.trim_end_matches([' ', '\t']).lines().last().is_none()
-                || before.trim_end_matches([' ', '\t']).ends_with('\n');
+            let before = before.trim_end_matches([' ', '\t']);
+            let alone = before.is_empty() || before.ends_with(['\n', ':']);
             Stated { alone, ..stated(literal.span, literal.members, headed, setting) }
         })
         .filter(|stated| stated.id.is_some() || stated.tool.is_some())
