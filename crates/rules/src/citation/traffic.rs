@@ -47,7 +47,7 @@ pub(crate) fn traffic(text: &str) -> Vec<Traffic> {
 }
 
 /// Some of which all printed traffic has, in any case.
-const SIGNS: [&str; 13] = [
+const SIGNS: [&str; 14] = [
     "observation",
     "action",
     "<function_",
@@ -61,6 +61,7 @@ const SIGNS: [&str; 13] = [
     "result",
     "output",
     "response",
+    "returned",
 ];
 
 fn may_hold(text: &str) -> bool {

@@ -1,5 +1,7 @@
 //! What one line of printed tool traffic is.
 
+use crate::prose::sets;
+
 /// The language of a fence line; empty when it has none.
 pub(super) fn fence(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("```").or_else(|| line.strip_prefix("~~~"))?;
@@ -28,18 +30,8 @@ pub(super) fn result_heading(line: &str) -> Option<&str> {
     if let Some(content) = result_of_call(bare) {
         return Some(content);
     }
-    let heads = [
-        "tool result",
-        "tool_result",
-        "tool output",
-        "tool_output",
-        "tool response",
-        "tool_response",
-        "function result",
-        "function output",
-        "tool call result",
-    ];
-    let head = heads.iter().find(|head| {
+    let bare = bare.strip_prefix("The ").or(bare.strip_prefix("the ")).unwrap_or(bare);
+    let head = sets::RESULT_HEADS.list.iter().find(|head| {
         bare.get(..head.len()).is_some_and(|start| start.eq_ignore_ascii_case(head))
     })?;
     let rest = bare.get(head.len()..)?;
