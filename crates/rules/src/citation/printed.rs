@@ -25,7 +25,7 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim>
         return None;
     }
     // What names its tool is a citation, which other rules judge.
-    if one.firmness == Firmness::Heading && !cited(one.span.of(text)).objects.is_empty() {
+    if one.firmness != Firmness::Markup && !cited(one.span.of(text)).objects.is_empty() {
         return None;
     }
     is_invented(facts, answer, &one.lines, one.firmness).then(|| Claim {
@@ -73,7 +73,10 @@ fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness:
     let complete = facts.is_complete_before(turn);
     let firm = match firmness {
         Firmness::Markup => true,
-        Firmness::Heading if facts.record().before(turn).next().is_none() => true,
+        Firmness::Heading | Firmness::Summary if facts.record().before(turn).next().is_none() => {
+            true
+        }
+        Firmness::Summary => false,
         Firmness::Heading => {
             // Words may paraphrase a result; numbers have to come from somewhere.
             let numbers: Vec<String> = missing

@@ -4,7 +4,7 @@ use counterfoil_model::Span;
 
 use super::traffic_line::{
     attribute, begins_anew, fence, is_exit, label, opening_tag, printed_object_tool, printed_tool,
-    result_heading,
+    result_heading, sums_up,
 };
 use crate::values::Signs;
 
@@ -28,6 +28,8 @@ pub(crate) enum Firmness {
     Markup,
     /// Words such as "Tool result:", which may introduce a paraphrase.
     Heading,
+    /// Words such as "The tool returned:", which may introduce the agent's own summary.
+    Summary,
 }
 
 /// Finds printed output. Inline code, prose about markup, and blocks of a language are left out.
@@ -135,7 +137,8 @@ impl<'t> Scan<'t> {
             self.exit(span, line);
         } else if let Some(rest) = result_heading(line) {
             let lines = self.output(span, rest, Until::Blank);
-            self.close(span, lines, Some(Firmness::Heading));
+            let firmness = if sums_up(line) { Firmness::Summary } else { Firmness::Heading };
+            self.close(span, lines, Some(firmness));
         }
     }
 

@@ -24,6 +24,15 @@ pub(super) fn begins_anew(line: &str) -> bool {
         .any(|word| label(line, word).is_some())
 }
 
+/// Whether a heading says "returned" or "result of": in a sentence it may sum up what a call gave.
+pub(super) fn sums_up(line: &str) -> bool {
+    let head = line.split(':').next().unwrap_or(line).to_ascii_lowercase();
+    head.contains("returned")
+        || head.contains("execution")
+        || head.contains("result of")
+        || head.contains("result from")
+}
+
 /// What follows "Tool result:" or "Result of the call call_1:", or stands under "[Tool result]".
 pub(super) fn result_heading(line: &str) -> Option<&str> {
     let bare = line.trim_start_matches(['*', '#', '_', '[', ' ']);
