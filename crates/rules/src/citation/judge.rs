@@ -259,8 +259,8 @@ impl Bench<'_, '_> {
         proven.then(|| Fault::MissingId { tool: tool.to_owned() })
     }
 
-    /// Where the executions of a tool have no ids to be cited: how an object differs from what the
-    /// latest of them returned, where none returned it.
+    /// Where the executions of a tool have no ids to be cited: the number that an object has in place
+    /// of another one in what the latest of them returned, where none returned it. Words may sum up.
     fn returned_by_none(&self, stated: &Stated, tool: &str, turn: usize) -> Option<Fault> {
         let stands = stated.headed || stated.alone && stated.setting == Setting::Plain;
         if !stands || stated.rest.is_empty() || !self.facts.is_complete_before(turn) {
@@ -271,7 +271,12 @@ impl Bench<'_, '_> {
             if same(execution.tool(), tool) || same(&deed.tool, tool) {
                 let text = execution.text();
                 let recorded = serde_json::from_str(text).unwrap_or_else(|_| text.into());
-                latest.get_or_insert(difference(&stated.rest, &recorded)?);
+                let found = difference(&stated.rest, &recorded)?;
+                let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+                if !is_number(&found.stated) || !is_number(&found.recorded) {
+                    return None;
+                }
+                latest.get_or_insert(found);
             }
         }
         latest.map(Fault::Altered)
@@ -461,11 +466,9 @@ mod tests {
         check(UP, "{\"tool\": \"ping\", \"result\": {\"state\": \"up\"}}", &["CS006 error"]);
         // No id was at hand: then it has to be what some call returned.
         check("7", "Tool result: {\"tool_name\": \"ping\", \"result\": \"8\"}", &["CS005 error"]);
-        check(
-            "7",
-            "{\"tool_name\": \"ping\", \"exit_code\": 0, \"stdout\": \"42 passed\"}",
-            &["CS005 error"],
-        );
+        check("{\"hosts\": 7}", "{\"tool_name\": \"ping\", \"hosts\": 8}", &["CS005 error"]);
+        check("7 hosts up", "{\"tool_name\": \"ping\", \"result\": \"all 7 are up\"}", &[]);
+        check("[1, 2]", "{\"tool_name\": \"ping\", \"result\": {\"count\": 2}}", &[]);
         check("7 hosts", "Tool result: {\"tool_name\": \"ping\", \"result\": \"7 hosts\"}", &[]);
         check("7 hosts", "{\"tool_name\": \"ping\", \"hosts\": 7}", &[]);
         check("7", "It printed {\"tool_name\": \"ping\", \"result\": \"8\"} once.", &[]);
