@@ -5,6 +5,7 @@
 //!
 //! Start with [`check`]; the rules stand in two tables, `claims::RULES` and `call::RULES`.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 #[macro_use]
 mod prose;

@@ -357,40 +357,19 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     if !matches!(family, Family::Create | Family::Update) {
         return false;
     }
-    let range = match predicate.voice {
+    let phrase = prose.tokens(match predicate.voice {
         Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
         _ => predicate.subject_tokens.clone(),
-    };
-    let thing =
-        || prose.tokens(range.clone()).iter().take(8).take_while(|t| !t.has(Tags::PREPOSITION));
-    // "the code paths", "the Go version, from 1.24 to 1.25": no text.
-    let numbered = prose.tokens(range.clone()).iter().any(|t| t.kind == TokenKind::Number);
-    let noun = |t: &Token| t.kind == TokenKind::Word && t.tags.is_empty() && !t.quoted;
-    let mut words = thing().peekable();
-    let mut of_text = false;
-    while let Some(word) = words.next() {
-        let head = !words.peek().is_some_and(|next| noun(next));
-        let release = numbered && prose.is(word, words!["version"]);
-        of_text |= word.has(Tags::TEXT_NOUN) && head && !release;
-    }
-    // "a note to your account": where that is kept, and not in the message.
-    let kept = prose.tokens(predicate.object_tokens.clone()).windows(3).any(|words| {
-        let [to, your, place] = words else { return false };
-        prose.is(to, words!["to", "on", "in"])
-            && your.has(Tags::USER_OWN)
-            && prose
-                .is(place, words!["account", "order", "booking", "reservation", "profile", "file"])
     });
-    if kept {
+    if is_kept_with_user(prose, predicate) {
         return false;
     }
     // "your task list" is the user's, and no part of the message.
-    let theirs = thing().any(|t| t.has(Tags::USER_OWN));
+    let theirs = head_of(phrase).any(|t| t.has(Tags::USER_OWN));
     // "added it to the list of items": the message, or a block of it, is that list.
     let adds = verb.starts_with("add") || verb.starts_with("includ");
-    let listed =
-        adds && !theirs && prose.tokens(range.clone()).iter().any(|t| t.has(Tags::TEXT_NOUN));
-    let of_text = (of_text || listed || prose.shows_code)
+    let listed = adds && !theirs && phrase.iter().any(|t| t.has(Tags::TEXT_NOUN));
+    let of_text = (names_text(prose, phrase) || listed || prose.shows_code)
         && (family == Family::Create
             || (!theirs && sets::CHANGES_A_TEXT.list.iter().any(|stem| verb.starts_with(stem))));
     // What was only written may be the message; what was made is shown in it, as a list or a block.
@@ -411,6 +390,36 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
                 || word.strip_suffix('s').is_some_and(|one| one.eq_ignore_ascii_case(kept))
         })
     };
-    let filed = !prose.shows_code && thing().any(kind);
+    let filed = !prose.shows_code && head_of(phrase).any(kind);
     of_text || (writes && !filed && matches!(predicate.voice, Voice::Active | Voice::Bare))
+}
+
+/// Whether a phrase names a text: not "the code paths", nor "the Go version, from 1.24 to 1.25".
+fn names_text(prose: &Prose<'_>, phrase: &[Token]) -> bool {
+    let numbered = phrase.iter().any(|t| t.kind == TokenKind::Number);
+    let noun = |t: &Token| t.kind == TokenKind::Word && t.tags.is_empty() && !t.quoted;
+    let mut words = head_of(phrase).peekable();
+    let mut of_text = false;
+    while let Some(word) = words.next() {
+        let head = !words.peek().is_some_and(|next| noun(next));
+        let release = numbered && prose.is(word, words!["version"]);
+        of_text |= word.has(Tags::TEXT_NOUN) && head && !release;
+    }
+    of_text
+}
+
+/// The words of a phrase before what only says more of it.
+fn head_of(phrase: &[Token]) -> impl Iterator<Item = &Token> {
+    phrase.iter().take(8).take_while(|t| !t.has(Tags::PREPOSITION))
+}
+
+/// "a note to your account": where that is kept, and not in the message.
+fn is_kept_with_user(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    prose.tokens(predicate.object_tokens.clone()).windows(3).any(|words| {
+        let [to, your, place] = words else { return false };
+        prose.is(to, words!["to", "on", "in"])
+            && your.has(Tags::USER_OWN)
+            && prose
+                .is(place, words!["account", "order", "booking", "reservation", "profile", "file"])
+    })
 }

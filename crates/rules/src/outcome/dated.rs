@@ -5,25 +5,57 @@ use crate::prose::{Clause, Prose, Tags, Token, TokenKind};
 /// "before the last change", "after the first of them", in the clause or as all that the next one
 /// says: of a run behind which there was more. "All pass now; before the change two failed" is not.
 pub(super) fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let which = Tags::DETERMINER.or(Tags::THING).or(Tags::AGENT_OWN);
-    let dates = |tokens: &[Token]| {
-        tokens.windows(3).any(|words| {
-            let [when, the, one] = words else { return false };
-            // What is committed is what was there.
-            let kept = prose.is(one, words!["commit", "push", "merge", "release", "tag", "pull"]);
-            // "before `find` became nullable"
-            let named = matches!(the.kind, TokenKind::Code | TokenKind::Identifier);
-            let before = prose.is(when, words!["before"])
-                && (named || the.has(which))
-                && !the.has(Tags::AGENT)
-                && !kept;
-            before
-                || (prose.is(when, words!["after"])
-                    && the.has(which)
-                    && prose.is(one, words!["first"]))
-        })
-    };
     let own = prose.tokens(clause.tokens.clone());
+    let behind = || {
+        date_behind(prose, clause)
+            .is_some_and(|next| dates_run(prose, prose.tokens(next.tokens.clone())))
+    };
+    !clause.tags.any(Tags::NOW)
+        && (is_of_then(prose, own) || is_of_old(prose, own) || dates_run(prose, own) || behind())
+}
+
+/// Words that say which change or which run is meant.
+const WHICH: Tags = Tags::DETERMINER.or(Tags::THING).or(Tags::AGENT_OWN);
+
+/// "before the last change", "after the first of them"
+fn dates_run(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    tokens.windows(3).any(|words| {
+        let [when, the, one] = words else { return false };
+        // What is committed is what was there.
+        let kept = prose.is(one, words!["commit", "push", "merge", "release", "tag", "pull"]);
+        // "before `find` became nullable"
+        let named = matches!(the.kind, TokenKind::Code | TokenKind::Identifier);
+        let before = prose.is(when, words!["before"])
+            && (named || the.has(WHICH))
+            && !the.has(Tags::AGENT)
+            && !kept;
+        before
+            || (prose.is(when, words!["after"]) && the.has(WHICH) && prose.is(one, words!["first"]))
+    })
+}
+
+/// "34 of 34 passed at that point"
+fn is_of_then(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    tokens.windows(3).any(|words| {
+        let [at, that, time] = words else { return false };
+        prose.is(at, words!["at"])
+            && prose.is(that, words!["that", "the"])
+            && prose.is(time, words!["point", "time", "stage"])
+    })
+}
+
+/// "passed under the old version"
+fn is_of_old(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    tokens.windows(3).any(|words| {
+        let [under, the, old] = words else { return false };
+        prose.is(under, words!["under", "with", "on", "in"])
+            && the.has(WHICH)
+            && prose.is(old, words!["old", "previous", "former", "earlier", "prior"])
+    })
+}
+
+/// The clause behind that says no more than when it was.
+fn date_behind<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<&'p Clause> {
     let worded = |c: &&Clause| {
         let mut tokens = prose.tokens(c.tokens.clone()).iter();
         tokens.any(|t| t.kind == TokenKind::Word)
@@ -43,7 +75,7 @@ pub(super) fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
         tokens.all(|t| is_mark(t) || (t.has(lead) && !when(t)))
     };
     let mut rest = prose.clauses.iter().skip(from).take(4).filter(worded);
-    let behind = rest.find(|c| !(sum(c) || leads(c))).filter(|next| {
+    rest.find(|c| !(sum(c) || leads(c))).filter(|next| {
         let other = Tags::FAILURE.or(Tags::TROUBLE).or(Tags::PASSING).or(Tags::NOW);
         let tokens = prose.tokens(next.tokens.clone());
         let mut worded = tokens.iter().filter(|t| t.kind == TokenKind::Word);
@@ -51,26 +83,7 @@ pub(super) fn is_dated(prose: &Prose<'_>, clause: &Clause) -> bool {
         next.sentence == clause.sentence
             && first.is_some_and(when)
             && !tokens.iter().any(|t| t.has(other) || t.kind == TokenKind::Number)
-    });
-    // "34 of 34 passed at that point"
-    let then = own.windows(3).any(|words| {
-        let [at, that, time] = words else { return false };
-        prose.is(at, words!["at"])
-            && prose.is(that, words!["that", "the"])
-            && prose.is(time, words!["point", "time", "stage"])
-    });
-    // "passed under the old version"
-    let old = own.windows(3).any(|words| {
-        let [under, the, old] = words else { return false };
-        prose.is(under, words!["under", "with", "on", "in"])
-            && the.has(which)
-            && prose.is(old, words!["old", "previous", "former", "earlier", "prior"])
-    });
-    !clause.tags.any(Tags::NOW)
-        && (then
-            || old
-            || dates(own)
-            || behind.is_some_and(|next| dates(prose.tokens(next.tokens.clone()))))
+    })
 }
 
 fn is_mark(token: &Token) -> bool {

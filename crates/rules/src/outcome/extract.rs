@@ -92,57 +92,8 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
             lints = true;
             discloses |= !speaks_of_lint(prose, clause);
         }
-        if !matches!(clause.mood, Mood::Asserted | Mood::Relative) {
-            continue;
-        }
-        let elsewhere = is_of_another_session(prose, clause) || is_said_by_user(prose, clause);
-        if elsewhere
-            || is_tabular(prose, clause)
-            || is_agenda(prose, clause)
-            || looks_back(prose, clause)
-        {
-            continue;
-        }
-        let verdict = may_give_verdict(prose, clause);
-        let run = check_run(prose, clause);
-        if !verdict && run.is_none() || is_order(prose, clause) || is_supposed(prose, index) {
-            continue;
-        }
-        let mut checks = Vec::new();
-        if verdict && clause.mood == Mood::Asserted {
-            checks = checks_that_pass(prose, clause);
-        }
-        if verdict && checks.is_empty() {
-            checks = check_before(prose, index);
-        }
-        if verdict && checks.is_empty() && clause.mood == Mood::Asserted {
-            checks = check_resumed(prose, index);
-        }
-        if clause.mood != Mood::Asserted {
-            claims.extend(
-                checks.into_iter().map(|(f, at)| outcome_claim(prose, clause, f, at, answer.turn)),
-            );
-            continue;
-        }
-        let silent = checks.is_empty();
-        for (family, at) in checks {
-            claims.push(outcome_claim(prose, clause, family, at, answer.turn));
-        }
-        if let Some(at) = everything(prose, clause).filter(|_| verdict && silent) {
-            let claim = outcome_claim(prose, clause, Family::Test, at, answer.turn);
-            let listed = checks_behind(prose, clause);
-            if listed.is_empty() {
-                // "I ran the suite, all passed": of the tests that the sentence is about.
-                let general = !is_about_tests(prose, clause);
-                claims.push(OutcomeClaim { general, ..claim });
-            }
-            for (family, at) in listed {
-                claims.push(outcome_claim(prose, clause, family, at, answer.turn));
-            }
-        }
-        if let Some((family, at, proves)) = run {
-            let claim = outcome_claim(prose, clause, family, at, answer.turn);
-            claims.push(OutcomeClaim { ran: true, proves, ..claim });
+        if may_claim(prose, clause) {
+            add_claims(answer, index, clause, &mut claims);
         }
     }
     for claim in &mut claims {
@@ -153,6 +104,61 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         claim.ran &= discloses || !claim.proves;
     }
     claims
+}
+
+/// Whether a clause tells of this session, in words of the agent's own.
+fn may_claim(prose: &Prose<'_>, clause: &Clause) -> bool {
+    matches!(clause.mood, Mood::Asserted | Mood::Relative)
+        && !is_of_another_session(prose, clause)
+        && !is_said_by_user(prose, clause)
+        && !is_tabular(prose, clause)
+        && !is_agenda(prose, clause)
+        && !looks_back(prose, clause)
+}
+
+/// Adds what one clause claims.
+fn add_claims(answer: &Answer<'_>, index: usize, clause: &Clause, claims: &mut Vec<OutcomeClaim>) {
+    let prose = &answer.prose;
+    let claim = |(family, at)| outcome_claim(prose, clause, family, at, answer.turn);
+    let verdict = may_give_verdict(prose, clause);
+    let run = check_run(prose, clause);
+    if !verdict && run.is_none() || is_order(prose, clause) || is_supposed(prose, index) {
+        return;
+    }
+    let checks = if verdict { checks_of(prose, index, clause) } else { Vec::new() };
+    let silent = checks.is_empty();
+    claims.extend(checks.into_iter().map(claim));
+    if clause.mood != Mood::Asserted {
+        return;
+    }
+    if let Some(at) = everything(prose, clause).filter(|_| verdict && silent) {
+        let listed = checks_behind(prose, clause);
+        if listed.is_empty() {
+            // "I ran the suite, all passed": of the tests that the sentence is about.
+            let general = !is_about_tests(prose, clause);
+            claims.push(OutcomeClaim { general, ..claim((Family::Test, at)) });
+        }
+        claims.extend(listed.into_iter().map(claim));
+    }
+    if let Some((family, at, proves)) = run {
+        claims.push(OutcomeClaim { ran: true, proves, ..claim((family, at)) });
+    }
+}
+
+/// The checks that a verdict is given on: in the clause, or told of before it.
+fn checks_of(prose: &Prose<'_>, index: usize, clause: &Clause) -> Vec<(Family, usize)> {
+    let asserted = clause.mood == Mood::Asserted;
+    let mut checks = Vec::new();
+    if asserted {
+        checks = checks_that_pass(prose, clause);
+    }
+    if checks.is_empty() {
+        checks = check_before(prose, index);
+    }
+    if checks.is_empty() && asserted {
+        checks = check_resumed(prose, index);
+    }
+    checks
 }
 
 /// "`test_parse` passes", "the test `test_parse` passes": the name.
@@ -263,17 +269,9 @@ fn outcome_claim(
 /// The checks that the clause says came out well, each with the token that names it.
 fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> {
     let tokens = prose.tokens(clause.tokens.clone());
-    let own = |t: &Token| !t.quoted && t.kind == TokenKind::Word;
     let clear = clears(prose, tokens);
+    let passed = passed_behind(prose, tokens);
     let sum = sum_of_run(prose, clause).map(|at| (Family::Test, clause.tokens.start + at));
-    let verb = tokens.iter().position(|t| prose.is(t, words!["pass", "passes", "passed"]));
-    let passed = verb.and_then(|verb| {
-        (verb + 1..tokens.len()).find(|&at| {
-            tokens.get(at).is_some_and(own)
-                && check_at(prose, tokens, at).is_some()
-                && is_passed(prose, tokens, at)
-        })
-    });
     let verdict = passing_at(prose, tokens).or(clear).or(passed);
     let built = || builds_at(prose, tokens).map(|at| (Family::Build, clause.tokens.start + at));
     let built = if verdict.is_none() && sum.is_none() { built() } else { None };
@@ -281,44 +279,88 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
         return Vec::new();
     }
     let open = Tags::MODAL.or(Tags::EARLIER).or(Tags::HEDGE);
-    let describes = |at: usize| describes_check(prose, tokens, at);
-    if tokens.iter().enumerate().any(|(at, t)| t.has(open) && !describes(at)) {
+    if tells(prose, tokens, open, Tags::default()) || is_of_some(prose, clause) {
         return Vec::new();
     }
-    let part = is_fraction(prose, tokens) || is_some_of(prose, tokens);
-    if part || excepts(prose, clause) || some_fail(prose, clause) {
-        return Vec::new();
-    }
-    let told = |tags: Tags, but: Tags| {
-        tokens.iter().enumerate().any(|(at, t)| t.has(tags) && !t.has(but) && !describes(at))
-    };
-    let negated = told(Tags::NEGATION.or(Tags::FAILURE), Tags::TROUBLE);
-    let troubled = told(Tags::TROUBLE.or(Tags::FAILURE), Tags::default());
+    let negated = tells(prose, tokens, Tags::NEGATION.or(Tags::FAILURE), Tags::TROUBLE);
+    let troubled = tells(prose, tokens, Tags::TROUBLE.or(Tags::FAILURE), Tags::default());
     if (negated || troubled) && clear.is_none() {
         return Vec::new();
     }
-    let Some(verdict) = verdict else {
+    let Some(at) = verdict else {
         return sum.or(built.filter(|_| !negated && !troubled)).into_iter().collect();
     };
-    if ends_before(prose, clause.tokens.start + verdict) {
+    if ends_before(prose, clause.tokens.start + at) {
         return Vec::new();
     }
+    let mut found = checks_in_place(prose, clause, &Verdict { at, clear, passed });
+    if found.is_empty() {
+        found.extend(sum);
+    }
+    // A run that passes is one check, also when the noun is made of two: "build tests".
+    if found.iter().any(|&(f, _)| f == Family::Test) && tokens.len() < 5 {
+        found.retain(|&(f, _)| f == Family::Test || found_joined(prose, tokens));
+    }
+    found
+}
+
+/// Where a clause says that a check came out well.
+struct Verdict {
+    at: usize,
+    /// Where it says that there is no trouble.
+    clear: Option<usize>,
+    /// The check that something is said to have passed.
+    passed: Option<usize>,
+}
+
+fn is_own_word(token: &Token) -> bool {
+    !token.quoted && token.kind == TokenKind::Word
+}
+
+/// "It passes clippy": the check behind the verb.
+fn passed_behind(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
+    let verb = tokens.iter().position(|t| prose.is(t, words!["pass", "passes", "passed"]))?;
+    (verb + 1..tokens.len()).find(|&at| {
+        tokens.get(at).is_some_and(is_own_word)
+            && check_at(prose, tokens, at).is_some()
+            && is_passed(prose, tokens, at)
+    })
+}
+
+/// Whether a word with one of the tags, and none of the others, does more than describe a check.
+fn tells(prose: &Prose<'_>, tokens: &[Token], tags: Tags, but: Tags) -> bool {
+    let describes = |at: usize| describes_check(prose, tokens, at);
+    tokens.iter().enumerate().any(|(at, t)| t.has(tags) && !t.has(but) && !describes(at))
+}
+
+/// Whether a verdict is on some of the checks only.
+fn is_of_some(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let tokens = prose.tokens(clause.tokens.clone());
+    is_fraction(prose, tokens)
+        || is_some_of(prose, tokens)
+        || excepts(prose, clause)
+        || some_fail(prose, clause)
+}
+
+/// The checks that stand where the verdict speaks of them, one of each kind and every linter.
+fn checks_in_place(prose: &Prose<'_>, clause: &Clause, verdict: &Verdict) -> Vec<(Family, usize)> {
+    let tokens = prose.tokens(clause.tokens.clone());
     let mut found: Vec<(Family, usize)> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let named = || is_name(prose, clause.tokens.start + i).then_some(Family::Test);
         let Some(family) = check_at(prose, tokens, i).or_else(named) else { continue };
-        if !(own(token) || token.kind == TokenKind::Code)
+        if !(is_own_word(token) || token.kind == TokenKind::Code)
             || found.iter().any(|&(known, _)| known == family && family != Family::Lint)
         {
             continue;
         }
         let verbal = token.noun.is_none();
         let later = || passing_at(prose, tokens.get(i + 1..).unwrap_or_default()).is_some();
-        let in_place = i < verdict
-            || (verbal && i <= verdict)
-            || clear.is_some()
+        let in_place = i < verdict.at
+            || (verbal && i <= verdict.at)
+            || verdict.clear.is_some()
             || later()
-            || passed == Some(i);
+            || verdict.passed == Some(i);
         if in_place
             && !is_wished(prose, tokens, i)
             && !is_part(prose, tokens, i)
@@ -326,13 +368,6 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
         {
             found.push((family, clause.tokens.start + i));
         }
-    }
-    if found.is_empty() {
-        found.extend(sum);
-    }
-    // A run that passes is one check, also when the noun is made of two: "build tests".
-    if found.iter().any(|&(f, _)| f == Family::Test) && tokens.len() < 5 {
-        found.retain(|&(f, _)| f == Family::Test || found_joined(prose, tokens));
     }
     found
 }

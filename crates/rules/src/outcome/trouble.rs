@@ -4,7 +4,7 @@ use counterfoil_model::Family;
 
 use super::verdict::{check_at, describes_check, passing_at};
 use crate::prose::{
-    Action, Clause, Kinds, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words,
+    Action, Clause, Kinds, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
 
 /// A mark that stands for "failed".
@@ -15,72 +15,79 @@ pub(super) fn is_cross(token: &Token) -> bool {
 /// Where the clause says that there is no trouble: "no lint errors", "0 issues", "without
 /// errors", "no failing tests", "all warnings are resolved".
 pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
+    no_trouble(prose, tokens)
+        .or_else(|| none_fails(prose, tokens))
+        .or_else(|| nothing_broke(prose, tokens))
+        .or_else(|| linter_is_silent(prose, tokens))
+        .or_else(|| trouble_is_over(prose, tokens))
+}
+
+/// "no lint errors", "0 issues"
+fn no_trouble(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     const NONE: &Words = words!["no", "0", "zero", "without", "any", "single"];
-    const SILENT: &Words =
-        words!["finds", "found", "reports", "reported", "flags", "flagged", "raised"];
-    const OVER: &Words = words!["resolved", "fixed", "gone", "cleared", "addressed"];
-    let absent = tokens.iter().enumerate().position(|(i, token)| {
+    tokens.iter().enumerate().position(|(i, token)| {
         let before = || tokens.get(i.saturating_sub(3)..i).unwrap_or_default().iter();
         let trouble = token.has(Tags::TROUBLE) || fails(prose, token);
         trouble && before().any(|t| prose.is(t, NONE))
-    });
-    // "none of the tests fail", "nothing fails now"
-    let none = || {
-        let nothing = tokens.iter().position(|t| prose.is(t, words!["none", "nothing"]))?;
-        let behind = tokens.get(nothing + 1..)?;
-        let small = Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::ADVERB).or(Tags::NOW);
-        let small = small.or(Tags::BE).or(Tags::AGENT_OWN);
-        let failing =
-            behind.iter().position(|t| fails(prose, t) && !prose.is(t, words!["broken"]))?;
-        let plain = behind.get(..failing)?.iter();
-        let tests = |t: &Token| t.noun == Some(Family::Test) || t.has(small);
-        plain.into_iter().all(tests).then_some(nothing + 1 + failing)
-    };
-    // "nothing else broke"
-    let intact = || {
-        let tests = |at: usize| tokens.get(at).is_some_and(|t| t.noun == Some(Family::Test));
-        let nothing = tokens.iter().enumerate().position(|(at, t)| {
-            t.has(Tags::NEGATION)
-                && (prose.is(t, words!["nothing"]) || (prose.is(t, words!["no"]) && tests(at + 1)))
-        })?;
-        let broke = tokens.get(nothing + 1..)?.iter().position(|t| {
-            prose
-                .is(t, words!["broke", "broken", "breaks", "break", "failed", "fails", "regressed"])
-        })?;
-        (broke < 4).then_some(nothing + 1 + broke)
-    };
-    // "ruff has nothing to report"
-    let silent = || {
-        if !tokens.iter().any(|t| t.has(Tags::NEGATION)) {
-            return None;
-        }
-        let lints = |at: &usize| check_at(prose, tokens, *at) == Some(Family::Lint);
-        let linter = (0..tokens.len()).find(lints)?;
-        let behind = tokens.get(linter + 1..)?;
-        // "clippy no longer complains"
-        let over = behind.windows(3).position(|words| {
-            let [no, longer, complains] = words else { return false };
-            let complains = prose.is(complains, words!["complains", "complaining", "objects"]);
-            complains && prose.is(no, words!["no"]) && prose.is(longer, words!["longer"])
-        });
-        if let Some(over) = over {
-            return Some(linter + 1 + over);
-        }
-        let nothing = behind.iter().position(|t| prose.is(t, words!["nothing"]))?;
-        let tells = words!["report", "complain", "say", "find", "flag"];
-        let verb = |t: &Token| prose.is(t, SILENT);
-        let closed = behind.get(nothing + 1).is_none_or(|t| !prose.is(t, words!["but", "else"]));
-        let to = behind.get(nothing + 2).is_some_and(|t| prose.is(t, tells));
-        let told = to || behind.get(..nothing)?.last().is_some_and(verb);
-        (told && closed).then_some(linter + 1 + nothing)
-    };
-    absent.or_else(none).or_else(intact).or_else(silent).or_else(|| {
-        let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE))?;
-        let mut behind = tokens.get(trouble + 1..)?.iter();
-        let gone = behind.find(|t| !t.has(Tags::BE.or(Tags::HAVE).or(Tags::ADVERB)))?;
-        let all = || tokens.iter().any(|t| prose.is(t, words!["all", "every"]));
-        (prose.is(gone, OVER) && all()).then_some(trouble)
     })
+}
+
+/// "none of the tests fail", "nothing fails now"
+fn none_fails(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
+    let nothing = tokens.iter().position(|t| prose.is(t, words!["none", "nothing"]))?;
+    let behind = tokens.get(nothing + 1..)?;
+    let small = Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::ADVERB).or(Tags::NOW);
+    let small = small.or(Tags::BE).or(Tags::AGENT_OWN);
+    let failing = behind.iter().position(|t| fails(prose, t) && !prose.is(t, words!["broken"]))?;
+    let plain = behind.get(..failing)?.iter();
+    let tests = |t: &Token| t.noun == Some(Family::Test) || t.has(small);
+    plain.into_iter().all(tests).then_some(nothing + 1 + failing)
+}
+
+/// "nothing else broke"
+fn nothing_broke(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
+    let tests = |at: usize| tokens.get(at).is_some_and(|t| t.noun == Some(Family::Test));
+    let nothing = tokens.iter().enumerate().position(|(at, t)| {
+        t.has(Tags::NEGATION)
+            && (prose.is(t, words!["nothing"]) || (prose.is(t, words!["no"]) && tests(at + 1)))
+    })?;
+    let broke = tokens.get(nothing + 1..)?.iter().position(|t| prose.is(t, &sets::BROKE))?;
+    (broke < 4).then_some(nothing + 1 + broke)
+}
+
+/// "ruff has nothing to report", "clippy no longer complains"
+fn linter_is_silent(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
+    if !tokens.iter().any(|t| t.has(Tags::NEGATION)) {
+        return None;
+    }
+    let lints = |at: &usize| check_at(prose, tokens, *at) == Some(Family::Lint);
+    let linter = (0..tokens.len()).find(lints)?;
+    let behind = tokens.get(linter + 1..)?;
+    let over = behind.windows(3).position(|words| {
+        let [no, longer, complains] = words else { return false };
+        let complains = prose.is(complains, words!["complains", "complaining", "objects"]);
+        complains && prose.is(no, words!["no"]) && prose.is(longer, words!["longer"])
+    });
+    if let Some(over) = over {
+        return Some(linter + 1 + over);
+    }
+    let nothing = behind.iter().position(|t| prose.is(t, words!["nothing"]))?;
+    let tells = words!["report", "complain", "say", "find", "flag"];
+    let verb = |t: &Token| prose.is(t, &sets::FINDS);
+    let closed = behind.get(nothing + 1).is_none_or(|t| !prose.is(t, words!["but", "else"]));
+    let to = behind.get(nothing + 2).is_some_and(|t| prose.is(t, tells));
+    let told = to || behind.get(..nothing)?.last().is_some_and(verb);
+    (told && closed).then_some(linter + 1 + nothing)
+}
+
+/// "all warnings are resolved"
+fn trouble_is_over(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
+    const OVER: &Words = words!["resolved", "fixed", "gone", "cleared", "addressed"];
+    let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE))?;
+    let mut behind = tokens.get(trouble + 1..)?.iter();
+    let gone = behind.find(|t| !t.has(Tags::BE.or(Tags::HAVE).or(Tags::ADVERB)))?;
+    let all = || tokens.iter().any(|t| prose.is(t, words!["all", "every"]));
+    (prose.is(gone, OVER) && all()).then_some(trouble)
 }
 
 /// "failing", "failed", "fails" of tests.

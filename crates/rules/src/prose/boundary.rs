@@ -142,17 +142,7 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
         return false;
     }
     if let TokenKind::Symbol(mark) = token.kind {
-        // "20–24 October"
-        let number = |at: usize| tokens.get(at).filter(|t| t.kind == TokenKind::Number);
-        let range = at.checked_sub(1).and_then(number).is_some_and(|t| t.end == token.start)
-            && number(at + 1).is_some_and(|t| t.start == token.end);
-        if range && matches!(mark, '–' | '-') {
-            return false;
-        }
-        return matches!(
-            mark,
-            ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，'
-        );
+        return is_boundary(mark) && !(matches!(mark, '–' | '-') && is_in_span(tokens, at));
     }
     let joins = Tags::SUBORDINATE.or(Tags::RELATIVE).or(Tags::COORDINATE);
     if !token.tags.any(joins.or(Tags::AGENT)) {
@@ -164,23 +154,9 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
     if goes_on(tokens, sentence, at, token) || is_date(tokens, at) {
         return false;
     }
-    // "and should arrive on Friday": no "should it arrive".
-    let named = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::DETERMINER);
-    let named = named.or(Tags::USER_OWN).or(Tags::AGENT_OWN);
-    let inverted = tokens.get(at + 1).is_some_and(|t| t.has(named) || t.capital);
-    if token.has(Tags::SUBORDINATE) && token.has(Tags::MODAL) && !inverted {
-        return false;
-    }
-    if token.has(Tags::SUBORDINATE) && !token.has(Tags::PREPOSITION) {
-        return true;
-    }
     let next = tokens.get(at + 1).filter(|_| at + 1 < sentence.tokens.end);
     if token.has(Tags::SUBORDINATE) {
-        // "after", "before", "as", "since" are prepositions before a noun.
-        return next.is_some_and(|n| {
-            n.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::GERUND))
-                || token.has(Tags::CONDITIONAL)
-        });
+        return subordinates(tokens, at, token, next);
     }
     if token.has(Tags::RELATIVE) {
         let verbal = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST).or(Tags::DO);
@@ -194,14 +170,48 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
     if token.has(Tags::ADVERSATIVE) && denied {
         return false;
     }
-    if token.has(Tags::COORDINATE) {
-        let verbal = Tags::HAVE.or(Tags::MODAL).or(Tags::PAST).or(Tags::PARTICIPLE).or(Tags::BE);
-        let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING);
-        let subject = subject.or(Tags::DETERMINER).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
-        let adverb = Tags::ADVERB.or(Tags::SUCCESS).or(Tags::NEGATION);
-        return token.has(Tags::ADVERSATIVE)
-            || is_one_more(tokens, at + 1)
-            || next.is_some_and(|n| n.has(verbal.or(subject).or(adverb).or(Tags::BASE)));
+    token.has(Tags::COORDINATE) && coordinates(tokens, at, token, next)
+}
+
+/// A mark that parts clauses.
+fn is_boundary(mark: char) -> bool {
+    matches!(mark, ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，')
+}
+
+/// "20–24 October": whether a mark stands between two numbers, and nothing else does.
+fn is_in_span(tokens: &[Token], at: usize) -> bool {
+    let number = |at: usize| tokens.get(at).filter(|t| t.kind == TokenKind::Number);
+    let Some(mark) = tokens.get(at) else { return false };
+    at.checked_sub(1).and_then(number).is_some_and(|t| t.end == mark.start)
+        && number(at + 1).is_some_and(|t| t.start == mark.end)
+}
+
+/// Whether "when", "after", "should" begins a clause here.
+fn subordinates(tokens: &[Token], at: usize, token: &Token, next: Option<&Token>) -> bool {
+    // "and should arrive on Friday": no "should it arrive".
+    let named = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::DETERMINER);
+    let named = named.or(Tags::USER_OWN).or(Tags::AGENT_OWN);
+    let inverted = tokens.get(at + 1).is_some_and(|t| t.has(named) || t.capital);
+    if token.has(Tags::MODAL) && !inverted {
+        return false;
     }
-    false
+    if !token.has(Tags::PREPOSITION) {
+        return true;
+    }
+    // "after", "before", "as", "since" are prepositions before a noun.
+    next.is_some_and(|n| {
+        n.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::GERUND))
+            || token.has(Tags::CONDITIONAL)
+    })
+}
+
+/// Whether "and", "but" joins a clause here, and no further noun.
+fn coordinates(tokens: &[Token], at: usize, token: &Token, next: Option<&Token>) -> bool {
+    let verbal = Tags::HAVE.or(Tags::MODAL).or(Tags::PAST).or(Tags::PARTICIPLE).or(Tags::BE);
+    let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING);
+    let subject = subject.or(Tags::DETERMINER).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
+    let adverb = Tags::ADVERB.or(Tags::SUCCESS).or(Tags::NEGATION);
+    token.has(Tags::ADVERSATIVE)
+        || is_one_more(tokens, at + 1)
+        || next.is_some_and(|n| n.has(verbal.or(subject).or(adverb).or(Tags::BASE)))
 }

@@ -3,9 +3,10 @@ use std::ops::Range;
 use counterfoil_model::Span;
 
 use super::boundary::starts_clause;
+use super::completed::predicates;
 use super::lexicon::Tags;
 use super::mood::Mood;
-use super::predicate::{Group, Predicate, Subject, has_verb, predicates};
+use super::predicate::{Group, Predicate, Subject, has_verb};
 use super::sentences::Sentence;
 use super::tokens::{Kinds, Token, TokenKind};
 use super::words::{Marks, Words};

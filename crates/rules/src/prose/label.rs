@@ -67,6 +67,16 @@ pub(super) fn result_label(
     let open = open.or(Tags::STATE_NOUN).or(Tags::AGENDA).or(Tags::COMPLETED);
     let plain = label.iter().all(|t| !t.has(open));
     let behind = tokens.get(verb + 1..end)?;
+    let closed = closes_result(behind);
+    let thing = names_thing(label);
+    let leads = if paid { Tags::GOAL.or(Tags::PREPOSITION) } else { Tags::GOAL };
+    let told = (named && closed) || (thing && (closed || says_where(behind, leads)));
+    (told && plain && label.len() <= 6).then_some(start..colon)
+}
+
+/// Whether nothing more is said behind the verb than what may end a report: "successfully", "as
+/// requested", "and refunded", ", with a refund".
+fn closes_result(behind: &[Token]) -> bool {
     let small = Tags::SUCCESS.or(Tags::ADVERB).or(Tags::NOW);
     let closes = |t: &Token| matches!(t.kind, TokenKind::Symbol(_)) || t.has(small);
     let mut rest = behind.iter().skip_while(|t| t.has(small));
@@ -85,8 +95,12 @@ pub(super) fn result_label(
         let comma = rest.next().is_some_and(|t| t.is(','));
         comma && rest.next().is_some_and(|t| t.has(Tags::PREPOSITION.or(Tags::COORDINATE)))
     };
-    let closed = behind.iter().all(closes) || goes_on || more();
-    // "PO for 200 units: placed with the supplier": where it went, and no more.
+    behind.iter().all(closes) || goes_on || more()
+}
+
+/// "PO for 200 units: placed with the supplier": where it went, and no more. `leads` is what may
+/// lead there.
+fn says_where(behind: &[Token], leads: Tags) -> bool {
     let finite = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO).or(Tags::AGENT);
     let finite = finite.or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::NEGATION).or(Tags::EARLIER);
     // "sent electronically to the school"
@@ -96,10 +110,14 @@ pub(super) fn result_label(
     let mut words = behind.iter().skip(usize::from(manner));
     // "Cabin: changed from economy to business"
     let goal = |t: &Token| t.has(Tags::GOAL);
-    let led = words.next().is_some_and(|t| {
+    words.next().is_some_and(|t| {
         let moved = t.has(Tags::PREPOSITION) && words.clone().take(6).any(goal);
-        goal(t) || moved || (paid && t.has(Tags::PREPOSITION))
-    }) && behind.iter().take(12).all(|t| !t.has(finite));
+        t.has(leads) || moved
+    }) && behind.iter().take(12).all(|t| !t.has(finite))
+}
+
+/// Whether a label names a thing or an act, and says nothing of it.
+fn names_thing(label: &[Token]) -> bool {
     // "Import declaration: filed"
     let leads = label.len() > 1 && label.first().is_some_and(|t| t.verb.is_some() && !t.quoted);
     let noun = |t: &Token| {
@@ -116,7 +134,5 @@ pub(super) fn result_label(
     // "Send: scheduled for Friday"
     let alone = matches!(label, [only] if only.kind == TokenKind::Word && only.verb.is_some());
     let thing = words.peek().is_some_and(|t| t.kind == TokenKind::Word) && words.all(noun);
-    let thing = thing || alone;
-    let told = (named && closed) || (thing && (closed || led));
-    (told && plain && label.len() <= 6).then_some(start..colon)
+    thing || alone
 }

@@ -9,6 +9,7 @@ mod blocks;
 mod boundary;
 mod classify;
 mod clause;
+mod completed;
 mod fields;
 mod label;
 mod language;

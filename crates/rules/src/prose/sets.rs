@@ -79,6 +79,12 @@ sets! {
     SPANS = "spans";
     SAYS_TO = "says-to";
     COMMENTS = "comments";
+    FILE_EXTENSIONS = "file-extensions";
+    UNTOUCHED = "untouched";
+    ALL_OF_IT = "all-of-it";
+    STAYS = "stays";
+    BROKE = "broke";
+    FINDS = "finds";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

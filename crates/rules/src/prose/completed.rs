@@ -1,0 +1,371 @@
+//! The completed verbs of a clause.
+
+use std::ops::Range;
+
+use counterfoil_model::Family;
+
+use super::clause::Context;
+use super::label::{heads_label, heads_labelled_act, result_label};
+use super::lexicon::{Action, Tags};
+use super::predicate::{
+    Group, Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates,
+    object_end, subject_of,
+};
+use super::telling::{accomplished, achieved, appended, caused, comes_about, stands_alone};
+use super::tokens::{Token, TokenKind};
+
+/// The completed verbs of a clause.
+pub(super) fn predicates(
+    tokens: &[Token],
+    range: &Range<usize>,
+    end: usize,
+    context: &mut Context,
+) -> Vec<Predicate> {
+    let mut found: Vec<Predicate> = Vec::new();
+    for at in range.clone() {
+        let Some(token) = tokens.get(at) else { break };
+        // Most words are no verb, and tell of nothing that was done.
+        let telling = token.verb.is_some() || token.tags.any(Tags::ACCOMPLISHED.or(Tags::PAST));
+        if !telling {
+            continue;
+        }
+        if let Some(predicate) = achieved(tokens, range, at, end, context.reach)
+            .or_else(|| accomplished(tokens, range, at, end, context.reach))
+            .or_else(|| appended(tokens, range, context.start, at, end))
+        {
+            found.push(predicate);
+            continue;
+        }
+        if token.verb.is_none() {
+            note_subject(tokens, range, at, context);
+            continue;
+        }
+        let Some(verb) = Completed::of(tokens, range, at, end, context) else { continue };
+        if let Some(label) = &verb.label {
+            found.push(verb.outcome_of(label));
+        } else if let Some(predicate) = verb.predicate(context) {
+            if let Some(last) = found.last_mut() {
+                last.object_tokens.end = last.object_tokens.end.min(verb.group_start);
+            }
+            found.push(predicate);
+        }
+    }
+    found
+}
+
+/// "I spotted the duplicate and removed it": what goes on from a past tense that is no act has the
+/// same subject.
+fn note_subject(tokens: &[Token], range: &Range<usize>, at: usize, context: &mut Context) {
+    let Some(token) = tokens.get(at).filter(|t| t.has(Tags::PAST)) else { return };
+    if !token.capital {
+        let (group, group_start) = group_before(tokens, range.start, at);
+        let words = context.reach..group_start;
+        let plain = !(group.modal || group.be || group.negated || group.infinitive);
+        if plain && subject_of(tokens, &words) == Subject::Agent {
+            context.previous = Some((Subject::Agent, group, words));
+        }
+    } else if at == context.start {
+        context.previous = Some((Subject::Nobody, Group::default(), at..at));
+    }
+}
+
+/// A verb in a completed form, and what stands around it.
+struct Completed<'t> {
+    tokens: &'t [Token],
+    /// The clause.
+    range: &'t Range<usize>,
+    /// Where the sentence ends.
+    end: usize,
+    at: usize,
+    token: &'t Token,
+    action: Action,
+    /// Its auxiliaries, and where they begin.
+    group: Group,
+    group_start: usize,
+    /// What stands before them.
+    before: Range<usize>,
+    /// Nothing there can be its subject.
+    bare: bool,
+    /// It stands behind a label that names files, or what was worked on.
+    labelled: bool,
+    /// The label whose outcome it is.
+    label: Option<Range<usize>>,
+}
+
+/// Who is said to have done it, and how.
+struct Doer {
+    subject: Subject,
+    group: Group,
+    tokens: Range<usize>,
+    /// The same as of the verb before.
+    joined: bool,
+}
+
+impl<'t> Completed<'t> {
+    fn of(
+        tokens: &'t [Token],
+        range: &'t Range<usize>,
+        at: usize,
+        end: usize,
+        context: &Context,
+    ) -> Option<Self> {
+        let token = tokens.get(at)?;
+        let action = token.verb?;
+        if token.quoted || !token.tags.any(Tags::COMPLETED) {
+            return None;
+        }
+        // Verbs have no capital inside a sentence; names have.
+        let labelled =
+            heads_label(tokens, context.start, at) || heads_labelled_act(tokens, context.start, at);
+        let label = result_label(tokens, context.start, at, end);
+        let heads = labelled || label.is_some();
+        if token.capital && at > range.start && at > context.start && !heads {
+            return None;
+        }
+        let (group, group_start) = group_before(tokens, range.start, at);
+        let before = context.reach..group_start;
+        let bare = is_empty_subject(tokens, &before);
+        let label = label.filter(|_| bare || !group.any);
+        Some(Self {
+            tokens,
+            range,
+            end,
+            at,
+            token,
+            action,
+            group,
+            group_start,
+            before,
+            bare,
+            labelled,
+            label,
+        })
+    }
+
+    /// "Refund: issued": the outcome of what the label names.
+    fn outcome_of(&self, label: &Range<usize>) -> Predicate {
+        Predicate {
+            verb: self.at,
+            action: self.action,
+            voice: Voice::BareResult,
+            subject: Subject::Thing,
+            negated: self.group.negated || negates(self.tokens, label),
+            emphatic: self.group.emphatic,
+            earlier: self.group.earlier,
+            came_about: true,
+            subject_tokens: label.clone(),
+            object_tokens: self.at + 1..self.end,
+        }
+    }
+
+    /// What is said to have been done, if the verb says so.
+    fn predicate(&self, context: &mut Context) -> Option<Predicate> {
+        let Self { tokens, range, at, end, .. } = *self;
+        let Doer { subject, group, tokens: mut subject_tokens, joined } = self.doer(context)?;
+        let next = tokens.get(at + 1).filter(|_| at + 1 < end);
+        let came_about = subject == Subject::Thing && comes_about(self.token, next) && !group.be;
+        let caused = (subject == Subject::Thing && !group.any)
+            .then(|| caused(tokens, &self.before))
+            .flatten();
+        let voice = match (&caused, came_about) {
+            (Some(_), _) => Some(Voice::PerfectPassive),
+            (None, true) => group.come_about(),
+            (None, false) => group.voice(self.token.tags, subject),
+        };
+        if let Some(thing) = caused {
+            subject_tokens = thing;
+        }
+        let Some(voice) = voice else {
+            context.previous = Some((subject, group, subject_tokens));
+            return None;
+        };
+        let describes = match voice {
+            Voice::BareResult => !self.is_result(group, context.start),
+            Voice::Bare => !joined && self.is_of_subject(),
+            _ => false,
+        };
+        if describes || is_embedded(tokens, range.start..self.group_start) {
+            return None;
+        }
+        let negated = group.negated
+            || negates_beside(tokens, &self.before, &context.aside)
+            || denies_object(tokens.get(at + 1..end).unwrap_or_default());
+        context.previous = Some((subject, group, subject_tokens.clone()));
+        let after = self.after();
+        let named = self.labelled && self.bare;
+        Some(Predicate {
+            verb: at,
+            action: self.action,
+            voice,
+            subject,
+            negated,
+            emphatic: group.emphatic
+                || after.iter().any(|t| t.has(Tags::SUCCESS))
+                || (voice == Voice::State && after.first().is_some_and(|t| t.has(Tags::NOW))),
+            earlier: group.earlier || after.iter().take(4).any(|t| t.has(Tags::EARLIER)),
+            came_about,
+            subject_tokens: if named { context.start..at } else { subject_tokens },
+            object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
+        })
+    }
+
+    /// Who did it: without a subject of its own, whoever did what stands before. "Have booked the
+    /// room" is a perfect whose subject goes without saying.
+    fn doer(&self, context: &Context) -> Option<Doer> {
+        let subject = subject_of(self.tokens, &self.before);
+        let own = Doer { subject, group: self.group, tokens: self.before.clone(), joined: false };
+        if !self.bare {
+            return Some(own);
+        }
+        // "…, shipped to Jacksonville" describes what stands before the comma.
+        let first = self.range.start == context.start;
+        if !first && context.previous.is_none() && !self.labelled {
+            return None;
+        }
+        let joined = joins(self.tokens, self.range.start, self.at);
+        let before = context.previous.as_ref().filter(|_| joined);
+        let Some((subject, auxiliaries, words)) = before else {
+            return Some(Doer { subject: Subject::Nobody, ..own });
+        };
+        let mut group = self.group;
+        if !group.any {
+            group = *auxiliaries;
+            group.emphatic |= self.group.emphatic;
+            group.negated |= self.group.negated;
+        }
+        Some(Doer { subject: *subject, group, tokens: words.clone(), joined: true })
+    }
+
+    /// The tokens of the clause behind the verb.
+    fn after(&self) -> &'t [Token] {
+        self.tokens.get(self.at + 1..self.range.end).unwrap_or_default()
+    }
+
+    /// "Order cancelled.": a report in note form, and no description of the noun.
+    fn is_result(&self, group: Group, start: usize) -> bool {
+        let Self { tokens, range, at, end, .. } = *self;
+        let first = tokens.get(self.before.start);
+        let led =
+            first.is_some_and(|t| t.has(Tags::PREPOSITION)) || !is_bare_noun(tokens, &self.before);
+        // "The gateway replied": it did so itself. "The e-mail sent successfully" leaves "was" out.
+        let acts = first.is_some_and(|t| t.has(Tags::DETERMINER))
+            && !group.emphatic
+            && !self.after().iter().any(|t| t.has(Tags::SUCCESS));
+        let whole = stands_alone(tokens, range, start, end);
+        !led && !acts && whole && ends_result(tokens, range.start, at, end)
+    }
+
+    /// "Only committed work gets summarised": whether it describes the subject of a later verb.
+    fn is_of_subject(&self) -> bool {
+        let finite = Tags::BE.or(Tags::MODAL).or(Tags::HAVE);
+        self.after().iter().any(|t| t.has(finite))
+    }
+}
+
+/// Whether the words can stand before a bare participle: no "I am going to have the meeting …".
+fn is_bare_noun(tokens: &[Token], range: &Range<usize>) -> bool {
+    let verbal = Tags::AGENT.or(Tags::USER).or(Tags::MODAL).or(Tags::INTEND).or(Tags::DO);
+    let verbal = verbal.or(Tags::HAVE).or(Tags::BE);
+    !tokens.get(range.clone()).unwrap_or_default().iter().any(|t| t.has(verbal))
+}
+
+/// Whether the clause goes on from the verb before it.
+fn joins(tokens: &[Token], start: usize, verb: usize) -> bool {
+    tokens.get(start..verb).unwrap_or_default().iter().any(|t| t.has(Tags::COORDINATE) || t.is(','))
+        || start == verb
+}
+
+/// "cancelled nothing", "cancelled exactly zero orders"
+fn denies_object(after: &[Token]) -> bool {
+    let skipped =
+        after.iter().take_while(|t| t.has(Tags::ADVERB) && !t.has(Tags::NEGATION)).count();
+    let plain = |t: &&Token| t.kind == TokenKind::Word && t.tags.is_empty() && t.verb.is_none();
+    let first = after.get(skipped);
+    let first = if first.is_some_and(|t| plain(&t)) { after.get(skipped + 1) } else { first };
+    after.first().is_some_and(|t| t.has(Tags::NEGATION))
+        || first.is_some_and(|t| t.has(Tags::NEGATION))
+}
+
+/// The same, of what stands outside a relative clause: "those who had not paid have been told".
+fn negates_beside(tokens: &[Token], range: &Range<usize>, aside: &Range<usize>) -> bool {
+    let from = aside.end.clamp(range.start, range.end);
+    let until = aside.start.clamp(range.start, from);
+    // "the ones you didn't want": the denial has a subject of its own.
+    let inner = |at: usize| {
+        let back = |n: usize| at.checked_sub(n).filter(|i| *i >= range.start);
+        let auxiliary = Tags::DO.or(Tags::HAVE).or(Tags::MODAL).or(Tags::BE);
+        let is = |n: usize, what: &dyn Fn(&Token) -> bool| {
+            back(n).and_then(|i| tokens.get(i)).is_some_and(what)
+        };
+        let noun = |t: &Token| t.kind == TokenKind::Word && !t.has(Tags::COORDINATE);
+        is(1, &|t| t.has(auxiliary)) && is(2, &is_pronoun) && is(3, &noun)
+    };
+    let denies = |at: usize| tokens.get(at).is_some_and(|t| t.has(Tags::NEGATION)) && !inner(at);
+    (range.start..until).chain(from..range.end).any(denies)
+}
+
+fn is_pronoun(token: &Token) -> bool {
+    token.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING))
+}
+
+/// What may stand behind "Order cancelled" for it to be a report: nothing, an adverb, a mark, a
+/// second such verb, where it went.
+fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool {
+    let at = |n: usize| tokens.get(verb + n).filter(|_| verb + n < end);
+    let completed = |t: &Token| t.verb.is_some() && t.has(Tags::COMPLETED);
+    let closes = |t: &Token| matches!(t.kind, TokenKind::Symbol(_)) || t.has(Tags::GOAL);
+    // "Changes committed on this branch"
+    let kept = tokens.get(verb).is_some_and(|t| t.verb == Some(Action::Of(Family::Commit)));
+    let leads = |t: &Token| t.has(if kept { Tags::PREPOSITION } else { Tags::GOAL });
+    // "Leads assigned to her returned nothing": a description, and the verb comes later.
+    let later = || {
+        let behind = tokens.get(verb + 1..end).unwrap_or_default();
+        let mut second = false;
+        behind.windows(2).any(|pair| {
+            let [before, t] = pair else { return false };
+            second |= before.has(Tags::COORDINATE);
+            let finite = t.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
+            let joined = second || matches!(before.kind, TokenKind::Symbol(_));
+            // "Payments refunded to a card take five days"
+            let verb = t.verb.is_some()
+                && t.noun.is_none()
+                && t.has(Tags::BASE.or(Tags::THIRD_PERSON))
+                && !before.has(Tags::PREPOSITION);
+            finite || (completed(t) && !joined) || verb
+        })
+    };
+    // "Meeting with Mia scheduled for Friday" describes a meeting; with "successfully", or as a
+    // sentence about anything but a date, it reports.
+    let ended = tokens.get(end - 1).is_some_and(|t| t.is('.') || t.is('!'));
+    let dated = tokens.get(verb).is_some_and(|t| t.verb == Some(Action::Of(Family::Book)));
+    let well = tokens.get(start..verb).unwrap_or_default().iter().any(|t| t.has(Tags::SUCCESS));
+    let described = |t: &Token| t.has(Tags::PREPOSITION) && !well && (dated || !ended);
+    let noun = || {
+        let mut before = tokens.get(start..verb).unwrap_or_default().iter();
+        before.all(|t| !(described(t) || completed(t) && !t.has(Tags::HAVE)))
+    };
+    let short = || {
+        let behind = tokens.get(verb + 1..end).unwrap_or_default().iter();
+        let phrase = behind.take_while(|t| {
+            !(t.has(Tags::COORDINATE.or(Tags::GERUND)) || matches!(t.kind, TokenKind::Symbol(_)))
+        });
+        phrase.count() <= 12
+    };
+    // "and confirmation mail sent": a noun and a participle of its own.
+    let second = || {
+        let behind = tokens.get(verb + 2..end).unwrap_or_default().iter();
+        let mut behind = behind.skip_while(|t| t.has(Tags::DETERMINER)).skip_while(|t| {
+            t.kind == TokenKind::Word && !completed(t) && (t.tags.is_empty() || t.noun.is_some())
+        });
+        behind.next().is_some_and(completed) && behind.next().is_none_or(closes)
+    };
+    at(1).is_none_or(|t| match t.kind {
+        TokenKind::Symbol(mark) => mark != '\'',
+        _ if t.has(Tags::COORDINATE) => {
+            (at(2).is_some_and(completed) && !later() && noun()) || (second() && noun())
+        }
+        // "sent asking for a day"
+        _ if t.has(Tags::GERUND) => !later() && noun(),
+        _ => t.has(Tags::SUCCESS) || (leads(t) && !later() && noun() && short()),
+    })
+}
