@@ -4,6 +4,7 @@
 //! Pure. Deliberately not here: I/O, execution, policy. Start with [`Script::parse`] for the
 //! command line, [`activities`] for the runners in it, [`summary`] for what a runner printed.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod activity;
 mod output;

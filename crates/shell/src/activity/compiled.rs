@@ -5,102 +5,36 @@ use super::call::{Call, Found, Options, scoped, whole};
 use super::{Scope, tasks};
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
-    match call.program {
-        "cargo" => Some(cargo(call)),
-        "cargo-nextest" => Some(nextest(call)),
-        "rustc" => Some(whole(Build, "rustc")),
-        "rustfmt" => Some(if call.has(&["--check"]) {
-            whole(Lint, "rustfmt --check")
-        } else {
-            whole(Format, "rustfmt")
-        }),
-        "go" => Some(go(call)),
-        "gotestsum" => Some(gotestsum(call)),
-        "ginkgo" => Some(scoped(Test, "ginkgo", go_scope(call))),
-        "gofmt" | "goimports" | "gofumpt" => {
-            Some(if call.has(&["-w"]) { whole(Format, "gofmt -w") } else { whole(Lint, "gofmt") })
-        }
-        "golangci-lint" => Some(golangci(call)),
-        "goreleaser" => Some(match call.arg(0) {
-            "build" => whole(Build, "goreleaser build"),
-            "release" if call.has(&["--snapshot", "--skip"]) => whole(Build, "goreleaser"),
-            "release" => whole(Publish, "goreleaser release"),
-            "check" => whole(Lint, "goreleaser check"),
-            _ => Vec::new(),
-        }),
-        "ctest" => Some(ctest(call)),
-        "cmake" => Some(cmake(call)),
-        "ninja" | "samu" => Some(ninja(call)),
-        "meson" => Some(match call.arg(0) {
-            "test" => scoped(
-                Test,
-                "meson test",
-                call.after(1).scope(&Options {
-                    valued: &["-C"],
-                    narrowing: &["--suite"],
-                    ..Options::default()
-                }),
-            ),
-            "compile" => whole(Build, "meson compile"),
-            "install" => whole(Install, "meson install"),
-            _ => Vec::new(),
-        }),
-        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" => {
-            Some(if call.args.is_empty() { Vec::new() } else { whole(Build, "C compiler") })
-        }
-        "zig" => Some(zig(call)),
-        "swift" => Some(swift(call)),
-        "xcodebuild" => Some(
-            call.operands(&["-scheme", "-project", "-workspace", "-destination", "-configuration"])
-                .into_iter()
-                .flat_map(|word| match word {
-                    "test" => scoped(Test, "xcodebuild test", xcode_scope(call)),
-                    "build" | "archive" | "build-for-testing" => whole(Build, "xcodebuild"),
-                    _ => Vec::new(),
-                })
-                .collect(),
-        ),
-        "dotnet" => Some(dotnet(call)),
-        "stack" | "cabal" => Some(match call.arg(call.sub(&[])) {
-            "test" | "v2-test" => haskell_test(call),
-            "build" | "v2-build" => whole(Build, "cabal build"),
-            "run" => whole(Run, "cabal run"),
-            "install" => whole(Install, "cabal install"),
-            _ => Vec::new(),
-        }),
-        "dune" => Some(match call.arg(0) {
-            "test" | "runtest" => {
-                scoped(Test, "dune test", call.after(1).scope(&Options::default()))
-            }
-            "build" => whole(Build, "dune build"),
-            _ => Vec::new(),
-        }),
-        "bazel" | "bazelisk" | "buck2" => Some(bazel(call)),
-        "forge" => Some(match call.arg(0) {
-            "test" => scoped(
-                Test,
-                "forge test",
-                call.after(1).scope(&Options {
-                    narrowing: &[
-                        "--match-test",
-                        "--match-contract",
-                        "--match-path",
-                        "--mt",
-                        "--mc",
-                    ],
-                    ..Options::default()
-                }),
-            ),
-            "build" => whole(Build, "forge build"),
-            _ => Vec::new(),
-        }),
-        "gleam" => Some(match call.arg(0) {
-            "test" => whole(Test, "gleam test"),
-            "build" => whole(Build, "gleam build"),
-            _ => Vec::new(),
-        }),
-        _ => None,
-    }
+    Some(match call.program {
+        "cargo" => cargo(call),
+        "cargo-nextest" => nextest(call),
+        "rustc" => whole(Build, "rustc"),
+        "rustfmt" if call.has(&["--check"]) => whole(Lint, "rustfmt --check"),
+        "rustfmt" => whole(Format, "rustfmt"),
+        "go" => go(call),
+        "gotestsum" => gotestsum(call),
+        "ginkgo" => scoped(Test, "ginkgo", go_scope(call)),
+        "gofmt" | "goimports" | "gofumpt" if call.has(&["-w"]) => whole(Format, "gofmt -w"),
+        "gofmt" | "goimports" | "gofumpt" => whole(Lint, "gofmt"),
+        "golangci-lint" => golangci(call),
+        "goreleaser" => goreleaser(call),
+        "ctest" => ctest(call),
+        "cmake" => cmake(call),
+        "ninja" | "samu" => ninja(call),
+        "meson" => meson(call),
+        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" if call.args.is_empty() => Vec::new(),
+        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" => whole(Build, "C compiler"),
+        "zig" => zig(call),
+        "swift" => swift(call),
+        "xcodebuild" => xcodebuild(call),
+        "dotnet" => dotnet(call),
+        "stack" | "cabal" => cabal(call),
+        "dune" => dune(call),
+        "bazel" | "bazelisk" | "buck2" => bazel(call),
+        "forge" => forge(call),
+        "gleam" => gleam(call),
+        _ => return None,
+    })
 }
 
 const CARGO_VALUED: &[&str] = &[
@@ -484,6 +418,75 @@ fn bazel(call: &Call<'_>) -> Vec<Found> {
         "build" => scoped(Build, "bazel build", rest.scope(&options)),
         "run" => whole(Run, "bazel run"),
         "query" | "cquery" | "info" => whole(Read, "bazel query"),
+        _ => Vec::new(),
+    }
+}
+
+fn goreleaser(call: &Call<'_>) -> Vec<Found> {
+    match call.arg(0) {
+        "build" => whole(Build, "goreleaser build"),
+        "release" if call.has(&["--snapshot", "--skip"]) => whole(Build, "goreleaser"),
+        "release" => whole(Publish, "goreleaser release"),
+        "check" => whole(Lint, "goreleaser check"),
+        _ => Vec::new(),
+    }
+}
+
+fn meson(call: &Call<'_>) -> Vec<Found> {
+    let options = Options { valued: &["-C"], narrowing: &["--suite"], ..Options::default() };
+    match call.arg(0) {
+        "test" => scoped(Test, "meson test", call.after(1).scope(&options)),
+        "compile" => whole(Build, "meson compile"),
+        "install" => whole(Install, "meson install"),
+        _ => Vec::new(),
+    }
+}
+
+fn xcodebuild(call: &Call<'_>) -> Vec<Found> {
+    call.operands(&["-scheme", "-project", "-workspace", "-destination", "-configuration"])
+        .into_iter()
+        .flat_map(|word| match word {
+            "test" => scoped(Test, "xcodebuild test", xcode_scope(call)),
+            "build" | "archive" | "build-for-testing" => whole(Build, "xcodebuild"),
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+fn cabal(call: &Call<'_>) -> Vec<Found> {
+    match call.arg(call.sub(&[])) {
+        "test" | "v2-test" => haskell_test(call),
+        "build" | "v2-build" => whole(Build, "cabal build"),
+        "run" => whole(Run, "cabal run"),
+        "install" => whole(Install, "cabal install"),
+        _ => Vec::new(),
+    }
+}
+
+fn dune(call: &Call<'_>) -> Vec<Found> {
+    match call.arg(0) {
+        "test" | "runtest" => scoped(Test, "dune test", call.after(1).scope(&Options::default())),
+        "build" => whole(Build, "dune build"),
+        _ => Vec::new(),
+    }
+}
+
+fn forge(call: &Call<'_>) -> Vec<Found> {
+    let options = Options {
+        narrowing: &["--match-test", "--match-contract", "--match-path", "--mt", "--mc"],
+        ..Options::default()
+    };
+    match call.arg(0) {
+        "test" => scoped(Test, "forge test", call.after(1).scope(&options)),
+        "build" => whole(Build, "forge build"),
+        _ => Vec::new(),
+    }
+}
+
+fn gleam(call: &Call<'_>) -> Vec<Found> {
+    match call.arg(0) {
+        "test" => whole(Test, "gleam test"),
+        "build" => whole(Build, "gleam build"),
         _ => Vec::new(),
     }
 }

@@ -51,46 +51,42 @@ fn gradle(call: &Call<'_>) -> Vec<Found> {
             (None, false) if name == "test" || name == "check" || name == "build" => Scope::Whole,
             (None, false) => Scope::Subset(name.to_owned()),
         };
-        let tests = !excluded.iter().any(|task| task.ends_with("test"));
-        match name {
-            "test" | "allTests" | "jvmTest" => found.extend(scoped(Test, "gradle test", scope)),
-            "check" => {
-                found.extend(whole(Lint, "gradle check"));
-                if tests {
-                    found.extend(scoped(Test, "gradle check", scope));
-                }
-            }
-            "build" => {
-                found.extend(whole(Build, "gradle build"));
-                if tests {
-                    found.extend(scoped(Test, "gradle build", scope));
-                }
-            }
-            "ktlintCheck" | "detekt" | "spotlessCheck" | "lint" | "checkstyleMain"
-            | "lintDebug" => {
-                found.extend(whole(Lint, "gradle lint"));
-            }
-            "spotlessApply" | "ktlintFormat" => found.extend(whole(Format, "gradle format")),
-            "run" | "bootRun" => found.extend(whole(Run, "gradle run")),
-            "clean" | "dependencies" | "tasks" | "wrapper" | "help" => {}
-            name if name.starts_with("publish") => found.extend(whole(Publish, "gradle publish")),
-            name if name.starts_with("assemble")
-                || name.starts_with("compile")
-                || name.ends_with("ar") && name.to_ascii_lowercase().ends_with("jar")
-                || name.starts_with("bundle") =>
-            {
-                found.extend(whole(Build, "gradle assemble"));
-            }
-            name if name.starts_with("test")
-                || name.ends_with("Test")
-                || name.ends_with("Tests") =>
-            {
-                found.extend(scoped(Test, "gradle test", scope));
-            }
-            _ => {}
-        }
+        found.extend(gradle_task(name, scope, &excluded));
     }
     found
+}
+
+/// What a task does; `check` and `build` run the tests too, unless these are excluded.
+fn gradle_task(name: &str, scope: Scope, excluded: &[&str]) -> Vec<Found> {
+    let with_tests = |mut found: Vec<Found>, runner, scope| {
+        if !excluded.iter().any(|task| task.ends_with("test")) {
+            found.extend(scoped(Test, runner, scope));
+        }
+        found
+    };
+    match name {
+        "test" | "allTests" | "jvmTest" => scoped(Test, "gradle test", scope),
+        "check" => with_tests(whole(Lint, "gradle check"), "gradle check", scope),
+        "build" => with_tests(whole(Build, "gradle build"), "gradle build", scope),
+        "ktlintCheck" | "detekt" | "spotlessCheck" | "lint" | "checkstyleMain" | "lintDebug" => {
+            whole(Lint, "gradle lint")
+        }
+        "spotlessApply" | "ktlintFormat" => whole(Format, "gradle format"),
+        "run" | "bootRun" => whole(Run, "gradle run"),
+        "clean" | "dependencies" | "tasks" | "wrapper" | "help" => Vec::new(),
+        name if name.starts_with("publish") => whole(Publish, "gradle publish"),
+        name if name.starts_with("assemble")
+            || name.starts_with("compile")
+            || name.ends_with("ar") && name.to_ascii_lowercase().ends_with("jar")
+            || name.starts_with("bundle") =>
+        {
+            whole(Build, "gradle assemble")
+        }
+        name if name.starts_with("test") || name.ends_with("Test") || name.ends_with("Tests") => {
+            scoped(Test, "gradle test", scope)
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn maven(call: &Call<'_>) -> Vec<Found> {

@@ -116,25 +116,17 @@ pub(super) fn by_name(name: &str, runner: &'static str) -> Vec<Found> {
     let Some((first, rest)) = parts.split_first() else { return Vec::new() };
     // `format:check` and `check-format` look without changing.
     let checks = parts.contains(&"check") || parts.contains(&"verify") || parts.contains(&"diff");
-    let named = |kind: ActivityKind| {
-        let scope = if rest.is_empty() || matches!(rest, ["all" | "ci" | "check"]) {
-            Scope::Whole
-        } else {
-            Scope::Subset(name.to_owned())
-        };
-        scoped(kind, runner, scope)
-    };
+    let part = || Scope::Subset(name.to_owned());
+    let is_whole = rest.is_empty() || matches!(rest, ["all" | "ci" | "check"]);
+    let named =
+        |kind: ActivityKind| scoped(kind, runner, if is_whole { Scope::Whole } else { part() });
     let second = rest.first().copied().unwrap_or_default();
     match *first {
         "test" | "tests" | "spec" | "specs" | "unit" | "e2e" | "integration" | "pytest"
-        | "jest" | "vitest" | "unittest" => match second {
-            "lint" | "types" | "typecheck" | "type" | "format" | "fmt" => named(Lint),
-            "build" | "compile" | "image" => named(Build),
-            "clean" | "setup" | "deps" | "fixtures" | "db" | "data" | "env" | "up" | "down"
-            | "start" | "stop" | "server" | "seed" | "list" | "help" | "report" | "install"
-            | "prepare" | "update" | "coverage-report" => Vec::new(),
-            _ if matches!(*first, "test" | "tests") => named(Test),
-            _ => scoped(Test, runner, Scope::Subset(name.to_owned())),
+        | "jest" | "vitest" | "unittest" => match of_tests(second) {
+            Some(Test) if !matches!(*first, "test" | "tests") => scoped(Test, runner, part()),
+            Some(kind) => named(kind),
+            None => Vec::new(),
         },
         "build" | "compile" | "bundle" | "dist" | "all" | "package" => named(Build),
         "lint" | "linter" | "typecheck" | "types" | "tsc" | "mypy" | "eslint" | "clippy"
@@ -145,13 +137,8 @@ pub(super) fn by_name(name: &str, runner: &'static str) -> Vec<Found> {
             _ => named(Lint),
         },
         "type" if second == "check" => named(Lint),
-        "format" | "fmt" | "prettier" | "black" | "formatting" => {
-            if checks {
-                named(Lint)
-            } else {
-                named(Format)
-            }
-        }
+        "format" | "fmt" | "prettier" | "black" | "formatting" if checks => named(Lint),
+        "format" | "fmt" | "prettier" | "black" | "formatting" => named(Format),
         "fix" => named(Format),
         "ci" | "verify" | "validate" | "precommit" | "preflight" | "qa" | "presubmit" => {
             let mut found = scoped(Test, runner, Scope::Whole);
@@ -161,21 +148,28 @@ pub(super) fn by_name(name: &str, runner: &'static str) -> Vec<Found> {
         "pre" if matches!(second, "commit" | "push") => whole(Lint, runner),
         "install" | "deps" | "setup" | "bootstrap" => named(Install),
         "deploy" => whole(Deploy, runner),
-        "publish" | "release" => {
-            if rest.contains(&"dry") || rest.contains(&"build") {
-                Vec::new()
-            } else {
-                whole(Publish, runner)
-            }
-        }
+        "publish" | "release" if rest.contains(&"dry") || rest.contains(&"build") => Vec::new(),
+        "publish" | "release" => whole(Publish, runner),
         "start" | "dev" | "serve" | "server" => whole(Run, runner),
         "run" if matches!(second, "test" | "tests") => named(Test),
         "clean" | "help" | "watch" | "docs" | "doc" | "coverage" | "db" => Vec::new(),
         _ => match rest.last().copied().unwrap_or_default() {
-            "test" | "tests" => scoped(Test, runner, Scope::Subset(name.to_owned())),
-            "lint" | "typecheck" => scoped(Lint, runner, Scope::Subset(name.to_owned())),
-            "build" => scoped(Build, runner, Scope::Subset(name.to_owned())),
+            "test" | "tests" => scoped(Test, runner, part()),
+            "lint" | "typecheck" => scoped(Lint, runner, part()),
+            "build" => scoped(Build, runner, part()),
             _ => Vec::new(),
         },
+    }
+}
+
+/// What a task of tests does, by its second word; `None` when it only prepares them.
+fn of_tests(second: &str) -> Option<ActivityKind> {
+    match second {
+        "lint" | "types" | "typecheck" | "type" | "format" | "fmt" => Some(Lint),
+        "build" | "compile" | "image" => Some(Build),
+        "clean" | "setup" | "deps" | "fixtures" | "db" | "data" | "env" | "up" | "down"
+        | "start" | "stop" | "server" | "seed" | "list" | "help" | "report" | "install"
+        | "prepare" | "update" | "coverage-report" => None,
+        _ => Some(Test),
     }
 }

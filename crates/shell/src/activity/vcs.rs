@@ -31,29 +31,7 @@ fn git(call: &Call<'_>) -> Vec<Found> {
         "rebase" => other(Git::Rebase),
         "tag" if operands.is_empty() || rest.has(&["-l", "--list"]) => other(Git::Inspect),
         "tag" => other(Git::Tag),
-        "branch" if rest.has(&["-d", "-D", "-m", "-M", "--delete", "--move"]) => {
-            other(Git::BranchChange)
-        }
-        "branch"
-            if operands.is_empty()
-                || rest.has(&[
-                    "-l",
-                    "--list",
-                    "-a",
-                    "-r",
-                    "-v",
-                    "-vv",
-                    "--contains",
-                    "--merged",
-                    "--no-merged",
-                    "--show-current",
-                    "--points-at",
-                    "--all",
-                ]) =>
-        {
-            other(Git::Inspect)
-        }
-        "branch" => other(Git::BranchCreate),
+        "branch" => other(branch(&rest, &operands)),
         "checkout" if rest.has(&["-b", "-B", "--orphan"]) => other(Git::BranchCreate),
         "switch" if rest.has(&["-c", "-C", "--create", "--orphan"]) => other(Git::BranchCreate),
         "worktree" if rest.arg(0) == "add" => other(Git::Checkout),
@@ -75,6 +53,32 @@ fn git(call: &Call<'_>) -> Vec<Found> {
         }
         "" => Vec::new(),
         _ => other(Git::Other),
+    }
+}
+
+/// What `git branch` does to branches.
+fn branch(rest: &Call<'_>, names: &[&str]) -> Git {
+    const CHANGES: &[&str] = &["-d", "-D", "-m", "-M", "--delete", "--move"];
+    const LISTS: &[&str] = &[
+        "-l",
+        "--list",
+        "-a",
+        "-r",
+        "-v",
+        "-vv",
+        "--contains",
+        "--merged",
+        "--no-merged",
+        "--show-current",
+        "--points-at",
+        "--all",
+    ];
+    if rest.has(CHANGES) {
+        Git::BranchChange
+    } else if names.is_empty() || rest.has(LISTS) {
+        Git::Inspect
+    } else {
+        Git::BranchCreate
     }
 }
 

@@ -152,30 +152,40 @@ fn bare(line: &str) -> &str {
 }
 
 fn others(line: &str, tally: &mut Tally) -> bool {
+    const RUNNERS: [Runner; 6] = [dotnet, swift, ctest, bazel, googletest, zig];
     let text = line.trim_start();
-    // .NET
+    RUNNERS.iter().find_map(|runner| runner(text, tally)).unwrap_or(false)
+}
+
+/// What a line says that a runner printed; `None` when it is not one of its lines.
+type Runner = fn(&str, &mut Tally) -> Option<bool>;
+
+fn dotnet(text: &str, tally: &mut Tally) -> Option<bool> {
     if text.starts_with("Passed!  - ") || text.starts_with("Failed!  - ") {
-        return tally.counted(&Counts::word_number(text.get(8..).unwrap_or_default()));
+        return Some(tally.counted(&Counts::word_number(text.get(8..).unwrap_or_default())));
     }
     if text.starts_with("Test summary: total:") {
         let mut counts = Counts::word_number(text);
         counts.passed = text.split_once("succeeded: ").and_then(|(_, rest)| first_number(rest));
-        return tally.counted(&counts);
+        return Some(tally.counted(&counts));
     }
     match text {
-        "Test Run Successful." => return tally.passed(),
-        "Test Run Failed." => return tally.failed(),
-        // Xcode
-        "** TEST SUCCEEDED **" => return tally.passed(),
-        "** TEST FAILED **" => return tally.failed(),
+        "Test Run Successful." => return Some(tally.passed()),
+        "Test Run Failed." => return Some(tally.failed()),
         _ => {}
     }
-    if text.starts_with("No test matches the given testcase filter")
-        || text.starts_with("No test is available in ")
-    {
-        return tally.found_none();
+    let none = text.starts_with("No test matches the given testcase filter")
+        || text.starts_with("No test is available in ");
+    none.then(|| tally.found_none())
+}
+
+/// Xcode, and Swift: one line a suite, the sum last.
+fn swift(text: &str, tally: &mut Tally) -> Option<bool> {
+    match text {
+        "** TEST SUCCEEDED **" => return Some(tally.passed()),
+        "** TEST FAILED **" => return Some(tally.failed()),
+        _ => {}
     }
-    // Swift: one line a suite, the sum last.
     if let Some(rest) = text.strip_prefix("Executed ")
         && let Some((total, rest)) = leading_number(rest)
         && (rest.starts_with(" test, with") || rest.starts_with(" tests, with"))
@@ -183,59 +193,57 @@ fn others(line: &str, tally: &mut Tally) -> bool {
         let mut counts = Counts::number_word(rest.split(" (").next().unwrap_or(rest));
         let failed = counts.failed.unwrap_or(0);
         counts.passed = Some(total.saturating_sub(failed + counts.skipped.unwrap_or(0)));
-        return tally.recounted(&counts);
+        return Some(tally.recounted(&counts));
     }
-    if let Some((_, rest)) = text.split_once("Test run with ")
-        && let Some((total, rest)) = leading_number(rest)
-    {
-        if rest.contains(" passed") {
-            return tally.counted(&Counts { passed: Some(total), ..Counts::default() });
-        }
-        return rest.contains(" failed") && tally.failed();
+    let (_, rest) = text.split_once("Test run with ")?;
+    let (total, rest) = leading_number(rest)?;
+    if rest.contains(" passed") {
+        return Some(tally.counted(&Counts { passed: Some(total), ..Counts::default() }));
     }
-    // CTest
+    Some(rest.contains(" failed") && tally.failed())
+}
+
+fn ctest(text: &str, tally: &mut Tally) -> Option<bool> {
     if let Some((_, rest)) = text.split_once("% tests passed, ")
         && let Some((failed, rest)) = leading_number(rest)
     {
         let total = first_number(rest).unwrap_or(failed);
         let passed = Some(total.saturating_sub(failed));
-        return tally.counted(&Counts { passed, failed: Some(failed), ..Counts::default() });
+        return Some(tally.counted(&Counts { passed, failed: Some(failed), ..Counts::default() }));
     }
-    if text.starts_with("No tests were found!!!") {
-        return tally.found_none();
-    }
-    // Bazel
-    if let Some(rest) = text.strip_prefix("Executed ")
-        && rest.contains(" tests: ")
-    {
-        let result = rest.split_once(": ").map(|(_, result)| result).unwrap_or_default();
-        let mut counts = Counts::default();
-        for part in result.split([',', '.']) {
-            let number = first_number(part);
-            if part.contains("fail") && !part.contains("fails to build") {
-                counts.failed = number;
-            } else if part.contains("pass") {
-                counts.passed = number;
-            }
+    text.starts_with("No tests were found!!!").then(|| tally.found_none())
+}
+
+fn bazel(text: &str, tally: &mut Tally) -> Option<bool> {
+    let rest = text.strip_prefix("Executed ").filter(|rest| rest.contains(" tests: "))?;
+    let result = rest.split_once(": ").map(|(_, result)| result).unwrap_or_default();
+    let mut counts = Counts::default();
+    for part in result.split([',', '.']) {
+        let number = first_number(part);
+        if part.contains("fail") && !part.contains("fails to build") {
+            counts.failed = number;
+        } else if part.contains("pass") {
+            counts.passed = number;
         }
-        return tally.counted(&counts);
     }
-    // GoogleTest
+    Some(tally.counted(&counts))
+}
+
+fn googletest(text: &str, tally: &mut Tally) -> Option<bool> {
     if let Some(rest) = text.strip_prefix("[  PASSED  ] ") {
         let passed = first_number(rest);
-        return tally.counted(&Counts { passed, ..Counts::default() });
+        return Some(tally.counted(&Counts { passed, ..Counts::default() }));
     }
-    if let Some(rest) = text.strip_prefix("[  FAILED  ] ") {
-        if let Some((failed, rest)) = leading_number(rest)
-            && rest.starts_with(" test")
-        {
-            return tally.counted(&Counts { failed: Some(failed), ..Counts::default() });
-        }
-        return tally.failed();
+    let rest = text.strip_prefix("[  FAILED  ] ")?;
+    if let Some((failed, rest)) = leading_number(rest)
+        && rest.starts_with(" test")
+    {
+        return Some(tally.counted(&Counts { failed: Some(failed), ..Counts::default() }));
     }
-    // Zig
-    if text.starts_with("All ") && text.ends_with(" tests passed.") {
-        return tally.counted(&Counts { passed: first_number(text), ..Counts::default() });
-    }
-    false
+    Some(tally.failed())
+}
+
+fn zig(text: &str, tally: &mut Tally) -> Option<bool> {
+    (text.starts_with("All ") && text.ends_with(" tests passed."))
+        .then(|| tally.counted(&Counts { passed: first_number(text), ..Counts::default() }))
 }

@@ -223,7 +223,12 @@ fn tap(line: &str, tally: &mut Tally) -> bool {
 
 fn javascript(line: &str, tally: &mut Tally) -> bool {
     let text = line.trim_start();
-    // Jest, Vitest, Pest: `Tests:  1 failed, 41 passed, 42 total`
+    worded_sum(text, tally).unwrap_or_else(|| counted_word(line, text, tally))
+}
+
+/// A sum behind words of its own: Jest, Vitest, Pest, Deno. `None` when the line has no such words.
+fn worded_sum(text: &str, tally: &mut Tally) -> Option<bool> {
+    // `Tests:  1 failed, 41 passed, 42 total`
     if let Some(rest) = text.strip_prefix("Tests:").or_else(|| text.strip_prefix("Tests"))
         && rest.starts_with(' ')
         && !rest.contains("Assertions: ")
@@ -231,9 +236,9 @@ fn javascript(line: &str, tally: &mut Tally) -> bool {
     {
         let counts = Counts::number_word(rest.split(['(']).next().unwrap_or(rest));
         if counts.is_empty() && !rest.contains("total") {
-            return false;
+            return Some(false);
         }
-        return tally.counted(&counts);
+        return Some(tally.counted(&counts));
     }
     if let Some(rest) = text
         .strip_prefix("Test Suites:")
@@ -242,25 +247,26 @@ fn javascript(line: &str, tally: &mut Tally) -> bool {
     {
         let counts = Counts::number_word(rest);
         if counts.failed.unwrap_or(0) > 0 {
-            return tally.failed();
+            return Some(tally.failed());
         }
-        return true;
+        return Some(true);
     }
     if text.starts_with("No tests found, exiting with code")
         || text.starts_with("No test files found, exiting with code")
         || text.starts_with("Error: No tests found")
         || text.starts_with("Error: No test files found")
     {
-        return tally.found_none();
+        return Some(tally.found_none());
     }
     // Deno
     if let Some(rest) = text.strip_prefix("ok | ").or_else(|| text.strip_prefix("FAILED | ")) {
-        return tally.counted(&Counts::number_word(rest.split('(').next().unwrap_or(rest)));
+        return Some(tally.counted(&Counts::number_word(rest.split('(').next().unwrap_or(rest))));
     }
-    if text.starts_with("Tests finished with errors") {
-        return tally.failed();
-    }
-    // Mocha, Playwright, Bun: a number and one word, indented.
+    text.starts_with("Tests finished with errors").then(|| tally.failed())
+}
+
+/// Mocha, Playwright, Bun: a number and one word, indented.
+fn counted_word(line: &str, text: &str, tally: &mut Tally) -> bool {
     let Some((_, rest)) = leading_number(text) else {
         return text.starts_with("All specs passed!") && tally.passed();
     };
