@@ -9,6 +9,7 @@
 //!
 //! Start with [`read`]; the table of readers is in `reader/mod.rs`.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod archive;
 mod blocks;

@@ -197,20 +197,10 @@ impl Log {
             self.session.next_model(&model);
         }
 
-        let Blocks { text, has_text, reasoning, calls, mut outcomes } = blocks;
+        let Blocks { text, has_text, reasoning, calls, outcomes } = blocks;
         let bare = Message { line, time, agent, ..Message::text(role, "") };
         if !outcomes.is_empty() {
-            outcomes.iter_mut().for_each(settle);
-            let mut worker = None;
-            if let ([outcome], Some(details)) = (outcomes.as_mut_slice(), details) {
-                worker = add_details(outcome, details);
-            }
-            if outcomes.iter().any(|o| o.subagent_calls.is_some_and(|calls| calls > 0))
-                && !self.has_agent(worker.as_deref())
-            {
-                self.session.gap(Gap::UnrecordedSubagent);
-            }
-            self.session.push(Message { role: Role::Tool, outcomes, ..bare.clone() });
+            self.results(outcomes, details, bare.clone());
             if !has_text {
                 return;
             }
@@ -235,6 +225,21 @@ impl Log {
             self.session.skip("reasoning beside a message");
         }
         self.session.push(Message { kind, text, calls, ..bare });
+    }
+
+    /// Adds what came of calls; `details` are of the only one.
+    fn results(&mut self, mut outcomes: Vec<Outcome>, details: Option<&RawValue>, bare: Message) {
+        outcomes.iter_mut().for_each(settle);
+        let mut worker = None;
+        if let ([outcome], Some(details)) = (outcomes.as_mut_slice(), details) {
+            worker = add_details(outcome, details);
+        }
+        if outcomes.iter().any(|o| o.subagent_calls.is_some_and(|calls| calls > 0))
+            && !self.has_agent(worker.as_deref())
+        {
+            self.session.gap(Gap::UnrecordedSubagent);
+        }
+        self.session.push(Message { role: Role::Tool, outcomes, ..bare });
     }
 
     /// Whether the log holds messages of this sub-agent; of any, when its id was not recorded.

@@ -102,13 +102,10 @@ fn read_event(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
 /// An event of version 1.
 fn read_kind(kind: &str, fields: &mut Fields<'_>, mut message: Message, session: &mut Session) {
     let line = message.line;
-    let text = |raw: Option<&RawValue>, session: &mut Session| {
-        raw.map(|raw| blocks::read_blocks(raw, line, session).text).unwrap_or_default()
-    };
     match kind {
         "SystemPromptEvent" => {
             message.role = Role::System;
-            message.text = text(fields.take("system_prompt"), session);
+            message.text = text_of(fields.take("system_prompt"), line, session);
             if let Some(raw) = fields.take("tools") {
                 session.tools(raw, line);
             }
@@ -119,60 +116,21 @@ fn read_kind(kind: &str, fields: &mut Fields<'_>, mut message: Message, session:
             if inner.string("role").as_deref() == Some("user") {
                 message.role = Role::User;
             }
-            message.text = text(inner.take("content"), session);
+            message.text = text_of(inner.take("content"), line, session);
         }
-        "ActionEvent" => {
-            message.text = text(fields.take("thought"), session);
-            let id = fields.string("tool_call_id").unwrap_or_default().into_owned();
-            let tool = fields.string("tool_name").unwrap_or_default().into_owned();
-            let mut call = fields.object("tool_call");
-            let mut function = call.as_mut().and_then(|call| call.object("function"));
-            let emitted = function.as_mut().or(call.as_mut());
-            let emitted = emitted.and_then(|emitted| emitted.take_any("arguments"));
-            if tool == "finish" {
-                let said = fields.object("action").and_then(|mut action| action.string("message"));
-                blocks::join(&mut message.text, &said.unwrap_or_default());
-            } else {
-                let arguments = blocks::arguments(emitted.or_else(|| fields.take("action")));
-                message.calls.push(ToolCall { id, tool, arguments, line });
-            }
-        }
+        "ActionEvent" => read_action_event(fields, &mut message, session),
         "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" => {
             if fields.string("tool_name").as_deref() == Some("finish") {
                 return session.skip_named("event", "result of finish");
             }
-            let mut inner = fields.object("observation");
-            let mut outcome = Outcome {
-                call_id: fields.string("tool_call_id").unwrap_or_default().into_owned(),
-                refused: kind == "UserRejectObservation",
-                line,
-                ..Outcome::default()
-            };
-            if let Some(inner) = &mut inner {
-                let raw = ["content", "output", "text"].iter().find_map(|name| inner.take(name));
-                outcome.text = text(raw, session);
-                let metadata = inner.object("metadata");
-                ending::read_members(&["is_error", "exit_code"], inner, &mut outcome, session);
-                if let Some(mut metadata) = metadata.filter(|_| outcome.exit_code.is_none()) {
-                    ending::read_members(&["exit_code"], &mut metadata, &mut outcome, session);
-                }
-                outcome.running = outcome.exit_code == Some(STILL_RUNS);
-                outcome.exit_code = outcome.exit_code.filter(|&code| code != STILL_RUNS);
-                ending::read_rest(inner, &mut outcome, session);
-            } else {
-                outcome.text = text(fields.take("error"), session);
-            }
-            if kind == "AgentErrorEvent" {
-                outcome.is_error = Some(true);
-            }
             message.role = Role::Tool;
-            message.outcomes.push(outcome);
+            message.outcomes.push(outcome_of_event(kind, fields, line, session));
         }
         "Condensation" => {
             session.gap(Gap::Compacted);
             message.kind = MessageKind::Summary;
             message.role = Role::System;
-            message.text = text(fields.take("summary"), session);
+            message.text = text_of(fields.take("summary"), line, session);
         }
         kind => return session.skip_named("event", kind),
     }
@@ -180,13 +138,68 @@ fn read_kind(kind: &str, fields: &mut Fields<'_>, mut message: Message, session:
     session.push(message);
 }
 
+/// The text of the blocks of a member.
+fn text_of(raw: Option<&RawValue>, line: usize, session: &mut Session) -> String {
+    raw.map(|raw| blocks::read_blocks(raw, line, session).text).unwrap_or_default()
+}
+
+/// What the agent thought and called; what it said where it finished.
+fn read_action_event(fields: &mut Fields<'_>, message: &mut Message, session: &mut Session) {
+    let line = message.line;
+    message.text = text_of(fields.take("thought"), line, session);
+    let id = fields.string("tool_call_id").unwrap_or_default().into_owned();
+    let tool = fields.string("tool_name").unwrap_or_default().into_owned();
+    let mut call = fields.object("tool_call");
+    let mut function = call.as_mut().and_then(|call| call.object("function"));
+    let emitted = function.as_mut().or(call.as_mut());
+    let emitted = emitted.and_then(|emitted| emitted.take_any("arguments"));
+    if tool == "finish" {
+        let said = fields.object("action").and_then(|mut action| action.string("message"));
+        blocks::join(&mut message.text, &said.unwrap_or_default());
+    } else {
+        let arguments = blocks::arguments(emitted.or_else(|| fields.take("action")));
+        message.calls.push(ToolCall { id, tool, arguments, line });
+    }
+}
+
+/// What came of a call.
+fn outcome_of_event(
+    kind: &str,
+    fields: &mut Fields<'_>,
+    line: usize,
+    session: &mut Session,
+) -> Outcome {
+    let mut outcome = Outcome {
+        call_id: fields.string("tool_call_id").unwrap_or_default().into_owned(),
+        refused: kind == "UserRejectObservation",
+        line,
+        ..Outcome::default()
+    };
+    if let Some(inner) = &mut fields.object("observation") {
+        let raw = ["content", "output", "text"].iter().find_map(|name| inner.take(name));
+        outcome.text = text_of(raw, line, session);
+        let metadata = inner.object("metadata");
+        ending::read_members(&["is_error", "exit_code"], inner, &mut outcome, session);
+        if let Some(mut metadata) = metadata.filter(|_| outcome.exit_code.is_none()) {
+            ending::read_members(&["exit_code"], &mut metadata, &mut outcome, session);
+        }
+        outcome.running = outcome.exit_code == Some(STILL_RUNS);
+        outcome.exit_code = outcome.exit_code.filter(|&code| code != STILL_RUNS);
+        ending::read_rest(inner, &mut outcome, session);
+    } else {
+        outcome.text = text_of(fields.take("error"), line, session);
+    }
+    if kind == "AgentErrorEvent" {
+        outcome.is_error = Some(true);
+    }
+    outcome
+}
+
 fn read_action(action: &str, fields: &mut Fields<'_>, mut message: Message, session: &mut Session) {
     let line = message.line;
     // Before 2024-11 the arguments stood beside the action.
     let raw_args = fields.take("args");
-    let nested = raw_args.and_then(Fields::of);
-    let flat = nested.is_none();
-    let mut nested = nested;
+    let mut nested = raw_args.and_then(Fields::of);
     let args = nested.as_mut().unwrap_or(fields);
     let thought = args.string("thought").unwrap_or_default().into_owned();
     match action {
@@ -231,20 +244,30 @@ fn read_action(action: &str, fields: &mut Fields<'_>, mut message: Message, sess
         }
         tool => {
             message.text = thought;
-            let event = fields.number::<u64>("id");
-            let emitted = fields.object("tool_call_metadata").and_then(emitted);
-            let (id, tool, arguments) = match emitted {
-                Some((id, name, arguments)) => (id, name, arguments),
-                None => (event.map(event_id).unwrap_or_default(), tool.to_owned(), None),
-            };
-            let arguments = arguments.unwrap_or_else(|| match raw_args {
-                Some(raw) => Arguments::raw(raw.get()),
-                None => flat_arguments(fields, flat),
-            });
-            message.calls.push(ToolCall { id, tool, arguments, line });
+            message.calls.push(call_of_action(tool, fields, raw_args, line));
         }
     }
     session.push(message);
+}
+
+/// The call that an action is: as the model emitted it, where that is recorded.
+fn call_of_action(
+    action: &str,
+    fields: &mut Fields<'_>,
+    raw_args: Option<&RawValue>,
+    line: usize,
+) -> ToolCall {
+    let event = fields.number::<u64>("id");
+    let emitted = fields.object("tool_call_metadata").and_then(emitted);
+    let (id, tool, arguments) = match emitted {
+        Some((id, name, arguments)) => (id, name, arguments),
+        None => (event.map(event_id).unwrap_or_default(), action.to_owned(), None),
+    };
+    let arguments = arguments.unwrap_or_else(|| match raw_args {
+        Some(raw) => Arguments::raw(raw.get()),
+        None => flat_arguments(fields),
+    });
+    ToolCall { id, tool, arguments, line }
 }
 
 /// Id, name and arguments as the model emitted them.
@@ -269,10 +292,10 @@ fn emitted(mut metadata: Fields<'_>) -> Option<(String, String, Option<Arguments
 }
 
 /// Arguments from the days when they stood beside the action.
-fn flat_arguments(fields: &mut Fields<'_>, flat: bool) -> Arguments {
+fn flat_arguments(fields: &mut Fields<'_>) -> Arguments {
     let mut object = String::from("{");
     for name in ["command", "code", "path", "content", "url", "browser_actions"] {
-        if let Some(raw) = flat.then(|| fields.take(name)).flatten() {
+        if let Some(raw) = fields.take(name) {
             if object.len() > 1 {
                 object.push(',');
             }

@@ -287,9 +287,14 @@ impl Replay {
         } else if empty && message.outcomes.is_empty() {
             return;
         }
+        self.push_once(message);
+    }
+
+    /// Adds a message, unless an earlier span brought it.
+    fn push_once(&mut self, message: Message) {
         let ids: Vec<&str> = message.calls.iter().map(|call| call.id.as_str()).collect();
         let results: Vec<&str> = message.outcomes.iter().map(|o| o.call_id.as_str()).collect();
-        let key = format!("{role:?}\0{}\0{ids:?}\0{results:?}", message.text);
+        let key = format!("{:?}\0{}\0{ids:?}\0{results:?}", message.role, message.text);
         if self.seen.insert(key) {
             for call in &message.calls {
                 if self.asked.insert(call.id.clone()) {
