@@ -67,27 +67,10 @@ impl Guard {
         // An id of another session is as good as none: nothing of it may leak.
         let receipt = self.ledger().receipt(execution_id)?;
         let Some(receipt) = receipt.filter(|receipt| receipt.session_id == session.id()) else {
-            let kept_since = self.ledger().kept_since()?;
-            return if kept_since.is_some_and(|since| id.millis < since) {
-                fault(
-                    CitationFault::ExecutionEvicted,
-                    format!("the record of `{execution_id}` is no longer kept"),
-                )
-            } else {
-                fault(
-                    CitationFault::ExecutionIdNotFound,
-                    format!("no execution of this session has the id `{execution_id}`"),
-                )
-            };
+            return Ok(Err(self.not_found(&id)?));
         };
         if let Some(window) = window {
-            let mut age = self.age(session, &receipt);
-            // A result that was given again is as old as its execution.
-            if let Some(original) = &receipt.links.cached_from
-                && let Some(original) = self.ledger().receipt(original)?
-            {
-                age = age.max(self.age(session, &original));
-            }
+            let age = self.age_of_result(session, &receipt)?;
             if age > window {
                 return fault(
                     CitationFault::ExecutionExpired,
@@ -116,6 +99,35 @@ impl Guard {
             None => None,
         };
         Ok(Ok(CitedExecution { receipt, result }))
+    }
+
+    /// Why no execution with this id is in the session.
+    fn not_found(&self, id: &ExecutionId<'_>) -> Result<NotStanding, ReadLedgerError> {
+        let kept_since = self.ledger().kept_since()?;
+        let evicted = kept_since.is_some_and(|since| id.millis < since);
+        let (reason, message) = match evicted {
+            true => (
+                CitationFault::ExecutionEvicted,
+                format!("the record of `{}` is no longer kept", id.id),
+            ),
+            false => (
+                CitationFault::ExecutionIdNotFound,
+                format!("no execution of this session has the id `{}`", id.id),
+            ),
+        };
+        Ok(NotStanding { reason, message })
+    }
+
+    /// The age of a result: one that was given again is as old as its execution.
+    fn age_of_result(
+        &self,
+        session: &Session,
+        receipt: &Receipt,
+    ) -> Result<Duration, ReadLedgerError> {
+        let age = self.age(session, receipt);
+        let Some(original) = &receipt.links.cached_from else { return Ok(age) };
+        let original = self.ledger().receipt(original)?;
+        Ok(original.map_or(age, |original| age.max(self.age(session, &original))))
     }
 
     /// The age of an execution by both clocks, the larger: a wall clock that jumped back does not

@@ -29,6 +29,7 @@
 //!
 //! Start with [`Guard::builder`], the only constructor of the chain. Programs that embed it use the
 //! crate `counterfoil-sdk`, which has these names by what they are about, and those of the model.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod admitted;
 mod answer_judge;

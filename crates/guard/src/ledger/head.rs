@@ -10,6 +10,7 @@ use super::log::{Extent, Record};
 use super::note::Checkpoint;
 use super::read::ReadLedgerError;
 use super::recent::{Entry, Recent};
+use super::results::Stored;
 use super::tables::{self, EventRow, Lookups, NoteKind, Tables};
 use super::tree::{BLOCK, Frontier};
 
@@ -99,43 +100,7 @@ impl Head {
         let mut last = None;
         for record in records {
             match record {
-                Record::Event(body, stored) => {
-                    let outline = Outline::read(&body)
-                        .map_err(|error| broken(&format!("an event of its log: {error}")))?;
-                    let size = self.frontier.size();
-                    if outline.seq < size {
-                        // It has moved.
-                        continue;
-                    }
-                    if (outline.seq, outline.previous) != (size, self.last) {
-                        let what = format!("event {} of its log does not follow", outline.seq);
-                        return Err(broken(&what));
-                    }
-                    let mut now = self.session(connection, &outline.session)?.unwrap_or_default();
-                    now.seq += 1;
-                    now.calls += u64::from(outline.draft.is_first_attempt());
-                    let opening = match outline.draft.follows() {
-                        Some(id) => self.recent.opening(connection, id)?.map(|found| found.seq),
-                        None => None,
-                    };
-                    let brought = |digest: &Digest| stored.iter().any(|s| s.digest == *digest);
-                    let needs = outline.draft.needs().filter(|needed| !brought(needed));
-                    let entry = Entry {
-                        seq: outline.seq,
-                        session: outline.session.to_string(),
-                        session_seq: now.seq,
-                        calls: now.calls,
-                        kind: outline.draft.event.to_string().into(),
-                        execution_id: outline.draft.opens().map(str::to_owned),
-                        opening,
-                        digest: Digest::of_bytes(&body),
-                        needs,
-                        stored,
-                        nodes: Vec::new(),
-                        body,
-                    };
-                    self.add(entry, now);
-                }
+                Record::Event(body, stored) => self.replay_event(connection, body, stored)?,
                 Record::Checkpoint(note) => {
                     let checkpoint: Checkpoint =
                         note.parse().map_err(|error| broken(&format!("its log: {error}")))?;
@@ -157,6 +122,51 @@ impl Head {
         if let Some(last) = last {
             hold(&last, last.root(), connection)?;
         }
+        Ok(())
+    }
+
+    /// Adds an event of the log, unless it has moved into the tables.
+    fn replay_event(
+        &mut self,
+        connection: &Connection,
+        body: Vec<u8>,
+        stored: Vec<Stored>,
+    ) -> Result<(), ReadLedgerError> {
+        let outline = Outline::read(&body)
+            .map_err(|error| broken(&format!("an event of its log: {error}")))?;
+        let size = self.frontier.size();
+        if outline.seq < size {
+            // It has moved.
+            return Ok(());
+        }
+        if (outline.seq, outline.previous) != (size, self.last) {
+            let what = format!("event {} of its log does not follow", outline.seq);
+            return Err(broken(&what));
+        }
+        let mut now = self.session(connection, &outline.session)?.unwrap_or_default();
+        now.seq += 1;
+        now.calls += u64::from(outline.draft.is_first_attempt());
+        let opening = match outline.draft.follows() {
+            Some(id) => self.recent.opening(connection, id)?.map(|found| found.seq),
+            None => None,
+        };
+        let brought = |digest: &Digest| stored.iter().any(|s| s.digest == *digest);
+        let needs = outline.draft.needs().filter(|needed| !brought(needed));
+        let entry = Entry {
+            seq: outline.seq,
+            session: outline.session.to_string(),
+            session_seq: now.seq,
+            calls: now.calls,
+            kind: outline.draft.event.to_string().into(),
+            execution_id: outline.draft.opens().map(str::to_owned),
+            opening,
+            digest: Digest::of_bytes(&body),
+            needs,
+            stored,
+            nodes: Vec::new(),
+            body,
+        };
+        self.add(entry, now);
         Ok(())
     }
 

@@ -5,6 +5,7 @@ mod logged;
 mod signed;
 mod stored;
 
+use super::body::Outline;
 use super::key::PublicKey;
 use super::log::{Read, Record};
 use super::note::Checkpoint;
@@ -92,6 +93,11 @@ impl Broken {
 
     pub(super) fn event(seq: u64, what: impl Into<String>) -> Self {
         Self { seq: Some(seq), session: None, what: what.into() }
+    }
+
+    /// The same, of an event whose session is known.
+    fn outlined(seq: u64, outline: &Outline<'_>, what: String) -> Self {
+        Self { session: Some(outline.session.to_string()), ..Self::event(seq, what) }
     }
 
     fn place(seq: Option<u64>, session: Option<&str>) -> String {

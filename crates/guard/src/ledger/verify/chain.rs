@@ -125,19 +125,11 @@ impl<'v, T: Tables> Chain<'v, T> {
         }
         let outline = Outline::read(bytes)
             .map_err(|error| Broken::event(seq, format!("it cannot be read: {error}")))?;
-        let broken = |what: String| Broken {
-            session: Some(outline.session.to_string()),
-            ..Broken::event(seq, what)
-        };
+        let broken = |what: String| Broken::outlined(seq, &outline, what);
         let unlike = |column: &str| {
             broken(format!("the column `{column}` says something else than the event"))
         };
-        if outline.previous != self.last {
-            return Err(broken("it does not follow the event before it".to_owned()).into());
-        }
-        if CanonicalForm::of_version(outline.version).is_none() {
-            return Err(broken(format!("it has version {}", outline.version)).into());
-        }
+        self.hold_behind_last(seq, &outline)?;
         if outline.seq != seq {
             return Err(unlike("seq").into());
         }
@@ -161,28 +153,58 @@ impl<'v, T: Tables> Chain<'v, T> {
         if !self.opens(row.opening, seq, draft.follows())? {
             return Err(unlike("opening").into());
         }
-        let needed = draft.needs().filter(|needed| *needed != Digest::of_bytes(b""));
+        self.hold_results(seq, bytes, &outline, results)?;
+        self.move_on(seq, &outline, digest);
+        let mut completed = Vec::new();
+        self.frontier.push(&digest, |node| completed.push(node));
+        self.compare_nodes(&completed)?;
+        self.hold_against_here()
+    }
+
+    /// An event follows the one before it, in a form that is known.
+    pub(super) fn hold_behind_last(&self, seq: u64, outline: &Outline<'_>) -> Result<(), Stop> {
+        let broken = |what: String| Err(Broken::outlined(seq, outline, what).into());
+        if outline.previous != self.last {
+            return broken("it does not follow the event before it".to_owned());
+        }
+        match CanonicalForm::of_version(outline.version) {
+            Some(_) => Ok(()),
+            None => broken(format!("it has version {}", outline.version)),
+        }
+    }
+
+    /// The stored results of an event are what it names, and the one that it needs is there.
+    fn hold_results(
+        &mut self,
+        seq: u64,
+        bytes: &[u8],
+        outline: &Outline<'_>,
+        results: &mut StoredResults<'_, T>,
+    ) -> Result<(), Stop> {
+        let needed = outline.draft.needs().filter(|needed| *needed != Digest::of_bytes(b""));
         let (count, had) = results.of_event(seq, bytes, needed.as_ref())?;
         self.found.results += count;
         if let Some(needed) = needed.filter(|_| !had)
             && !self.tables.is_stored(&needed)?
         {
             if seq >= self.signed.results_cut {
-                return Err(broken(format!("its stored result {needed} is missing")).into());
+                let what = format!("its stored result {needed} is missing");
+                return Err(Broken::outlined(seq, outline, what).into());
             }
             self.found.results_dropped += 1;
         }
+        Ok(())
+    }
+
+    /// What comes next stands on this event.
+    pub(super) fn move_on(&mut self, seq: u64, outline: &Outline<'_>, digest: Digest) {
         if outline.at < self.at {
             self.found.clock_went_back += 1;
         }
-        if draft.event == "ended" {
+        if outline.draft.event == "ended" {
             self.ended = Some(seq);
         }
         (self.at, self.last) = (outline.at, digest);
-        let mut completed = Vec::new();
-        self.frontier.push(&digest, |node| completed.push(node));
-        self.compare_nodes(&completed)?;
-        self.hold_against_here()
     }
 
     /// The session with a number, if it has the name that the event has.

@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
-use counterfoil_model::{CanonicalForm, Digest};
+use counterfoil_model::Digest;
 
 use super::chain::{Chain, Session};
 use super::{Broken, Stop};
@@ -58,16 +58,8 @@ impl<T: Tables> Chain<'_, T> {
         if outline.seq > seq {
             return Err(Broken::event(seq, "it is missing").into());
         }
-        let broken = |what: String| Broken {
-            session: Some(outline.session.to_string()),
-            ..Broken::event(seq, what)
-        };
-        if outline.previous != self.last {
-            return Err(broken("it does not follow the event before it".to_owned()).into());
-        }
-        if CanonicalForm::of_version(outline.version).is_none() {
-            return Err(broken(format!("it has version {}", outline.version)).into());
-        }
+        let broken = |what: String| Broken::outlined(seq, &outline, what);
+        self.hold_behind_last(seq, &outline)?;
         let draft = &outline.draft;
         let session = self.session_in_log(&outline.session, brought);
         session.seq += 1;
@@ -86,36 +78,41 @@ impl<T: Tables> Chain<'_, T> {
         {
             return Err(broken(format!("the execution `{id}` was not opened")).into());
         }
-        for stored in stored {
-            let digest = &stored.digest;
-            if stored.whole().is_none() {
-                return Err(broken(format!("its stored result {digest} is not what it was")).into());
-            }
-            if !names(body, digest) {
-                let what = format!("its stored result {digest} is not one that it names");
-                return Err(broken(what).into());
-            }
-            self.found.results += u64::from(brought.results.insert(digest));
-        }
-        if let Some(needed) = draft.needs().filter(|needed| *needed != Digest::of_bytes(b""))
-            && !brought.results.contains(&needed)
-            && !self.tables.is_stored(&needed)?
-        {
-            return Err(broken(format!("its stored result {needed} is missing")).into());
-        }
-        if outline.at < self.at {
-            self.found.clock_went_back += 1;
-        }
-        if draft.event == "ended" {
-            self.ended = Some(seq);
-        }
-        self.at = outline.at;
-        self.last = Digest::of_bytes(body);
+        self.hold_results_in_log(body, stored, &outline, brought)?;
+        self.move_on(seq, &outline, Digest::of_bytes(body));
         // What it completes in the tree is stored when it moves.
         let last = self.last;
         self.frontier.push(&last, |_| {});
         self.found.events += 1;
         self.hold_against_here()
+    }
+
+    /// The results beside an event are what it names, and the one that it needs is there.
+    fn hold_results_in_log<'b>(
+        &mut self,
+        body: &[u8],
+        stored: &'b [Stored],
+        outline: &Outline<'_>,
+        brought: &mut Brought<'b>,
+    ) -> Result<(), Stop> {
+        let broken = |what: String| Err(Broken::outlined(outline.seq, outline, what).into());
+        for stored in stored {
+            let digest = &stored.digest;
+            if stored.whole().is_none() {
+                return broken(format!("its stored result {digest} is not what it was"));
+            }
+            if !names(body, digest) {
+                return broken(format!("its stored result {digest} is not one that it names"));
+            }
+            self.found.results += u64::from(brought.results.insert(digest));
+        }
+        if let Some(needed) = outline.draft.needs().filter(|n| *n != Digest::of_bytes(b""))
+            && !brought.results.contains(&needed)
+            && !self.tables.is_stored(&needed)?
+        {
+            return broken(format!("its stored result {needed} is missing"));
+        }
+        Ok(())
     }
 
     fn session_in_log(&mut self, name: &str, brought: &mut Brought<'_>) -> &mut Session {
