@@ -188,28 +188,10 @@ impl ClientConnection {
                     None => ClientReply::Taken,
                 }
             }
-            Content::Message(text) => {
-                let told = gateway.from_server(&text).await;
-                let why = format!("the MCP server answered something else ({})", reply.status);
-                match (told, gateway.lost(&id, false, &why).await) {
-                    // It answers something else, which a client over streams does not wait for.
-                    (_, Some(error)) if self.clients == Clients::Streams => {
-                        ClientReply::Message(error)
-                    }
-                    (Some(text), _) | (None, Some(text)) => ClientReply::Answer(reply, text),
-                    (None, None) => ClientReply::Taken,
-                }
-            }
+            Content::Message(text) => self.answered(&gateway, &id, reply, &text).await,
             Content::Other(bytes) => {
-                let why = format!("the MCP server answered with status {}", reply.status);
-                let error = gateway.lost(&id, false, &why).await;
-                match error.filter(|_| self.clients == Clients::Streams) {
-                    Some(error) => ClientReply::Message(error),
-                    None => {
-                        reply.content = Content::Other(bytes);
-                        ClientReply::Passed(reply)
-                    }
-                }
+                reply.content = Content::Other(bytes);
+                self.refused(&gateway, &id, reply).await
             }
             Content::Flow(flow) => {
                 // What comes over HTTP goes on in the form in which it came.
@@ -224,6 +206,28 @@ impl ClientConnection {
                     first => ClientReply::Events(ReplyEvents { head: Some(reply), first, rest }),
                 }
             }
+        }
+    }
+
+    /// One message as the answer of the server.
+    async fn answered(&self, gateway: &Gateway, id: &str, reply: Reply, text: &str) -> ClientReply {
+        let told = gateway.from_server(text).await;
+        let why = format!("the MCP server answered something else ({})", reply.status);
+        match (told, gateway.lost(id, false, &why).await) {
+            // It answers something else, which a client over streams does not wait for.
+            (_, Some(error)) if self.clients == Clients::Streams => ClientReply::Message(error),
+            (Some(text), _) | (None, Some(text)) => ClientReply::Answer(reply, text),
+            (None, None) => ClientReply::Taken,
+        }
+    }
+
+    /// What is no message as the answer of the server.
+    async fn refused(&self, gateway: &Gateway, id: &str, reply: Reply) -> ClientReply {
+        let why = format!("the MCP server answered with status {}", reply.status);
+        let error = gateway.lost(id, false, &why).await;
+        match error.filter(|_| self.clients == Clients::Streams) {
+            Some(error) => ClientReply::Message(error),
+            None => ClientReply::Passed(reply),
         }
     }
 

@@ -12,6 +12,7 @@
 //!
 //! Start with [`Gateway`].
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod aggregate;
 mod api;

@@ -300,24 +300,7 @@ impl ProxyOptions {
             let key = variable(name).as_deref().and_then(Key::new);
             key.ok_or_else(|| ProxyOptionsError::NoKey(name.to_owned()))
         };
-        let mut keys = Vec::new();
-        for options in &self.keys {
-            let VirtualKeyOptions { name, key_env, provider_key_env, .. } = options;
-            if name.is_empty() || key_env.is_empty() || provider_key_env.is_empty() {
-                return Err(ProxyOptionsError::Key);
-            }
-            if keys.iter().any(|key: &VirtualKey| key.name == *name) {
-                return Err(ProxyOptionsError::TwoOfOneName(name.clone()));
-            }
-            let paths = rules(&options.paths)?;
-            if let Some(at) = paths.iter().position(PathRule::is_batch)
-                && options.tokens_per_day.is_some()
-            {
-                let path = options.paths.get(at).cloned().unwrap_or_default();
-                return Err(ProxyOptionsError::NotCounted(name.clone(), path));
-            }
-            keys.push(VirtualKey::new(options, &key(key_env)?, key(provider_key_env)?, paths));
-        }
+        let keys = self.virtual_keys(key)?;
         let token = self.token_env.as_deref().map(key).transpose()?;
         let on_timeout = match self.mode {
             ProxyMode::Block => OnTimeout::Hold,
@@ -352,6 +335,32 @@ impl ProxyOptions {
             paths: rules(&self.paths)?,
             operators: token.map(|token| Digest::of_bytes(token.expose().as_bytes())),
         })
+    }
+
+    /// Our own keys, each with the one of the provider behind it; `key` reads a variable.
+    fn virtual_keys(
+        &self,
+        key: impl Fn(&str) -> Result<Key, ProxyOptionsError>,
+    ) -> Result<Vec<VirtualKey>, ProxyOptionsError> {
+        let mut keys: Vec<VirtualKey> = Vec::new();
+        for options in &self.keys {
+            let VirtualKeyOptions { name, key_env, provider_key_env, .. } = options;
+            if name.is_empty() || key_env.is_empty() || provider_key_env.is_empty() {
+                return Err(ProxyOptionsError::Key);
+            }
+            if keys.iter().any(|key| key.name == *name) {
+                return Err(ProxyOptionsError::TwoOfOneName(name.clone()));
+            }
+            let paths = rules(&options.paths)?;
+            if let Some(at) = paths.iter().position(PathRule::is_batch)
+                && options.tokens_per_day.is_some()
+            {
+                let path = options.paths.get(at).cloned().unwrap_or_default();
+                return Err(ProxyOptionsError::NotCounted(name.clone(), path));
+            }
+            keys.push(VirtualKey::new(options, &key(key_env)?, key(provider_key_env)?, paths));
+        }
+        Ok(keys)
     }
 
     fn url(&self, key: &'static str, url: &str) -> Result<Uri, ProxyOptionsError> {
