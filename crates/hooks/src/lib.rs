@@ -9,6 +9,7 @@
 //! `counterfoil-guard` decide that.
 //!
 //! Start with [`respond`]; the table of contracts is in `contract/mod.rs`.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod answer;
 mod canary;

@@ -272,16 +272,7 @@ impl Memory {
             let shortened = anew || grown > limit;
             let kept = if shortened { 0 } else { turn.known };
             let new = messages.split_off(kept);
-            // Of what is kept the places move together where prose is left out.
-            let mut places = Vec::with_capacity(new.len() + 1);
-            let redactor = Redactor::standard();
-            let mut condensed: Vec<Message> = Vec::with_capacity(new.len());
-            // What was only added to judge the turn has no line: the file will bring it.
-            for message in new.into_iter().filter(|message| message.line > 0) {
-                places.push(kept + condensed.len());
-                condensed.extend(condense::condensed(message, &redactor));
-            }
-            places.push(kept + condensed.len());
+            let (mut condensed, places) = condensed(new, kept);
             if shortened {
                 anew = true;
                 condense::shorten(&mut condensed);
@@ -334,6 +325,21 @@ impl Memory {
             }
         }
     }
+}
+
+/// Messages as they are kept, and where each of them stands behind `kept` others: of what is kept
+/// the places move together where prose is left out.
+fn condensed(messages: Vec<Message>, kept: usize) -> (Vec<Message>, Vec<usize>) {
+    let mut places = Vec::with_capacity(messages.len() + 1);
+    let redactor = Redactor::standard();
+    let mut condensed: Vec<Message> = Vec::with_capacity(messages.len());
+    // What was only added to judge the turn has no line: the file will bring it.
+    for message in messages.into_iter().filter(|message| message.line > 0) {
+        places.push(kept + condensed.len());
+        condensed.extend(condense::condensed(message, &redactor));
+    }
+    places.push(kept + condensed.len());
+    (condensed, places)
 }
 
 impl Turn {
