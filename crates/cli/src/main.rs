@@ -12,6 +12,7 @@
         reason = "some of what both builds share is for commands of the guard alone"
     )
 )]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod agents;
 #[cfg(feature = "guard")]

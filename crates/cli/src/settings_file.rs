@@ -64,8 +64,17 @@ pub(crate) fn apply(
             .help("it is as it was; make it writable, then try again")
     })?;
     writeln!(out, "{shown}")?;
+    write_changes(&mut out, &edit.changes)?;
+    if edit.text.is_none() {
+        writeln!(out, "  the file held nothing else, and is gone")?;
+    }
+    Ok(())
+}
+
+/// What was added, updated and removed, each on a line.
+fn write_changes(out: &mut impl io::Write, changes: &[SettingsChange]) -> io::Result<()> {
     let named = |wanted: fn(&SettingsChange) -> Option<&str>| -> Vec<&str> {
-        edit.changes.iter().filter_map(wanted).collect()
+        changes.iter().filter_map(wanted).collect()
     };
     let rows = [
         (
@@ -92,9 +101,6 @@ pub(crate) fn apply(
     ];
     for (what, events) in rows.iter().filter(|(_, events)| !events.is_empty()) {
         writeln!(out, "  {what:<8} {}", events.join(", "))?;
-    }
-    if edit.text.is_none() {
-        writeln!(out, "  the file held nothing else, and is gone")?;
     }
     Ok(())
 }

@@ -28,6 +28,7 @@ use crate::judge::Judging;
 use crate::provider::provider;
 use crate::servers;
 use crate::skills::find;
+use crate::state::State;
 use crate::surroundings::environment;
 
 /// An agent that is ready to be talked to.
@@ -88,14 +89,7 @@ pub(crate) fn begin(
     let folder = state.folder();
     let lock = wanted.session.filter(|_| wanted.alone).map(|id| alone(&folder, id)).transpose()?;
     let settings = settings_beside(&options, Some(&folder))?;
-    let guard = Making {
-        state: Some(state),
-        approver: Some(Arc::clone(&wanted.approver)),
-        answer_judge: Judging::answer_judge(&options, options.judge.chat)?,
-        workspace: wanted.workspace.clone(),
-        ..Making::of(&options)
-    }
-    .guard()?;
+    let guard = guarded(state, wanted, &options)?;
     let mut notices: Vec<Row> =
         guard.notices().iter().map(|notice| noted(&notice.to_string())).collect();
     let left_out = runtime.block_on(servers::offer(&guard, &options, Some(&folder), None))?;
@@ -128,7 +122,6 @@ pub(crate) fn begin(
         settings: agent,
         caller: None,
     })?;
-    let stays = wanted.session.is_some();
     let mut begun = Begun {
         agent,
         memory,
@@ -137,12 +130,24 @@ pub(crate) fn begin(
         settings,
         model,
         folder,
-        stays,
+        stays: wanted.session.is_some(),
         notices,
         _lock: lock,
     };
     begun.register(&helpers, &skills)?;
     Ok(begun)
+}
+
+/// The guard before the tools of a conversation.
+fn guarded(state: State, wanted: &Wanted<'_>, options: &Options) -> anyhow::Result<Guard> {
+    Making {
+        state: Some(state),
+        approver: Some(Arc::clone(&wanted.approver)),
+        answer_judge: Judging::answer_judge(options, options.judge.chat)?,
+        workspace: wanted.workspace.clone(),
+        ..Making::of(options)
+    }
+    .guard()
 }
 
 impl Begun {

@@ -106,14 +106,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     for notice in guard.notices() {
         writeln!(io::stderr(), "{}: {notice}", paint.help("note"))?;
     }
-    let session = guard.session(SessionStart {
-        id: arguments.session.clone(),
-        model: arguments.model.clone(),
-        parent: None,
-        trust: arguments.trust.into(),
-        environment: environment(),
-        reported: false,
-    })?;
+    let session = guard.session(start(arguments))?;
     let before = latest(&guard, &session)?;
     let requested = if arguments.from_agent { Requested::ByModel } else { Requested::ByUser };
     let around = Surroundings {
@@ -141,6 +134,18 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let receipt = id.map(|id| guard.ledger().receipt(&id)).transpose()?.flatten();
     show(arguments, &session, answer.as_ref(), receipt.as_ref())
+}
+
+/// The session in which the call is made.
+fn start(arguments: &Arguments) -> SessionStart {
+    SessionStart {
+        id: arguments.session.clone(),
+        model: arguments.model.clone(),
+        parent: None,
+        trust: arguments.trust.into(),
+        environment: environment(),
+        reported: false,
+    }
 }
 
 /// The arguments of the call, in whichever of three ways they were given.

@@ -29,22 +29,7 @@ pub(super) fn held(
             Reading::GoOn
         })
         .map_err(|error| Complaint::new(error.to_string()))?;
-    let (mut calls, mut missing) = (0_u64, Vec::new());
-    for session in ledger.sessions().map_err(|error| Complaint::new(error.to_string()))? {
-        let events = ledger.events(&session).map_err(|error| Complaint::new(error.to_string()))?;
-        for event in events {
-            let ended = match event.draft {
-                Draft::Closed(closed) => closed.execution_id,
-                Draft::Rejected(rejected) => rejected.call.execution_id,
-                _ => continue,
-            };
-            calls += 1;
-            if !told.contains(&ended) {
-                missing.push((event.seq, ended));
-            }
-        }
-    }
-    missing.sort();
+    let Ended { calls, missing } = ended(ledger, &told)?;
     let json = json!({ "calls": calls, "without_a_line": missing.len() });
     let row = match missing.as_slice() {
         [] => (
@@ -79,4 +64,31 @@ pub(super) fn held(
         ),
     };
     Ok(Beside { row: (calls > 0).then_some(row), json })
+}
+
+/// The calls of a ledger that ended.
+struct Ended {
+    calls: u64,
+    /// Those that the log does not tell, in their order.
+    missing: Vec<(u64, String)>,
+}
+
+fn ended(ledger: &Ledger, told: &BTreeSet<String>) -> anyhow::Result<Ended> {
+    let (mut calls, mut missing) = (0, Vec::new());
+    for session in ledger.sessions().map_err(|error| Complaint::new(error.to_string()))? {
+        let events = ledger.events(&session).map_err(|error| Complaint::new(error.to_string()))?;
+        for event in events {
+            let ended = match event.draft {
+                Draft::Closed(closed) => closed.execution_id,
+                Draft::Rejected(rejected) => rejected.call.execution_id,
+                _ => continue,
+            };
+            calls += 1;
+            if !told.contains(&ended) {
+                missing.push((event.seq, ended));
+            }
+        }
+    }
+    missing.sort();
+    Ok(Ended { calls, missing })
 }

@@ -7,7 +7,7 @@ use counterfoil_guard::{
     OpenLedgerError, PublicKey, VerifierKey, verify_audit,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Mark, counted};
 use super::beside::held;
@@ -155,28 +155,12 @@ fn audit(
         here => here?,
     };
     let bar = progress(here.bytes());
-    let mut heads = kept.iter().map(head);
-    let first = heads.next();
-    let found = verify_audit(here, first, &mut |done| bar.set_position(done));
+    let found = verify_audit(here, kept.first().map(head), &mut |done| bar.set_position(done));
     bar.finish_and_clear();
     let found = found.map_err(|error| Complaint::new(error.to_string()))?;
     let mut rows = chain(&found, arguments.archived);
-    let mut kept_here = Vec::new();
-    for checkpoint in kept {
-        let compared = if Some(head(checkpoint)) == first {
-            found.compared
-        } else {
-            let again = verify_audit(files(state)?, Some(head(checkpoint)), &mut |_| {});
-            again.map_err(|error| Complaint::new(error.to_string()))?.compared
-        };
-        let signer = signers.of(checkpoint);
-        kept_here.push(json!({
-            "size": checkpoint.size(), "origin": checkpoint.origin(),
-            "compared": compared, "signed_by": signer.name(),
-        }));
-        rows.push(against(checkpoint, compared));
-        rows.push(signer.row(checkpoint, signers.ledger));
-    }
+    let (kept_here, against_kept) = against_kept(state, kept, signers, &found)?;
+    rows.extend(against_kept);
     if kept.is_empty() {
         let open = "no checkpoint of the audit log from elsewhere was given: a log that was cut or written anew \
                     together with its ledger would not show";
@@ -205,6 +189,33 @@ fn audit(
     });
     answer.add(&state.folder().audit(), "audit", rows, json);
     Ok(())
+}
+
+/// What comparing the log with each kept checkpoint shows. With the first it was compared already.
+fn against_kept(
+    state: &State,
+    kept: &[Checkpoint],
+    signers: &Signers<'_>,
+    found: &AuditVerification,
+) -> anyhow::Result<(Vec<Value>, Vec<(Mark, String)>)> {
+    let first = kept.first().map(head);
+    let (mut shown, mut rows) = (Vec::new(), Vec::new());
+    for checkpoint in kept {
+        let compared = if Some(head(checkpoint)) == first {
+            found.compared
+        } else {
+            let again = verify_audit(files(state)?, Some(head(checkpoint)), &mut |_| {});
+            again.map_err(|error| Complaint::new(error.to_string()))?.compared
+        };
+        let signer = signers.of(checkpoint);
+        shown.push(json!({
+            "size": checkpoint.size(), "origin": checkpoint.origin(),
+            "compared": compared, "signed_by": signer.name(),
+        }));
+        rows.push(against(checkpoint, compared));
+        rows.push(signer.row(checkpoint, signers.ledger));
+    }
+    Ok((shown, rows))
 }
 
 fn head(checkpoint: &Checkpoint) -> AuditHead {

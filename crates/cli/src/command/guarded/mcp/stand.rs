@@ -13,6 +13,7 @@ use counterfoil_serve::{
 };
 use tokio::net::TcpListener;
 use tokio::process::Command;
+use tokio::runtime::Runtime;
 
 use super::super::Global;
 use super::reach::REPLY;
@@ -64,12 +65,7 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     };
     let servers = Servers::new(servers);
     let standing = Standing { arguments, options, guard, state, start, servers };
-    let runtime = match arguments.listen {
-        Some(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
-        // One thread: a message is passed on sooner than another thread wakes up.
-        None => tokio::runtime::Builder::new_current_thread().enable_all().build(),
-    };
-    let runtime = runtime.context("the event loop cannot be started")?;
+    let runtime = event_loop(arguments)?;
     let exit = runtime.block_on(async {
         let (guard, servers) = (standing.guard.clone(), standing.servers.clone());
         let folder = standing.state.folder();
@@ -97,6 +93,15 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     // A read of standard input that nobody waits for any more may hold its thread.
     runtime.shutdown_background();
     exit
+}
+
+fn event_loop(arguments: &Arguments) -> anyhow::Result<Runtime> {
+    let runtime = match arguments.listen {
+        Some(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
+        // One thread: a message is passed on sooner than another thread wakes up.
+        None => tokio::runtime::Builder::new_current_thread().enable_all().build(),
+    };
+    runtime.context("the event loop cannot be started")
 }
 
 impl Standing<'_> {
