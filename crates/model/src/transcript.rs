@@ -58,11 +58,13 @@ pub enum Format {
     Chatgpt,
     /// Aider's Markdown history.
     Aider,
+    /// Session of Strands Agents.
+    Strands,
 }
 
 impl Format {
     /// Every format, in the order in which detection tries them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Fk,
@@ -74,6 +76,7 @@ impl Format {
         Self::PydanticAi,
         Self::Autogen,
         Self::GoogleAdk,
+        Self::Strands,
         Self::VercelAi,
         Self::GeminiCli,
         Self::Openhands,
@@ -117,6 +120,7 @@ impl Format {
             Self::Sharegpt => "sharegpt",
             Self::Chatgpt => "chatgpt",
             Self::Aider => "aider",
+            Self::Strands => "strands",
         }
     }
 

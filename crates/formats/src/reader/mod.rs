@@ -22,6 +22,7 @@ mod otel;
 mod pydantic_ai;
 mod sharegpt;
 mod specstory;
+mod strands;
 mod swe_agent;
 mod vercel_ai;
 
@@ -62,7 +63,7 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 24] = [
+pub(crate) static READERS: [&dyn Reader; 25] = [
     &claude_code::ClaudeCode,
     &codex::Codex,
     &fk::Fk,
@@ -74,6 +75,7 @@ pub(crate) static READERS: [&dyn Reader; 24] = [
     &pydantic_ai::PydanticAi,
     &autogen::Autogen,
     &google_adk::GoogleAdk,
+    &strands::Strands,
     &vercel_ai::VercelAi,
     &gemini_cli::GeminiCli,
     &openhands::Openhands,

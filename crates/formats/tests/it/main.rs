@@ -5,6 +5,8 @@ mod bad_input;
 #[cfg(test)]
 mod ends;
 #[cfg(test)]
+mod exports;
+#[cfg(test)]
 mod fixtures;
 #[cfg(test)]
 mod mutation;

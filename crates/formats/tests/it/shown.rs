@@ -31,6 +31,7 @@ pub(crate) fn fixture(format: Format) -> &'static str {
         Format::Sharegpt => include_str!("../fixtures/sharegpt.jsonl"),
         Format::Chatgpt => include_str!("../fixtures/chatgpt.json"),
         Format::Aider => include_str!("../fixtures/aider.md"),
+        Format::Strands => include_str!("../fixtures/strands.jsonl"),
     }
 }
 

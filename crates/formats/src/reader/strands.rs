@@ -1,0 +1,64 @@
+use counterfoil_model::{Format, Message, Role};
+use serde_json::value::RawValue;
+
+use crate::blocks;
+use crate::documents::Messages;
+use crate::fields::Fields;
+use crate::session::Session;
+use crate::sketch::Sketch;
+use crate::time;
+
+/// Sessions of Strands Agents: one document a message, each with its `message_id`, and blocks of
+/// Bedrock's Converse in it.
+pub(crate) struct Strands;
+
+impl Messages for Strands {
+    fn format(&self) -> Format {
+        Format::Strands
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "documents of `message`, with a role and blocks, and `message_id`"
+    }
+
+    fn recognises(&self, sketch: &Sketch) -> bool {
+        ["", "[].", "messages[]."].into_iter().any(|at| {
+            sketch.has(&format!("{at}message_id"))
+                && sketch.is_one_of(&format!("{at}message.role"), &["user", "assistant"])
+                && sketch.has(&format!("{at}message.content"))
+        })
+    }
+
+    fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
+        let time = fields.take("created_at").and_then(time::millis);
+        fields.pass_over(&["message_id", "updated_at"]);
+        let said = fields.object("message");
+        // What a guardrail put in its place is what the model was given and the user saw.
+        let Some(mut message) = fields.object("redact_message").or(said) else {
+            return session.skip("document without a message");
+        };
+        let mut role = match message.string("role").as_deref() {
+            Some("user") => Role::User,
+            Some("assistant") => Role::Assistant,
+            Some("system") => Role::System,
+            other => {
+                let role = other.unwrap_or("(none)");
+                session.problem(line, format!("a message has the unknown role `{role}`"));
+                return session.skip_part("message of role", role);
+            }
+        };
+        let blocks =
+            message.take("content").map(|raw: &RawValue| blocks::read_blocks(raw, line, session));
+        let blocks = blocks.unwrap_or_default();
+        if role == Role::User && !blocks.has_text && !blocks.outcomes.is_empty() {
+            role = Role::Tool;
+        }
+        if !blocks.reasoning.is_empty() {
+            session.skip("reasoning beside a message");
+        }
+        message.pass_over(&["metadata"]);
+        session.leave(&message);
+        let said = Message { line, time, ..Message::text(role, blocks.text) };
+        session.push(Message { calls: blocks.calls, outcomes: blocks.outcomes, ..said });
+    }
+}
