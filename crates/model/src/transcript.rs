@@ -60,11 +60,13 @@ pub enum Format {
     Aider,
     /// Session of Strands Agents.
     Strands,
+    /// Chat history of Semantic Kernel in Python.
+    SemanticKernel,
 }
 
 impl Format {
     /// Every format, in the order in which detection tries them.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Fk,
@@ -77,6 +79,7 @@ impl Format {
         Self::Autogen,
         Self::GoogleAdk,
         Self::Strands,
+        Self::SemanticKernel,
         Self::VercelAi,
         Self::GeminiCli,
         Self::Openhands,
@@ -121,6 +124,7 @@ impl Format {
             Self::Chatgpt => "chatgpt",
             Self::Aider => "aider",
             Self::Strands => "strands",
+            Self::SemanticKernel => "semantic-kernel",
         }
     }
 

@@ -20,6 +20,7 @@ mod opencode;
 mod openhands;
 mod otel;
 mod pydantic_ai;
+mod semantic_kernel;
 mod sharegpt;
 mod specstory;
 mod strands;
@@ -63,7 +64,7 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 25] = [
+pub(crate) static READERS: [&dyn Reader; 26] = [
     &claude_code::ClaudeCode,
     &codex::Codex,
     &fk::Fk,
@@ -76,6 +77,7 @@ pub(crate) static READERS: [&dyn Reader; 25] = [
     &autogen::Autogen,
     &google_adk::GoogleAdk,
     &strands::Strands,
+    &semantic_kernel::SemanticKernel,
     &vercel_ai::VercelAi,
     &gemini_cli::GeminiCli,
     &openhands::Openhands,

@@ -23,3 +23,25 @@ fn strands() {
     3 :4 Assistant @1769940003000 "There is no ticket 7."
     "##);
 }
+
+#[test]
+fn semantic_kernel() {
+    insta::assert_snapshot!(check(Format::SemanticKernel), @r##"
+    semantic-kernel fixture, tools unknown
+    from 0 on by m
+    0 :3 System "Be brief."
+    1 :4 User "Close 7 and 8."
+    2 :5 Assistant ""
+        call `c1` desk-close {"id": 7}
+        call `c2` desk-close {"id": 8}
+        call `c3` desk-list {}
+    3 :10 Tool ""
+        result `c1` "closed"
+        result `c2` "no such ticket" error true
+        result `c3` "" unread
+    4 :15 Assistant "7 is closed; there is no 8."
+    gaps [(UnreadParts, 4)]
+    skipped 1 end of a call that is unknown by its outcome
+    skipped 1 message item hologram
+    "##);
+}

@@ -32,6 +32,7 @@ pub(crate) fn fixture(format: Format) -> &'static str {
         Format::Chatgpt => include_str!("../fixtures/chatgpt.json"),
         Format::Aider => include_str!("../fixtures/aider.md"),
         Format::Strands => include_str!("../fixtures/strands.jsonl"),
+        Format::SemanticKernel => include_str!("../fixtures/semantic-kernel.json"),
     }
 }
 
@@ -98,6 +99,7 @@ fn show(reading: &Reading, out: &mut String) -> std::fmt::Result {
                 ("exit", o.exit_code.map(|e| e.to_string())),
                 ("running", o.running.then(String::new)),
                 ("refused", o.refused.then(String::new)),
+                ("unread", o.unread.then(String::new)),
                 ("truncated", o.truncated.then(String::new)),
                 ("subagent calls", o.subagent_calls.map(|e| e.to_string())),
             ] {
