@@ -62,11 +62,13 @@ pub enum Format {
     Strands,
     /// Chat history of Semantic Kernel in Python.
     SemanticKernel,
+    /// Messages of Crush.
+    Crush,
 }
 
 impl Format {
     /// Every format, in the order in which detection tries them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Fk,
@@ -80,6 +82,7 @@ impl Format {
         Self::GoogleAdk,
         Self::Strands,
         Self::SemanticKernel,
+        Self::Crush,
         Self::VercelAi,
         Self::GeminiCli,
         Self::Openhands,
@@ -125,6 +128,7 @@ impl Format {
             Self::Aider => "aider",
             Self::Strands => "strands",
             Self::SemanticKernel => "semantic-kernel",
+            Self::Crush => "crush",
         }
     }
 

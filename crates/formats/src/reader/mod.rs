@@ -7,6 +7,7 @@ mod chatgpt;
 mod claude_code;
 mod codex;
 mod codex_exec;
+mod crush;
 mod fk;
 mod gemini_cli;
 mod google_adk;
@@ -64,7 +65,7 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 26] = [
+pub(crate) static READERS: [&dyn Reader; 27] = [
     &claude_code::ClaudeCode,
     &codex::Codex,
     &fk::Fk,
@@ -78,6 +79,7 @@ pub(crate) static READERS: [&dyn Reader; 26] = [
     &google_adk::GoogleAdk,
     &strands::Strands,
     &semantic_kernel::SemanticKernel,
+    &crush::Crush,
     &vercel_ai::VercelAi,
     &gemini_cli::GeminiCli,
     &openhands::Openhands,

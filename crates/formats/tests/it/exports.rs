@@ -45,3 +45,29 @@ fn semantic_kernel() {
     skipped 1 message item hologram
     "##);
 }
+
+#[test]
+fn crush() {
+    insta::assert_snapshot!(check(Format::Crush), @r##"
+    crush s-1, tools unknown
+    from 0 on by some-model
+    0 :1 User @1769940000000 "Mend a.py."
+    1 :2 Assistant/Reasoning @1769940001000 "Run first."
+    2 :2 Assistant @1769940001000 "Running."
+        call `c1` bash {"command": "make"}
+        call `c2` view {"file_path": "a.py"}
+    3 :3 Tool @1769940003000 ""
+        result `c1` "2 failed" error true
+        result `c2` "x = 1" error false
+    4 :4 Assistant ""
+        call `c3` edit {}
+    5 :5 Tool ""
+        result `c3` "" unread
+    6 :6 Assistant "It is not mended."
+    gaps [(UnreadParts, 6)]
+    skipped 1 end of a call that is unknown by its content
+    skipped 3 message part finish
+    skipped 1 message part hologram
+    skipped 1 unknown field answer
+    "##);
+}

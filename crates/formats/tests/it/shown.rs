@@ -33,6 +33,7 @@ pub(crate) fn fixture(format: Format) -> &'static str {
         Format::Aider => include_str!("../fixtures/aider.md"),
         Format::Strands => include_str!("../fixtures/strands.jsonl"),
         Format::SemanticKernel => include_str!("../fixtures/semantic-kernel.json"),
+        Format::Crush => include_str!("../fixtures/crush.jsonl"),
     }
 }
 
