@@ -64,11 +64,13 @@ pub enum Format {
     SemanticKernel,
     /// Messages of Crush.
     Crush,
+    /// Session of Pi.
+    Pi,
 }
 
 impl Format {
     /// Every format, in the order in which detection tries them.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Fk,
@@ -83,6 +85,7 @@ impl Format {
         Self::Strands,
         Self::SemanticKernel,
         Self::Crush,
+        Self::Pi,
         Self::VercelAi,
         Self::GeminiCli,
         Self::Openhands,
@@ -129,6 +132,7 @@ impl Format {
             Self::Strands => "strands",
             Self::SemanticKernel => "semantic-kernel",
             Self::Crush => "crush",
+            Self::Pi => "pi",
         }
     }
 

@@ -20,6 +20,7 @@ mod openai_responses;
 mod opencode;
 mod openhands;
 mod otel;
+mod pi;
 mod pydantic_ai;
 mod semantic_kernel;
 mod sharegpt;
@@ -65,7 +66,7 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 27] = [
+pub(crate) static READERS: [&dyn Reader; 28] = [
     &claude_code::ClaudeCode,
     &codex::Codex,
     &fk::Fk,
@@ -80,6 +81,7 @@ pub(crate) static READERS: [&dyn Reader; 27] = [
     &strands::Strands,
     &semantic_kernel::SemanticKernel,
     &crush::Crush,
+    &pi::Pi,
     &vercel_ai::VercelAi,
     &gemini_cli::GeminiCli,
     &openhands::Openhands,

@@ -71,3 +71,31 @@ fn crush() {
     skipped 1 unknown field answer
     "##);
 }
+
+#[test]
+fn pi() {
+    insta::assert_snapshot!(check(Format::Pi), @r##"
+    pi pi-1, tools unknown
+    from 0 on by some-model
+    0 :3 User @1769940001000 "Mend a.py."
+    1 :4 Assistant/Reasoning @1769940002000 "Run first."
+    2 :4 Assistant @1769940002000 "Running."
+        call `c1` bash {"command": "make"}
+        call `c2` read {"path": "a.py"}
+        call `c3` edit {}
+    3 :5 Tool @1769940003000 ""
+        result `c1` "2 failed\n\nCommand exited with code 1" error true
+    4 :6 Tool @1769940004000 ""
+        result `c2` "x = 1" error false
+    5 :7 Tool @1769940005000 ""
+        result `c3` "" unread
+    6 :8 User/Injected @1769940006000 "ls\na.py"
+    7 :9 System/Summary @1769940007000 "make failed"
+    8 :11 Assistant @1769940009000 "It is not mended."
+    gaps [(Compacted, 7), (UnreadParts, 8)]
+    skipped 1 content block hologram
+    skipped 1 end of a call that is unknown by its content
+    skipped 1 line type label
+    skipped 1 unknown field answer
+    "##);
+}

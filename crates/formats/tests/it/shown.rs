@@ -34,6 +34,7 @@ pub(crate) fn fixture(format: Format) -> &'static str {
         Format::Strands => include_str!("../fixtures/strands.jsonl"),
         Format::SemanticKernel => include_str!("../fixtures/semantic-kernel.json"),
         Format::Crush => include_str!("../fixtures/crush.jsonl"),
+        Format::Pi => include_str!("../fixtures/pi.jsonl"),
     }
 }
 
