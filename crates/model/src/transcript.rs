@@ -66,11 +66,13 @@ pub enum Format {
     Crush,
     /// Session of Pi.
     Pi,
+    /// Messages of a Letta agent.
+    Letta,
 }
 
 impl Format {
     /// Every format, in the order in which detection tries them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Fk,
@@ -86,6 +88,7 @@ impl Format {
         Self::SemanticKernel,
         Self::Crush,
         Self::Pi,
+        Self::Letta,
         Self::VercelAi,
         Self::GeminiCli,
         Self::Openhands,
@@ -133,6 +136,7 @@ impl Format {
             Self::SemanticKernel => "semantic-kernel",
             Self::Crush => "crush",
             Self::Pi => "pi",
+            Self::Letta => "letta",
         }
     }
 

@@ -115,8 +115,8 @@ fn help_of_check() {
           --input-format <FORM>  The form of the logs, instead of detecting it [possible values:
                                  claude-code, codex, fk, mini-swe-agent, swe-agent, codex-exec,
                                  opencode, chatgpt, pydantic-ai, autogen, google-adk, strands,
-                                 semantic-kernel, crush, pi, vercel-ai, gemini-cli, openhands, otel,
-                                 mcp, openai-responses, goose, langchain, sharegpt, anthropic,
+                                 semantic-kernel, crush, pi, letta, vercel-ai, gemini-cli, openhands,
+                                 otel, mcp, openai-responses, goose, langchain, sharegpt, anthropic,
                                  openai-chat, aider, specstory]
           --tools <FILE>         A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not
                                  carry one [env: COUNTERFOIL_TOOLS=]

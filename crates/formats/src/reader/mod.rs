@@ -13,6 +13,7 @@ mod gemini_cli;
 mod google_adk;
 mod goose;
 mod langchain;
+mod letta;
 mod mcp;
 mod mini_swe_agent;
 mod openai_chat;
@@ -66,7 +67,7 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 28] = [
+pub(crate) static READERS: [&dyn Reader; 29] = [
     &claude_code::ClaudeCode,
     &codex::Codex,
     &fk::Fk,
@@ -82,6 +83,7 @@ pub(crate) static READERS: [&dyn Reader; 28] = [
     &semantic_kernel::SemanticKernel,
     &crush::Crush,
     &pi::Pi,
+    &letta::Letta,
     &vercel_ai::VercelAi,
     &gemini_cli::GeminiCli,
     &openhands::Openhands,

@@ -99,3 +99,35 @@ fn pi() {
     skipped 1 unknown field answer
     "##);
 }
+
+#[test]
+fn letta() {
+    insta::assert_snapshot!(check(Format::Letta), @r##"
+    letta fixture, tools unknown
+    0 :2 System @1769940000000 "Be brief."
+    1 :3 User @1769940001000 "Close 7, 8 and 9."
+    2 :4 Assistant/Reasoning @1769940002000 "One by one."
+    3 :5 Assistant @1769940003000 ""
+        call `c1` close {"id": 7}
+        call `c2` close {"id": 8}
+    4 :9 Tool @1769940004000 ""
+        result `c1` "no such ticket\nlookup failed" error true
+    5 :10 Tool @1769940005000 ""
+        result `c2` "closed" error false
+    6 :11 Assistant @1769940006000 ""
+        call `c3` close {"id": 9}
+    7 :12 Tool @1769940007000 ""
+        result `c3` "not that one" refused
+    8 :13 Assistant @1769940008000 ""
+        call `c4` list {}
+    9 :14 Tool @1769940009000 ""
+        result `c4` "" unread
+    10 :16 Assistant @1769940011000 "Only 8 is closed."
+    gaps [(UnreadParts, 10)]
+    skipped 1 end of a call that is unknown by its content
+    skipped 1 end of a call that is unknown by its tool_return
+    skipped 1 message type hologram_message
+    skipped 1 unknown field answer
+    skipped 1 unknown field id
+    "##);
+}

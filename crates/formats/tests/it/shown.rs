@@ -35,6 +35,7 @@ pub(crate) fn fixture(format: Format) -> &'static str {
         Format::SemanticKernel => include_str!("../fixtures/semantic-kernel.json"),
         Format::Crush => include_str!("../fixtures/crush.jsonl"),
         Format::Pi => include_str!("../fixtures/pi.jsonl"),
+        Format::Letta => include_str!("../fixtures/letta.json"),
     }
 }
 
