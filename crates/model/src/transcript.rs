@@ -68,11 +68,13 @@ pub enum Format {
     Pi,
     /// Messages of a Letta agent.
     Letta,
+    /// Messages of a Dify app.
+    Dify,
 }
 
 impl Format {
     /// Every format, in the order in which detection tries them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Fk,
@@ -89,6 +91,7 @@ impl Format {
         Self::Crush,
         Self::Pi,
         Self::Letta,
+        Self::Dify,
         Self::VercelAi,
         Self::GeminiCli,
         Self::Openhands,
@@ -137,6 +140,7 @@ impl Format {
             Self::Crush => "crush",
             Self::Pi => "pi",
             Self::Letta => "letta",
+            Self::Dify => "dify",
         }
     }
 

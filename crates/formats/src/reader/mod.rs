@@ -8,6 +8,7 @@ mod claude_code;
 mod codex;
 mod codex_exec;
 mod crush;
+mod dify;
 mod fk;
 mod gemini_cli;
 mod google_adk;
@@ -67,7 +68,7 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 29] = [
+pub(crate) static READERS: [&dyn Reader; 30] = [
     &claude_code::ClaudeCode,
     &codex::Codex,
     &fk::Fk,
@@ -84,6 +85,7 @@ pub(crate) static READERS: [&dyn Reader; 29] = [
     &crush::Crush,
     &pi::Pi,
     &letta::Letta,
+    &dify::Dify,
     &vercel_ai::VercelAi,
     &gemini_cli::GeminiCli,
     &openhands::Openhands,

@@ -131,3 +131,32 @@ fn letta() {
     skipped 1 unknown field id
     "##);
 }
+
+#[test]
+fn dify() {
+    insta::assert_snapshot!(check(Format::Dify), @r##"
+    dify dify-1, tools unknown
+    0 :5 User @1769940000000 "Close 7 and 8."
+    1 :5 Assistant/Reasoning @1769940000000 "Both at once."
+    2 :5 Assistant @1769940000000 ""
+        call `t1-1` close {"id": 8}
+        call `t1-2` reopen {"id": 7}
+    3 :5 Tool @1769940000000 ""
+        result `t1-1` "closed"
+        result `t1-2` "tool invoke error: no such ticket"
+    4 :5 Assistant @1769940000000 ""
+        call `t2-1` list {}
+    5 :5 Tool @1769940000000 ""
+        result `t2-1` "" unread
+    6 :5 Assistant @1769940000000 ""
+        call `t3-1` ring {"to": "ada"}
+    7 :5 Tool @1769940000000 ""
+        result `t3-1` "rang"
+    8 :5 Assistant @1769940000000 "Only 8 is closed."
+    9 :11 User @1769940009000 "Thanks."
+    10 :11 Assistant @1769940009000 "You are welcome."
+    gaps [(UnreadParts, 10)]
+    skipped 1 end of a call that is unknown by its observation
+    skipped 1 message without the agent's thoughts
+    "##);
+}

@@ -36,6 +36,7 @@ pub(crate) fn fixture(format: Format) -> &'static str {
         Format::Crush => include_str!("../fixtures/crush.jsonl"),
         Format::Pi => include_str!("../fixtures/pi.jsonl"),
         Format::Letta => include_str!("../fixtures/letta.json"),
+        Format::Dify => include_str!("../fixtures/dify.json"),
     }
 }
 
