@@ -70,11 +70,13 @@ pub enum Format {
     Letta,
     /// Messages of a Dify app.
     Dify,
+    /// Session of GitHub Copilot CLI.
+    CopilotCli,
 }
 
 impl Format {
     /// Every format, in the order in which detection tries them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Fk,
@@ -92,6 +94,7 @@ impl Format {
         Self::Pi,
         Self::Letta,
         Self::Dify,
+        Self::CopilotCli,
         Self::VercelAi,
         Self::GeminiCli,
         Self::Openhands,
@@ -141,6 +144,7 @@ impl Format {
             Self::Pi => "pi",
             Self::Letta => "letta",
             Self::Dify => "dify",
+            Self::CopilotCli => "copilot-cli",
         }
     }
 

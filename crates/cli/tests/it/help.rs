@@ -115,9 +115,9 @@ fn help_of_check() {
           --input-format <FORM>  The form of the logs, instead of detecting it [possible values:
                                  claude-code, codex, fk, mini-swe-agent, swe-agent, codex-exec,
                                  opencode, chatgpt, pydantic-ai, autogen, google-adk, strands,
-                                 semantic-kernel, crush, pi, letta, dify, vercel-ai, gemini-cli,
-                                 openhands, otel, mcp, openai-responses, goose, langchain, sharegpt,
-                                 anthropic, openai-chat, aider, specstory]
+                                 semantic-kernel, crush, pi, letta, dify, copilot-cli, vercel-ai,
+                                 gemini-cli, openhands, otel, mcp, openai-responses, goose, langchain,
+                                 sharegpt, anthropic, openai-chat, aider, specstory]
           --tools <FILE>         A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not
                                  carry one [env: COUNTERFOIL_TOOLS=]
       -h, --help                 Print help (see more with '--help')

@@ -7,6 +7,7 @@ mod chatgpt;
 mod claude_code;
 mod codex;
 mod codex_exec;
+mod copilot_cli;
 mod crush;
 mod dify;
 mod fk;
@@ -68,7 +69,7 @@ pub(crate) trait Reader: Sync {
 }
 
 /// Every reader, in the order in which detection tries them.
-pub(crate) static READERS: [&dyn Reader; 30] = [
+pub(crate) static READERS: [&dyn Reader; 31] = [
     &claude_code::ClaudeCode,
     &codex::Codex,
     &fk::Fk,
@@ -86,6 +87,7 @@ pub(crate) static READERS: [&dyn Reader; 30] = [
     &pi::Pi,
     &letta::Letta,
     &dify::Dify,
+    &copilot_cli::CopilotCli,
     &vercel_ai::VercelAi,
     &gemini_cli::GeminiCli,
     &openhands::Openhands,

@@ -160,3 +160,29 @@ fn dify() {
     skipped 1 message without the agent's thoughts
     "##);
 }
+
+#[test]
+fn copilot_cli() {
+    insta::assert_snapshot!(check(Format::CopilotCli), @r##"
+    copilot-cli cp-1, tools unknown
+    from 0 on by some-model
+    0 :2 User @1769940001000 "Mend a.py and push it."
+    1 :4 Assistant/Reasoning @1769940002000 "Run first."
+    2 :4 Assistant @1769940002000 "Running."
+        call `c1` bash {"command": "make"}
+        call `c2` bash {"command": "git push"}
+    3 :6 Tool @1769940004000 ""
+        result `c1` "2 failed\n<exited with exit code 1>" error false exit 1
+    4 :7 Tool @1769940005000 ""
+        result `c2` "no permission" error true refused
+    5 :8 Assistant @1769940006000 ""
+        call `c3` view {"path": "a.py"}
+    6 :9 Tool @1769940007000 ""
+        result `c3` "" error false unread
+    7 :11 Assistant @1769940009000 "It is not mended."
+    gaps [(UnreadParts, 7)]
+    skipped 1 end of a call that is unknown by its result
+    skipped 1 event assistant.turn_start
+    skipped 1 event hologram
+    "##);
+}

@@ -37,6 +37,7 @@ pub(crate) fn fixture(format: Format) -> &'static str {
         Format::Pi => include_str!("../fixtures/pi.jsonl"),
         Format::Letta => include_str!("../fixtures/letta.json"),
         Format::Dify => include_str!("../fixtures/dify.json"),
+        Format::CopilotCli => include_str!("../fixtures/copilot-cli.jsonl"),
     }
 }
 
