@@ -16,6 +16,14 @@ use crate::time;
 /// `agent_thoughts` what the agent called in between.
 pub(crate) struct Dify;
 
+/// How Dify begins what it tells the agent of a call that failed: no mark stands beside it.
+const FAULTS: [&str; 4] = [
+    "tool invoke error: ",
+    "tool parameters validation error: ",
+    "there is not a tool named ",
+    "Please check your tool provider credentials",
+];
+
 impl Messages for Dify {
     fn format(&self) -> Format {
         Format::Dify
@@ -102,7 +110,11 @@ fn read_thought(thought: &mut Fields<'_>, answer: &str, bare: Message, session: 
         out.call(ToolCall { id: id.clone(), tool: (*name).to_owned(), arguments, line: 0 });
         let mut outcome = Outcome { call_id: id, ..Outcome::default() };
         match results.take(name) {
-            Some(text) => outcome.text = text.into_owned(),
+            Some(text) => {
+                let failed = FAULTS.iter().any(|fault| text.starts_with(fault));
+                outcome.is_error = failed.then_some(true);
+                outcome.text = text.into_owned();
+            }
             None => ending::unread(&mut outcome, "observation", out.session),
         }
         outcomes.push(outcome);

@@ -143,7 +143,7 @@ fn dify() {
         call `t1-2` reopen {"id": 7}
     3 :5 Tool @1769940000000 ""
         result `t1-1` "closed"
-        result `t1-2` "tool invoke error: no such ticket"
+        result `t1-2` "tool invoke error: no such ticket" error true
     4 :5 Assistant @1769940000000 ""
         call `t2-1` list {}
     5 :5 Tool @1769940000000 ""
