@@ -13,7 +13,8 @@ use crate::sketch::Sketch;
 use crate::time;
 
 /// Messages of the Vercel AI SDK: those of the interface (`parts`, or `toolInvocations` in version
-/// 4) and those for the model (`tool-call` and `tool-result` in `content`).
+/// 4) and those for the model (`tool-call` and `tool-result` in `content`). Mastra stores those of
+/// the interface with `parts` in an object as their `content`.
 pub(crate) struct VercelAi;
 
 const PARTS: [&str; 5] = ["text", "step-start", "reasoning", "tool-invocation", "dynamic-tool"];
@@ -24,8 +25,8 @@ impl Messages for VercelAi {
     }
 
     fn looks_for(&self) -> &'static str {
-        "messages of `role` with typed `parts`, with `toolInvocations`, or with `tool-call` in their \
-         `content`"
+        "messages of `role` with typed `parts` (in `content`, too), with `toolInvocations`, or with \
+         `tool-call` in their `content`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -33,6 +34,8 @@ impl Messages for VercelAi {
             let place = |member: &str| format!("{at}{member}");
             sketch.has(&place("role"))
                 && (sketch.is_one_of(&place("parts[].type"), &PARTS)
+                    || sketch.has(&place("content.format"))
+                        && sketch.is_one_of(&place("content.parts[].type"), &PARTS)
                     || sketch.has(&place("toolInvocations[].toolCallId"))
                     || sketch.is_one_of(&place("content[].type"), &["tool-call", "tool-result"]))
         })
@@ -58,6 +61,11 @@ impl Messages for VercelAi {
         let content = fields.take("content");
         let invocations = fields.array("toolInvocations").unwrap_or_default();
         let mut out = Parts::new(Message { line, time, ..Message::text(role, "") }, session);
+        if let Some(mut stored) = content.and_then(Fields::of).filter(|_| parts.is_none()) {
+            fields.pass_over(&["threadId", "resourceId", "type"]);
+            read_stored(&mut stored, &mut out);
+            return out.done();
+        }
         if let Some(parts) = parts {
             // Version 4 tells the same twice: content and invocations repeat the parts.
             parts.into_iter().for_each(|part| read_part(part, &mut out));
@@ -76,6 +84,25 @@ impl Messages for VercelAi {
         }
         out.done();
     }
+}
+
+/// The content of a message that Mastra stored. It tells the same twice: its text and invocations
+/// repeat the parts.
+fn read_stored(stored: &mut Fields<'_>, out: &mut Parts<'_>) {
+    let parts = stored.array("parts").unwrap_or_default();
+    let invocations = stored.array("toolInvocations").unwrap_or_default();
+    let text = stored.string("content").unwrap_or_default();
+    if parts.is_empty() {
+        for mut invocation in invocations.into_iter().filter_map(Fields::of) {
+            whole_call(None, &mut invocation, out);
+        }
+        out.text(&text);
+    }
+    for part in parts {
+        read_part(part, out);
+    }
+    stored.pass_over(&["format", "metadata", "reasoning", "annotations", "providerMetadata"]);
+    out.session.leave(stored);
 }
 
 fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
@@ -196,6 +223,11 @@ fn whole_call(tool: Option<&str>, fields: &mut Fields<'_>, out: &mut Parts<'_>) 
     match value {
         Some(raw) => blocks::read_content(raw, &mut outcome, out.session),
         None => ending::read_rest(fields, &mut outcome, out.session),
+    }
+    // So Mastra tells that a tool threw.
+    let fault = value.and_then(Fields::of).and_then(|mut value| value.take("error"));
+    if fault.is_some_and(|fault| fault.get() == "true") {
+        outcome.is_error = Some(true);
     }
     out.call(call);
     out.outcome(outcome);

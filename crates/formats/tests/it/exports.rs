@@ -186,3 +186,49 @@ fn copilot_cli() {
     skipped 1 event hologram
     "##);
 }
+
+/// Mastra stores the parts of a message in an object as its content.
+#[test]
+fn mastra() {
+    let log = r#"[
+ {"id": "u1", "role": "user", "createdAt": "2026-02-01T10:00:00Z", "threadId": "t", "resourceId": "r", "content": {"format": 2, "parts": [{"type": "text", "text": "Close 7, 8 and 9."}], "content": "Close 7, 8 and 9."}},
+ {"id": "a1", "role": "assistant", "createdAt": "2026-02-01T10:00:04Z", "threadId": "t", "resourceId": "r", "content": {"format": 2, "parts": [
+  {"type": "step-start"},
+  {"type": "reasoning", "reasoning": "One by one.", "details": []},
+  {"type": "tool-invocation", "toolInvocation": {"state": "result", "toolCallId": "c1", "toolName": "close", "args": {"id": 7}, "result": {"error": true, "message": "no such ticket"}}},
+  {"type": "tool-invocation", "toolInvocation": {"state": "result", "toolCallId": "c2", "toolName": "close", "args": {"id": 8}, "result": {"closed": 8, "error": false}}},
+  {"type": "tool-invocation", "toolInvocation": {"state": "result", "toolCallId": "c3", "toolName": "close", "args": {"id": 9}, "answer": {"closed": false}}},
+  {"type": "tool-invocation", "toolInvocation": {"state": "call", "toolCallId": "c4", "toolName": "list", "args": {}}},
+  {"type": "hologram"},
+  {"type": "text", "text": "Only 8 is closed."}
+ ], "toolInvocations": [{"state": "result", "toolCallId": "c1", "toolName": "close", "args": {"id": 7}, "result": {"error": true, "message": "no such ticket"}}]}},
+ {"id": "a2", "role": "assistant", "threadId": "t", "resourceId": "r", "content": {"format": 2, "parts": [], "content": "Bye.", "toolInvocations": [{"state": "result", "toolCallId": "c5", "toolName": "leave", "args": {}, "result": "left"}]}}
+]"#;
+    insta::assert_snapshot!(shown(log.as_bytes(), &Options::new("fixture")), @r##"
+    vercel-ai fixture, tools unknown
+    0 :2 User @1769940000000 "Close 7, 8 and 9."
+    1 :3 Assistant/Reasoning @1769940004000 "One by one."
+    2 :3 Assistant @1769940004000 ""
+        call `c1` close {"id": 7}
+    3 :3 Tool @1769940004000 ""
+        result `c1` "{\"error\": true, \"message\": \"no such ticket\"}" error true
+    4 :3 Assistant @1769940004000 ""
+        call `c2` close {"id": 8}
+    5 :3 Tool @1769940004000 ""
+        result `c2` "{\"closed\": 8, \"error\": false}"
+    6 :3 Assistant @1769940004000 ""
+        call `c3` close {"id": 9}
+    7 :3 Tool @1769940004000 ""
+        result `c3` "" unread
+    8 :3 Assistant @1769940004000 "Only 8 is closed."
+        call `c4` list {}
+    9 :13 Assistant ""
+        call `c5` leave {}
+    10 :13 Tool ""
+        result `c5` "left"
+    11 :13 Assistant "Bye."
+    gaps [(UnreadParts, 8)]
+    skipped 1 end of a call that is unknown by its content
+    skipped 1 message part hologram
+    "##);
+}
