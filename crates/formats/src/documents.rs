@@ -1,6 +1,8 @@
 //! Inputs that are JSON values, one or one a line, each of which is a session, a list of sessions,
 //! or a part of a session.
 
+use std::collections::HashMap;
+
 use counterfoil_model::{Format, Gap, Problem};
 use serde_json::value::RawValue;
 
@@ -26,6 +28,11 @@ pub(crate) trait Values {
     /// What a value that is not an array is.
     fn shape(&self, value: &RawValue) -> Shape;
 
+    /// The session that a part belongs to, where rows of several stand in one input.
+    fn session_of(&self, _value: &RawValue) -> Option<String> {
+        None
+    }
+
     /// Reads one value into a session.
     fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session);
 }
@@ -44,6 +51,11 @@ pub(crate) trait Messages: Sync {
     /// Members of a session that hold its messages.
     fn lists(&self) -> &'static [&'static str] {
         &["messages"]
+    }
+
+    /// The member of a message that names its session, where rows of several stand in one input.
+    fn names_session(&self) -> Option<&'static str> {
+        None
     }
 
     /// Reads what a session says beside its messages.
@@ -89,6 +101,11 @@ impl<M: Messages> Values for M {
         }
     }
 
+    fn session_of(&self, value: &RawValue) -> Option<String> {
+        let named = self.names_session()?;
+        Some(Fields::of(value)?.string(named)?.into_owned())
+    }
+
     fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
         let line = place.line_of(value.get());
         let Some(mut fields) = Fields::of(value) else {
@@ -116,7 +133,15 @@ pub(crate) fn read_values<V: Values>(
     name: &str,
     sink: &mut dyn FnMut(Reading),
 ) -> Result<(), ReadError> {
-    let mut walk = Walk { values, format, name, sink, parts: None, stray: Vec::new(), given: 0 };
+    let mut walk = Walk {
+        values,
+        format,
+        name,
+        sink,
+        parts: Together::default(),
+        stray: Vec::new(),
+        given: 0,
+    };
     while let Some(piece) = source.next()? {
         match serde_json::from_str::<&RawValue>(piece.text) {
             Ok(raw) => walk.top(raw, &mut Locator::new(piece.text, piece.line), None),
@@ -133,9 +158,8 @@ pub(crate) fn read_values<V: Values>(
         walk.problems(source.take_problems());
     }
     walk.problems(source.take_problems());
-    if let Some(session) = walk.parts.take() {
-        walk.give(session);
-    }
+    let parts = std::mem::take(&mut walk.parts);
+    parts.sessions.into_iter().for_each(|session| walk.give(session));
     let stray = std::mem::take(&mut walk.stray);
     source.report(stray);
     Ok(())
@@ -146,11 +170,50 @@ struct Walk<'w, V> {
     format: Format,
     name: &'w str,
     sink: &'w mut dyn FnMut(Reading),
-    /// The session that is put together from the parts at the top of the input.
-    parts: Option<Session>,
+    /// The sessions that are put together from the parts at the top of the input.
+    parts: Together,
     /// Problems that belong to no session so far.
     stray: Vec<Problem>,
     given: usize,
+}
+
+/// Sessions that are put together from parts, in the order in which they begin.
+#[derive(Default)]
+struct Together {
+    sessions: Vec<Session>,
+    places: HashMap<Option<String>, usize>,
+    /// Where the latest part went.
+    latest: usize,
+}
+
+impl Together {
+    /// Reads a part into the session of that name; `open` begins one, behind so many others.
+    fn read(
+        &mut self,
+        name: Option<String>,
+        open: impl FnOnce(usize) -> Session,
+        read: impl FnOnce(&mut Session),
+    ) {
+        let count = self.sessions.len();
+        self.latest = *self.places.entry(name).or_insert(count);
+        if self.latest == count {
+            self.sessions.push(open(count));
+        }
+        if let Some(session) = self.latest() {
+            read(session);
+        }
+    }
+
+    fn latest(&mut self) -> Option<&mut Session> {
+        self.sessions.get_mut(self.latest)
+    }
+
+    /// What could not be read may be of another session than the latest.
+    fn doubt_others(&mut self) {
+        let latest = self.latest;
+        let others = self.sessions.iter_mut().enumerate().filter(|(at, _)| *at != latest);
+        others.for_each(|(_, session)| session.gap(Gap::Unreadable));
+    }
 }
 
 impl<V: Values> Walk<'_, V> {
@@ -163,42 +226,45 @@ impl<V: Values> Walk<'_, V> {
             match self.values.shape(raw) {
                 Shape::Session => self.session(raw, place, cut),
                 Shape::Part => {
-                    let mut session = match self.parts.take() {
-                        Some(session) => session,
-                        None => {
-                            let mut session = self.open();
-                            session.problems(std::mem::take(&mut self.stray));
-                            session
-                        }
+                    let (id, format, given) = (self.name, self.format, self.given);
+                    let (values, stray) = (self.values, &mut self.stray);
+                    let open = |before: usize| {
+                        let mut session = Session::new(numbered(id, given + before), format);
+                        session.problems(std::mem::take(stray));
+                        session
                     };
-                    self.values.read_value(raw, place, &mut session);
-                    note_cut(&mut session, cut);
-                    self.parts = Some(session);
+                    self.parts.read(values.session_of(raw), open, |session| {
+                        values.read_value(raw, place, session);
+                        note_cut(session, cut);
+                    });
                 }
             }
             return;
         };
         let last = list.len().saturating_sub(1);
-        let mut together: Option<Session> = list.is_empty().then(|| self.open());
+        if list.is_empty() {
+            let session = self.open();
+            return self.give(session);
+        }
+        let mut together = Together::default();
         for (at, raw) in list.into_iter().enumerate() {
             let cut = cut.filter(|_| at == last);
             let line = place.line_of(raw.get());
-            if let Some(texts) = self.composed(raw, line).filter(|_| together.is_none()) {
+            if let Some(texts) = self.composed(raw, line).filter(|_| together.sessions.is_empty()) {
                 texts.iter().for_each(|text| self.exchange(text, place, cut));
                 continue;
             }
-            if together.is_none() && self.values.shape(raw) == Shape::Session {
+            if together.sessions.is_empty() && self.values.shape(raw) == Shape::Session {
                 self.session(raw, place, cut);
                 continue;
             }
-            let session = together
-                .get_or_insert_with(|| Session::new(id(self.name, self.given), self.format));
-            self.values.read_value(raw, place, session);
-            note_cut(session, cut);
+            let open = |before| Session::new(numbered(self.name, self.given + before), self.format);
+            together.read(self.values.session_of(raw), open, |session| {
+                self.values.read_value(raw, place, session);
+                note_cut(session, cut);
+            });
         }
-        if let Some(session) = together {
-            self.give(session);
-        }
+        together.sessions.into_iter().for_each(|session| self.give(session));
     }
 
     /// The conversation of a logged request and its answer, or those of an evaluation's results.
@@ -235,7 +301,7 @@ impl<V: Values> Walk<'_, V> {
     }
 
     fn open(&self) -> Session {
-        Session::new(id(self.name, self.given), self.format)
+        Session::new(numbered(self.name, self.given), self.format)
     }
 
     fn give(&mut self, mut session: Session) {
@@ -248,7 +314,8 @@ impl<V: Values> Walk<'_, V> {
     }
 
     fn unparsed(&mut self, line: usize, error: &serde_json::Error, ended: bool) {
-        if let Some(session) = &mut self.parts {
+        self.parts.doubt_others();
+        if let Some(session) = self.parts.latest() {
             session.unparsed(line, error, ended);
         } else {
             self.stray.push(Problem::at(line, format!("not JSON: {error}")));
@@ -256,7 +323,10 @@ impl<V: Values> Walk<'_, V> {
     }
 
     fn problems(&mut self, problems: Vec<Problem>) {
-        match &mut self.parts {
+        if !problems.is_empty() {
+            self.parts.doubt_others();
+        }
+        match self.parts.latest() {
             Some(session) => session.problems(problems),
             None => self.stray.extend(problems),
         }
@@ -272,6 +342,6 @@ fn note_cut(session: &mut Session, cut: Option<usize>) {
 }
 
 /// The id of a session that has none: the input's name, numbered from the second on.
-fn id(name: &str, given: usize) -> String {
+fn numbered(name: &str, given: usize) -> String {
     if given == 0 { name.to_owned() } else { format!("{name}#{}", given + 1) }
 }

@@ -38,6 +38,10 @@ impl Messages for Crush {
         })
     }
 
+    fn names_session(&self) -> Option<&'static str> {
+        Some("session_id")
+    }
+
     fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
         let role = match fields.string("role").as_deref() {
             Some("user") => Role::User,

@@ -53,6 +53,10 @@ impl Messages for Dify {
         }
     }
 
+    fn names_session(&self) -> Option<&'static str> {
+        Some("conversation_id")
+    }
+
     fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
         if let Some(id) = fields.string("conversation_id").filter(|id| !id.is_empty()) {
             session.transcript.id = id.into_owned();

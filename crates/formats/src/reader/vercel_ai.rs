@@ -41,6 +41,11 @@ impl Messages for VercelAi {
         })
     }
 
+    /// Mastra's threads.
+    fn names_session(&self) -> Option<&'static str> {
+        Some("threadId")
+    }
+
     fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
         let role = match fields.string("role").as_deref() {
             Some("system") => Role::System,
@@ -62,7 +67,10 @@ impl Messages for VercelAi {
         let invocations = fields.array("toolInvocations").unwrap_or_default();
         let mut out = Parts::new(Message { line, time, ..Message::text(role, "") }, session);
         if let Some(mut stored) = content.and_then(Fields::of).filter(|_| parts.is_none()) {
-            fields.pass_over(&["threadId", "resourceId", "type"]);
+            if let Some(id) = fields.string("threadId") {
+                out.session.transcript.id = id.into_owned();
+            }
+            fields.pass_over(&["resourceId", "type"]);
             read_stored(&mut stored, &mut out);
             return out.done();
         }

@@ -1,9 +1,9 @@
 //! What frameworks and agents export: who said what, what was called, and how it ended.
 
 use counterfoil_formats::Options;
-use counterfoil_model::Format;
+use counterfoil_model::{Format, Gap};
 
-use crate::shown::{fixture, shown};
+use crate::shown::{fixture, read_all, shown};
 
 fn check(format: Format) -> String {
     shown(fixture(format).as_bytes(), &Options::new("fixture"))
@@ -205,7 +205,7 @@ fn mastra() {
  {"id": "a2", "role": "assistant", "threadId": "t", "resourceId": "r", "content": {"format": 2, "parts": [], "content": "Bye.", "toolInvocations": [{"state": "result", "toolCallId": "c5", "toolName": "leave", "args": {}, "result": "left"}]}}
 ]"#;
     insta::assert_snapshot!(shown(log.as_bytes(), &Options::new("fixture")), @r##"
-    vercel-ai fixture, tools unknown
+    vercel-ai t, tools unknown
     0 :2 User @1769940000000 "Close 7, 8 and 9."
     1 :3 Assistant/Reasoning @1769940004000 "One by one."
     2 :3 Assistant @1769940004000 ""
@@ -231,4 +231,42 @@ fn mastra() {
     skipped 1 end of a call that is unknown by its content
     skipped 1 message part hologram
     "##);
+}
+
+/// Rows of several sessions are told apart, in lines and in lists, wherever they stand.
+#[test]
+fn rows_of_several_sessions() {
+    let crush = |session: &str, text: &str| {
+        format!(
+            r#"{{"id":"m","session_id":"{session}","role":"user","parts":[{{"type":"text","data":{{"text":"{text}"}}}}]}}"#
+        )
+    };
+    let mastra = |thread: &str, text: &str| {
+        format!(
+            r#"{{"role":"user","threadId":"{thread}","content":{{"format":2,"parts":[{{"type":"text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let dify = |conversation: &str, text: &str| {
+        format!(
+            r#"{{"conversation_id":"{conversation}","query":"{text}","answer":"","agent_thoughts":[]}}"#
+        )
+    };
+    let rows = |row: &dyn Fn(&str, &str) -> String| [row("a", "1"), row("b", "2"), row("a", "3")];
+    for rows in [rows(&crush), rows(&mastra), rows(&dify)] {
+        for log in [rows.join("\n"), format!("[{}]", rows.join(","))] {
+            let (_, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
+            let read: Vec<(&str, Vec<&str>)> = readings
+                .iter()
+                .map(|r| &r.transcript)
+                .map(|t| (t.id.as_str(), t.messages.iter().map(|m| m.text.as_str()).collect()))
+                .collect();
+            assert_eq!(read, [("a", vec!["1", "3"]), ("b", vec!["2"])], "{log}");
+        }
+        // A row that cannot be read may be of either.
+        let log = format!("{}\n{{\"damaged\n{}", rows[..2].join("\n"), rows[2]);
+        let (_, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
+        let gaps = readings.iter().map(|r| r.transcript.completeness.gaps());
+        assert!(gaps.clone().all(|gaps| gaps.iter().any(|(gap, _)| *gap == Gap::Unreadable)));
+        assert_eq!(gaps.len(), 2, "{log}");
+    }
 }
