@@ -1,4 +1,5 @@
 //! Developer tools: measuring, checking the house, making the generated pages.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod agents;
 #[expect(clippy::disallowed_methods, reason = "cargo is started, and records are files")]

@@ -6,6 +6,7 @@
 //! with what is wrong, and then an honest word of our own stands in its place.
 //!
 //! What may happen, and what is true, is decided by the guard alone.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod agent;
 mod compress;

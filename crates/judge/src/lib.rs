@@ -39,6 +39,7 @@
 //! assert_eq!(judged.findings[0].span.start, 20);
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod assess;
 mod case;

@@ -8,6 +8,7 @@
 //!
 //! Start with [`Transcript`], then [`Claim`] and [`Finding`].
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod agent;
 mod call;

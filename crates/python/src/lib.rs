@@ -7,6 +7,7 @@
 //! of the guard.
 //!
 //! Deliberately not here: decisions. They are made by the crates below.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod admission;
 mod call;

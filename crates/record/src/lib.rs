@@ -24,6 +24,7 @@
 //! }));
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod arguments;
 mod call;

@@ -3,6 +3,7 @@
 //! [`Redactor`] finds the words with which secrets begin in one pass, tries the pattern that
 //! belongs to a word only where the word stands, and lets a check decide. The patterns are a
 //! table: `table.rs`.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod accept;
 mod columns;

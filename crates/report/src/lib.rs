@@ -5,6 +5,7 @@
 //!
 //! Start with [`ReportFormat`], the table of formats, then [`Checked`] and [`Renderer`].
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod baseline;
 mod checked;

@@ -32,6 +32,7 @@
 //! calls, [`policy`] decides, [`offer`] chooses what the model is shown, [`ledger`] and [`audit`] record, [`sandbox`] confines, [`host`] is for
 //! programs that execute calls themselves, [`transcript`] checks recorded sessions, `mcp` speaks the
 //! Model Context Protocol. Nothing is made here: every name stands in one of the crates below.
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 pub use counterfoil_guard::{
     Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BuildGuardError, CallError,
