@@ -76,8 +76,85 @@ fn log(format: Format, result: &str) -> String {
         Format::VercelAi => format!(
             r#"[{{"role":"user","parts":[{{"type":"text","text":"Go."}}]}},{{"role":"assistant","parts":[{{"type":"tool-t","toolCallId":"c","input":{{}}{result}}}]}}]"#
         ),
+        other => export(other, result),
+    }
+}
+
+/// The same of what frameworks and agents export.
+fn export(format: Format, result: &str) -> String {
+    match format {
+        Format::Strands => format!(
+            "{}\n{{\"message_id\":1,\"message\":{{\"role\":\"user\",\"content\":[{{\"toolResult\":{{\"toolUseId\":\"c\"{result}}}}}]}}}}\n",
+            r#"{"message_id":0,"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"c","name":"t","input":{}}}]}}"#
+        ),
+        Format::SemanticKernel => format!(
+            r#"{{"messages":[{{"role":"assistant","items":[{{"content_type":"function_call","id":"c","name":"t","arguments":"{{}}"}}]}},{{"role":"tool","items":[{{"content_type":"function_result","id":"c","name":"t"{result}}}]}}]}}"#
+        ),
+        Format::Crush => format!(
+            r#"[{{"session_id":"s","role":"assistant","parts":[{{"type":"tool_call","data":{{"id":"c","name":"t","input":"{{}}"}}}}]}},{{"session_id":"s","role":"tool","parts":[{{"type":"tool_result","data":{{"tool_call_id":"c","name":"t"{result}}}}}]}}]"#
+        ),
+        Format::Pi => format!(
+            "{}\n{{\"type\":\"message\",\"id\":\"2\",\"parentId\":\"1\",\"message\":{{\"role\":\"toolResult\",\"toolCallId\":\"c\"{result}}}}}\n",
+            r#"{"type":"message","id":"1","parentId":null,"message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"t","arguments":{}}]}}"#
+        ),
+        Format::Letta => format!(
+            r#"[{{"message_type":"tool_call_message","tool_call":{{"tool_call_id":"c","name":"t","arguments":"{{}}"}}}},{{"message_type":"tool_return_message","tool_call_id":"c"{result}}}]"#
+        ),
+        Format::Dify => format!(
+            r#"[{{"query":"Go.","answer":"Done.","agent_thoughts":[{{"id":"c","tool":"t","tool_input":"{{}}"{result}}}]}}]"#
+        ),
+        Format::CopilotCli => format!(
+            "{}\n{{\"type\":\"tool.execution_complete\",\"data\":{{\"toolCallId\":\"c\"{result}}}}}\n",
+            r#"{"type":"tool.execution_start","data":{"toolCallId":"c","toolName":"t","arguments":{}}}"#
+        ),
         other => panic!("no log of {}", other.name()),
     }
+}
+
+/// Rows of exports: what is not understood is no success there, either.
+#[test]
+fn what_is_not_understood_of_an_export_is_no_success() {
+    use Format::{CopilotCli, Crush, Dify, Letta, Pi, SemanticKernel, Strands};
+    check(&[
+        (Strands, r#","content":[{"text":"ok"}],"status":"success""#, DONE),
+        (Strands, r#","content":[{"text":"no"}],"status":"error""#, FAILED),
+        (Strands, r#","content":[{"text":"ok"}],"status":"half-way""#, UNKNOWN),
+        (Strands, r#","answer":"no""#, UNKNOWN),
+        (SemanticKernel, r#","result":"ok""#, DONE),
+        (SemanticKernel, r#","result":{"id":7}"#, DONE),
+        (SemanticKernel, r#","answer":"no""#, UNKNOWN),
+        (SemanticKernel, r#","result":[{"type":"failure"}]"#, UNKNOWN),
+        (Crush, r#","content":"ok","is_error":false"#, DONE),
+        (Crush, r#","content":"no","is_error":true"#, FAILED),
+        (Crush, r#","content":"ok","is_error":"maybe""#, UNKNOWN),
+        (Crush, r#","answer":"no""#, UNKNOWN),
+        (Pi, r#","content":[{"type":"text","text":"ok"}],"isError":false"#, DONE),
+        (Pi, r#","content":[{"type":"text","text":"no"}],"isError":true"#, FAILED),
+        (Pi, r#","content":[{"type":"failure"}]"#, UNKNOWN),
+        (Pi, r#","answer":"no""#, UNKNOWN),
+        (Letta, r#","tool_return":"ok","status":"success""#, DONE),
+        (Letta, r#","tool_return":"no","status":"error""#, FAILED),
+        (Letta, r#","tool_return":"ok","status":"half-way""#, UNKNOWN),
+        (Letta, "", UNKNOWN),
+        (Dify, r#","observation":"{\"t\": \"ok\"}""#, DONE),
+        (Dify, r#","observation":"ok""#, DONE),
+        (Dify, r#","observation":"{\"t\": \"tool invoke error: no\"}""#, FAILED),
+        (Dify, r#","observation":"{\"t\": null}""#, UNKNOWN),
+        (Dify, r#","observation":"""#, UNKNOWN),
+        (CopilotCli, r#","success":true,"result":{"content":"ok"}"#, DONE),
+        (CopilotCli, r#","success":true"#, DONE),
+        (CopilotCli, r#","success":false,"error":{"message":"no","code":"failure"}"#, FAILED),
+        (CopilotCli, r#","success":false,"error":{"message":"no","code":"denied"}"#, REFUSED),
+        (CopilotCli, r#","success":true,"error":"no""#, FAILED),
+        (
+            CopilotCli,
+            r#","success":true,"result":{"content":"x\n<exited with exit code 2>"}"#,
+            FAILED,
+        ),
+        (CopilotCli, r#","success":"so-so","result":{"content":"ok"}"#, UNKNOWN),
+        (CopilotCli, r#","success":true,"result":{"answer":"no"}"#, UNKNOWN),
+        (CopilotCli, r#","result":{"content":"ok"}"#, UNKNOWN),
+    ]);
 }
 
 #[test]
@@ -86,7 +163,7 @@ fn what_is_not_understood_is_no_success() {
         Anthropic, Autogen, CodexExec, Fk, GeminiCli, Goose, Langchain, Mcp, OpenaiChat,
         OpenaiResponses, PydanticAi, VercelAi,
     };
-    let rows: [(Format, &str, &str); 84] = [
+    check(&[
         (OpenaiChat, r#","content":"ok""#, DONE),
         (OpenaiChat, r#","content":"""#, DONE),
         (OpenaiChat, "", DONE),
@@ -199,9 +276,13 @@ fn what_is_not_understood_is_no_success() {
         ),
         (VercelAi, r#","state":"output-available","output":"ok""#, DONE),
         (VercelAi, r#","state":"output-available","answer":{"error":"no"}"#, UNKNOWN),
-    ];
+    ]);
+}
+
+/// Reads a log of each row, and compares how its call ended.
+fn check(rows: &[(Format, &str, &str)]) {
     let mut wrong = Vec::new();
-    for (format, result, expected) in rows {
+    for &(format, result, expected) in rows {
         let text = log(format, result);
         let options = Options { format: Some(format), ..Options::new("x") };
         let (_, readings) = read_all(text.as_bytes(), &options).unwrap();
