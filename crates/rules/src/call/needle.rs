@@ -3,6 +3,7 @@ use serde_json::Value;
 
 use super::leaves::{each_text, parameter_name};
 use super::placeholder::is_placeholder;
+use crate::prose::sets;
 
 /// Longer texts are contents, not names of things.
 const LONGEST: usize = 200;
@@ -164,27 +165,7 @@ fn is_date(text: &str) -> bool {
 
 /// Parameters whose value is prose, code or a pattern.
 fn holds_text(parameter: &str) -> bool {
-    const TEXT: [&str; 18] = [
-        "content",
-        "text",
-        "body",
-        "message",
-        "pattern",
-        "query",
-        "command",
-        "cmd",
-        "code",
-        "prompt",
-        "description",
-        "script",
-        "input",
-        "regex",
-        "expression",
-        "thought",
-        "old_string",
-        "new_string",
-    ];
-    TEXT.iter().any(|word| parameter.eq_ignore_ascii_case(word))
+    sets::TEXT_PARAMETERS.list.iter().any(|word| parameter.eq_ignore_ascii_case(word))
 }
 
 fn holds_path(parameter: &str) -> bool {

@@ -293,13 +293,12 @@ impl Bench<'_, '_> {
         if !named || !result || !stated.alone || speaks.iter().any(|word| lower.contains(word)) {
             return false;
         }
-        let forms = ["json", "example", "sample", "mock", "schema", "fixture", "template"];
         let given = self.facts.transcript().messages.iter().take(turn);
         let mut given = given.filter(|message| message.role != counterfoil_model::Role::Assistant);
         !self.was_given(tool, turn)
             && !given.any(|message| {
                 let text = message.text.to_lowercase();
-                forms.iter().any(|word| text.contains(word))
+                sets::ASKS_FOR_DATA.list.iter().any(|word| text.contains(word))
             })
     }
 

@@ -4,8 +4,9 @@ use counterfoil_model::Span;
 
 use super::traffic_line::{
     attribute, begins_anew, fence, is_exit, label, opening_tag, printed_object_tool, printed_tool,
-    result_heading, sums_up,
+    result_heading,
 };
+use crate::prose::sets;
 use crate::values::Signs;
 
 /// The output of a tool printed into a text.
@@ -48,26 +49,8 @@ pub(crate) fn traffic(text: &str) -> Vec<Traffic> {
     scan.found
 }
 
-/// Some of which all printed traffic has, in any case.
-const SIGNS: [&str; 14] = [
-    "observation",
-    "action",
-    "<function_",
-    "<tool",
-    "<invoke",
-    "<observation",
-    "```tool",
-    "⏺",
-    "⎿",
-    "exit",
-    "result",
-    "output",
-    "response",
-    "returned",
-];
-
 fn may_hold(text: &str) -> bool {
-    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::of(&SIGNS));
+    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::of(sets::TRAFFIC_SIGNS.list));
     ANY.stand_in(&text.to_ascii_lowercase())
 }
 
@@ -135,9 +118,8 @@ impl<'t> Scan<'t> {
             self.close(span, lines, firmness);
         } else if is_exit(line) {
             self.exit(span, line);
-        } else if let Some(rest) = result_heading(line) {
+        } else if let Some((rest, firmness)) = result_heading(line) {
             let lines = self.output(span, rest, Until::Blank);
-            let firmness = if sums_up(line) { Firmness::Summary } else { Firmness::Heading };
             self.close(span, lines, Some(firmness));
         }
     }

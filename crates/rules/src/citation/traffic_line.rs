@@ -1,5 +1,6 @@
 //! What one line of printed tool traffic is.
 
+use super::traffic::Firmness;
 use crate::prose::sets;
 
 /// The language of a fence line; empty when it has none.
@@ -24,20 +25,12 @@ pub(super) fn begins_anew(line: &str) -> bool {
         .any(|word| label(line, word).is_some())
 }
 
-/// Whether a heading says "returned" or "result of": in a sentence it may sum up what a call gave.
-pub(super) fn sums_up(line: &str) -> bool {
-    let head = line.split(':').next().unwrap_or(line).to_ascii_lowercase();
-    head.contains("returned")
-        || head.contains("execution")
-        || head.contains("result of")
-        || head.contains("result from")
-}
-
-/// What follows "Tool result:" or "Result of the call call_1:", or stands under "[Tool result]".
-pub(super) fn result_heading(line: &str) -> Option<&str> {
+/// What follows "Tool result:" or "Result of the call call_1:", or stands under "[Tool result]", and
+/// how firmly such a heading claims to quote a tool.
+pub(super) fn result_heading(line: &str) -> Option<(&str, Firmness)> {
     let bare = line.trim_start_matches(['*', '#', '_', '[', ' ']);
     if let Some(content) = result_of_call(bare) {
-        return Some(content);
+        return Some((content, Firmness::Heading));
     }
     let bare = bare.strip_prefix("The ").or(bare.strip_prefix("the ")).unwrap_or(bare);
     let head = sets::RESULT_HEADS.list.iter().find(|head| {
@@ -50,10 +43,16 @@ pub(super) fn result_heading(line: &str) -> Option<&str> {
         None => (rest, false),
     };
     let rest = rest.trim_start_matches(['*', '_']);
-    match rest.strip_prefix(':') {
-        Some(content) => Some(content.trim_start_matches(['*', '_']).trim()),
-        None => (bracketed || rest.trim().is_empty() && line.starts_with('[')).then(|| rest.trim()),
-    }
+    let content = match rest.strip_prefix(':') {
+        Some(content) => content.trim_start_matches(['*', '_']).trim(),
+        None if bracketed || rest.trim().is_empty() && line.starts_with('[') => rest.trim(),
+        None => return None,
+    };
+    let firmness = match sets::SUMMARY_HEADS.list.contains(head) {
+        true => Firmness::Summary,
+        false => Firmness::Heading,
+    };
+    Some((content, firmness))
 }
 
 /// How models without tools of their own are told results: the call is named by its id.

@@ -12,7 +12,7 @@ use super::verdict::{
 use crate::action::objects_in;
 use crate::facts::Answer;
 use crate::prose::{
-    BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, name_of_field,
+    BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, name_of_field, sets,
 };
 use crate::values::holds;
 
@@ -427,8 +427,7 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 
 /// "most tests", "some of the tests", "almost all": not all of them.
 fn is_some_of(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let some = words!["most", "some", "many", "several", "few", "half", "nearly", "almost"];
-    tokens.iter().any(|t| !t.quoted && prose.is(t, some))
+    tokens.iter().any(|t| !t.quoted && prose.is(t, &sets::NOT_ALL))
 }
 
 /// "tests pass for module A": a part is named behind the verdict.

@@ -151,9 +151,7 @@ fn tells_trouble(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     });
     let raised = tokens.get(..at).unwrap_or_default().iter().rev().take(4).any(|t| {
         let word = prose.word(t).to_ascii_lowercase();
-        ["return", "rais", "throw", "threw", "propagat", "log", "handl", "catch"]
-            .iter()
-            .any(|stem| word.starts_with(stem))
+        sets::HANDLES_ERRORS.list.iter().any(|stem| word.starts_with(stem))
     });
     !(compound || raised)
 }

@@ -89,8 +89,8 @@ fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
     done && object
 }
 
-/// "until June 15", "until the 15th", "before 5 pm", "after that,": when, and nothing that is said
-/// of it.
+/// "until June 15", "until the 15th", "before 5 pm", "after that,": a time, and not the subject of
+/// the next clause.
 fn is_date(tokens: &[Token], at: usize) -> bool {
     let token = |at: usize| tokens.get(at);
     // "before VAT, and …": one word, and the sentence goes on.
@@ -119,8 +119,8 @@ fn is_date(tokens: &[Token], at: usize) -> bool {
         })
 }
 
-/// "… and A-7 has been moved": an id or a name of which something is said in the singular, and not
-/// of it together with what stands before.
+/// "… and A-7 has been moved": an id or a name with a singular verb, so it is not part of the
+/// enumeration before it.
 fn is_one_more(tokens: &[Token], at: usize) -> bool {
     let names = |t: &Token| {
         matches!(t.kind, TokenKind::Identifier | TokenKind::Code | TokenKind::Id | TokenKind::Path)

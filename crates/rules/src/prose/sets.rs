@@ -46,6 +46,12 @@ sets! {
     ANY_CHECK = "any-check";
     OWN_NOTES = "own-notes";
     RESULT_HEADS = "result-heads";
+    SUMMARY_HEADS = "summary-heads";
+    TRAFFIC_SIGNS = "traffic-signs";
+    TEXT_PARAMETERS = "text-parameters";
+    NOT_ALL = "not-all";
+    HANDLES_ERRORS = "handles-errors";
+    ASKS_FOR_DATA = "asks-for-data";
     TESTS_REPORT = "tests-report";
     CHECKS_REPORT = "checks-report";
     LEADS_ELSEWHERE = "leads-elsewhere";

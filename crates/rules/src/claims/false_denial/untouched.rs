@@ -40,8 +40,8 @@ pub(super) fn is_left_alone(prose: &Prose<'_>, clause: &Clause) -> bool {
     (as_was || is(at, untouched)) && end == words.len() && !vague
 }
 
-/// The words of a clause that may say so, with "as they were" behind it, which counts as a clause of
-/// its own.
+/// The words of a clause that may say so. "As they were" is read with it, although it counts as a
+/// separate clause.
 fn words_of<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Option<Vec<&'p Token>> {
     let end = clause.tokens.end;
     let upto = prose.tokens.len().min(end + 4);
