@@ -430,7 +430,7 @@ impl Gateway {
             }
             MOST_STRAYS => {
                 tracing::warn!(
-                    "`{server}` answers what nobody asked again and again; this is said no more"
+                    "`{server}` keeps answering requests that were never made; further ones are not logged"
                 );
             }
             _ => {}

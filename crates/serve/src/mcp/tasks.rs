@@ -174,13 +174,8 @@ impl Gateway {
         id: &str,
         task: &str,
     ) -> String {
-        let told = match message.members.get("result") {
-            Some(said) => self.said_of_task(said, Some(task)).await,
-            None => Ok(None),
-        };
-        match told {
-            Ok(Some(said)) => self.cleaned_with(message, "result", &said),
-            Ok(None) => self.without_secrets(message, text),
+        match self.about_task(message, text, "result", Some(task)).await {
+            Ok(told) => told,
             Err(TaskError::Unreadable(why)) => unreadable(id, &why),
             Err(TaskError::NotRecorded(why)) => {
                 message::error(Some(id), code::INTERNAL_ERROR, &why)
@@ -190,18 +185,34 @@ impl Gateway {
 
     /// A notification about a task; `None` where it cannot be passed on.
     pub(super) async fn task_told(&self, message: &Message<'_>, text: &str) -> Option<String> {
-        let told = match message.params() {
-            Some(said) => self.said_of_task(said, None).await,
-            None => Ok(None),
-        };
-        match told {
-            Ok(Some(said)) => Some(self.cleaned_with(message, "params", &said)),
-            Ok(None) => Some(self.without_secrets(message, text)),
+        match self.about_task(message, text, "params", None).await {
+            Ok(told) => Some(told),
             Err(TaskError::Unreadable(why) | TaskError::NotRecorded(why)) => {
-                tracing::warn!("word of `{}` about a task was dropped: {why}", self.server);
+                tracing::warn!(
+                    "a notification of `{}` about a task was dropped: {why}",
+                    self.server
+                );
                 None
             }
         }
+    }
+
+    /// A message with the state of a task in this member, as the client gets it.
+    async fn about_task(
+        &self,
+        message: &Message<'_>,
+        text: &str,
+        member: &str,
+        asked: Option<&str>,
+    ) -> Result<String, TaskError> {
+        let said = match message.members.get(member) {
+            Some(said) => self.said_of_task(said, asked).await?,
+            None => None,
+        };
+        Ok(match said {
+            Some(said) => self.cleaned_with(message, member, &said),
+            None => self.without_secrets(message, text),
+        })
     }
 
     /// Takes note of what the server says of a task. Where that is its result, gives it as the
