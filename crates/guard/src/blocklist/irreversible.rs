@@ -34,6 +34,20 @@ pub(super) fn asked(script: &Script, text: &str, list: &Blocklist) -> Option<Ref
     (0..script.commands().len()).find_map(judge)
 }
 
+/// Which command of a script changes the mode, owner, times or attributes of a file outside the
+/// workspace: Landlock does not restrict that.
+pub(super) fn attributes(script: &Script, text: &str, list: &Blocklist) -> Option<Refusal> {
+    let elsewhere = list.place.elsewhere();
+    let scene = Scene { script, text, list, here: &list.place, elsewhere: &elsewhere };
+    let lines = (0..script.commands().len()).filter_map(|at| scene.line(at));
+    let line = { lines }
+        .find(|line| is_among(line, &Tables::own().attributes) && !list.allows(line.command))?;
+    let words = line.command.args.iter().map(|word| word.text.as_str());
+    let words: Vec<&str> = std::iter::once(line.program).chain(words).collect();
+    let command = shown(&words.join(" "));
+    Some(Refusal::irreversible(format!("`{command}` changes a file outside the workspace")))
+}
+
 /// A script and what is around it.
 struct Scene<'s> {
     script: &'s Script,

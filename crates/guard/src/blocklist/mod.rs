@@ -12,7 +12,6 @@ mod builtins;
 mod deletion;
 mod devices;
 mod irreversible;
-mod modes;
 mod names;
 mod options;
 mod refusal;
@@ -176,7 +175,6 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
         let reasons = [
             nameless(shell, &Site { script: &script, text: command, at, working: None }, list),
             names::blocked(shell, &script, list),
-            modes::blocked(shell, list),
             builtins::blocked(shell, list),
             devices::blocked(shell, list.network).map(Refusal::floor),
             deletion::blocked(shell, at, &script, &list.place, command),
@@ -191,8 +189,12 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
         }
         asked = asked.filter(|known| known.kind <= refusal.kind).or(Some(refusal));
     }
-    let irreversible = || irreversible::asked(&script, command, list);
-    list.asks_irreversible.then(irreversible).flatten().or(asked)
+    let beyond = match list.asks_irreversible {
+        true => irreversible::asked(&script, command, list),
+        // The sandbox confines the command, but for this.
+        false => irreversible::attributes(&script, command, list),
+    };
+    beyond.or(asked)
 }
 
 /// The same for a command that another one runs, in this place.

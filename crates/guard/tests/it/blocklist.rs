@@ -706,7 +706,7 @@ fn what_cannot_be_read_is_told_from_what_destroys() {
         ("cd /etc && setfacl -m u:ada:r hosts", Some(Irreversible)),
         ("chattr +i /etc/hosts", Some(Irreversible)),
         ("chmod +x script.sh && touch src/a.rs /tmp/stamp", None),
-        ("chmod --reference /etc/hosts 644 a", None),
+        ("chmod --reference=/etc/hosts a", None),
         ("find . -name '*.o' | xargs rm -rf", Some(Unread)),
         ("cat <<< \"a b\"", None),
         ("grep x <<< \"$y\"", None),

@@ -78,6 +78,7 @@ impl<'l> Line<'l> {
             "@about-secrets" => secret::is_about(text),
             "@remote" => is_remote(text),
             "@test" => is_test(text),
+            "@set-id" => sets_id(text),
             _ => like_any(name, text),
         }
     }
@@ -173,6 +174,19 @@ fn is_remote(text: &str) -> bool {
         host.len() > 1 && !host.contains('/') && !host.starts_with(['.', '~', '-'])
     });
     scheme || host
+}
+
+/// `u+s`, `4755`: a mode by which a program runs with the rights of its owner or group.
+fn sets_id(mode: &str) -> bool {
+    let by_letters = mode.split(',').any(|part| {
+        let rights = part.trim_start_matches(['u', 'g', 'o', 'a']);
+        rights.starts_with(['+', '='])
+            && rights.contains('s')
+            && rights.chars().all(|c| "+=-rwxXst".contains(c))
+    });
+    let by_digits = mode.len() >= 4 && mode.len() <= 5;
+    let number = u32::from_str_radix(mode, 8).ok().filter(|_| by_digits);
+    by_letters || number.is_some_and(|mode| mode & 0o6000 != 0)
 }
 
 /// `app_test`, `postgres://localhost/shop-test`, `db/test.sqlite3`: the name of a database for tests.

@@ -31,6 +31,8 @@ pub(super) type Rows = BTreeMap<String, Vec<String>>;
 pub(super) struct Tables {
     /// What cannot be undone.
     pub(super) lost: Rows,
+    /// What changes the attributes of a file outside the workspace.
+    pub(super) attributes: Rows,
     /// What prints a secret.
     pub(super) shown: Rows,
     /// What sends a secret out.
@@ -124,6 +126,7 @@ impl Tables {
 
     fn add(&mut self, file: Self) {
         self.lost.extend(file.lost);
+        self.attributes.extend(file.attributes);
         self.shown.extend(file.shown);
         self.sent.extend(file.sent);
         self.runs.extend(file.runs);
