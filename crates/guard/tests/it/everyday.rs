@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 
 use counterfoil_guard::{RefusalKind, judge_command};
 use flate2::read::GzDecoder;
@@ -76,4 +77,30 @@ fn ordinary_commands_are_left_alone() {
     assert!(asked * 50 <= commands.len(), "{asked} of {} asked about", commands.len());
     assert!(elevated * 100 <= commands.len(), "{elevated} of {}", commands.len());
     assert!(irreversible * 100 <= commands.len(), "{irreversible} of {}", commands.len());
+}
+
+/// Commands by somebody who had read nothing here, as they were written: none is mended for its own
+/// sake, so that the counts say something. `-- --nocapture` prints which are judged wrongly.
+#[test]
+fn the_commands_of_a_stranger_are_told_apart() {
+    let list = of_hooks().at(Path::new("/home/ada/src/shop"), Some("/home/ada"), None);
+    let stopped = |text: &str, wanted: bool| {
+        let commands = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let commands: Vec<String> =
+            commands.map(|row| row["command"].as_str().unwrap().to_owned()).collect();
+        let (mut stopped, all) = (0, commands.len());
+        for command in commands {
+            let refusal = judge_command(&command, &list);
+            stopped += usize::from(refusal.is_some());
+            if refusal.is_some() != wanted {
+                println!("{command}\n    {refusal:?}");
+            }
+        }
+        println!("{stopped} of {all} stopped");
+        (stopped, all)
+    };
+    let (dangerous, all) = stopped(include_str!("../fixtures/strangers/dangerous.jsonl"), true);
+    assert!(dangerous * 100 >= all * 85, "{dangerous} of {all}");
+    let (ordinary, all) = stopped(include_str!("../fixtures/strangers/ordinary.jsonl"), false);
+    assert!(ordinary * 100 <= all * 4, "{ordinary} of {all}");
 }
