@@ -4,7 +4,7 @@ use crate::agent::Parts;
 use crate::conversation::Conversation;
 
 /// What a model is asked that may not call tools any more in this turn.
-pub(crate) const NO_MORE: &str = "This turn has come to its limit, or to nothing three times in a row: no more tools can be called. Say now, in plain words, \
+pub(crate) const NO_MORE: &str = "You have reached the limit of this turn, or made no progress three times in a row: no more tools can be called. Say now, in plain words, \
      what was done, what came of it, and what is still open.";
 
 /// What is recorded where an answer was sent back.

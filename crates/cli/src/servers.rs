@@ -36,7 +36,7 @@ pub(crate) async fn offer(
             let made = McpExecutor::connect(&name, server, ClientOptions::within(limit));
             match tokio::time::timeout(PATIENCE, made).await {
                 Ok(made) => made.map_err(|error| format!("`{name}`: {error}")),
-                Err(_) => Err(format!("`{name}` did not say within {PATIENCE:?} what it offers")),
+                Err(_) => Err(format!("`{name}` did not list its tools within {PATIENCE:?}")),
             }
         })
     });

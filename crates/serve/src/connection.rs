@@ -180,7 +180,7 @@ impl ClientConnection {
         match std::mem::replace(&mut reply.content, Content::Message(String::new())) {
             content if !reply.status.is_success() && is_result(&content) => {
                 let why = format!(
-                    "the MCP server answered with status {}, and with a result all the same",
+                    "the MCP server answered with status {} but sent a result",
                     reply.status
                 );
                 match gateway.lost(&id, false, &why).await {

@@ -23,7 +23,7 @@ pub fn rejection_text(report: &CallReport) -> String {
     let next = if has("UNKNOWN_TOOL") {
         "Call only tools that are offered, each by its own name."
     } else if has("REPEATED_CALL") {
-        "Do not make this call again: go on with what you know."
+        "Do not make this call again: continue with what you already know."
     } else {
         "Correct the arguments named above and call again, once."
     };

@@ -77,7 +77,7 @@ impl<'m> Message<'m> {
     /// What is wrong with the text: it is no JSON, or readers would take it for different messages.
     pub(crate) fn read(text: &'m str) -> Result<Self, serde_json::Error> {
         if text.len() > LONG && values_in(text) > MOST_VALUES {
-            return Err(wrong(format!("it holds more than {MOST_VALUES} values")));
+            return Err(wrong(format!("it has more than {MOST_VALUES} values")));
         }
         let members: Members<'m> = serde_json::from_str(text)?;
         if let Some(odd) = members.lookalike(&FRAME) {

@@ -119,7 +119,7 @@ impl Gateway {
                 return told;
             }
             (Ok(Said::Task(_)), _) => {
-                Err("the result is a task, which nobody asked for".to_owned())
+                Err("the result is a task that the client did not ask for".to_owned())
             }
             (Ok(Said::Ended(ended)), _) => Ok(ended),
             (Err(why), _) => Err(why),

@@ -100,7 +100,9 @@ fn state<'m>(said: &Members<'m>) -> Result<State<'m>, String> {
         (Some("completed"), None, _) => State::Ended(HostEnded {
             status: Status::Completed,
             category: None,
-            result: Value::String("the task is completed; nobody asked for its result".to_owned()),
+            result: Value::String(
+                "the task completed, but its result was never requested".to_owned(),
+            ),
             exit_code: None,
             truncated: false,
         }),
@@ -128,7 +130,7 @@ impl Gateway {
             if tasks.len() > MOST_TASKS { tasks.pop_front() } else { None }
         };
         if let Some(task) = oldest {
-            self.close_task(task, "too many tasks of its server were open").await;
+            self.close_task(task, "its server had too many open tasks").await;
         }
     }
 
@@ -226,7 +228,7 @@ impl Gateway {
         let named = read.get("taskId").map(|raw| serde_json::from_str::<String>(raw.get()));
         let id = match (named.transpose(), asked) {
             (Ok(Some(named)), Some(asked)) if named != asked => {
-                return Err(TaskError::Unreadable("it is about another task".to_owned()));
+                return Err(TaskError::Unreadable("it describes another task".to_owned()));
             }
             (Ok(Some(named)), _) => named,
             (Ok(None), Some(asked)) => asked.to_owned(),

@@ -48,7 +48,7 @@ pub(super) enum Unreadable {
     Repeated,
     #[error("words stand at a place where nobody judges them")]
     LooseWords,
-    #[error("a word of it has letters that are not what they look like, or that nobody sees")]
+    #[error("a word in it contains look-alike or invisible characters")]
     Letters,
     #[error("a call stands at a place where nobody judges it")]
     LooseCall,
