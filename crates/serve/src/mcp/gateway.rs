@@ -405,7 +405,9 @@ impl Gateway {
                 None
             }
             Some(Waiting::Other) => Some(self.without_secrets(message, text)),
-            Some(Waiting::Definitions) => Some(self.without_forged_ids(message, text)),
+            Some(Waiting::Definitions { list, first }) => {
+                Some(self.described(message, text, id, (list, first)))
+            }
             Some(Waiting::Greeting) => Some(self.greeted(message, text, id)),
             Some(Waiting::Tools { first }) => Some(self.listed(message, text, id, first)),
             Some(Waiting::Call(call)) => Some(self.answered(message, text, id, *call).await),

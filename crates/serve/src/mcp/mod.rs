@@ -1,6 +1,7 @@
 //! The Model Context Protocol over standard input and output, one JSON-RPC message a line.
 
 mod confirm;
+mod described;
 mod framing;
 mod gateway;
 mod lines;

@@ -9,6 +9,8 @@ use counterfoil_model::{CanonicalForm, Digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::described::List;
+
 /// Members of a tool that say nothing to a model: they may change.
 const BESIDE: [&str; 2] = ["_meta", "icons"];
 
@@ -89,6 +91,9 @@ struct Pinned {
     /// greeted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
+    /// The digests of prompts and resources, by list and name. A list is absent until it is seen.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    described: BTreeMap<List, BTreeMap<String, String>>,
 }
 
 impl Pins {
@@ -172,6 +177,34 @@ impl Pins {
         self.write(|pinned| pinned.instructions = Some(of_instructions(now)))
     }
 
+    /// The entries of a list of prompts or resources, as they were first seen.
+    pub(crate) fn described(
+        &self,
+        list: List,
+    ) -> Result<Option<BTreeMap<String, String>>, PinsError> {
+        Ok(self.read()?.described.remove(&list))
+    }
+
+    /// Pins them.
+    pub(crate) fn accept_described(
+        &self,
+        list: List,
+        entries: Option<BTreeMap<String, String>>,
+    ) -> Result<(), PinsError> {
+        self.write(|pinned| match entries {
+            Some(entries) => drop(pinned.described.insert(list, entries)),
+            None => drop(pinned.described.remove(&list)),
+        })
+    }
+
+    /// Pins prompts and resources as they are next time, whatever was pinned before.
+    ///
+    /// # Errors
+    /// When pins cannot be written.
+    pub fn forget_described(&self) -> Result<(), PinsError> {
+        self.write(|pinned| pinned.described.clear())
+    }
+
     /// Whether a list was seen before.
     pub(crate) fn have_tools(&self) -> Result<bool, PinsError> {
         Ok(self.read()?.tools.is_some())
@@ -205,6 +238,11 @@ impl fmt::Debug for Pins {
 fn of_instructions(text: Option<&str>) -> String {
     let text = text.filter(|text| !text.is_empty());
     text.map(|text| Digest::of_bytes(text.as_bytes()).to_string()).unwrap_or_default()
+}
+
+/// The digest of a prompt or a resource.
+pub(super) fn of_entry(entry: &Value) -> String {
+    Digest::of_json(&serde_json::json!(members(entry))).to_string()
 }
 
 fn name(tool: &Value) -> String {

@@ -8,12 +8,13 @@ use counterfoil_rules::AdmissionSettings;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::described::List;
 use super::looks::{oddities, oddities_of};
 use super::members::Members;
 use super::pins::{Pins, PinsError};
 
 /// The most tools of one server that are looked at.
-const MOST_TOOLS: usize = 10_000;
+pub(super) const MOST_TOOLS: usize = 10_000;
 
 /// Members of a tool that a client or a model reads.
 const READ: [&str; 6] =
@@ -31,6 +32,8 @@ pub(crate) struct Offered {
     held: BTreeSet<String>,
     /// The definitions of a list that is the first one ever seen.
     pinning: Option<Vec<Value>>,
+    /// Lists of prompts and resources that are the first ones ever seen.
+    pub(super) pinning_lists: BTreeSet<List>,
     /// What was said about the tools already.
     told: BTreeSet<String>,
     /// The whole list; `None` while nobody has seen all of it.
@@ -84,7 +87,8 @@ impl Offered {
     /// What was known is no longer true.
     pub(crate) fn forget(&mut self) {
         let told = std::mem::take(&mut self.told);
-        *self = Self { told, ..Self::default() };
+        let pinning_lists = std::mem::take(&mut self.pinning_lists);
+        *self = Self { told, pinning_lists, ..Self::default() };
     }
 
     /// Takes note of one page of `tools/list`, and gives the places of the entries that the client
@@ -248,7 +252,7 @@ impl Offered {
     }
 
     /// Once.
-    fn tell(&mut self, what: String) {
+    pub(super) fn tell(&mut self, what: String) {
         if !self.told.contains(&what) && self.told.len() < MOST_TOOLS {
             tracing::warn!("{what}");
             self.told.insert(what);

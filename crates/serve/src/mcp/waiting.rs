@@ -1,5 +1,6 @@
 use counterfoil_guard::HostedCall;
 
+use super::described::List;
 use super::gateway::member;
 use super::message::Message;
 use super::tasks::asked_about;
@@ -14,8 +15,8 @@ pub(super) enum Waiting {
     Tools { first: bool },
     /// What the server says of itself.
     Greeting,
-    /// A list of something else that the server defines.
-    Definitions,
+    /// A list of something else that the server defines; whether it is its first page.
+    Definitions { list: List, first: bool },
     /// How the task of this id stands.
     TaskState(String),
     /// The result of the task of this id.
@@ -28,11 +29,15 @@ impl Waiting {
     pub(super) fn of(message: &Message<'_>, method: &str) -> Self {
         match method {
             "initialize" | "server/discover" => Self::Greeting,
-            "tools/list" => {
-                let cursor = message.params().and_then(|raw| member(raw, "cursor"));
-                Self::Tools { first: cursor.is_none_or(|cursor| cursor.is_null()) }
+            "tools/list" => Self::Tools { first: is_first(message) },
+            "prompts/list" | "resources/list" | "resources/templates/list" => {
+                let list = match method {
+                    "prompts/list" => List::Prompts,
+                    "resources/list" => List::Resources,
+                    _ => List::Templates,
+                };
+                Self::Definitions { list, first: is_first(message) }
             }
-            "prompts/list" | "resources/list" | "resources/templates/list" => Self::Definitions,
             "tasks/get" | "tasks/cancel" => {
                 asked_about(message).map_or(Self::Other, Self::TaskState)
             }
@@ -40,6 +45,12 @@ impl Waiting {
             _ => Self::Other,
         }
     }
+}
+
+/// Whether a list is asked for from its beginning.
+fn is_first(message: &Message<'_>) -> bool {
+    let cursor = message.params().and_then(|raw| member(raw, "cursor"));
+    cursor.is_none_or(|cursor| cursor.is_null())
 }
 
 /// A call that the server is executing.

@@ -128,6 +128,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 fn accepted(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
     pins.accept(&offer.tools)?;
     pins.accept_instructions(offer.instructions.as_deref())?;
+    // They are not asked for here: what the next client sees of them counts as seen first.
+    pins.forget_described()?;
     Ok(Vec::new())
 }
 

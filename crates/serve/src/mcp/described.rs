@@ -1,0 +1,159 @@
+//! Prompts and resources: what a server says of them reaches the model, too, so that the entries of
+//! these lists are pinned like tools.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::gateway::Gateway;
+use super::looks::oddities;
+use super::message::Message;
+use super::pins::{PinsError, of_entry};
+use super::results::{members, unreadable};
+use super::tools::{MOST_TOOLS, Offered, Watch};
+
+/// A list of what a server defines beside tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum List {
+    Prompts,
+    Resources,
+    Templates,
+}
+
+impl List {
+    /// The member of a result that holds it.
+    fn member(self) -> &'static str {
+        match self {
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+            Self::Templates => "resourceTemplates",
+        }
+    }
+
+    /// The member of an entry by which a client asks for it.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Prompts => "name",
+            Self::Resources => "uri",
+            Self::Templates => "uriTemplate",
+        }
+    }
+}
+
+impl Gateway {
+    /// A list of prompts or resources, without the entries that changed where changes are held.
+    pub(super) fn described(
+        &self,
+        message: &Message<'_>,
+        text: &str,
+        id: &str,
+        (list, first): (List, bool),
+    ) -> String {
+        let whole = || self.without_forged_ids(message, text);
+        let (Some(watch), Some(raw)) = (self.watch.as_deref(), message.members.get("result"))
+        else {
+            return whole();
+        };
+        let read = members(raw.get(), &[list.member(), "nextCursor", "_meta"]).and_then(|result| {
+            let entries = result.get(list.member()).map_or("[]", RawValue::get);
+            let entries: Vec<&RawValue> =
+                serde_json::from_str(entries).map_err(|error| error.to_string())?;
+            Ok((result, entries))
+        });
+        let (result, entries) = match read {
+            Ok(read) => read,
+            Err(why) => return unreadable(id, &why),
+        };
+        let same = self.shared().offered.described((list, first), &entries, &self.server, watch);
+        if !watch.hold || same.iter().all(|same| *same) {
+            return whole();
+        }
+        let left = entries.iter().zip(&same).filter(|(_, same)| **same);
+        let left: Vec<&str> = left.map(|(entry, _)| entry.get()).collect();
+        let result = result.with(list.member(), &format!("[{}]", left.join(",")));
+        message.members.with("result", &self.cleaned(&result, false).unwrap_or(result))
+    }
+}
+
+impl Offered {
+    /// Whether each entry of one page is what it was when it was first seen.
+    fn described(
+        &mut self,
+        (list, first): (List, bool),
+        entries: &[&RawValue],
+        server: &str,
+        watch: &Watch,
+    ) -> Vec<bool> {
+        let entries = entries.iter().map(|raw| serde_json::from_str(raw.get()).ok());
+        let entries: Vec<Option<Value>> = entries.collect();
+        let named: Vec<Option<(&str, &Value)>> = entries
+            .iter()
+            .map(|entry| {
+                entry.as_ref().and_then(|entry| Some((entry.get(list.key())?.as_str()?, entry)))
+            })
+            .collect();
+        for (name, entry) in named.iter().flatten() {
+            for odd in oddities(entry) {
+                self.tell(format!("{} of `{server}`: `{name}`: {odd}", list.member()));
+            }
+        }
+        match self.compared_list((list, first), &named, watch) {
+            Ok(same) => {
+                for ((named, same), at) in named.iter().zip(&same).zip(1..) {
+                    if !same {
+                        let name = named
+                            .map_or_else(|| format!("entry {at}"), |(name, _)| format!("`{name}`"));
+                        self.tell(format!(
+                            "{} of `{server}`: {name} is not what it was when the server was first seen",
+                            list.member()
+                        ));
+                    }
+                }
+                same
+            }
+            Err(error) => {
+                self.tell(format!("{} of `{server}`: {error}", list.member()));
+                // Whether something changed is not known: that holds everything.
+                vec![false; named.len()]
+            }
+        }
+    }
+
+    /// Of the first list ever, each page is pinned when it comes.
+    fn compared_list(
+        &mut self,
+        (list, first): (List, bool),
+        named: &[Option<(&str, &Value)>],
+        watch: &Watch,
+    ) -> Result<Vec<bool>, PinsError> {
+        let mut pinned = watch.pins.described(list)?;
+        if first {
+            self.pinning_lists.remove(&list);
+            if pinned.is_none() {
+                self.pinning_lists.insert(list);
+            }
+        }
+        let pinning = self.pinning_lists.contains(&list);
+        let known: &mut BTreeMap<String, String> = pinned.get_or_insert_default();
+        let same = named.iter().map(|named| {
+            let Some((name, entry)) = named else { return false };
+            let now = of_entry(entry);
+            match known.get(*name) {
+                Some(then) => *then == now,
+                None if pinning && known.len() < MOST_TOOLS => {
+                    known.insert((*name).to_owned(), now);
+                    true
+                }
+                None => false,
+            }
+        });
+        let same: Vec<bool> = same.collect();
+        if pinning {
+            watch.pins.accept_described(list, pinned)?;
+        }
+        Ok(same)
+    }
+}
