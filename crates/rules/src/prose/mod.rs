@@ -19,6 +19,7 @@ mod of_a_text;
 mod predicate;
 mod sentences;
 pub(crate) mod sets;
+mod shouting;
 mod telling;
 mod tokens;
 mod unasserted;
@@ -46,6 +47,7 @@ use counterfoil_model::{Claim, ClaimKind, Object, Span};
 use adverbial::{date, unjoin};
 use agenda::agenda;
 use language::{is_foreign, is_suspect};
+use shouting::lower_shouted;
 
 /// A stretch of a text without the marks around what it says.
 pub(crate) fn unmarked(text: &str, span: Span) -> Span {
@@ -110,6 +112,9 @@ impl<'t> Prose<'t> {
         }
         unjoin(self.text, tokens);
         date(self.text, tokens);
+        for sentence in out {
+            lower_shouted(self.text, tokens, &sentence.tokens);
+        }
     }
 
     /// Finds the sentences in other languages than English.

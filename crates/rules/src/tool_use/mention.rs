@@ -149,10 +149,9 @@ fn around_noun(
     }
     // "the tool `x`", "a tool called X"
     let next = |n: usize| prose.tokens.get(noun + n).filter(|_| noun + n < clause.tokens.end);
-    let skip =
-        usize::from(next(1).is_some_and(|t| {
-            matches!(prose.word(t), "called" | "named") || t.is('"') || t.is('\'')
-        }));
+    let skip = usize::from(
+        next(1).is_some_and(|t| prose.is(t, words!["called", "named"]) || t.is('"') || t.is('\'')),
+    );
     let named = next(1 + skip).filter(|token| {
         matches!(token.kind, TokenKind::Identifier | TokenKind::Code) || (skip > 0 && token.capital)
     });
@@ -409,27 +408,15 @@ fn is_own_use(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
             || t.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN))
     };
     let by_means = between.iter().rev().find(|t| !plain(t)).is_some_and(|t| {
-        matches!(
-            prose.word(t),
-            "with"
-                | "using"
-                | "via"
-                | "through"
-                | "against"
-                | "from"
-                | "by"
-                | "in"
-                | "on"
-                | "of"
-                | "into"
-                | "at"
-                | "and"
-        )
+        let of_means = words![
+            "with", "using", "via", "through", "against", "from", "by", "in", "on", "of", "into",
+            "at", "and",
+        ];
+        prose.is(t, of_means)
     });
     let direct = between.iter().all(plain);
-    let means = ["using", "via", "through"];
-    let by_tool =
-        between.iter().rev().find(|t| !plain(t)).is_some_and(|t| means.contains(&prose.word(t)));
+    let means = words!["using", "via", "through"];
+    let by_tool = between.iter().rev().find(|t| !plain(t)).is_some_and(|t| prose.is(t, means));
     (uses && (direct || by_means)) || by_tool
 }
 
@@ -440,8 +427,7 @@ fn follows_doing(prose: &Prose<'_>, clause: &Clause) -> bool {
     }
     let mut words =
         prose.tokens(clause.tokens.clone()).iter().filter(|t| t.kind == TokenKind::Word);
-    let after =
-        words.next().is_some_and(|t| matches!(prose.word(t), "After" | "after" | "Upon" | "upon"));
+    let after = words.next().is_some_and(|t| prose.is(t, words!["after", "upon"]));
     after
         && words.find(|t| !t.has(Tags::ADVERB)).is_some_and(|t| {
             t.has(Tags::GERUND)
@@ -460,9 +446,7 @@ fn is_called(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
         let plain = p.action == Action::Of(Family::Run)
             && token.is_some_and(|t| spelled(bare_name(prose.word(t))));
         plain
-            || verb.is_some_and(|t| {
-                matches!(prose.word(t), "called" | "invoked" | "executed" | "queried")
-            })
+            || verb.is_some_and(|t| prose.is(t, words!["called", "invoked", "executed", "queried"]))
     };
     named
         && clause
@@ -479,9 +463,7 @@ fn is_means(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
     let word = prose.tokens.get(at).map_or("", |t| prose.word(t));
     named
         && !word.contains(['.', '(', '='])
-        && before.is_some_and(|t| {
-            matches!(prose.word(t), "with" | "via" | "using" | "Using" | "through" | "Via")
-        })
+        && before.is_some_and(|t| prose.is(t, words!["with", "via", "using", "through"]))
 }
 
 /// A name without call brackets and quotes.
