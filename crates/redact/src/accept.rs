@@ -317,7 +317,9 @@ pub(super) fn is_key(value: &str, quoted: bool) -> bool {
 
 fn is_password(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
     /// What stands there where no password does: types, labels, rules of a form.
-    const NOT: [&str; 13] = [
+    const NOT: [&str; 15] = [
+        "must",
+        "is",
         "string",
         "text",
         "hidden",
@@ -333,16 +335,23 @@ fn is_password(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
         "your_password",
     ];
     let lower = value.to_ascii_lowercase();
-    let letters = value.chars().all(|c| c.is_ascii_alphabetic() || "_-!?".contains(c));
-    let about_itself = letters && ["pass", "pwd"].iter().any(|name| lower.contains(name));
-    if NOT.contains(&lower.as_str()) || about_itself || is_path(value) {
-        return false;
-    }
+    let words = |also: &str| value.chars().all(|c| c.is_ascii_alphabetic() || also.contains(c));
+    let letters = words("_-!?");
+    // Names that no form and no message is called by.
     let phrase = starts_with_ignoring_case(hit.lead, "passphrase")
         || hit.lead.trim_end_matches(['"', '\'']).ends_with('=') && is_in_capitals(hit.lead);
+    let message = quoted && !phrase;
+    let itself = ["pass", "pwd"].iter().any(|name| lower.contains(name));
+    let about_itself = itself && (letters || message && words("_-!?.,:' "));
+    // "must have eight letters": the first of several words tells a rule of a form from a phrase.
+    let first = lower.split_ascii_whitespace().next().filter(|_| message).unwrap_or(&lower);
+    if NOT.contains(&first.trim_end_matches(',')) || about_itself || is_path(value) {
+        return false;
+    }
     if quoted {
-        let code = value.starts_with([')', ',', '+', ']', ':', '|']);
-        return value.len() >= 4 && !code && (phrase || !value.contains(char::is_whitespace));
+        let code = value.trim_start().starts_with([')', ',', '+', ']', ':', '|']);
+        let whole = phrase || !value.contains(char::is_whitespace) || is_given(hit);
+        return value.len() >= 4 && !code && whole;
     }
     if value.len() < 6 || is_code(value) {
         return false;
@@ -355,6 +364,13 @@ fn is_password(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
 /// `DB_PASSWORD=`: a variable or a setting, and no sentence.
 fn is_in_capitals(lead: &str) -> bool {
     lead.chars().all(|c| !c.is_lowercase() && !c.is_whitespace())
+}
+
+/// Whether what stands in quotation marks is given as a value: behind `=` or `:`, or a flag. Of a
+/// text that is only quoted, a password has no blanks: `the password is "too short"`.
+fn is_given(hit: &Hit<'_>) -> bool {
+    let gap = hit.lead.trim_end_matches(['"', '\'', '\\', 'b', 'r', 'u']).trim_end();
+    gap.ends_with(['=', ':', '>', '：']) || is_flag(hit.before)
 }
 
 /// `pwd` is a password where it holds no path.
