@@ -3,14 +3,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use counterfoil_guard::{BoxFuture, FunctionExecutor, ToolError, ToolOutput};
+use counterfoil_guard::{BoxFuture, FunctionExecutor, ToolError, ToolOutput, without_hidden};
+use counterfoil_model::ToolCall;
 use counterfoil_providers::{ProviderError, Request, Turn};
 use serde_json::json;
 
 use crate::conversation::Conversation;
 use crate::model::Model;
 use crate::own_tool::{failed, own_tool, unanswered};
-use crate::store::CompressionStrategy;
+use crate::store::{CompressionStrategy, secretless};
 
 /// The tool that compresses the conversation.
 pub const COMPRESS_CONTEXT: &str = "compress_context";
@@ -197,6 +198,8 @@ impl Drop for Running<'_> {
     }
 }
 
+/// The turns as they are told to the model that compresses, which may be another one than the
+/// agent's: without secrets and without what the model thought in the arguments of its calls.
 fn written(turns: &[Turn]) -> String {
     let mut text = String::new();
     for turn in turns {
@@ -207,8 +210,8 @@ fn written(turns: &[Turn]) -> String {
                     text.push_str(&format!("Assistant: {said}\n"));
                 }
                 for call in calls {
-                    let arguments = call.arguments.as_str();
-                    text.push_str(&format!("Call {} of {}: {arguments}\n", call.id, call.tool));
+                    let ToolCall { id, tool, arguments, .. } = without_hidden(call.clone());
+                    text.push_str(&format!("Call {id} of {tool}: {}\n", arguments.as_str()));
                 }
             }
             Turn::Result { call_id, text: said, failed } => {
@@ -217,5 +220,5 @@ fn written(turns: &[Turn]) -> String {
             }
         }
     }
-    text
+    secretless(&text).into_owned()
 }

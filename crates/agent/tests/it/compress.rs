@@ -80,6 +80,23 @@ fn knowledge_grows_and_is_never_replaced() {
 }
 
 #[test]
+fn the_model_that_compresses_reads_no_secrets_and_no_hidden_thinking() {
+    let arguments = r#"{"order":7,"_tafc_think":"he sounds angry","_TAFC_THINK_2":{"a":"mood"},
+        "note":"use ghp_0123456789abcdefghijklmnopqrstuvwxyzAB","password":"kQ9vT2xLw7Rz"}"#;
+    let model = Script::of([calls(&[("c1", "cancel_order", arguments)]), says("Done so far.")]);
+    let mut agent = two_turns(&model, &Arc::new(Kept::default()));
+    wait(agent.turn("Cancel order 7 with api_key=sk-ant-api03-0123456789abcdefgh.", &mut Nobody))
+        .unwrap();
+    model.then(Ok(says("In short.")));
+    wait(agent.compact()).unwrap();
+    let asked = format!("{:?}", model.asked().last().unwrap().turns);
+    assert!(asked.contains("Call c1 of cancel_order: {"), "{asked}");
+    for secret in ["angry", "mood", "tafc", "TAFC", "ghp_", "kQ9vT2xLw7Rz", "sk-ant-api03-0"] {
+        assert!(!asked.contains(secret), "{secret}: {asked}");
+    }
+}
+
+#[test]
 fn what_cannot_be_compressed_stays_as_it_was() {
     use ToolErrorCategory::{NetworkError, PermanentFailure, RateLimited, ServerError};
     let (name, why) = ("p".to_owned(), "refused".to_owned());
