@@ -165,7 +165,8 @@ fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -
         "initialize" => message::result(id, &greeting(params)),
         "ping" => message::result(id, &json!({})),
         "tools/list" => {
-            let tools: Vec<Value> = guard.catalog().iter().map(described).collect();
+            let offered = |tool: &&Tool| guard.never_runs(&tool.name).is_none();
+            let tools: Vec<Value> = guard.catalog().iter().filter(offered).map(described).collect();
             message::result(id, &json!({ "tools": tools }))
         }
         "tools/call" => match params.map(|raw| serde_json::from_str::<Asked<'_>>(raw.get())) {

@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use counterfoil_guard::{FunctionExecutor, Guard, Progress, SessionStart, ToolOutput};
+use counterfoil_guard::{
+    FunctionExecutor, Guard, GuardOptions, Progress, SessionStart, ToolOutput,
+};
 use counterfoil_model::{Presentation, Tool};
 use counterfoil_serve::serve;
 use serde_json::{Value, json};
@@ -89,4 +91,41 @@ fn our_own_tools_are_a_server() {
     assert_eq!(wrong["result"]["isError"], true);
     assert_eq!(of(json!(5))["error"]["code"], -32601);
     assert_eq!(of(Value::Null)["error"]["code"], -32700);
+}
+
+#[test]
+fn a_tool_that_the_rules_never_let_run_is_not_offered_and_denied_when_called() {
+    let options: GuardOptions = serde_json::from_value(json!({ "tools": { "authorization": {
+        "enabled": true,
+        "rules": [
+            { "effect": "deny", "tool": "erase" },
+            { "effect": "deny", "tool": "read", "args_match": "secret" },
+        ],
+    }}}))
+    .unwrap();
+    let tool =
+        |name| FunctionExecutor::new(Tool::named(name), |_: &Value| Ok(ToolOutput::from("done")));
+    let guard = Guard::builder()
+        .settings(options.resolve().unwrap())
+        .executor(tool("erase"))
+        .executor(tool("read"))
+        .build()
+        .unwrap();
+    let session = guard.session(SessionStart::default()).unwrap();
+    let input = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"erase"}}"#,
+        "",
+    ]
+    .join("\n");
+    let mut output = Vec::new();
+    wait(serve(&guard, &session, input.as_bytes(), &mut output)).unwrap();
+    let output = String::from_utf8(output).unwrap();
+    let answers: Vec<Value> = output.lines().map(json).collect();
+    let [list, call] = answers.as_slice() else { panic!("{output}") };
+    let names: Vec<&Value> =
+        list["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["read"], "{list}");
+    assert_eq!(call["result"]["isError"], true, "{call}");
+    assert!(call.to_string().contains("authorization.rules[0]"), "{call}");
 }
