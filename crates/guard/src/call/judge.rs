@@ -89,7 +89,9 @@ impl Guard {
         admitted: &Admitted,
         scene: &Scene<'_>,
     ) -> (Option<Vec<Reason>>, Option<&'static str>) {
-        let Some(judge) = self.consulting(admitted, scene) else { return (None, None) };
+        let Some(judge) = self.consulting(admitted, scene) else {
+            return (None, self.unconsulted(admitted, scene));
+        };
         // No approval is used up before the model has spoken.
         if let Judged::Denied(reasons) = self.gates().judge(admitted, scene) {
             return (Some(reasons), None);
@@ -191,6 +193,18 @@ impl Guard {
     ) -> Option<&dyn Completion> {
         let judge = self.policy_judge()?;
         self.policy().settings.adversarial.concerns(admitted, scene).then_some(judge)
+    }
+
+    /// The word for a call that such a model has to judge where there is none.
+    pub(crate) fn unconsulted(
+        &self,
+        admitted: &Admitted,
+        scene: &Scene<'_>,
+    ) -> Option<&'static str> {
+        let policy = self.policy();
+        let settings = &policy.settings.adversarial;
+        let missing = self.policy_judge().is_none() && settings.concerns(admitted, scene);
+        missing.then(|| settings.word_without_judge())
     }
 
     /// The word of the model that judges by policies, and its objection where it has one.

@@ -227,6 +227,11 @@ impl AdversarialSettings {
         }
     }
 
+    /// The word in the audit log where there is nobody to ask.
+    pub(crate) fn word_without_judge(&self) -> &'static str {
+        if self.fail_open { "no model: allowed" } else { "no model: denied" }
+    }
+
     /// What holds where there is nobody to ask.
     pub(super) fn without_judge(&self) -> AdversarialDecision {
         self.decide(Err(CompletionError("there is none".to_owned())))

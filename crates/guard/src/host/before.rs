@@ -223,10 +223,12 @@ impl Guard {
         };
         let verdicts = self.gates().explain(&seen, scene);
         let judged = combine(verdicts);
-        let judge = self.consulting(&seen, scene);
-        let Some(judge) = judge.filter(|_| !matches!(judged, Judged::Denied(_))) else {
-            return (judged, None);
+        let Some(judge) = self.consulting(&seen, scene) else {
+            return (judged, self.unconsulted(&seen, scene));
         };
+        if matches!(judged, Judged::Denied(_)) {
+            return (judged, None);
+        }
         let (word, objection) = self.consult(judge, &seen, scene).await;
         (objection.map_or(judged, |reason| Judged::Denied(vec![reason])), Some(word))
     }

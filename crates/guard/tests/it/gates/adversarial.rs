@@ -217,21 +217,23 @@ fn the_question_has_the_policies_and_the_call_as_data() {
 #[test]
 fn the_audit_log_has_what_the_model_said() {
     for (answer, fail_open, word) in [
-        (Ok("ALLOW"), false, "ALLOW"),
-        (Ok("DENY"), false, "DENY"),
-        (Ok("hm"), false, "no answer: denied"),
-        (Err("gone"), true, "no answer: allowed"),
+        (Some(Ok("ALLOW")), false, "ALLOW"),
+        (Some(Ok("DENY")), false, "DENY"),
+        (Some(Ok("hm")), false, "no answer: denied"),
+        (Some(Err("gone")), true, "no answer: allowed"),
+        (None, false, "no model: denied"),
+        (None, true, "no model: allowed"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::at(folder.path().join("state"));
         std::fs::create_dir(state.path()).unwrap();
         let options = AdversarialOptions { fail_open, ..options() };
-        let guard = shop()
-            .state(state.clone())
-            .settings(settings(options))
-            .judge(Told::new(answer))
-            .build()
-            .unwrap();
+        let builder = shop().state(state.clone()).settings(settings(options));
+        let builder = match answer {
+            Some(answer) => builder.judge(Told::new(answer)),
+            None => builder,
+        };
+        let guard = builder.build().unwrap();
         let around = Surroundings {
             claim_source: Some("web".to_owned()),
             phase: Phase::Verifier,
