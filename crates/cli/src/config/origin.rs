@@ -29,7 +29,7 @@ pub(super) enum May {
     Leave,
     /// Fewer entries; any, where none are in force, because none means all.
     Restrict,
-    /// More tables, whose member of this name has one of these values.
+    /// More tables, whose member of this name has one of these values, or is left out.
     AddTables(&'static str, &'static [&'static str]),
     /// More members, of names that are not in force yet.
     AddNames,
@@ -317,8 +317,9 @@ fn allowed(may: May, value: &Value, now: Option<&Value>) -> (Option<Value>, bool
         May::Grow => all_or_nothing(number(value) > now.and_then(number)),
         May::Add => added(value, now, |_| true),
         May::AddTables(member, values) => added(value, now, |entry| {
-            let word = entry.get(member).and_then(Value::as_str);
-            word.is_some_and(|word| values.contains(&word))
+            // Where the member may be left out, its default is the strictest.
+            let word = entry.get(member).map(Value::as_str);
+            word.is_none_or(|word| word.is_some_and(|word| values.contains(&word)))
         }),
         May::Leave => left(value, now),
         May::Restrict if now.and_then(Value::as_array).is_none_or(Vec::is_empty) => {

@@ -97,6 +97,14 @@ pub enum PolicyError {
         /// The example in one line.
         call: String,
     },
+    /// A rule that allows, and does not say what.
+    #[error("{rule}: the rule allows, and does not say which tools")]
+    AllowsAnything {
+        /// The rule: its name or its place.
+        rule: String,
+        /// The key in the file.
+        at: String,
+    },
     /// An example without a tool, in a rule whose tool is a pattern.
     #[error("{rule}: an example does not say which tool is called")]
     NoTool {
@@ -116,6 +124,7 @@ impl PolicyError {
             Self::Pattern { at, .. }
             | Self::MissesExample { at, .. }
             | Self::CatchesExample { at, .. }
+            | Self::AllowsAnything { at, .. }
             | Self::NoTool { at, .. } => at,
         }
     }
@@ -134,6 +143,7 @@ impl PolicyError {
             Self::CatchesExample { .. } => {
                 "narrow the rule until it is not about this call, or move the call to `match`"
             }
+            Self::AllowsAnything { .. } => "add `tool = \"…\"`; `\"*\"` stands for every tool",
             Self::NoTool { .. } => "add `tool = \"…\"` to the example",
         }
     }
@@ -208,9 +218,12 @@ impl Rules {
         for (i, rule) in rules.iter().enumerate() {
             let at = format!("tools.{section}.rules[{i}]");
             let name = rule.name.clone().unwrap_or_else(|| format!("{section}.rules[{i}]"));
+            if rule.effect == Effect::Allow && rule.tool.is_empty() {
+                return Err(PolicyError::AllowsAnything { rule: name, at });
+            }
             let one = compiled_rule(rule, &name, &at)?;
             check_examples(rule, &one, &at)?;
-            if let Ok(tool) = glob(&rule.tool, Over::Text) {
+            if let Ok(tool) = glob(rule.tools(), Over::Text) {
                 tools.add(tool);
             }
             compiled.extend(one.rules);
@@ -282,10 +295,10 @@ fn compiled_rule(rule: &PolicyRule, name: &str, at: &str) -> Result<Rules, Polic
         rule: name.to_owned(),
         at: at.to_owned(),
         key: "tool".to_owned(),
-        error: PatternError::Syntax { pattern: rule.tool.clone(), reason },
+        error: PatternError::Syntax { pattern: rule.tools().to_owned(), reason },
     };
     let mut tools = GlobSetBuilder::new();
-    if let Ok(tool) = glob(&rule.tool, Over::Text) {
+    if let Ok(tool) = glob(rule.tools(), Over::Text) {
         tools.add(tool);
     }
     let tools = tools.build().map_err(|error| whole(error.kind().to_string()))?;
@@ -308,8 +321,8 @@ fn check_examples(rule: &PolicyRule, compiled: &Rules, at: &str) -> Result<(), P
     for (list, examples, expected) in lists {
         for (index, example) in examples.iter().enumerate() {
             let at = format!("{at}.{list}[{index}]");
-            let literal = !rule.tool.contains(['*', '?', '[', '{']);
-            let tool = example.tool.as_deref().or(literal.then_some(rule.tool.as_str()));
+            let literal = !rule.tools().contains(['*', '?', '[', '{']);
+            let tool = example.tool.as_deref().or(literal.then_some(rule.tools()));
             let Some(tool) = tool else {
                 return Err(PolicyError::NoTool { rule: name(), at });
             };

@@ -40,7 +40,8 @@ pub enum Effect {
     Deny,
 }
 
-/// One rule. It is about a call that meets everything it says.
+/// One rule. It is about a call that meets everything it says; one that says nothing denies every
+/// call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRule {
@@ -48,8 +49,11 @@ pub struct PolicyRule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// `allow` or `deny`.
+    #[serde(default)]
     pub effect: Effect,
-    /// The tools: a name or a pattern; `*` stands for any characters.
+    /// The tools: a name or a pattern; `*` stands for any characters. A `deny` without it is about
+    /// every tool; an `allow` has to name its tools.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
     /// Paths as globs; `*` stops at `/`, `**` does not. Relative ones are seen from the project's
     /// root. A `deny` is about a call with *any* such path in its arguments, an `allow` about one
@@ -81,6 +85,13 @@ pub struct PolicyRule {
     /// Calls that the rule must not be about; checked when the rules are loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_match: Vec<ExampleCall>,
+}
+
+impl PolicyRule {
+    /// The pattern of the tools that the rule is about.
+    pub(super) fn tools(&self) -> &str {
+        if self.tool.is_empty() { "*" } else { &self.tool }
+    }
 }
 
 /// A call that shows what a rule is about.

@@ -59,7 +59,7 @@ impl Wrong {
 
 impl Compiled {
     pub(super) fn new(rule: &PolicyRule, name: String) -> Result<Self, Wrong> {
-        glob(&rule.tool, Over::Text).map_err(Wrong::at("tool"))?;
+        glob(rule.tools(), Over::Text).map_err(Wrong::at("tool"))?;
         if let Some(expression) = &rule.args_match {
             regular(expression).map_err(Wrong::at("args_match"))?;
         }

@@ -57,6 +57,25 @@ fn tools_are_names_or_patterns() {
     );
 }
 
+/// What a rule leaves out is read closed: it denies, and every tool.
+#[test]
+fn a_rule_that_says_nothing_denies_everything() {
+    for rule in ["", "effect = 'deny'", "tool = '*'", "tool = ''"] {
+        check(
+            &format!("default_effect = 'allow'\n[[rules]]\n{rule}"),
+            &[plain(read("a"), "deny"), plain(call("fs__read", json!({})), "deny")],
+        );
+    }
+    check(
+        "default_effect = 'allow'\n[[rules]]\ntool = 'read'\n[[rules]]\npaths = ['b']",
+        &[
+            plain(read("a"), "deny"),
+            plain(call("other", json!({ "path": "b" })), "deny"),
+            plain(call("other", json!({ "path": "a" })), "allow"),
+        ],
+    );
+}
+
 /// An accent may be a part of its letter, or a character of its own: the name is the same.
 #[test]
 fn names_are_compared_in_one_form() {
@@ -268,6 +287,11 @@ fn what_is_wrong_with_a_rule_is_named() {
         "tools.policy.rules[0].args_match",
         "policy.rules[0]: args_match: `(` is not a pattern: error: unclosed group",
     );
+    check_error(
+        "[[rules]]\neffect = 'allow'",
+        "tools.policy.rules[0]",
+        "policy.rules[0]: the rule allows, and does not say which tools",
+    );
     let long = "x".repeat(1025);
     check_error(
         &format!("[[rules]]\neffect = 'deny'\ntool = 'x'\nargs_match = '{long}'"),
@@ -341,8 +365,6 @@ fn keys_that_nobody_knows_are_refused() {
         "[[rules]]\neffect = 'deny'\ntool = 'x'\npath = ['a']",
         "[[rules]]\neffect = 'deny'\ntool = 'x'\nmatch = [{ arguments = {} }]",
         "[[rules]]\neffect = 'ask'\ntool = 'x'",
-        "[[rules]]\ntool = 'x'",
-        "[[rules]]\neffect = 'deny'",
     ] {
         assert!(toml::from_str::<PolicyOptions>(text).is_err(), "{text}");
     }
