@@ -22,6 +22,15 @@ fn made(named: &ProviderOptions, options: &LlmOptions) -> anyhow::Result<Provide
     Ok(Provider::new(settings))
 }
 
+/// The first provider that cannot be asked, whatever its key is, and why.
+pub(crate) fn unusable(options: &LlmOptions) -> Option<(usize, Complaint)> {
+    options.providers.iter().enumerate().find_map(|(index, provider)| {
+        let named = options.named(&provider.name);
+        let wrong = named.and_then(|named| named.resolve(|_| Ok("a key".to_owned()))).err()?;
+        Some((index, complaint(&wrong, options)))
+    })
+}
+
 fn secret(place: KeyPlace<'_>) -> Result<String, String> {
     match place {
         KeyPlace::Variable(name) => std::env::var(name).map_err(|_| "is not set".to_owned()),

@@ -6,6 +6,8 @@ mod layer;
 mod mcp_options;
 #[cfg(feature = "guard")]
 mod migrate;
+#[cfg(feature = "guard")]
+mod named;
 mod options;
 mod origin;
 #[cfg(feature = "guard")]
@@ -28,6 +30,8 @@ pub(crate) use find::{find_without_broken_project, nearest_file, pasted, user_fi
 pub(crate) use mcp_options::{ListenOptions, ServerOptions};
 #[cfg(feature = "guard")]
 pub(crate) use migrate::{Migration, migrate};
+#[cfg(feature = "guard")]
+pub(crate) use named::names_exist;
 pub(crate) use options::{CheckOptions, ObligationOptions, Options};
 #[cfg(feature = "guard")]
 pub(crate) use own::set_judge;

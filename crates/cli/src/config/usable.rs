@@ -26,7 +26,7 @@ fn plain(wrong: &GuardOptionsError) -> String {
 }
 
 /// The byte at which `tools.policy.rules[3].match[0]` stands, or as much of it as there is.
-fn offset_of(table: &DeTable<'_>, key: &str) -> usize {
+pub(super) fn offset_of(table: &DeTable<'_>, key: &str) -> usize {
     let mut names = key.split('.').flat_map(|part| {
         let (name, index) = match part.split_once('[') {
             Some((name, index)) => (name, index.trim_end_matches(']').parse::<usize>().ok()),

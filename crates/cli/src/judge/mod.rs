@@ -24,6 +24,8 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 pub(crate) use self::arguments::{JudgeArguments, JudgeOptions};
 use self::opinions::{Batch, Keeper};
+#[cfg(feature = "guard")]
+pub(crate) use self::preset::PROGRAMS;
 
 /// Everything that is known about reading answers.
 pub(crate) struct Judging {

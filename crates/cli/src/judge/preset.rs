@@ -58,6 +58,10 @@ pub(super) struct Invocation {
     pub(super) input: String,
 }
 
+/// The names of all, and the one for whichever is there.
+#[cfg(feature = "guard")]
+pub(crate) const PROGRAMS: [&str; 4] = ["claude", "codex", "gemini", "auto"];
+
 const ALL: [&dyn Preset; 3] = [&claude::Claude, &codex::Codex, &gemini::Gemini];
 
 /// The preset of this name.

@@ -17,6 +17,78 @@ fn an_unknown_key_is_named_with_its_line() {
 }
 
 #[test]
+fn a_name_that_nothing_has_is_named_with_its_line() {
+    const MODEL: &str = "[[llm.providers]]\nname = \"main\"\nmodel = \"m\"\n";
+    for (says, expected) in [
+        (
+            "[agent]\nprovider = \"mian\"",
+            "agent.provider: there is no provider `mian`\n  help: did you mean `main`?",
+        ),
+        (
+            "[agent]\ncompress_provider = \"small\"",
+            "agent.compress_provider: there is no provider `small`\n  help: there are: main",
+        ),
+        (
+            "[judge]\nname = \"cluade\"",
+            "judge.name: there is no judge `cluade`\n  help: did you mean `claude`?",
+        ),
+        (
+            "[tools.retry]\nparameter_reformat_provider = \"x\"",
+            "tools.retry.parameter_reformat_provider: there is no provider `x`\n  help: there are: main",
+        ),
+        (
+            "[tools.adversarial_policy]\nprovider = \"x\"",
+            "tools.adversarial_policy.provider: there is no provider `x`\n  help: there are: main",
+        ),
+    ] {
+        let desk = Desk::with(&[("c.toml", &format!("{MODEL}{says}\n"))]);
+        let ran = desk.run("config check --config c.toml");
+        assert_eq!(ran.err, format!("error: c.toml:5: {expected}\n"), "{ran}");
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+    let desk = Desk::with(&[
+        (
+            "c.toml",
+            &format!("{MODEL}[agent]\ncompress_provider = \"main\"\n[judge]\nname = \"main\"\n"),
+        ),
+        ("none.toml", "[agent]\n\nprovider = \"main\"\n"),
+        ("skills.toml", "[agent]\nskill_paths = [\n  \".\",\n  \"absent\",\n]\n"),
+        ("model.toml", &format!("{MODEL}\n[[llm.providers]]\nname = \"other\"\n")),
+    ]);
+    assert_eq!(desk.run("config check --config c.toml").code, 0);
+    for (file, expected) in [
+        (
+            "none",
+            "none.toml:3: agent.provider: there is no provider `main`\n  help: `[[llm.providers]]` has none; ",
+        ),
+        ("skills", "skills.toml:4: agent.skill_paths[1]: there is no folder `"),
+        ("model", "model.toml:5: the provider `other` names no model"),
+    ] {
+        let ran = desk.run(&format!("config check --config {file}.toml"));
+        assert!(ran.code == 2 && ran.err.starts_with(&format!("error: {expected}")), "{ran}");
+    }
+    let ran = desk.run_in(&[("COUNTERFOIL_AGENT_PROVIDER", "x")], "config check --no-config");
+    assert!(ran.err.starts_with("error: COUNTERFOIL_AGENT_PROVIDER: agent.provider: "), "{ran}");
+}
+
+/// The documents show an authorization with one empty rule: it reads, and permits nothing.
+#[test]
+fn an_authorization_with_an_empty_rule_permits_nothing() {
+    let says = |enabled| {
+        format!("[tools.authorization]\nenabled = {enabled}\n[[tools.authorization.rules]]\n")
+    };
+    let desk = Desk::with(&[("on.toml", &says(true)), ("off.toml", &says(false)), ("a.txt", "a")]);
+    let read = "run read_file --args {\"path\":\"a.txt\"} --yes --config";
+    assert_eq!(desk.run(&format!("{read} off.toml")).code, 0);
+    let ran = desk.run(&format!("{read} on.toml"));
+    assert!(ran.code != 0 && ran.err.contains("denied by `authorization.rules[0]`"), "{ran}");
+    assert_eq!(desk.run("rules --config on.toml").code, 0);
+    let stranger = Desk::of_a_stranger(&[("counterfoil.toml", &says(true)), ("a.txt", "a")]);
+    let ran = stranger.run("run read_file --args {\"path\":\"a.txt\"} --yes");
+    assert!(ran.err.contains("denied by `authorization.rules[0]`"), "{ran}");
+}
+
+#[test]
 fn what_is_in_force() {
     let desk = Desk::with(&[]);
     assert_snapshot!(desk.run("config show"), @r#"

@@ -76,6 +76,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Check => {
             let found = config::find(&global.place())?;
             let settings = found.options.guard().resolve()?;
+            config::names_exist(&found)?;
             if found.files.is_empty() {
                 writeln!(out, "no configuration file: defaults are in force")?;
             }

@@ -1,0 +1,92 @@
+//! What the configuration calls by a name that has to stand somewhere else: models, judges, folders
+//! of skills.
+
+use toml::Table;
+use toml::de::DeTable;
+
+use super::find::Configuration;
+use super::layer::at;
+use super::usable::offset_of;
+use crate::exit::Complaint;
+use crate::suggest::did_you_mean;
+use crate::{files, judge, provider, skills};
+
+/// The keys that name one of `[[llm.providers]]`, or nothing.
+const OF_PROVIDERS: [&str; 5] = [
+    JUDGE,
+    "tools.adversarial_policy.provider",
+    "tools.retry.parameter_reformat_provider",
+    "agent.provider",
+    "agent.compress_provider",
+];
+
+/// The key that may also name a program.
+const JUDGE: &str = "judge.name";
+
+/// Whether everything is there that a key names. A command reads only the keys that it uses; this
+/// reads all of them.
+///
+/// # Errors
+/// The first that is not there, with the file and the line that name it.
+pub(crate) fn names_exist(found: &Configuration) -> anyhow::Result<()> {
+    let table = Table::try_from(&found.options)?;
+    let wrong = provider::unusable(&found.options.llm)
+        .map(|(index, complaint)| (format!("llm.providers[{index}]"), complaint))
+        .or_else(|| OF_PROVIDERS.iter().find_map(|key| no_provider(found, &table, key)))
+        .or_else(|| no_skills(found));
+    match wrong {
+        Some((key, complaint)) => Err(placed(found, &key, &complaint).into()),
+        None => Ok(()),
+    }
+}
+
+/// What is wrong with a key that names a provider which is not there.
+fn no_provider(found: &Configuration, table: &Table, key: &str) -> Option<(String, Complaint)> {
+    let path: Vec<&str> = key.split('.').collect();
+    let name = at(table, &path)?.as_str().filter(|name| !name.is_empty())?;
+    let programs: &[&str] = if key == JUDGE { &judge::PROGRAMS } else { &[] };
+    let providers = found.options.llm.providers.iter().map(|provider| provider.name.as_str());
+    let known: Vec<&str> = providers.chain(programs.iter().copied()).collect();
+    if known.contains(&name) {
+        return None;
+    }
+    let help =
+        did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
+            [] => "`[[llm.providers]]` has none; add one, or leave this empty".to_owned(),
+            known => format!("there are: {}", known.join(", ")),
+        });
+    let noun = if key == JUDGE { "judge" } else { "provider" };
+    let complaint = Complaint::new(format!("{key}: there is no {noun} `{name}`")).help(help);
+    Some((key.to_owned(), complaint))
+}
+
+/// What is wrong with a folder of skills that is not there.
+fn no_skills(found: &Configuration) -> Option<(String, Complaint)> {
+    let (index, folder) =
+        skills::named_folders(&found.options).enumerate().find(|(_, folder)| !folder.is_dir())?;
+    let key = format!("agent.skill_paths[{index}]");
+    let complaint = Complaint::new(format!("{key}: there is no folder `{}`", folder.display()))
+        .help("make it, or leave it out; a relative path is seen from the working directory");
+    Some((key, complaint))
+}
+
+/// The complaint, with the file and line, or the variable, that says the key.
+fn placed(found: &Configuration, key: &str, complaint: &Complaint) -> Complaint {
+    let path: Vec<&str> = key.split(['.', '[']).filter(|part| !part.ends_with(']')).collect();
+    let Some(said) = found.said_in(&path) else {
+        return Complaint::new(complaint.to_string())
+            .maybe_help(complaint.advice().map(str::to_owned));
+    };
+    let file = found.files.iter().find(|file| file.display().to_string() == said);
+    let line = file.and_then(|file| line_of(&files::read_text(file).ok()?, key));
+    let line = line.map_or_else(String::new, |line| format!(":{line}"));
+    Complaint::new(format!("{said}{line}: {complaint}"))
+        .maybe_help(complaint.advice().map(str::to_owned))
+}
+
+/// The line on which a text says a key.
+fn line_of(text: &str, key: &str) -> Option<usize> {
+    let table = DeTable::parse(text).ok()?;
+    let before = offset_of(table.get_ref(), key);
+    Some(1 + text.bytes().take(before).filter(|&byte| byte == b'\n').count())
+}
