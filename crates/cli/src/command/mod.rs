@@ -31,11 +31,25 @@ use crate::terminal::Paint;
 #[derive(Debug, Parser)]
 #[command(name = "counterfoil", version, max_term_width = 100, after_help = AFTER)]
 #[command(arg_required_else_help = true, subcommand_required = true)]
+#[cfg_attr(feature = "guard", command(arg = migrate_config()))]
 pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
     command: Command,
+}
+
+/// A flag of other programs that is a command here.
+#[cfg(feature = "guard")]
+fn migrate_config() -> clap::Arg {
+    let tip = "to move keys that have a new name to it, run `counterfoil config migrate --write`";
+    let parser = clap::builder::UnknownArgumentValueParser::suggest(tip);
+    let action = clap::ArgAction::SetTrue;
+    clap::Arg::new("migrate-config")
+        .long("migrate-config")
+        .action(action)
+        .value_parser(parser)
+        .hide(true)
 }
 
 const AFTER: &str = "\

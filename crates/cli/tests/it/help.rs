@@ -256,6 +256,15 @@ fn a_wrong_flag_is_named_with_the_right_one() {
 }
 
 #[test]
+fn a_flag_that_is_a_command_here_names_the_command() {
+    for line in ["--migrate-config", "--config a.toml --migrate-config"] {
+        let ran = Desk::with(&[]).run(line);
+        assert_eq!(ran.code, 2, "{ran}");
+        assert!(ran.err.contains("run `counterfoil config migrate --write`"), "{ran}");
+    }
+}
+
+#[test]
 fn a_wrong_rule_is_named_with_the_right_one() {
     assert_snapshot!(Desk::with(&[]).run("explain unknow-tool"), @"
     exit 2
