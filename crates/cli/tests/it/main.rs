@@ -12,6 +12,7 @@ mod check_judge;
 mod config;
 mod config_keys;
 mod doctor;
+mod doors;
 mod examples;
 mod exports;
 mod fk_rows;

@@ -352,7 +352,9 @@ fn a_tool_that_is_misspelt_is_named() {
     let desk = Desk::with(&[]);
     let ran = explain(&desk, "--tool shel --completed read_fil");
     assert!(
-        ran.out.contains("`shel` is not a tool of `counterfoil run`; did you mean `shell`?"),
+        ran.out.contains(
+            "`shel` is not a tool of `counterfoil run`, which refuses it; did you mean `shell`?"
+        ),
         "{ran}"
     );
     assert!(

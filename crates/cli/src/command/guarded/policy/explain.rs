@@ -148,7 +148,10 @@ fn write_text(
     if unknown {
         let more = did_you_mean(name, known());
         let more = more.unwrap_or_else(|| "`--tools FILE` says what it is".to_owned());
-        writeln!(out, "{note}: `{name}` is not a tool of `counterfoil run`; {more}")?;
+        writeln!(
+            out,
+            "{note}: `{name}` is not a tool of `counterfoil run`, which refuses it; {more}"
+        )?;
     }
     let strange = |name: &&String| !others.contains(name) && !past.tools.contains(*name);
     for name in arguments.completed.iter().filter(strange) {
