@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use counterfoil_guard::{Completion, Embedder};
+use counterfoil_guard::{AdversarialOptions, Completion, Embedder};
 use counterfoil_providers::{
     KeyPlace, LlmOptions, Provider, ProviderOptions, ProviderOptionsError,
 };
@@ -22,13 +22,18 @@ fn made(named: &ProviderOptions, options: &LlmOptions) -> anyhow::Result<Provide
     Ok(Provider::new(settings))
 }
 
-/// The first provider that cannot be asked, whatever its key is, and why.
-pub(crate) fn unusable(options: &LlmOptions) -> Option<(usize, Complaint)> {
-    options.providers.iter().enumerate().find_map(|(index, provider)| {
-        let named = options.named(&provider.name);
-        let wrong = named.and_then(|named| named.resolve(|_| Ok("a key".to_owned()))).err()?;
-        Some((index, complaint(&wrong, options)))
-    })
+/// The key of the first model that cannot be asked, whatever its secret is, and why.
+pub(crate) fn unusable(options: &Options) -> Option<(String, Complaint)> {
+    let (llm, policy) = (&options.llm, &options.tools.adversarial_policy);
+    let some_secret = |_: KeyPlace<'_>| Ok("a key".to_owned());
+    let providers = llm.providers.iter().enumerate().map(|(index, provider)| {
+        let named = llm.named(&provider.name);
+        (format!("llm.providers[{index}]"), named.and_then(|named| named.resolve(some_secret)))
+    });
+    let own = policy.is_asked().then(|| own_judge(policy)).flatten();
+    let own = own.map(|own| ("tools.adversarial_policy.url".to_owned(), own.resolve(some_secret)));
+    let wrong = |(key, made): (String, Result<_, _>)| Some((key, complaint(&made.err()?, llm)));
+    providers.chain(own).find_map(wrong)
 }
 
 fn secret(place: KeyPlace<'_>) -> Result<String, String> {
@@ -61,22 +66,25 @@ pub(crate) fn judge(options: &Options) -> anyhow::Result<Option<Arc<dyn Completi
     if !policy.is_asked() {
         return Ok(None);
     }
-    let judge = if policy.provider.is_empty() {
-        let own = ProviderOptions {
-            name: "tools.adversarial_policy".to_owned(),
-            url: policy.url.clone(),
-            model: policy.model.clone(),
-            api_key_env: policy.api_key_env.clone(),
-            timeout_secs: policy.timeout_secs,
-            // The guard gives it up and decides; a second try comes too late.
-            max_attempts: 1,
-            ..ProviderOptions::default()
-        };
-        made(&own, &options.llm)?
-    } else {
-        provider(&options.llm, &policy.provider)?
+    let judge = match own_judge(policy) {
+        Some(own) => made(&own, &options.llm)?,
+        None => provider(&options.llm, &policy.provider)?,
     };
     Ok(Some(Arc::new(judge)))
+}
+
+/// The model that `[tools.adversarial_policy]` describes itself, where it names none.
+fn own_judge(policy: &AdversarialOptions) -> Option<ProviderOptions> {
+    policy.provider.is_empty().then(|| ProviderOptions {
+        name: "tools.adversarial_policy".to_owned(),
+        url: policy.url.clone(),
+        model: policy.model.clone(),
+        api_key_env: policy.api_key_env.clone(),
+        timeout_secs: policy.timeout_secs,
+        // The guard gives it up and decides; a second try comes too late.
+        max_attempts: 1,
+        ..ProviderOptions::default()
+    })
 }
 
 /// The model that gives arguments another form that do not fit; `None` where none is configured.

@@ -30,8 +30,7 @@ const JUDGE: &str = "judge.name";
 /// The first that is not there, with the file and the line that name it.
 pub(crate) fn names_exist(found: &Configuration) -> anyhow::Result<()> {
     let table = Table::try_from(&found.options)?;
-    let wrong = provider::unusable(&found.options.llm)
-        .map(|(index, complaint)| (format!("llm.providers[{index}]"), complaint))
+    let wrong = provider::unusable(&found.options)
         .or_else(|| OF_PROVIDERS.iter().find_map(|key| no_provider(found, &table, key)))
         .or_else(|| no_skills(found));
     match wrong {

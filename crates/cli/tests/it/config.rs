@@ -53,6 +53,10 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
         ),
         ("none.toml", "[agent]\n\nprovider = \"main\"\n"),
         ("skills.toml", "[agent]\nskill_paths = [\n  \".\",\n  \"absent\",\n]\n"),
+        (
+            "judge.toml",
+            "[tools.adversarial_policy]\nenabled = true\npolicies = [\"x\"]\nurl = \"http://127.0.0.1:9/v1\"\n",
+        ),
         ("model.toml", &format!("{MODEL}\n[[llm.providers]]\nname = \"other\"\n")),
     ]);
     assert_eq!(desk.run("config check --config c.toml").code, 0);
@@ -62,6 +66,7 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
             "none.toml:3: agent.provider: there is no provider `main`\n  help: `[[llm.providers]]` has none; ",
         ),
         ("skills", "skills.toml:4: agent.skill_paths[1]: there is no folder `"),
+        ("judge", "judge.toml:4: the provider `tools.adversarial_policy` names no model"),
         ("model", "model.toml:5: the provider `other` names no model"),
     ] {
         let ran = desk.run(&format!("config check --config {file}.toml"));
