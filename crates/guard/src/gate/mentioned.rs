@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::admitted::Admitted;
 use crate::executor::ShellPolicyHandle;
+use crate::gate::names::other_name;
 use crate::gate::path_forms::{Links, forms, gone_up, in_named_folders, is_file_uri, without_proc};
 use crate::gate::pattern::one_form;
 use crate::gate::targets::{self, Change, patch};
@@ -56,7 +57,7 @@ impl Line {
     /// The same for the examples of a rule, in which two tools take commands.
     pub(in crate::gate) fn of_example(tool: &str, arguments: &Value) -> Option<Self> {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
-        let command = text("command").filter(|_| matches!(tool, "shell" | "bash"))?;
+        let command = text("command").filter(|_| other_name(tool).is_some())?;
         Some(Self { command, directory: text("cwd") })
     }
 }

@@ -7,6 +7,7 @@ mod clearance;
 mod dependency;
 mod gates;
 mod mentioned;
+mod names;
 pub(crate) mod overlap;
 mod path_forms;
 mod pattern;

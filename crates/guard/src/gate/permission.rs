@@ -2,6 +2,7 @@ use counterfoil_model::{Origin, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::names::any_name;
 use super::pattern::{Over, Pattern, PatternError};
 use super::spelling::{Spelled, in_order};
 
@@ -146,6 +147,15 @@ struct Compiled {
     name: String,
 }
 
+impl Compiled {
+    fn is_about(&self, tool: &str) -> bool {
+        match self.action {
+            Action::Allow => self.tool.is_match(tool),
+            Action::Ask | Action::Deny => any_name(tool, |name| self.tool.is_match(name)),
+        }
+    }
+}
+
 impl Default for PermissionSettings {
     fn default() -> Self {
         let nothing = Self {
@@ -161,7 +171,7 @@ impl Default for PermissionSettings {
 impl PermissionSettings {
     /// Why no call of this tool is let through, whatever is in it; `None` where one may be.
     pub(crate) fn always_denies(&self, tool: &str) -> Option<String> {
-        let mut rules = self.rules.iter().filter(|rule| rule.tool.is_match(tool)).peekable();
+        let mut rules = self.rules.iter().filter(|rule| rule.is_about(tool)).peekable();
         if rules.peek().is_none() && self.default == Action::Deny {
             return Some("`tools.permissions.default` denies it".to_owned());
         }
@@ -178,7 +188,7 @@ impl PermissionSettings {
     ) -> (Action, Option<&'s str>) {
         let mut found: Option<(Action, &str)> = None;
         let mut known: Option<Vec<Spelled>> = None;
-        for rule in self.rules.iter().filter(|rule| rule.tool.is_match(tool)) {
+        for rule in self.rules.iter().filter(|rule| rule.is_about(tool)) {
             let matches = match &rule.pattern {
                 None => true,
                 Some(pattern) => {

@@ -4,6 +4,7 @@ use counterfoil_model::{Origin, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::names::{any_name, other_name};
 use super::pattern::{Over, Pattern, PatternError};
 use crate::scene::TrustLevel;
 
@@ -150,21 +151,32 @@ impl TrustSettings {
 
     /// The first of these tools that brings content from strangers.
     pub(crate) fn stranger<'t>(&self, tools: &'t BTreeSet<String>) -> Option<&'t String> {
-        tools.iter().find(|tool| self.strangers.iter().any(|stranger| stranger.is_match(tool)))
+        tools.iter().find(|tool| {
+            any_name(tool, |name| self.strangers.iter().any(|stranger| stranger.is_match(name)))
+        })
     }
 
     /// The trust that this tool needs, and whether the operator said so.
     pub(super) fn need(&self, tool: &Tool) -> (TrustLevel, bool) {
-        let named = self.needs.iter().filter(|(pattern, _)| pattern.is_match(&tool.name));
-        if let Some(level) = named.map(|(_, level)| *level).max() {
-            return (level, true);
+        let said = |name: &str| {
+            let named = self.needs.iter().filter(|(pattern, _)| pattern.is_match(name));
+            named.map(|(_, level)| *level).max()
+        };
+        let own = said(&tool.name).map_or_else(|| (usual_need(tool), false), |level| (level, true));
+        match other_name(&tool.name).and_then(said) {
+            Some(other) if other > own.0 => (other, true),
+            _ => own,
         }
-        // INVARIANT: only what we declare ourselves lowers the need. Effects of other tools are
-        // hints of whoever wrote them.
-        let effects = tool.effects;
-        let only_reads = tool.origin == Origin::Builtin
-            && effects.writes == Some(false)
-            && effects.network == Some(false);
-        (if only_reads { TrustLevel::Untrusted } else { TrustLevel::Provisional }, false)
     }
+}
+
+/// The trust that a tool needs of which the operator says nothing.
+fn usual_need(tool: &Tool) -> TrustLevel {
+    // INVARIANT: only what we declare ourselves lowers the need. Effects of other tools are
+    // hints of whoever wrote them.
+    let effects = tool.effects;
+    let only_reads = tool.origin == Origin::Builtin
+        && effects.writes == Some(false)
+        && effects.network == Some(false);
+    if only_reads { TrustLevel::Untrusted } else { TrustLevel::Provisional }
 }

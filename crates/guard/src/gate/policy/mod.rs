@@ -8,6 +8,7 @@ use globset::{GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 use serde_json::Value;
 
+use super::names::other_name;
 use super::pattern::{Over, PatternError, glob};
 use rule::Compiled;
 pub(super) use rule::{Globs, Wrong};
@@ -182,12 +183,13 @@ impl PolicySettings {
         let all = policy.into_iter().chain(&self.authorization);
         if let Some(rule) = all
             .flat_map(|rules| rules.on(tool))
+            .map(|(_, rule)| rule)
             .find(|rule| rule.effect == Effect::Deny && rule.is_unconditional())
         {
             return Some(format!("`{}` denies it", rule.name));
         }
         let (rules, default) = self.policy.as_ref()?;
-        let may_be_allowed = rules.on(tool).any(|rule| rule.effect == Effect::Allow);
+        let may_be_allowed = rules.on(tool).any(|(_, rule)| rule.effect == Effect::Allow);
         (*default == Effect::Deny && !may_be_allowed)
             .then(|| "no rule of `tools.policy` allows it".to_owned())
     }
@@ -239,17 +241,23 @@ impl Rules {
         Ok(Self { rules: compiled, tools, expressions })
     }
 
-    /// The rules about a tool.
-    fn on(&self, tool: &str) -> impl Iterator<Item = &Compiled> {
-        self.tools.matches(tool).into_iter().filter_map(|at| self.rules.get(at))
+    /// The rules about a tool, with their places.
+    fn on(&self, tool: &str) -> impl Iterator<Item = (usize, &Compiled)> {
+        let mut places = self.tools.matches(tool);
+        let own = places.len();
+        places.extend(other_name(tool).into_iter().flat_map(|other| self.tools.matches(other)));
+        let known = move |(nth, at): (usize, usize)| {
+            let rule = self.rules.get(at)?;
+            (nth < own || rule.effect == Effect::Deny).then_some((at, rule))
+        };
+        places.into_iter().enumerate().filter_map(known)
     }
 
     /// The first rule that allows the call, and the first that denies it.
     fn about(&self, facts: &Facts<'_>) -> (Option<&Compiled>, Option<&Compiled>) {
         let mut found = (None, None);
         let mut expressions: Option<Vec<bool>> = None;
-        for at in self.tools.matches(facts.tool) {
-            let Some(rule) = self.rules.get(at) else { continue };
+        for (at, rule) in self.on(facts.tool) {
             let place = match rule.effect {
                 Effect::Allow => &mut found.0,
                 Effect::Deny => &mut found.1,

@@ -57,6 +57,28 @@ fn tools_are_names_or_patterns() {
     );
 }
 
+/// Our shell has two names: what narrows one narrows the other.
+#[test]
+fn a_rule_about_a_shell_is_about_its_other_name_where_it_narrows() {
+    let run = |tool: &str| call(tool, json!({ "command": "ls" }));
+    for (rule, shell, bash) in [
+        ("effect = 'deny'\ntool = 'shell'", "deny", "deny"),
+        ("effect = 'deny'\ntool = 'ba*'\nargs_match = 'ls'", "deny", "deny"),
+        ("effect = 'allow'\ntool = 'shell'", "allow", "allow"),
+    ] {
+        let rules = format!("default_effect = 'allow'\n[[rules]]\n{rule}");
+        check(&rules, &[plain(run("shell"), shell), plain(run("bash"), bash)]);
+    }
+    let rules = "[[rules]]\neffect = 'allow'\ntool = 'shell'";
+    check(rules, &[plain(run("shell"), "allow"), plain(run("bash"), "deny")]);
+    let authorization = "[tools.authorization]\nenabled = true\n\
+                         [[tools.authorization.rules]]\ntool = 'shell'";
+    let options: GuardOptions = toml::from_str(authorization).unwrap();
+    let guard = desk::shop().settings(options.resolve().unwrap()).build().unwrap();
+    assert!(guard.never_runs("shell").is_some() && guard.never_runs("bash").is_some());
+    assert!(guard.never_runs("bash2").is_none());
+}
+
 /// What a rule leaves out is read closed: it denies, and every tool.
 #[test]
 fn a_rule_that_says_nothing_denies_everything() {

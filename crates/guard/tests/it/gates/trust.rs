@@ -52,6 +52,20 @@ fn a_turn_is_trusted_enough_or_somebody_is_asked() {
 }
 
 #[test]
+fn the_other_name_of_our_shell_raises_its_need_and_lowers_none() {
+    for (need, trust, expected) in [
+        (Trusted, Provisional, "ask: trust"),
+        (Trusted, Trusted, "allow"),
+        (Untrusted, Untrusted, "ask: trust"),
+    ] {
+        let gates = with(needs(&[("shell", need)], Below::Ask));
+        let bash = call("bash", json!({ "command": "cargo test" }));
+        let judged = gates.judge(&bash, &Situation::trusted(trust).scene());
+        assert_eq!(outcome(&judged), expected, "{need:?}");
+    }
+}
+
+#[test]
 fn hints_of_an_mcp_server_grant_nothing() {
     let gates = with(TrustOptions::default());
     let harmless = Effects {
