@@ -64,6 +64,10 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             Note::proven(format!("`{}` is not available", tool.name))
                 .help("say what was really used"),
         ),
+        // Any tool that was called may be what a word in capitals says it is.
+        Known::No if mention.loud && facts.record().count_before(turn) > 0 => {
+            findings.not_checkable(claim);
+        }
         Known::No if is_subject_matter(facts, mention) => findings.not_checkable(claim),
         Known::No => findings.contradicted(
             facts,

@@ -19,6 +19,9 @@ pub(crate) struct Mention {
     pub(crate) noun: String,
     /// The words say that it was called, not only that it is a source.
     pub(crate) called: bool,
+    /// Verb, name and noun stand in capitals: "I USED THE CALCULATOR TOOL" may name a tool, or say
+    /// what one is.
+    pub(crate) loud: bool,
 }
 
 /// What one answer says it used. `catalogued` tells whether a name is a tool's.
@@ -41,11 +44,13 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
         beside.retain(|thing| !used.iter().any(|(known, _)| known.name == thing.name));
         for (thing, called) in used.into_iter().chain(beside.into_iter().map(|t| (t, true))) {
             let objects = vec![Object { kind: ObjectKind::Tool, text: thing.name.clone() }];
+            let loud = thing.is_loud(prose, clause);
             found.push(Mention {
                 claim: prose.claim(clause, ClaimKind::Tool, objects, answer.turn),
                 name: thing.name,
                 noun: thing.noun,
                 called,
+                loud,
             });
         }
     }
@@ -60,6 +65,14 @@ pub(super) struct Thing {
 }
 
 impl Thing {
+    fn is_loud(&self, prose: &Prose<'_>, clause: &Clause) -> bool {
+        let loud = |t: &Token| !prose.word(t).contains(|c: char| c.is_lowercase() || c == '_');
+        let verb = |p: &Predicate| prose.tokens.get(p.verb).is_some_and(loud);
+        !self.noun.is_empty()
+            && prose.tokens(self.tokens.clone()).iter().all(loud)
+            && clause.predicates.iter().any(verb)
+    }
+
     /// Whether it is a tool, service or interface with a name of its own: "the FactChecker API".
     fn is_named_service(&self) -> bool {
         let nouns = ["tool", "tools", "service", "services", "api", "apis"];
