@@ -120,17 +120,6 @@ fn printed_alone(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     })
 }
 
-/// "- `tests/test_slug.py` (new): 3 tests": whether the sentence is about one file.
-fn names_file(answer: &Answer<'_>, count: &Count<'_>) -> bool {
-    let prose = &answer.prose;
-    let at = prose.tokens.partition_point(|t| t.start < count.first.start);
-    let path = |t: &Token| {
-        t.kind == TokenKind::Path
-            || (t.kind == TokenKind::Code && has_file_extension(prose.word(t)))
-    };
-    prose.before_in_sentence(at).iter().any(path)
-}
-
 /// "I found 5 mails": held against the lists that tools of that name gave.
 fn judge_listed(
     facts: &Facts<'_>,
@@ -267,4 +256,15 @@ fn wrote_tests(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
         }
     }
     false
+}
+
+/// "- `tests/test_slug.py` (new): 3 tests": whether the sentence is about one file.
+fn names_file(answer: &Answer<'_>, count: &Count<'_>) -> bool {
+    let prose = &answer.prose;
+    let at = prose.tokens.partition_point(|t| t.start < count.first.start);
+    let path = |t: &Token| {
+        t.kind == TokenKind::Path
+            || (t.kind == TokenKind::Code && has_file_extension(prose.word(t)))
+    };
+    prose.before_in_sentence(at).iter().any(path)
 }

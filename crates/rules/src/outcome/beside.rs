@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use counterfoil_model::Family;
 
-use super::except::{excepts, some_fail};
-use super::extract::is_fraction;
+use super::extract::{is_fraction, is_qualified};
 use super::trouble::clears;
 use super::verdict::{check_at, ends_before, is_part, is_wished, passing_at};
 use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
@@ -24,11 +23,8 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
     // "…, which passes"; "confirmed with `pytest` that nothing broke"
     let apart = !adjacent || first(&|t| t.is(','));
     let head = tokens.iter().find(|t| t.kind == TokenKind::Word);
-    let completes = clause.mood == Mood::Relative
-        && head.is_some_and(|t| {
-            t.has(Tags::RELATIVE)
-                && (apart || (prose.is(t, words!["that"]) && verifies(prose, before)))
-        });
+    let completes =
+        clause.mood == Mood::Relative && head.is_some_and(|t| t.has(Tags::RELATIVE) && apart);
     let everything = tokens
         .iter()
         .take(3)
@@ -38,7 +34,7 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
         first(&|t| t.is('(')) && passing_at(prose, prose.tokens(before.tokens.clone())).is_some();
     if before.sentence != clause.sentence
         || (clause.mood != Mood::Asserted && !completes)
-        || !(labelled || everything || completes || goes_on(prose, tokens))
+        || !(labelled || everything || completes)
         || again
         || before.mood != Mood::Asserted
         || !says_that_it_passes(prose, clause)
@@ -67,19 +63,6 @@ fn before<'p>(prose: &'p Prose<'_>, index: usize) -> Option<(&'p Clause, bool)> 
     found.map(|(at, clause)| (clause, at + 1 == index))
 }
 
-/// "… and has passed": the subject is that of the clause before.
-fn goes_on(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let small = Tags::HAVE.or(Tags::BE).or(Tags::ADVERB).or(Tags::NOW);
-    let clear = clears(prose, tokens).is_some();
-    let empty = |t: &Token| {
-        (t.has(small) && !t.has(Tags::THING))
-            || (clear && !t.has(Tags::AGENT.or(Tags::DETERMINER)))
-            || t.has(Tags::TROUBLE)
-    };
-    tokens.first().is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
-        && tokens.iter().skip(1).take_while(|t| !t.has(Tags::PASSING)).all(empty)
-}
-
 /// "all green", "no errors", without exception.
 fn says_that_it_passes(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
@@ -89,9 +72,8 @@ fn says_that_it_passes(prose: &Prose<'_>, clause: &Clause) -> bool {
     let plain = |t: &Token| !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied));
     tokens.iter().all(plain)
         && !is_fraction(prose, tokens)
-        && !some_fail(prose, clause)
+        && !is_qualified(prose, clause)
         && verdict.is_some_and(|at| !ends_before(prose, clause.tokens.start + at))
-        && !excepts(prose, clause)
 }
 
 /// The check that words before a verdict name.
@@ -112,94 +94,12 @@ fn named_check(prose: &Prose<'_>, words: Range<usize>, labelled: bool) -> Option
     })
 }
 
-/// "The tests in `core`, which I ran apart, are green": a check at the beginning of the sentence,
-/// where what stands between is an insertion.
-pub(super) fn check_resumed(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
-    let Some(clause) = prose.clauses.get(index) else { return Vec::new() };
-    let tokens = prose.tokens(clause.tokens.clone());
-    let verbal = Tags::BE.or(Tags::HAVE).or(Tags::PASSING).or(Tags::REPORT).or(Tags::PERCEIVE);
-    let goes_on = tokens.first().is_some_and(|t| t.is(','))
-        && tokens.get(1).is_some_and(|t| {
-            (t.has(verbal) || prose.is(t, words!["reports", "gives"])) && !t.has(Tags::THING)
-        });
-    if !goes_on {
-        return Vec::new();
-    }
-    let clear = clears(prose, tokens);
-    let verdict = passing_at(prose, tokens).or(clear);
-    let denied = Tags::NEGATION.or(Tags::FAILURE);
-    let plain = tokens.iter().all(|t| !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied)));
-    if !plain
-        || verdict.is_none_or(|at| ends_before(prose, clause.tokens.start + at))
-        || is_fraction(prose, tokens)
-        || some_fail(prose, clause)
-        || excepts(prose, clause)
-    {
-        return Vec::new();
-    }
-    let same = |at: &usize| prose.clauses.get(*at).is_some_and(|c| c.sentence == clause.sentence);
-    let Some(first) = (0..index).rev().take(6).take_while(same).last() else { return Vec::new() };
-    let inserted = |c: &Clause| c.mood == Mood::Relative || c.predicates.is_empty();
-    let mut between = prose.clauses.get(first + 1..index).unwrap_or_default().iter();
-    let Some(head) = prose.clauses.get(first) else { return Vec::new() };
-    let named = prose.tokens(head.tokens.clone());
-    let doubt = denied.or(Tags::MODAL).or(Tags::INTEND).or(Tags::BE).or(Tags::HAVE);
-    if first + 1 == index
-        || !between.all(inserted)
-        || !head.predicates.is_empty()
-        || head.mood != Mood::Asserted
-        || named.iter().any(|t| t.has(doubt))
-    {
-        return Vec::new();
-    }
-    let found = (0..named.len()).find_map(|at| {
-        let family = check_at(prose, named, at)?;
-        // "The other test, `a_b`, passes": of one.
-        let one = named.get(at).is_some_and(|t| prose.is(t, words!["test", "spec"]));
-        let plain = !one && !is_part(prose, named, at) && !is_wished(prose, named, at);
-        plain.then_some((family, head.tokens.start + at))
-    });
-    found.into_iter().collect()
-}
-
-/// "I confirmed with `pytest` …"
-fn verifies(prose: &Prose<'_>, clause: &Clause) -> bool {
-    clause.predicates.iter().any(|p| {
-        let own = p.subject == Subject::Agent || p.voice == Voice::Bare;
-        own && !p.negated && p.action == Action::Of(Family::Read) && proves(prose, p.verb)
-    })
-}
-
 /// "verified", "confirmed", "validated": of what came out well.
 fn proves(prose: &Prose<'_>, verb: usize) -> bool {
     prose
         .tokens
         .get(verb)
         .is_some_and(|t| prose.is(t, words!["verified", "confirmed", "validated"]))
-}
-
-/// "All green: vet, tests.": the checks that are listed after a verdict on everything.
-pub(super) fn checks_behind(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> {
-    let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
-    let behind = prose.tokens(clause.tokens.end..end);
-    let plain = |t: &Token| {
-        matches!(t.kind, TokenKind::Symbol(_))
-            || t.noun.is_some()
-            || t.tags.is_empty()
-            || t.has(Tags::COORDINATE)
-    };
-    if !behind.first().is_some_and(|t| t.is(':')) || !behind.iter().all(plain) {
-        return Vec::new();
-    }
-    let mut found: Vec<(Family, usize)> = Vec::new();
-    for at in 0..behind.len() {
-        if let Some(family) = check_at(prose, behind, at)
-            && !found.iter().any(|&(known, _)| known == family)
-        {
-            found.push((family, clause.tokens.end + at));
-        }
-    }
-    found
 }
 
 /// "I ran the test suite", "the suite was executed", "verified it with the unit tests": the check,

@@ -2,9 +2,7 @@
 
 use super::extract::OutcomeClaim;
 use super::fewer::shows_less;
-use super::judge::{
-    OutcomeVerdict, excludes, fails_apart, fails_by_name, has_passed, stands_apart,
-};
+use super::judge::{OutcomeVerdict, excludes, fails_by_name, has_passed};
 use super::layer::is_of_another_kind;
 use crate::facts::{Execution, Facts, RunEnd};
 
@@ -13,7 +11,6 @@ pub(super) fn by_run(
     facts: &Facts<'_>,
     said: &OutcomeClaim,
     (at, end, execution): (usize, RunEnd, &Execution<'_>),
-    _count: usize,
 ) -> OutcomeVerdict {
     let other = || said.elsewhere || is_of_another_kind(facts, said, at);
     if matches!(end, RunEnd::Passed) && other() {
@@ -28,19 +25,13 @@ pub(super) fn by_run(
         RunEnd::Passed if shows_less(said, execution) => OutcomeVerdict::NotCheckable,
         RunEnd::Passed => OutcomeVerdict::Passed(at),
         RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(at),
+        RunEnd::Failed if said.narrowed => OutcomeVerdict::NotCheckable,
         RunEnd::Failed if said.named.is_some() => match fails_by_name(said, execution) {
             true => OutcomeVerdict::Failed(at, true),
             false => OutcomeVerdict::NotCheckable,
         },
         RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
-        RunEnd::Failed if said.partly && stands_apart(said, execution) => {
-            OutcomeVerdict::NotCheckable
-        }
-        RunEnd::Failed => OutcomeVerdict::Failed(
-            at,
-            !said.discloses
-                && (fails_apart(said, execution) || (!said.narrowed && excludes(said, execution))),
-        ),
+        RunEnd::Failed => OutcomeVerdict::Failed(at, !said.discloses && excludes(said, execution)),
         RunEnd::Empty | RunEnd::Unknown | RunEnd::Running => OutcomeVerdict::NotCheckable,
     }
 }

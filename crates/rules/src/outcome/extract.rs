@@ -1,18 +1,16 @@
 use counterfoil_model::{Claim, ClaimKind, Family};
 
-use super::beside::{check_before, check_resumed, check_run, checks_behind};
-use super::dated::is_dated;
-use super::except::{excepts, some_fail};
+use super::beside::{check_before, check_run};
 use super::supposed::{is_order, is_supposed};
-use super::trouble::{clears, reports_trouble};
+use super::trouble::{clears, fails, is_cross, reports_trouble};
 use super::verdict::{
-    builds_at, check_at, describes_check, ends_before, is_generic, is_part, is_passed, is_wished,
-    may_give_verdict, named_test, passes_everything, passing_at, says_which, sum_of_run,
+    builds_at, check_at, describes_check, ends_before, is_part, is_wished, may_give_verdict,
+    named_test, passes_everything, passing_at, says_which, sum_of_run,
 };
 use crate::action::objects_in;
 use crate::facts::Answer;
 use crate::prose::{
-    BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, name_of_field, sets,
+    BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, name_of_field,
 };
 use crate::values::holds;
 
@@ -45,8 +43,6 @@ pub(crate) struct OutcomeClaim {
     pub(crate) partly: bool,
     /// How many are said to have passed, where it is not said that these were all.
     pub(crate) number: Option<u64>,
-    /// It speaks of a run before something else was done: "12 passed, before the last change".
-    pub(crate) dated: bool,
     /// It says that there were no warnings.
     pub(crate) unwarned: bool,
     /// The word that names the check, lower case: "mypy", "tests".
@@ -62,24 +58,6 @@ impl OutcomeClaim {
             _ => "build",
         }
     }
-}
-
-/// "As I said in the last session": of what no record of this one holds.
-fn is_of_another_session(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    prose.tokens(sentence.tokens.clone()).windows(2).any(|pair| {
-        let [which, session] = pair else { return false };
-        prose.is(which, words!["last", "previous", "earlier", "prior", "another"])
-            && prose.is(session, words!["session", "sessions", "conversation", "chat"])
-    })
-}
-
-/// "You said all tests pass": the user's word, which the agent only repeats.
-fn is_said_by_user(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let tokens = prose.tokens(clause.tokens.clone());
-    let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word).take(3);
-    let user = words.find(|t| t.has(Tags::USER) || prose.is(t, words!["user", "customer"]));
-    user.is_some() && words.next().is_some_and(|t| t.has(Tags::REPORT))
 }
 
 /// The claims of this kind in one answer.
@@ -110,7 +88,6 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
 fn may_claim(prose: &Prose<'_>, clause: &Clause) -> bool {
     matches!(clause.mood, Mood::Asserted | Mood::Relative)
         && !is_of_another_session(prose, clause)
-        && !is_said_by_user(prose, clause)
         && !is_tabular(prose, clause)
         && !is_agenda(prose, clause)
         && !looks_back(prose, clause)
@@ -132,13 +109,9 @@ fn add_claims(answer: &Answer<'_>, index: usize, clause: &Clause, claims: &mut V
         return;
     }
     if let Some(at) = everything(prose, clause).filter(|_| verdict && silent) {
-        let listed = checks_behind(prose, clause);
-        if listed.is_empty() {
-            // "I ran the suite, all passed": of the tests that the sentence is about.
-            let general = !is_about_tests(prose, clause);
-            claims.push(OutcomeClaim { general, ..claim((Family::Test, at)) });
-        }
-        claims.extend(listed.into_iter().map(claim));
+        // "I ran the suite, all passed": of the tests that the sentence is about.
+        let general = !is_about_tests(prose, clause);
+        claims.push(OutcomeClaim { general, ..claim((Family::Test, at)) });
     }
     if let Some((family, at, proves)) = run {
         claims.push(OutcomeClaim { ran: true, proves, ..claim((family, at)) });
@@ -154,9 +127,6 @@ fn checks_of(prose: &Prose<'_>, index: usize, clause: &Clause) -> Vec<(Family, u
     }
     if checks.is_empty() {
         checks = check_before(prose, index);
-    }
-    if checks.is_empty() && asserted {
-        checks = check_resumed(prose, index);
     }
     checks
 }
@@ -199,13 +169,6 @@ fn speaks_of_lint(prose: &Prose<'_>, clause: &Clause) -> bool {
     let names =
         |family: Family| prose.tokens(clause.tokens.clone()).iter().any(|t| t.noun == Some(family));
     names(Family::Lint) && !names(Family::Test) && !names(Family::Build)
-}
-
-/// "Before the last edit, all 7 tests passed": of a time that is over.
-fn looks_back(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    let first = prose.tokens.get(sentence.tokens.start);
-    first.is_some_and(|t| prose.is(t, words!["before", "until", "prior", "previously", "earlier"]))
 }
 
 fn outcome_claim(
@@ -260,7 +223,6 @@ fn outcome_claim(
         general: false,
         partly: family == Family::Test && inside && says_which(prose, plain, place),
         number: number.filter(|_| !all),
-        dated: is_dated(prose, clause),
         unwarned: is_unwarned(prose, plain),
         check: noun,
     }
@@ -270,16 +232,18 @@ fn outcome_claim(
 fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> {
     let tokens = prose.tokens(clause.tokens.clone());
     let clear = clears(prose, tokens);
-    let passed = passed_behind(prose, tokens);
     let sum = sum_of_run(prose, clause).map(|at| (Family::Test, clause.tokens.start + at));
-    let verdict = passing_at(prose, tokens).or(clear).or(passed);
+    let verdict = passing_at(prose, tokens).or(clear);
     let built = || builds_at(prose, tokens).map(|at| (Family::Build, clause.tokens.start + at));
     let built = if verdict.is_none() && sum.is_none() { built() } else { None };
     if verdict.is_none() && sum.is_none() && built.is_none() {
         return Vec::new();
     }
     let open = Tags::MODAL.or(Tags::EARLIER).or(Tags::HEDGE);
-    if tells(prose, tokens, open, Tags::default()) || is_of_some(prose, clause) {
+    if tells(prose, tokens, open, Tags::default())
+        || is_fraction(prose, tokens)
+        || is_qualified(prose, clause)
+    {
         return Vec::new();
     }
     let negated = tells(prose, tokens, Tags::NEGATION.or(Tags::FAILURE), Tags::TROUBLE);
@@ -293,13 +257,9 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     if ends_before(prose, clause.tokens.start + at) {
         return Vec::new();
     }
-    let mut found = checks_in_place(prose, clause, &Verdict { at, clear, passed });
+    let mut found = checks_in_place(prose, clause, &Verdict { at, clear });
     if found.is_empty() {
         found.extend(sum);
-    }
-    // A run that passes is one check, also when the noun is made of two: "build tests".
-    if found.iter().any(|&(f, _)| f == Family::Test) && tokens.len() < 5 {
-        found.retain(|&(f, _)| f == Family::Test || found_joined(prose, tokens));
     }
     found
 }
@@ -309,37 +269,16 @@ struct Verdict {
     at: usize,
     /// Where it says that there is no trouble.
     clear: Option<usize>,
-    /// The check that something is said to have passed.
-    passed: Option<usize>,
 }
 
 fn is_own_word(token: &Token) -> bool {
     !token.quoted && token.kind == TokenKind::Word
 }
 
-/// "It passes clippy": the check behind the verb.
-fn passed_behind(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    let verb = tokens.iter().position(|t| prose.is(t, words!["pass", "passes", "passed"]))?;
-    (verb + 1..tokens.len()).find(|&at| {
-        tokens.get(at).is_some_and(is_own_word)
-            && check_at(prose, tokens, at).is_some()
-            && is_passed(prose, tokens, at)
-    })
-}
-
 /// Whether a word with one of the tags, and none of the others, does more than describe a check.
 fn tells(prose: &Prose<'_>, tokens: &[Token], tags: Tags, but: Tags) -> bool {
     let describes = |at: usize| describes_check(prose, tokens, at);
     tokens.iter().enumerate().any(|(at, t)| t.has(tags) && !t.has(but) && !describes(at))
-}
-
-/// Whether a verdict is on some of the checks only.
-fn is_of_some(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let tokens = prose.tokens(clause.tokens.clone());
-    is_fraction(prose, tokens)
-        || is_some_of(prose, tokens)
-        || excepts(prose, clause)
-        || some_fail(prose, clause)
 }
 
 /// The checks that stand where the verdict speaks of them, one of each kind and every linter.
@@ -356,16 +295,9 @@ fn checks_in_place(prose: &Prose<'_>, clause: &Clause, verdict: &Verdict) -> Vec
         }
         let verbal = token.noun.is_none();
         let later = || passing_at(prose, tokens.get(i + 1..).unwrap_or_default()).is_some();
-        let in_place = i < verdict.at
-            || (verbal && i <= verdict.at)
-            || verdict.clear.is_some()
-            || later()
-            || verdict.passed == Some(i);
-        if in_place
-            && !is_wished(prose, tokens, i)
-            && !is_part(prose, tokens, i)
-            && !is_generic(prose, tokens, i)
-        {
+        let in_place =
+            i < verdict.at || (verbal && i <= verdict.at) || verdict.clear.is_some() || later();
+        if in_place && !is_wished(prose, tokens, i) && !is_part(prose, tokens, i) {
             found.push((family, clause.tokens.start + i));
         }
     }
@@ -387,7 +319,7 @@ fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     let tokens = prose.tokens(clause.tokens.clone());
     let at = passes_everything(prose, tokens)?;
     let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::EARLIER);
-    if tokens.iter().any(|t| t.has(doubt)) || excepts(prose, clause) || some_fail(prose, clause) {
+    if tokens.iter().any(|t| t.has(doubt)) || is_qualified(prose, clause) {
         return None;
     }
     (!ends_before(prose, clause.tokens.start + at)).then_some(clause.tokens.start + at)
@@ -425,11 +357,6 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         })
 }
 
-/// "most tests", "some of the tests", "almost all": not all of them.
-fn is_some_of(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    tokens.iter().any(|t| !t.quoted && prose.is(t, &sets::NOT_ALL))
-}
-
 /// "tests pass for module A": a part is named behind the verdict.
 fn is_narrowed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let Some(at) = passing_at(prose, tokens) else { return false };
@@ -440,11 +367,6 @@ fn is_narrowed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     !timed && behind(1).is_some_and(narrows)
 }
 
-/// Whether the tokens join two nouns: "linting and tests".
-fn found_joined(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    tokens.iter().any(|t| matches!(prose.word(t), "and" | "&" | "/" | ","))
-}
-
 fn is_tabular(prose: &Prose<'_>, clause: &Clause) -> bool {
     prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s)).is_some_and(|b| {
         match b.kind {
@@ -452,6 +374,44 @@ fn is_tabular(prose: &Prose<'_>, clause: &Clause) -> bool {
             BlockKind::Field => !is_report(name_of_field(prose.text, b.span).unwrap_or_default()),
             _ => false,
         }
+    })
+}
+
+/// "Before the last edit, all 7 tests passed": of a time that is over.
+fn looks_back(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    let first = prose.tokens.get(sentence.tokens.start);
+    first.is_some_and(|t| prose.is(t, words!["before", "until", "prior", "previously", "earlier"]))
+}
+
+/// "All tests pass except two", "all pass, but two fail", "37 passed, 1 failed": the sentence takes a
+/// part of it back.
+pub(super) fn is_qualified(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
+    let sentence = prose.tokens(sentence.unwrap_or_default());
+    let own = prose.tokens(clause.tokens.clone());
+    let lead = own.iter().position(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    let led_by_but = lead.and_then(|at| own.get(at)).is_some_and(|t| prose.is(t, words!["but"]));
+    let some_fail = sentence.windows(2).any(|pair| {
+        let [number, word] = pair else { return false };
+        number.kind == TokenKind::Number && prose.word(number) != "0" && fails(prose, word)
+    });
+    some_fail
+        || sentence.iter().any(|t| {
+            is_cross(t)
+                || prose.is(t, words!["except", "apart", "besides", "excluding", "aside"])
+                || prose.is(t, words!["timeout", "timeouts"])
+                || !led_by_but && prose.is(t, words!["but"])
+        })
+}
+
+/// "As I said in the last session": of what no record of this one holds.
+fn is_of_another_session(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    prose.tokens(sentence.tokens.clone()).windows(2).any(|pair| {
+        let [which, session] = pair else { return false };
+        prose.is(which, words!["last", "previous", "earlier", "prior", "another"])
+            && prose.is(session, words!["session", "sessions", "conversation", "chat"])
     })
 }
 

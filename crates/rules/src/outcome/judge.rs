@@ -4,10 +4,10 @@ use counterfoil_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary}
 use super::by_run::by_run;
 use super::command::named_command;
 use super::extract::OutcomeClaim;
-use super::runner::{named_run, told_by_hook};
+use super::runner::named_run;
 use super::verdict::is_test_name;
 use crate::facts::{Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, prints_itself};
-use crate::prose::{Lexicon, Prose, Tags, TokenKind, sets};
+use crate::prose::{Prose, Tags, TokenKind, sets};
 
 /// How many of the latest results are looked at for what others ran.
 pub(super) const LOOK_BACK: usize = 200;
@@ -39,25 +39,15 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     }
     let mut latest = latest_run(facts, said.family, count);
     latest.found = named_run(facts, said, count).or(latest.found);
-    if let Some(told) = told_by_hook(facts, said, latest, count) {
-        return told;
-    }
-    if let Some(at) = broken_build(facts, said, latest, count) {
-        return OutcomeVerdict::Failed(at, !said.discloses);
-    }
     // Of code that may be no test, only a failure by that name tells.
     let sure = said.named.as_deref().is_none_or(is_test_name);
     if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
         return OutcomeVerdict::NotCheckable;
     }
-    // What it was before the last change, or at the first attempt, is over.
-    if said.dated && latest.found.is_some() {
-        return OutcomeVerdict::NotCheckable;
-    }
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
     {
-        return by_run(facts, said, (at, end, execution), count);
+        return by_run(facts, said, (at, end, execution));
     }
     without_run(facts, said, latest, count)
 }
@@ -131,30 +121,6 @@ pub(super) fn built_for_tests(
 ) -> Option<usize> {
     let built = said.family == Family::Build;
     latest_run(facts, Family::Test, count).found.filter(|_| built).map(|(at, _)| at)
-}
-
-/// "The build succeeds", where the build is all that a tool does, its tests included: the latest run
-/// of those tests, when it broke the build.
-fn broken_build(
-    facts: &Facts<'_>,
-    said: &OutcomeClaim,
-    latest: LatestRun,
-    count: usize,
-) -> Option<usize> {
-    let built = said.family == Family::Build && said.claim.text.contains("build");
-    let tests = latest_run(facts, Family::Test, count).found.filter(|_| built)?;
-    let (at, end) = tests;
-    if end != RunEnd::Failed || latest.found.is_some_and(|(built_at, _)| built_at > at) {
-        return None;
-    }
-    let (execution, _) = facts.deed(at)?;
-    let breaks = |line: &str| {
-        let told = line.trim_start_matches(['[', ' ']);
-        let told = told.strip_prefix("ERROR] ").or_else(|| told.strip_prefix("INFO] "));
-        let told = told.unwrap_or(line);
-        told.starts_with("BUILD FAIL") || told.starts_with("Failed to execute goal")
-    };
-    execution.text().lines().any(breaks).then_some(at)
 }
 
 /// "Everything's green": the latest run of each kind decides, and any of them speaks against it.
@@ -316,34 +282,6 @@ fn only_asks(line: &str) -> bool {
             || sentence.question
             || orders
             || tokens.iter().any(|t| t.has(asks.or(Tags::CONDITIONAL)))
-    })
-}
-
-/// "The http tests pass": whether the run says of a part by that name that it passed, and of none
-/// that it failed.
-pub(super) fn stands_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    let passed = |line: &str| line.starts_with("ok") || line.contains("PASS") || line.contains('✓');
-    is_told_of(said, execution, passed) && !fails_apart(said, execution)
-}
-
-/// "All strategy tests pass": whether the run says of a part by that name that it failed.
-pub(super) fn fails_apart(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    (said.partly || said.narrowed) && is_told_of(said, execution, |line| line.starts_with("FAIL"))
-}
-
-/// Whether one of the lines wanted holds a word by which the claim says what it speaks of.
-fn is_told_of(
-    said: &OutcomeClaim,
-    execution: &Execution<'_>,
-    wanted: impl Fn(&str) -> bool,
-) -> bool {
-    let words = said.claim.text.split(|c: char| !c.is_alphanumeric() && c != '_');
-    let telling = |word: &&str| word.len() > 2 && Lexicon::english().get(word).is_none();
-    let words: Vec<&str> = words.filter(telling).collect();
-    let mut lines = execution.text().lines().filter(|line| wanted(line)).take(200);
-    lines.any(|line| {
-        let mut parts = line.split(|c: char| !c.is_alphanumeric() && c != '_');
-        parts.any(|part| words.iter().any(|word| part.eq_ignore_ascii_case(word)))
     })
 }
 

@@ -3,8 +3,6 @@
 mod beside;
 mod by_run;
 mod command;
-mod dated;
-mod except;
 mod extract;
 mod fewer;
 mod judge;

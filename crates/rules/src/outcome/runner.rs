@@ -3,8 +3,8 @@
 use counterfoil_model::{Object, ObjectKind};
 
 use super::extract::OutcomeClaim;
-use super::judge::{LOOK_BACK, OutcomeVerdict};
-use crate::facts::{Facts, LatestRun, Run, RunEnd, ShellWork};
+use super::judge::LOOK_BACK;
+use crate::facts::{Facts, Run, RunEnd, ShellWork};
 use crate::values::holds;
 
 /// What is checked, with words of the programs that check it.
@@ -94,37 +94,4 @@ fn is_called(names: &str, check: &str) -> bool {
         Some((_, programs)) => programs.iter().any(|program| has(program)),
         None => words.next().is_some_and(has) && words.all(has),
     }
-}
-
-/// `ruff.....Passed`: what a hook of version control says of the check that is named, later than it
-/// was run otherwise.
-pub(super) fn told_by_hook(
-    facts: &Facts<'_>,
-    said: &OutcomeClaim,
-    latest: LatestRun,
-    count: usize,
-) -> Option<OutcomeVerdict> {
-    let name = said.check.as_deref()?;
-    let since = latest.found.map_or(0, |(at, _)| at + 1);
-    let of_hook = |line: &str| {
-        let line = line.trim_end();
-        let named = line.get(..name.len()).is_some_and(|lead| lead.eq_ignore_ascii_case(name));
-        let dots = named && line.get(name.len()..)?.contains("....");
-        match line {
-            _ if !dots => None,
-            line if line.ends_with(".Passed") => Some(true),
-            line if line.ends_with(".Failed") => Some(false),
-            _ => None,
-        }
-    };
-    let mut recent =
-        (since..count).rev().take(LOOK_BACK).filter_map(|at| Some((at, facts.deed(at)?)));
-    recent.find_map(|(at, (execution, deed))| {
-        let commits = deed.shell.as_ref().is_some_and(|work| work.command.contains("commit"));
-        let passed = commits.then(|| execution.text().lines().find_map(of_hook)).flatten()?;
-        Some(match passed {
-            true => OutcomeVerdict::Passed(at),
-            false => OutcomeVerdict::Failed(at, !said.discloses),
-        })
-    })
 }

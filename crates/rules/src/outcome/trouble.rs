@@ -15,11 +15,7 @@ pub(super) fn is_cross(token: &Token) -> bool {
 /// Where the clause says that there is no trouble: "no lint errors", "0 issues", "without
 /// errors", "no failing tests", "all warnings are resolved".
 pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    no_trouble(prose, tokens)
-        .or_else(|| none_fails(prose, tokens))
-        .or_else(|| nothing_broke(prose, tokens))
-        .or_else(|| linter_is_silent(prose, tokens))
-        .or_else(|| trouble_is_over(prose, tokens))
+    no_trouble(prose, tokens).or_else(|| linter_is_silent(prose, tokens))
 }
 
 /// "no lint errors", "0 issues"
@@ -30,29 +26,6 @@ fn no_trouble(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         let trouble = token.has(Tags::TROUBLE) || fails(prose, token);
         trouble && before().any(|t| prose.is(t, NONE))
     })
-}
-
-/// "none of the tests fail", "nothing fails now"
-fn none_fails(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    let nothing = tokens.iter().position(|t| prose.is(t, words!["none", "nothing"]))?;
-    let behind = tokens.get(nothing + 1..)?;
-    let small = Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::ADVERB).or(Tags::NOW);
-    let small = small.or(Tags::BE).or(Tags::AGENT_OWN);
-    let failing = behind.iter().position(|t| fails(prose, t) && !prose.is(t, words!["broken"]))?;
-    let plain = behind.get(..failing)?.iter();
-    let tests = |t: &Token| t.noun == Some(Family::Test) || t.has(small);
-    plain.into_iter().all(tests).then_some(nothing + 1 + failing)
-}
-
-/// "nothing else broke"
-fn nothing_broke(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    let tests = |at: usize| tokens.get(at).is_some_and(|t| t.noun == Some(Family::Test));
-    let nothing = tokens.iter().enumerate().position(|(at, t)| {
-        t.has(Tags::NEGATION)
-            && (prose.is(t, words!["nothing"]) || (prose.is(t, words!["no"]) && tests(at + 1)))
-    })?;
-    let broke = tokens.get(nothing + 1..)?.iter().position(|t| prose.is(t, &sets::BROKE))?;
-    (broke < 4).then_some(nothing + 1 + broke)
 }
 
 /// "ruff has nothing to report", "clippy no longer complains"
@@ -80,16 +53,6 @@ fn linter_is_silent(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     (told && closed).then_some(linter + 1 + nothing)
 }
 
-/// "all warnings are resolved"
-fn trouble_is_over(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
-    const OVER: &Words = words!["resolved", "fixed", "gone", "cleared", "addressed"];
-    let trouble = tokens.iter().position(|t| t.has(Tags::TROUBLE))?;
-    let mut behind = tokens.get(trouble + 1..)?.iter();
-    let gone = behind.find(|t| !t.has(Tags::BE.or(Tags::HAVE).or(Tags::ADVERB)))?;
-    let all = || tokens.iter().any(|t| prose.is(t, words!["all", "every"]));
-    (prose.is(gone, OVER) && all()).then_some(trouble)
-}
-
 /// "failing", "failed", "fails" of tests.
 pub(super) fn fails(prose: &Prose<'_>, token: &Token) -> bool {
     token.has(Tags::FAILURE)
@@ -101,11 +64,8 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let crossed = clause.kinds.any(Kinds::SIGN) && tokens.iter().any(is_cross);
     let denied = clause.tags.any(Tags::NEGATION);
-    let left_out = || denied && is_ellipsis(prose, tokens);
-    let told = clause.tags.any(Tags::FAILURE)
-        || (denied && clause.tags.any(Tags::PASSING))
-        || crossed
-        || left_out();
+    let told =
+        clause.tags.any(Tags::FAILURE) || (denied && clause.tags.any(Tags::PASSING)) || crossed;
     if clause.mood != Mood::Asserted || !told {
         return false;
     }
@@ -120,22 +80,9 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     });
     !repaired
         && (crossed
-            || left_out()
             || (0..tokens.len()).any(|at| tells_trouble(prose, tokens, at))
             || (denied && clause.tags.any(Tags::PASSING)))
         && clears(prose, tokens).is_none()
-}
-
-/// "Those of `report` don't": the verb is left out, being the one before it.
-fn is_ellipsis(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let Some(not) = tokens.iter().rposition(|t| t.has(Tags::NEGATION)) else { return false };
-    let does = |at: usize| tokens.get(at).is_some_and(|t| t.has(Tags::DO));
-    let rest = tokens.get(not + 1..).unwrap_or_default();
-    let small = words!["all", "yet", "either"];
-    let subject = tokens.iter().take(not).any(|t| t.has(Tags::THING) || t.noun.is_some());
-    (does(not) || not.checked_sub(1).is_some_and(does))
-        && subject
-        && rest.iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)) || prose.is(t, small))
 }
 
 /// Whether a word tells of trouble, and does not only name it: "error handling", "returns an error

@@ -19,7 +19,6 @@ pub(super) fn check_at(prose: &Prose<'_>, tokens: &[Token], at: usize) -> Option
         .or_else(|| type_check(prose, tokens, at))
         .or_else(|| family_of_code(prose, token))
         .or_else(|| named_test(prose, token).then_some(Family::Test))
-        .or_else(|| free_of(prose, token))
 }
 
 /// The family of check that a word names: a noun ("tests"), or a verb without an object
@@ -89,12 +88,6 @@ pub(super) fn is_test_name(name: &str) -> bool {
             || last.contains(".spec."))
 }
 
-/// "lint-free"
-fn free_of(prose: &Prose<'_>, token: &Token) -> Option<Family> {
-    let what = prose.word(token).strip_suffix("-free")?;
-    what.eq_ignore_ascii_case("lint").then_some(Family::Lint)
-}
-
 /// Whether a clause has any of the words and marks with which one says how a check came out: most
 /// have none.
 pub(super) fn may_give_verdict(prose: &Prose<'_>, clause: &Clause) -> bool {
@@ -146,33 +139,6 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
                 )
         })
     })
-}
-
-/// "the test calls pass only 3 arguments", "tests passed to the runner": what is passed on.
-fn hands_over(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let [verb, rest @ ..] = tokens else { return false };
-    let passes = prose.is(verb, words!["pass", "passes", "passed", "passing"]);
-    if passes && rest.first().is_some_and(|t| prose.is(t, words!["to", "into"])) {
-        return true;
-    }
-    let only = rest.first().is_some_and(|t| prose.is(t, words!["only", "just", "exactly"]));
-    let rest = rest.get(usize::from(only)..).unwrap_or_default();
-    // "the test passes 0"
-    let ends = |t: Option<&Token>| t.is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
-    if let [number, rest @ ..] = rest
-        && number.kind == TokenKind::Number
-        && prose.is(verb, words!["passes"])
-        && ends(rest.first())
-    {
-        return true;
-    }
-    let [number, thing, ..] = rest else { return false };
-    prose.is(verb, words!["pass", "passes"])
-        && whole(prose.word(number)).is_some()
-        && thing.kind == TokenKind::Word
-        && thing.noun != Some(Family::Test)
-        && !thing.tags.any(Tags::PASSING.or(Tags::FAILURE).or(Tags::PREPOSITION))
-        && !prose.is(thing, words!["times", "runs", "skipped"])
 }
 
 /// The same without a word for it: a tick, "12/12", "exits with 0", "lint-free", "went through",
@@ -240,34 +206,6 @@ fn exits_with_zero(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         && tokens.get(at + 1..).unwrap_or_default().iter().take(5).find(|t| !small(t)).is_some_and(
             |t| (t.kind == TokenKind::Number && prose.word(t) == "0") || prose.word(t) == "zero",
         )
-}
-
-/// "passes all retry tests": whether the check at the token is what something is said to pass.
-pub(super) fn is_passed(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    let before = tokens.get(..at).unwrap_or_default();
-    let Some(verb) =
-        before.iter().rposition(|t| matches!(prose.word(t), "pass" | "passes" | "passed"))
-    else {
-        return false;
-    };
-    let led = before.get(..verb).and_then(<[Token]>::last);
-    let wish = Tags::PREPOSITION.or(Tags::MODAL).or(Tags::INTEND).or(Tags::REQUEST);
-    let plain = Tags::DETERMINER.or(Tags::ADVERB).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
-    let mut phrase = before.get(verb + 1..).unwrap_or_default().iter();
-    let ends = tokens.get(at + 1).is_none_or(|t| {
-        !matches!(t.kind, TokenKind::Word)
-            || t.has(Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::ADVERB).or(Tags::NOW))
-            || matches!(prose.word(t), "suite" | "suites" | "cases" | "checks" | "locally")
-    });
-    ends && led.is_some_and(|t| !t.has(wish))
-        && phrase.all(|t| {
-            t.kind == TokenKind::Number
-                || t.kind == TokenKind::Code
-                || t.tags.is_empty()
-                || t.has(plain)
-                || t.noun.is_some()
-                || t.is('-')
-        })
 }
 
 /// "the previously failing test": whether the word only says which check is meant.
@@ -490,19 +428,11 @@ pub(super) fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     })
 }
 
-/// "a test that passes", "a test passes": of tests in general.
-pub(super) fn is_generic(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    let described = tokens.get(at + 1).is_some_and(|t| t.has(Tags::RELATIVE));
-    let before = tokens.get(at.saturating_sub(2)..at).unwrap_or_default();
-    let one = before.iter().any(|t| matches!(prose.word(t), "a" | "A" | "an" | "An" | "any"));
-    let single = tokens.get(at).is_some_and(|t| !prose.word(t).ends_with('s'));
-    described || (one && single)
-}
-
 /// Whether the words say which tests: "the header tests", "its tests", "the other suites".
 pub(super) fn says_which(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let kinds = ["unit", "test", "automated", "existing", "entire", "full", "whole", "complete"];
-    tokens.get(at.saturating_sub(3)..at).unwrap_or_default().iter().any(|t| {
+    let of = tokens.get(at + 1).is_some_and(|t| prose.is(t, words!["of"]));
+    of || tokens.get(at.saturating_sub(3)..at).unwrap_or_default().iter().any(|t| {
         let word = prose.word(t).to_ascii_lowercase();
         let other = ["other", "others", "remaining", "rest", "its", "new"];
         other.contains(&word.as_str())
@@ -519,4 +449,31 @@ pub(super) fn ends_before(prose: &Prose<'_>, at: usize) -> bool {
     prose.tokens.get(at + 1).is_some_and(|t| {
         !t.quoted && matches!(prose.word(t), "before" | "until" | "prior" | "till" | "earlier")
     })
+}
+
+/// "the test calls pass only 3 arguments", "tests passed to the runner": what is passed on.
+fn hands_over(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let [verb, rest @ ..] = tokens else { return false };
+    let passes = prose.is(verb, words!["pass", "passes", "passed", "passing"]);
+    if passes && rest.first().is_some_and(|t| prose.is(t, words!["to", "into"])) {
+        return true;
+    }
+    let only = rest.first().is_some_and(|t| prose.is(t, words!["only", "just", "exactly"]));
+    let rest = rest.get(usize::from(only)..).unwrap_or_default();
+    // "the test passes 0"
+    let ends = |t: Option<&Token>| t.is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
+    if let [number, rest @ ..] = rest
+        && number.kind == TokenKind::Number
+        && prose.is(verb, words!["passes"])
+        && ends(rest.first())
+    {
+        return true;
+    }
+    let [number, thing, ..] = rest else { return false };
+    prose.is(verb, words!["pass", "passes"])
+        && whole(prose.word(number)).is_some()
+        && thing.kind == TokenKind::Word
+        && thing.noun != Some(Family::Test)
+        && !thing.tags.any(Tags::PASSING.or(Tags::FAILURE).or(Tags::PREPOSITION))
+        && !prose.is(thing, words!["times", "runs", "skipped"])
 }

@@ -5,11 +5,10 @@ use std::ops::Range;
 use counterfoil_model::Family;
 
 use super::clause::Context;
-use super::label::{heads_label, heads_labelled_act, result_label};
 use super::lexicon::{Action, Tags};
 use super::predicate::{
-    Group, Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates,
-    object_end, subject_of,
+    Group, Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, object_end,
+    subject_of,
 };
 use super::telling::{accomplished, achieved, appended, caused, comes_about, stands_alone};
 use super::tokens::{Token, TokenKind};
@@ -41,9 +40,7 @@ pub(super) fn predicates(
             continue;
         }
         let Some(verb) = Completed::of(tokens, range, at, end, context) else { continue };
-        if let Some(label) = &verb.label {
-            found.push(verb.outcome_of(label));
-        } else if let Some(predicate) = verb.predicate(context) {
+        if let Some(predicate) = verb.predicate(context) {
             if let Some(last) = found.last_mut() {
                 last.object_tokens.end = last.object_tokens.end.min(verb.group_start);
             }
@@ -86,10 +83,8 @@ struct Completed<'t> {
     before: Range<usize>,
     /// Nothing there can be its subject.
     bare: bool,
-    /// It stands behind a label that names files, or what was worked on.
+    /// It stands behind a label that names files.
     labelled: bool,
-    /// The label whose outcome it is.
-    label: Option<Range<usize>>,
 }
 
 /// Who is said to have done it, and how.
@@ -115,17 +110,13 @@ impl<'t> Completed<'t> {
             return None;
         }
         // Verbs have no capital inside a sentence; names have.
-        let labelled =
-            heads_label(tokens, context.start, at) || heads_labelled_act(tokens, context.start, at);
-        let label = result_label(tokens, context.start, at, end);
-        let heads = labelled || label.is_some();
-        if token.capital && at > range.start && at > context.start && !heads {
+        let labelled = heads_label(tokens, context.start, at);
+        if token.capital && at > range.start && at > context.start && !labelled {
             return None;
         }
         let (group, group_start) = group_before(tokens, range.start, at);
         let before = context.reach..group_start;
         let bare = is_empty_subject(tokens, &before);
-        let label = label.filter(|_| bare || !group.any);
         Some(Self {
             tokens,
             range,
@@ -138,24 +129,7 @@ impl<'t> Completed<'t> {
             before,
             bare,
             labelled,
-            label,
         })
-    }
-
-    /// "Refund: issued": the outcome of what the label names.
-    fn outcome_of(&self, label: &Range<usize>) -> Predicate {
-        Predicate {
-            verb: self.at,
-            action: self.action,
-            voice: Voice::BareResult,
-            subject: Subject::Thing,
-            negated: self.group.negated || negates(self.tokens, label),
-            emphatic: self.group.emphatic,
-            earlier: self.group.earlier,
-            came_about: true,
-            subject_tokens: label.clone(),
-            object_tokens: self.at + 1..self.end,
-        }
     }
 
     /// What is said to have been done, if the verb says so.
@@ -368,4 +342,19 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
         _ if t.has(Tags::GERUND) => !later() && noun(),
         _ => t.has(Tags::SUCCESS) || (leads(t) && !later() && noun() && short()),
     })
+}
+
+/// "`src/a.rs` - Added a check": a verb behind a label that names only files.
+fn heads_label(tokens: &[Token], start: usize, verb: usize) -> bool {
+    let label = tokens.get(start..verb).unwrap_or_default();
+    let named = |t: &Token| matches!(t.kind, TokenKind::Path | TokenKind::Code);
+    let numbered = |t: &Token| matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number);
+    if !label.is_empty() && label.iter().all(numbered) {
+        return true;
+    }
+    label
+        .last()
+        .is_some_and(|t| t.is('-') || t.is('—') || t.is('–') || t.is(':') || t.is('→') || t.is('('))
+        && label.iter().any(named)
+        && label.iter().all(|t| named(t) || matches!(t.kind, TokenKind::Symbol(_)))
 }

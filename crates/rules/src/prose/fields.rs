@@ -72,14 +72,6 @@ fn is_true(rest: &str) -> bool {
     value.is_some_and(|value| value.starts_with("true") || value.starts_with("True"))
 }
 
-/// The name of the member that a string value of a message that is data belongs to.
-pub(crate) fn name_of_field(text: &str, value: Span) -> Option<&str> {
-    let before = text.get(..value.start.checked_sub(1)?)?.trim_end().strip_suffix(':')?;
-    let before = before.trim_end();
-    let quote = before.chars().next_back().filter(|c| matches!(c, '"' | '\''))?;
-    before.strip_suffix(quote)?.rsplit_once(quote).map(|(_, name)| name)
-}
-
 /// What a fenced action has to say to the user: `{"action": "Final Answer", "action_input": "…"}`,
 /// with or without line breaks in the string.
 pub(super) fn final_answer(text: &str, fenced: Span) -> Option<Span> {
@@ -94,6 +86,14 @@ pub(super) fn final_answer(text: &str, fenced: Span) -> Option<Span> {
     let alone = code.get(from..open)?.trim() == ":" && code.get(end + 1..)?.trim() == "}";
     let told = alone && name.eq_ignore_ascii_case("final answer");
     told.then(|| Span::new(fenced.start + open + 1, fenced.start + end))
+}
+
+/// The name of the member that a string value of a message that is data belongs to.
+pub(crate) fn name_of_field(text: &str, value: Span) -> Option<&str> {
+    let before = text.get(..value.start.checked_sub(1)?)?.trim_end().strip_suffix(':')?;
+    let before = before.trim_end();
+    let quote = before.chars().next_back().filter(|c| matches!(c, '"' | '\''))?;
+    before.strip_suffix(quote)?.rsplit_once(quote).map(|(_, name)| name)
 }
 
 #[cfg(test)]

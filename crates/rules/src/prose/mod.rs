@@ -11,7 +11,6 @@ mod classify;
 mod clause;
 mod completed;
 mod fields;
-mod label;
 mod language;
 mod lexicon;
 mod mood;
@@ -26,7 +25,7 @@ mod unasserted;
 
 pub(crate) use agenda::is_agenda;
 pub(crate) use blocks::{Block, BlockKind, blocks};
-pub(crate) use classify::{has_file_extension, is_currency};
+pub(crate) use classify::has_file_extension;
 pub(crate) use clause::{Clause, clauses};
 pub(crate) use fields::name_of_field;
 pub(crate) use lexicon::{Action, Lexicon, Tags};
@@ -187,24 +186,11 @@ impl<'t> Prose<'t> {
         Claim { kind, text: span.of(self.text).to_owned(), objects, span, turn }
     }
 
-    /// The clause that a token stands in.
-    pub(crate) fn clause_at(&self, token: usize) -> Option<&Clause> {
-        let at = self.clauses.partition_point(|clause| clause.tokens.end <= token);
-        self.clauses.get(at)
-    }
-
     /// The tokens of a token's sentence that stand before it.
     pub(crate) fn before_in_sentence(&self, token: usize) -> &[Token] {
         let at = self.sentences.partition_point(|sentence| sentence.tokens.end <= token);
         let start = self.sentences.get(at).map_or(token, |sentence| sentence.tokens.start);
         self.tokens(start..token)
-    }
-
-    /// The clauses of a sentence.
-    pub(crate) fn clauses_of(&self, sentence: usize) -> &[Clause] {
-        let from = self.clauses.partition_point(|clause| clause.sentence < sentence);
-        let until = self.clauses.partition_point(|clause| clause.sentence <= sentence);
-        self.clauses.get(from..until).unwrap_or_default()
     }
 
     /// The block that a sentence stands in.

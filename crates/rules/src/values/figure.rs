@@ -1,34 +1,6 @@
-use std::fmt;
-
-use crate::prose::is_currency;
-
 /// A number as people write it, in hundredths: `$1,234.50` and `1234.5` are one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Figure(pub(crate) i64);
-
-impl Figure {
-    /// The figure that a token is, with or without sign, currency and per cent: `-$3.20`, `1.5k`.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let text = text.trim_start_matches(|c| is_currency(c) || matches!(c, '-' | '+' | '~'));
-        let (figure, len) = read(text.as_bytes(), 0)?;
-        let scale = match text.get(len..)? {
-            "" | "%" => 1,
-            "k" | "K" => 1_000,
-            "M" => 1_000_000,
-            _ => return None,
-        };
-        figure.0.checked_mul(scale).map(Self)
-    }
-}
-
-impl fmt::Display for Figure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.0 / 100, self.0 % 100) {
-            (whole, 0) => write!(f, "{whole}"),
-            (whole, rest) => write!(f, "{whole}.{rest:02}"),
-        }
-    }
-}
 
 /// Calls `found` with every number of a text that is no part of a word or of an id.
 pub(crate) fn each_figure(text: &str, found: impl FnMut(Figure)) {
@@ -91,23 +63,6 @@ fn read(bytes: &[u8], at: usize) -> Option<(Figure, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_figure_has_many_forms() {
-        for (text, expected) in [
-            ("$1,234.50", Some(123_450)),
-            ("1234.5", Some(123_450)),
-            ("-$3.2", Some(320)),
-            ("1k", Some(100_000)),
-            ("1.5M", Some(150_000_000)),
-            ("42%", Some(4_200)),
-            ("12px", None),
-            ("", None),
-            ("99999999999999999999", None),
-        ] {
-            assert_eq!(Figure::parse(text).map(|f| f.0), expected, "{text}");
-        }
-    }
 
     #[test]
     fn figures_of_a_text() {

@@ -142,16 +142,6 @@ impl<'t> Given<'t> {
             .collect()
     }
 
-    /// The JSON results before the message, newest first, as far as so many bytes reach back.
-    pub(crate) fn results(
-        &self,
-        turn: usize,
-        bytes: usize,
-    ) -> impl Iterator<Item = Rc<Leaves<'t>>> {
-        self.texts_of_results(turn, bytes)
-            .filter_map(|(execution, text)| self.leaves(execution, text))
-    }
-
     /// The results before the message that may be JSON, newest first, each with its execution.
     fn texts_of_results(
         &self,

@@ -34,16 +34,7 @@ pub(crate) enum Leaf<'t> {
     List(usize),
 }
 
-impl Leaf<'_> {
-    /// Whether it is this id, given without `#`.
-    pub(crate) fn is_id(self, id: &str) -> bool {
-        match self {
-            Self::Text(text) => text.trim_start_matches('#').eq_ignore_ascii_case(id),
-            Self::Number(number) => number == id,
-            _ => false,
-        }
-    }
-}
+impl Leaf<'_> {}
 
 impl<'t> Leaves<'t> {
     /// Takes a text apart; `None` when it is not JSON.

@@ -14,9 +14,8 @@ mod tally;
 mod word_search;
 
 pub(crate) use any_case::{AnyCase, holds};
-pub(crate) use figure::{Figure, each_figure};
+pub(crate) use figure::each_figure;
 pub(crate) use given::{Given, Source, Text};
-pub(crate) use latest::Latest;
 pub(crate) use leaves::{Leaf, Leaves};
 pub(crate) use sibling::misquoted;
 pub(crate) use signs::Signs;
