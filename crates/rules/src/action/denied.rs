@@ -14,7 +14,7 @@ use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words, s
 #[derive(Debug)]
 pub(crate) struct DeniedAct {
     family: Family,
-    /// The files that are named.
+    /// The files, or the commands, that are named.
     files: Vec<Object>,
     /// "I have not": at no time, and not only since the user asked.
     pub(crate) ever: bool,
@@ -45,12 +45,42 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     files.retain(|object| object.kind == ObjectKind::Path);
     let edits = matches!(family, Family::Update | Family::Create | Family::Delete);
     let named = !files.is_empty() && edits && !is_in_a_folder(prose, range.clone());
-    let whole = files.is_empty() && is_whole(prose, range);
+    let whole = files.is_empty() && is_whole(prose, range.clone());
+    let command = family == Family::Run;
+    let commands = objects_in(prose, range.clone());
+    let commands = commands.into_iter().filter(|o| command && o.kind == ObjectKind::Quote);
+    let commands: Vec<Object> = commands.collect();
+    let narrows = |t: &Token| t.kind == TokenKind::Word && !t.has(Tags::DETERMINER);
+    let runs = !commands.is_empty() && !prose.tokens(range).iter().any(narrows);
+    if runs {
+        files = commands;
+    }
     let saves = matches!(family, Family::Commit | Family::Push);
     let ever = tokens
         .get(verb.auxiliary)
         .is_some_and(|t| t.has(Tags::HAVE) || (t.has(Tags::BE) && !t.has(Tags::PAST_BE)));
-    (named || whole && saves).then_some(DeniedAct { family, files, ever })
+    (named || runs || whole && saves).then_some(DeniedAct { family, files, ever })
+}
+
+/// "I left `a.md` untouched", "`a.md` is unchanged": files that are said to be as they were, and nothing
+/// of a part of them.
+pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
+    const SO: &Words = words!["untouched", "unchanged", "unmodified", "unedited", "alone"];
+    const LEFT: &Words = words!["left", "kept", "stays", "remains", "file", "files"];
+    let tokens = prose.tokens(clause.tokens.clone());
+    let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
+    if !asserted || !tokens.iter().any(|t| !t.quoted && prose.is(t, SO)) {
+        return None;
+    }
+    let files = objects_in(prose, clause.tokens.clone());
+    let small = Tags::DETERMINER.or(Tags::COORDINATE).or(Tags::AGENT).or(Tags::BE).or(Tags::HAVE);
+    let small = small.or(Tags::NOW).or(Tags::ADVERB).or(Tags::PREPOSITION);
+    let plain = |t: &Token| {
+        t.kind != TokenKind::Word || t.has(small) || prose.is(t, SO) || prose.is(t, LEFT)
+    };
+    let only_files = files.iter().all(|o| o.kind == ObjectKind::Path) && tokens.iter().all(plain);
+    let found = !files.is_empty() && only_files && !clause.tags.any(Tags::NEGATION);
+    found.then_some(DeniedAct { family: Family::Update, files, ever: false })
 }
 
 /// The verb of a denial, by its places among the tokens of the clause.
@@ -151,7 +181,7 @@ fn is_in_a_folder(prose: &Prose<'_>, range: Range<usize>) -> bool {
     })
 }
 
-pub(super) fn is_word(token: &Token) -> bool {
+fn is_word(token: &Token) -> bool {
     !matches!(token.kind, TokenKind::Symbol(_))
 }
 
@@ -170,11 +200,6 @@ fn is_whole(prose: &Prose<'_>, range: Range<usize>) -> bool {
 }
 
 impl DeniedAct {
-    /// The denial that files were changed.
-    pub(super) fn of_files(files: Vec<Object>) -> Self {
-        Self { family: Family::Update, files, ever: false }
-    }
-
     /// The deed since message `since` that shows that it was done.
     pub(crate) fn contrary<'f, 't>(
         &self,
@@ -186,6 +211,13 @@ impl DeniedAct {
         let deeds = deeds.take_while(|(e, _)| e.called_at >= since);
         let mut deeds =
             deeds.filter(|(execution, deed)| execution.outcome.is_some() && !deed.is_note);
+        if self.family == Family::Run {
+            let runs = |deed: &Deed<'_>| {
+                let line = deed.shell.as_ref().map_or("", |work| work.command.as_str());
+                self.files.iter().any(|command| line.contains(&command.text))
+            };
+            return deeds.find(|(_, deed)| runs(deed));
+        }
         if !self.files.is_empty() {
             let wrote = |deed: &Deed<'_>| {
                 let is_named = |path: &String| self.files.iter().any(|file| mentions(path, file));

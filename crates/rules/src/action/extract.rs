@@ -3,7 +3,7 @@ use std::ops::Range;
 use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::named::Named;
-use super::no_act::{is_labelled, is_topic, tells_means};
+use super::no_act::is_labelled;
 use super::objects::objects_in;
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
@@ -33,13 +33,13 @@ pub(crate) struct ActionClaim {
     pub(crate) state: bool,
     /// The message itself may be what was made: "I've drafted a summary".
     pub(crate) textual: bool,
+    /// "was cancelled": at whatever time.
+    pub(crate) past: bool,
     /// Says in the passive what became of something that is not the user's.
     pub(crate) of_others: bool,
     /// Says how a thing is found, whoever brought that about: only a failure on record speaks
     /// against it.
     pub(crate) as_found: bool,
-    /// Told in words that no call need be named after: a deed has to speak of it.
-    pub(crate) paraphrased: bool,
 }
 
 impl ActionClaim {
@@ -114,8 +114,8 @@ fn action_claim(
     Some(ActionClaim {
         claim: Claim { kind, text, objects, span, turn },
         direct: is_direct(&act, state),
+        past: predicate.voice == Voice::PastPassive,
         of_others: predicate.voice == Voice::PerfectPassive && !subject.iter().any(particular),
-        paraphrased: act.family == Family::Send && tells_means(prose, clause),
         family: act.family,
         as_found: act.as_found,
         verb: act.verb,
@@ -138,11 +138,21 @@ fn span_of(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> Option<
 
 /// Whether the speaker plainly reports an act of their own.
 fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
-    let ToldAct { prose, predicate, .. } = *act;
+    let predicate = act.predicate;
     let listed = act.block.is_some_and(|kind| kind.is_listed());
     // "Done: parcel, slot, one invitation": what was done is named, and not how.
     let noun = act.verb == "done" && predicate.voice == Voice::Bare;
-    !state && !noun && (act.told == Told::Done || !listed) && !is_topic(prose, predicate)
+    // "Ported: `a.cpp`" is a label; "introduced (merged today)" an aside; "Updated terms apply from
+    // June" says which terms.
+    let led = || act.prose.before_in_sentence(predicate.verb).iter().any(is_word);
+    let labels = act.prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.is(':'));
+    let finite = |t: &Token| {
+        let verb = t.has(Tags::BASE.or(Tags::THIRD_PERSON)) && t.noun.is_none();
+        t.verb.is_some() && verb && !t.has(Tags::COMPLETED)
+    };
+    let behind = || act.prose.tokens(predicate.verb + 1..act.clause.tokens.end).iter().any(finite);
+    let aside = predicate.voice == Voice::Bare && (labels || led() || behind());
+    !state && !noun && !aside && (act.told == Told::Done || !listed)
 }
 
 /// "I've already refunded it": done by the speaker, at whatever time of the session.
@@ -297,39 +307,6 @@ pub(super) fn is_all_set(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let before = predicate.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
     prose.tokens.get(predicate.verb).is_some_and(|t| prose.word(t) == "set")
         && before.is_some_and(|t| prose.is(t, words!["all"]))
-}
-
-/// The file that something was put into: "a check was added to `a.rs`".
-pub(super) fn goal_of(prose: &Prose<'_>, predicate: &Predicate) -> Option<Object> {
-    if matches!(predicate.voice, Voice::Active | Voice::Bare) {
-        return None;
-    }
-    let start = predicate.object_tokens.start;
-    let into = prose.tokens.get(start).is_some_and(|t| {
-        matches!(prose.word(t), "to" | "in" | "into" | "at" | "under")
-            && start < predicate.object_tokens.end
-    });
-    let object = objects_in(prose, start + 1..start + 2).into_iter().next()?;
-    (into && object.kind == ObjectKind::Path).then_some(object)
-}
-
-/// "I added `x` to `a.rs`": the file that something was put into. A link leads to a file, and is not
-/// put into it.
-pub(super) fn put_into(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Object> {
-    let puts = ["added", "appended", "inserted", "prepended", "wrote", "put"];
-    let told = matches!(predicate.voice, Voice::Active | Voice::Bare) && puts.contains(&verb);
-    let object = prose.tokens(predicate.object_tokens.clone());
-    let to = object.iter().position(|t| !t.quoted && prose.is(t, words!["to", "into"]))?;
-    let leads = &sets::LEADS_ELSEWHERE;
-    let leads = object.iter().take(to).any(|t| {
-        prose.is(t, leads) || leads.list.iter().any(|w| prose.word(t).strip_suffix('s') == Some(w))
-    });
-    let at = predicate.object_tokens.start + to;
-    let object = objects_in(prose, at + 1..at + 2).into_iter().next()?;
-    // `origin/main` is no file.
-    let name = object.text.rsplit('/').next().unwrap_or_default();
-    let file = object.kind == ObjectKind::Path && name.contains('.');
-    (told && !leads && file).then_some(object)
 }
 
 pub(super) fn is_word(token: &Token) -> bool {

@@ -1,18 +1,17 @@
+//! What the record says about an act that the agent tells of.
+
 use counterfoil_model::{Family, Object, ObjectKind};
 
-use super::each::each;
-use super::extract::ActionClaim;
-use super::instead::{another_failed, is_reason};
-use super::made_good::is_made_good;
-use super::matter::{is_act_of_sender, is_recorded_payment};
-use super::objects::mentions;
-use super::otherwise::{done_otherwise, may_be_written};
-use super::search::{Found, Search, starts_something};
-use super::state::{
-    dated_in_record, is_word_of_record, made_by, marked_in_record, state_of_record,
+use super::elsewhere::{
+    is_told_of, may_be_meant, may_be_written, receipt_vouches, was_there_before,
 };
-use super::tie::{head, stem};
-use crate::facts::{Deed, Execution, Facts, Families, of_name, vouching};
+use super::extract::ActionClaim;
+use super::objects::mentions;
+use super::search::{Found, Search};
+use super::several::failed_of_several;
+use super::words::{head, stem};
+use crate::facts::{Execution, Facts, kindred, vouching};
+use crate::values::AnyCase;
 
 /// What the record says about a claimed action; executions by their place in the record.
 #[derive(Debug, Clone, Copy)]
@@ -29,138 +28,91 @@ pub(crate) enum ActionVerdict {
     NotCheckable,
 }
 
-/// How many of the latest results are searched for a state of record.
+/// How many of the latest executions are looked at.
 pub(super) const LOOK_BACK: usize = 200;
 
-/// Judges a claimed action against what was done before it was claimed.
+/// Judges a claimed action against what was done before it was claimed. The first of these that can
+/// tell decides: deeds of its kind, what else the record says of it, and last that it says nothing.
 pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
-    let mut accepted = vouching(said.family);
-    if said.verb.starts_with("buil") {
-        accepted = accepted.with(Family::Build);
-    }
-    // "let them know by a task": with a task for them as well as with a message.
-    if said.paraphrased {
-        accepted = Families::changing();
-    }
-    if said.verb == "merged" {
-        accepted = accepted.with(Family::Update);
-    }
-    if starts_something(said) {
-        accepted = accepted.with(Family::Run);
-    }
-    let verdict = judge_as_one(facts, said, accepted);
-    let ActionVerdict::Possible(at) = verdict else { return verdict };
-    let failed = || another_failed(facts, said, accepted, at);
-    let made = || made_by(facts, said, &identifying(&said.patients)).is_some();
-    each(facts, said, accepted)
-        .or_else(|| failed().then_some(ActionVerdict::NotCheckable))
-        .filter(|_| !made())
-        .unwrap_or(verdict)
-}
-
-/// The first of these that can tell decides: what was done before the claim, what was done in other
-/// ways, what the record says, and last that it says nothing.
-fn judge_as_one(facts: &Facts<'_>, said: &ActionClaim, accepted: Families) -> ActionVerdict {
-    let search = Search::of(facts, said, accepted);
+    let search = Search::of(facts, said, vouching(said.family));
     let found = search.run();
-    by_deeds(&search, &found)
-        .or_else(|| done_otherwise(facts, said, facts.record().count_before(search.window)))
-        .or_else(|| by_record(&search))
-        .or_else(|| is_done_unseen(facts, said).then_some(ActionVerdict::NotCheckable))
-        .unwrap_or_else(|| by_absence(&search, &found))
+    // The failure of another kind of act says little of this one.
+    let loose = || match found.loose.verdict() {
+        Some(ActionVerdict::Failed(at)) if !is_of_its_kind(&search, at) => {
+            Some(ActionVerdict::NotCheckable)
+        }
+        verdict => verdict,
+    };
+    match found.exact.verdict().or_else(loose) {
+        Some(ActionVerdict::Failed(at)) => {
+            // "It was paid out": at whatever time, unless that is what the call was for.
+            let named =
+                || facts.deed(at).is_some_and(|(_, deed)| search.is_named_after_thing(deed));
+            let unclear = said.past && search.ids.is_empty() && !named()
+                || is_reason(&search, at)
+                || is_told_of(&search, if said.past { 0 } else { at + 1 })
+                || may_be_written(&search, at + 1)
+                || may_be_meant(&search, Some(at));
+            if unclear { ActionVerdict::NotCheckable } else { ActionVerdict::Failed(at) }
+        }
+        Some(possible) => failed_of_several(&search).map_or(possible, ActionVerdict::Failed),
+        None if said.as_found
+            || was_there_before(&search)
+            || may_be_meant(&search, None)
+            || found.cut
+            || is_told_of(&search, 0)
+            || receipt_vouches(&search) =>
+        {
+            ActionVerdict::NotCheckable
+        }
+        None => by_absence(&search, &found),
+    }
 }
 
-/// What the deeds say that may have been it.
-fn by_deeds(search: &Search<'_, '_>, found: &Found) -> Option<ActionVerdict> {
-    let Search { facts, said, .. } = *search;
-    // "I've charged your card", where that failed, and the seats are held.
-    let declined = found.declined.filter(|_| said.is_own());
-    let held = |failed: &usize| found.loose.success_now.is_none_or(|at| at < *failed);
-    if let Some(failed) = declined.filter(held) {
-        return Some(ActionVerdict::Failed(failed));
-    }
-    let verdict = found.exact.verdict().or_else(|| found.loose.verdict())?;
-    let ActionVerdict::Failed(at) = verdict else { return Some(verdict) };
-    let nobody_knows = found.kept
-        || is_word_of_record(facts, said)
-        || is_reason_of_failure(facts, said, at)
-        || is_made_good(facts, said, search.accepted, at);
-    if nobody_knows {
-        return Some(ActionVerdict::NotCheckable);
-    }
-    made_by(facts, said, &search.ids)
-        .map(ActionVerdict::Possible)
-        .or_else(|| done_otherwise(facts, said, at + 1))
-        .or_else(|| may_be_written(facts, said, at + 1).then_some(ActionVerdict::NotCheckable))
-        .or(Some(verdict))
+/// Whether what failed is the kind of act that is told of, or is named after the thing.
+fn is_of_its_kind(search: &Search<'_, '_>, at: usize) -> bool {
+    let said = search.said;
+    let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
+    search.facts.deed(at).is_some_and(|(execution, deed)| {
+        let named = |word: &String| {
+            let mut things = said.things.iter().map(String::as_str).chain([stem(&said.verb)]);
+            word.len() > 3 && things.any(|thing| head(thing) == head(word))
+        };
+        deed.families.meets(kindred(said.family))
+            || edits && deed.edits_files()
+            || deed.words().iter().any(named)
+            || deed.shell.is_none() && search.ids.iter().any(|id| mentions(args(execution), id))
+    })
 }
 
-/// What the record says of how things stand.
-fn by_record(search: &Search<'_, '_>) -> Option<ActionVerdict> {
-    let Search { facts, said, ref ids, .. } = *search;
-    if said.as_found || is_act_of_sender(facts, said) {
-        return Some(ActionVerdict::NotCheckable);
-    }
-    if receipt_vouches(facts, search.accepted, ids) {
-        return Some(ActionVerdict::NotCheckable);
-    }
-    state_of_record(facts, said, ids)
-        .or_else(|| dated_in_record(facts, said))
-        .or_else(|| marked_in_record(facts, said, ids))
-        .map(ActionVerdict::Possible)
-}
-
-/// Whether the record may not show who did it, or when: an agent that was asked to pass a message on, a
-/// payment within another call.
-fn is_done_unseen(facts: &Facts<'_>, said: &ActionClaim) -> bool {
-    said.paraphrased && facts.delegates_before(said.claim.turn)
-        || said.family == Family::Pay && is_recorded_payment(facts, said)
+/// "LR-3 was approved today", where a call failed with these words: somebody else did it.
+fn is_reason(search: &Search<'_, '_>, failed: usize) -> bool {
+    let said = search.said;
+    let failure = search.facts.deed(failed).map_or("", |(execution, _)| execution.text());
+    let told = |been: &str| AnyCase::new(&format!("{been} {}", said.verb)).stands_in(failure);
+    let state = || said.state && AnyCase::new(&said.verb).stands_in(failure);
+    !said.is_own() && (state() || ["was", "were", "been", "is", "already"].into_iter().any(told))
 }
 
 /// What it means that nothing of the kind is recorded.
 fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
     let Search { facts, said, .. } = *search;
     let turn = said.claim.turn;
-    let files: Vec<&Object> =
-        search.ids.iter().copied().filter(|o| o.kind == ObjectKind::Path).collect();
+    let names_files = search.ids.iter().any(|o| o.kind == ObjectKind::Path);
     let elsewhere = found.exact.elsewhere.or(found.loose.elsewhere);
-    if found.cut {
-        return ActionVerdict::NotCheckable;
-    }
-    if let Some(elsewhere) = elsewhere.filter(|_| files.is_empty()) {
+    if let Some(elsewhere) = elsewhere.filter(|_| !names_files) {
         return ActionVerdict::Elsewhere(elsewhere);
     }
     let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
     // What the user pasted may have been changed in the message.
     let pasted = || search.count() == 0 && edits && facts.was_given_text(turn);
     let in_message = || (said.textual && search.ids.is_empty()) || pasted();
-    let unclear = files.is_empty() && (found.passed_over || in_message());
+    let unclear = !names_files && in_message();
     let shown = facts.is_complete_before(turn) && !facts.is_opaque_before(turn);
     match said.direct && shown && !unclear {
         true => ActionVerdict::Absent,
         false => ActionVerdict::NotCheckable,
     }
-}
-
-/// "LR-3 was approved today", where a call of another kind failed with these words: somebody else
-/// did it.
-fn is_reason_of_failure(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
-    let act = head(stem(&said.verb));
-    let named = |deed: &Deed<'_>| deed.words().iter().any(|word| head(word) == act);
-    facts.deed(at).is_some_and(|(e, deed)| !named(deed) && is_reason(said, e.text()))
-}
-
-/// Whether a receipt that came with the log vouches.
-fn receipt_vouches(facts: &Facts<'_>, accepted: Families, ids: &[&Object]) -> bool {
-    facts.transcript().receipts.iter().flatten().any(|receipt| {
-        let result = || receipt.result.as_ref().map(ToString::to_string).unwrap_or_default();
-        receipt.status.succeeded()
-            && of_name(&receipt.tool).meets(accepted)
-            && (ids.is_empty() || receipt.result.is_none() || {
-                let result = result();
-                ids.iter().any(|id| mentions(&result, id))
-            })
-    })
 }
 
 /// The things by which one object is told from another. `v3` is one of many.

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use counterfoil_model::{Family, Object, ObjectKind};
+use counterfoil_model::{Object, ObjectKind};
 
-use super::each::enumerated;
-use super::extract::{direct_object, goal_of, put_into, things_in};
+use super::extract::{direct_object, things_in};
 use super::no_act::speaks_of_thing;
 use super::objects::{objects_in, patients_in};
+use super::several::enumerated;
 use super::told_act::ToldAct;
 use crate::prose::Voice;
 
@@ -56,7 +56,7 @@ fn told(act: &ToldAct<'_, '_>) -> Range<usize> {
 }
 
 fn patients(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
-    let ToldAct { prose, predicate, family, .. } = *act;
+    let ToldAct { prose, predicate, .. } = *act;
     let is_file = |object: &Object| object.kind == ObjectKind::Path;
     let mut patients = patients_in(prose, range);
     if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
@@ -67,11 +67,6 @@ fn patients(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
             patients = label;
         }
     }
-    let makes = matches!(family, Family::Create | Family::Update);
-    if makes && !patients.iter().any(is_file) {
-        let goal = goal_of(prose, predicate).or_else(|| put_into(prose, predicate, &act.verb));
-        patients.extend(goal);
-    }
     patients
 }
 
@@ -81,5 +76,5 @@ fn enumerated_in(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
         |o: &Object| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email);
     let named = objects_in(act.prose, range.clone()).iter().any(typed);
     let range = if named { range } else { act.predicate.object_tokens.clone() };
-    enumerated(act.prose, range, named)
+    enumerated(act.prose, range)
 }

@@ -1,20 +1,14 @@
 //! The calls before a claim that may have done what it tells, looked at one by one.
 
-use std::cell::OnceCell;
-
 use counterfoil_model::{Family, Object, ObjectKind, Status};
 use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
 use super::fit::{Fit, fit};
 use super::judge::{ActionVerdict, LOOK_BACK, args, identifying};
-use super::matter::{
-    has_unused_tool, is_other_file, is_other_matter, only_keeps, speaks_of_commit,
-    speaks_of_payment, special_tool, tells_nobody,
-};
-use super::otherwise::spares;
-use super::tie::{Tie, stem};
-use crate::facts::{Deed, Execution, Facts, Families, ShellWork};
+use super::objects::mentions;
+use super::words::{head, stem};
+use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::has_file_extension;
 use crate::values::AnyCase;
 
@@ -29,13 +23,7 @@ pub(super) struct Search<'f, 't> {
     /// The same, and what else the claim names.
     all_ids: Vec<&'f Object>,
     /// When the user last spoke.
-    pub(super) window: usize,
-    /// Its verb says little of what was done.
-    umbrella: bool,
-    /// A thing for which there was a tool that nobody called.
-    special: Option<&'f str>,
-    unused_tool: bool,
-    tie: OnceCell<Tie<'f>>,
+    window: usize,
 }
 
 /// What was found.
@@ -44,19 +32,12 @@ pub(super) struct Found {
     /// Deeds of exactly this kind, which decide before those that merely may be told this way.
     pub(super) exact: Tally,
     pub(super) loose: Tally,
-    /// A deed may have been it, and was another one as far as can be told.
-    pub(super) passed_over: bool,
-    /// The call that failed to pay.
-    pub(super) declined: Option<usize>,
-    /// Something was committed, however it came about.
-    pub(super) kept: bool,
     /// More may have been it than was looked at.
     pub(super) cut: bool,
 }
 
 impl<'f, 't> Search<'f, 't> {
     pub(super) fn of(facts: &'f Facts<'t>, said: &'f ActionClaim, accepted: Families) -> Self {
-        let turn = said.claim.turn;
         let mut ids = identifying(&said.patients);
         // "pushed to `fix/hits`": a branch.
         ids.retain(|id| match said.family {
@@ -64,20 +45,8 @@ impl<'f, 't> Search<'f, 't> {
             Family::Commit => id.kind != ObjectKind::Path || has_file_extension(&id.text),
             _ => true,
         });
-        let umbrella = matches!(said.family, Family::Update | Family::Create | Family::Pay);
-        let is_special = umbrella && ids.is_empty();
-        Self {
-            facts,
-            said,
-            accepted,
-            all_ids: identifying(&said.claim.objects),
-            window: facts.request_before(turn),
-            umbrella,
-            special: is_special.then(|| special_tool(facts, said, turn)).flatten(),
-            unused_tool: has_unused_tool(facts, said),
-            ids,
-            tie: OnceCell::new(),
-        }
+        let window = facts.request_before(said.claim.turn);
+        Self { facts, said, accepted, all_ids: identifying(&said.claim.objects), window, ids }
     }
 
     /// How many executions are before the claim.
@@ -98,15 +67,8 @@ impl<'f, 't> Search<'f, 't> {
                 continue;
             };
             let now = execution.called_at >= self.window;
-            if found.exact.is_settled(now) || (self.umbrella && found.loose.is_settled(now)) {
+            if found.exact.is_settled(now) {
                 break;
-            }
-            // A commit keeps what edits brought about.
-            let keeps = self.umbrella && only_keeps(deed) && !speaks_of_commit(said);
-            if keeps || self.is_another_act(execution, deed) {
-                found.passed_over = true;
-                found.kept |= keeps && deed.status().succeeded();
-                continue;
             }
             self.weigh(at, execution, deed, &mut found);
         }
@@ -115,31 +77,8 @@ impl<'f, 't> Search<'f, 't> {
 
     /// Whether a deed is of the very kind, whatever else its verb may mean.
     fn is_exact(&self, deed: &Deed<'_>) -> bool {
-        deed.families.has(self.said.family) && !self.umbrella && !self.said.paraphrased
-    }
-
-    /// Whether a deed is something else than what is told.
-    fn is_another_act(&self, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
-        let said = self.said;
-        // Who only looks has started nothing.
-        let only_looks = || deed.shell.as_ref().is_some_and(ShellWork::only_looks);
-        if starts_something(said) && only_looks()
-            || self.special.is_some_and(|thing| !speaks_of(deed, execution, thing))
-            || tells_nobody(said, deed)
-            || is_other_file(said, execution, deed)
-        {
-            return true;
-        }
-        let paid = said.family == Family::Pay;
-        let unpaid = paid && !deed.families.has(Family::Pay) && !deed.status().succeeded();
-        if unpaid && deed.shell.is_none() && !speaks_of_payment(said, execution, deed) {
-            return true;
-        }
-        let other =
-            || (!self.umbrella || paid) && is_other_matter(said, execution, deed, self.unused_tool);
-        let tie = || self.tie.get_or_init(|| Tie::of(said));
-        let untied = || !tie().binds(self.facts, execution, deed);
-        !self.is_exact(deed) && (other() || untied())
+        let umbrella = matches!(self.said.family, Family::Update | Family::Create);
+        deed.families.has(self.said.family) && !umbrella
     }
 
     /// Counts a deed that may have been it.
@@ -151,33 +90,35 @@ impl<'f, 't> Search<'f, 't> {
         let files = ids.iter().all(|id| id.kind == ObjectKind::Path) && !ids.is_empty();
         let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
         let fit = fit(execution, deed, ids, &self.all_ids);
-        let builds = self.accepted.has(Family::Build) && deed.families.has(Family::Build);
-        let wrote = deed.shell.is_none() || !deed.written.is_empty() || builds;
+        let wrote = deed.shell.is_none() || !deed.written.is_empty();
         if files && edits && fit == Fit::Open && !wrote {
             return;
-        }
-        let pays =
-            said.family == Family::Pay && deed.families.has(Family::Pay) && deed.shell.is_none();
-        if pays && now && !deed.status().succeeded() && !tally.is_settled(now) {
-            found.declined = found.declined.or(Some(at));
         }
         let status = match deed.status_for(self.accepted) {
             Status::Failed if files && spares(execution, deed, ids) => Status::Completed,
             status => status,
         };
+        let named = match ids.is_empty() {
+            true => self.is_named_after_thing(deed),
+            false => fit == Fit::Same,
+        };
         tally.add(at, status, fit, now);
+        tally.weigh_names(at, status, named);
+    }
+
+    /// `book_visit`, for "your visit".
+    pub(super) fn is_named_after_thing(&self, deed: &Deed<'_>) -> bool {
+        let things = || self.said.things.iter();
+        let mut words = deed.words().iter().filter(|word| word.len() > 3);
+        deed.shell.is_none() && words.any(|word| things().any(|thing| head(thing) == head(word)))
     }
 }
 
-/// "started", "rebooted"
-pub(super) fn starts_something(said: &ActionClaim) -> bool {
-    said.verb.contains("start") || said.verb.contains("boot")
-}
-
-/// Whether a deed is about a thing, by the name of its tool or by its arguments.
-pub(super) fn speaks_of(deed: &Deed<'_>, execution: &Execution<'_>, thing: &str) -> bool {
-    let named = deed.words().iter().any(|word| word.starts_with(thing));
-    named || args(execution).to_ascii_lowercase().contains(thing)
+/// Whether a command that failed may have done its work on the files all the same: what it said does
+/// not speak of them. `rm a b`, where there was no `b`; `sed -i … a.rs && cargo build`.
+fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]) -> bool {
+    let said = execution.text();
+    deed.shell.is_some() && !said.trim().is_empty() && ids.iter().all(|id| !mentions(said, id))
 }
 
 /// Whether a command of unknown doings names the act, in its words or at either end of its output.
@@ -230,9 +171,21 @@ pub(super) struct Tally {
     failure: Option<usize>,
     failure_now: Option<usize>,
     pub(super) elsewhere: Option<usize>,
+    /// The newest failure of a call for the very thing.
+    named_failure: Option<usize>,
+    /// A call for the very thing came out well.
+    named_success: bool,
 }
 
 impl Tally {
+    fn weigh_names(&mut self, at: usize, status: Status, named: bool) {
+        match status {
+            _ if !named => {}
+            Status::Completed | Status::Open => self.named_success = true,
+            _ => self.named_failure = self.named_failure.or(Some(at)),
+        }
+    }
+
     fn add(&mut self, at: usize, status: Status, fit: Fit, now: bool) {
         let slot = match (status, fit) {
             (Status::Completed, Fit::Other) => &mut self.elsewhere,
@@ -252,8 +205,10 @@ impl Tally {
 
     /// What was done since the user last spoke decides; before that, any success does.
     pub(super) fn verdict(&self) -> Option<ActionVerdict> {
-        self.success_now
-            .map(ActionVerdict::Possible)
+        let failed = self.named_failure.filter(|_| !self.named_success);
+        failed
+            .map(ActionVerdict::Failed)
+            .or(self.success_now.map(ActionVerdict::Possible))
             .or(self.failure_now.map(ActionVerdict::Failed))
             .or(self.success.map(ActionVerdict::Possible))
             .or(self.failure.map(ActionVerdict::Failed))

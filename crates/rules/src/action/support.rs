@@ -7,7 +7,7 @@ use counterfoil_record::values;
 use super::extract::ActionClaim;
 use super::judge::args;
 use super::objects::mentions;
-use super::tie::{head, stem};
+use super::words::{head, stem};
 use crate::facts::{Deed, Execution, Facts, Families, kindred, of_name, words_of};
 use crate::prose::{Action, Lexicon};
 use crate::values::{Leaf, Leaves};

@@ -8,9 +8,8 @@ use super::extract::{
 use super::family::family_of;
 use super::named::Named;
 use super::no_act::{
-    has_lasted, is_about_a_kind, is_aside, is_attribute, is_by_another, is_consequence,
-    is_definition, is_denied_in_row, is_excepted, is_heading, is_kept_output, is_label,
-    is_looked_at, is_of_a_moment, is_ready, is_talk, is_turned_down,
+    is_by_another, is_definition, is_denied_in_row, is_excepted, is_label, is_of_a_moment, is_talk,
+    is_turned_down,
 };
 use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda};
 
@@ -47,21 +46,12 @@ const BY_ANOTHER: &str = "done by somebody else";
 const A_STATE: &str = "a state without a named cause";
 
 /// Why a verb tells of no act of the agent although its kind is known: the first that holds speaks.
-const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 14] = [
+const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 5] = [
     ("among what is left out", |act| is_excepted(act.prose, act.predicate)),
-    ("follows from something else", |act| is_consequence(act.prose, act.clause, act.predicate)),
-    ("was turned down, as it says", |act| is_turned_down(act.prose, act.clause, act.predicate)),
+    ("came to nothing, as it says", |act| is_turned_down(act.prose, act.clause, act.predicate)),
     ("says what a word stands for", |act| is_definition(act.prose, act.clause)),
-    ("a heading of what follows", |act| is_heading(act.prose, act.clause, act.predicate)),
-    ("of a command's output", |act| is_kept_output(act.prose, act.predicate, act.family)),
-    ("says what a thing is like", |act| is_attribute(act.prose, act.predicate)),
-    ("of things of a kind", |act| is_about_a_kind(act.prose, act.clause, act.predicate)),
     ("of a moment in an explanation", |act| is_of_a_moment(act.prose, act.clause, act.predicate)),
-    ("in passing, and of nobody", |act| is_aside(act.prose, act.predicate)),
-    ("ready to be done", |act| is_ready(act.prose, act.predicate)),
     ("of this conversation only", |act| is_talk(act.prose, act.predicate, &act.verb)),
-    ("how long something has been so", |act| has_lasted(act.prose, act.predicate)),
-    ("opened to be read", |act| is_looked_at(act.prose, act.predicate, &act.verb)),
 ];
 
 impl<'p, 't> ToldAct<'p, 't> {

@@ -1,18 +1,12 @@
-mod untouched;
-
 use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
-use crate::action::{
-    DeniedAct, denied_act, left_alone, mentions, objects_in, run_denied, same_as_before,
-};
+use crate::action::{DeniedAct, denied_act, left_alone, mentions, objects_in};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation};
 use crate::findings::{Findings, Note};
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
 use crate::rule::{Group, Meta, Rule};
-
-use untouched::is_left_alone;
 
 /// CS017: "I changed nothing", where the record shows changes.
 pub(crate) struct FalseDenial;
@@ -37,14 +31,8 @@ impl Rule for FalseDenial {
                 let denied = denial(&answer.prose, clause).or_else(|| act(&answer.prose, clause));
                 if let Some(denied) = denied {
                     judge(facts, findings, answer, clause, &denied);
-                } else if let Some(run) = run_denied(facts, &answer.prose, clause, answer.turn) {
-                    let note = Note::proven("the record shows that it was run")
-                        .help("say what was run")
-                        .evidence([facts.evidence(run)]);
-                    findings.contradicted(facts, &claim(answer, clause), note);
-                } else if let Some(denied) = denied_act(&answer.prose, clause)
-                    .or_else(|| left_alone(&answer.prose, clause))
-                    .or_else(|| same_as_before(&answer.prose, clause))
+                } else if let Some(denied) =
+                    denied_act(&answer.prose, clause).or_else(|| left_alone(&answer.prose, clause))
                 {
                     judge_act(facts, findings, answer, clause, &denied);
                 }
@@ -274,12 +262,10 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         return None;
     }
     let tokens = prose.tokens(clause.tokens.clone());
-    if is_left_alone(prose, clause) {
-        let code = tokens.iter().any(|t| prose.is(t, words!["code"]));
-        return Some(Denied::Change(if code { Touched::Code } else { Touched::Files }));
-    }
     if !clause.tags.any(Tags::NEGATION) {
-        return None;
+        let code = tokens.iter().any(|t| prose.is(t, words!["code"]));
+        let touched = if code { Touched::Code } else { Touched::Files };
+        return left_untouched(prose, tokens).then_some(Denied::Change(touched));
     }
     if is_of_something_else(prose, clause, tokens)
         || clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD))
@@ -307,31 +293,6 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     };
     let commands = is(words!["command", "commands"]);
     Some(if runs { Denied::Run { commands } } else { Denied::Change(touched) })
-}
-
-/// Whether what is denied is told of what stands before the clause, not of the whole session.
-fn is_of_something_else(prose: &Prose<'_>, clause: &Clause, tokens: &[Token]) -> bool {
-    let before = prose.before_in_sentence(clause.tokens.start);
-    // "Not returned: TK-504 (timeout, nothing created)"
-    let inside = before.iter().rev().find(|t| t.is('(') || t.is(')'));
-    let in_bracket = inside.is_some_and(|t| t.is('('))
-        && tokens.iter().any(|t| prose.is(t, words!["nothing"]))
-        && !clause.tags.any(Tags::BE.or(Tags::HAVE).or(Tags::AGENT));
-    // "My first edit did not match and changed nothing"
-    let own = |c: &Clause| {
-        c.predicates.iter().any(|p| p.subject == Subject::Agent)
-            || prose.tokens(c.tokens.clone()).iter().any(|t| t.has(Tags::AGENT))
-    };
-    let earlier = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
-    let earlier = earlier.checked_sub(1).and_then(|at| prose.clauses.get(at));
-    let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE));
-    let earlier = earlier.filter(|c| joined && c.sentence == clause.sentence);
-    let of_earlier =
-        earlier.is_some_and(|c| !own(c) && c.tags.any(Tags::NEGATION.or(Tags::FAILURE)));
-    // "unit tests: nothing ran"
-    let of_label =
-        tokens.first().is_some_and(|t| t.is(':')) && before.iter().any(|t| t.noun.is_some());
-    in_bracket || of_earlier || of_label
 }
 
 /// "no other changes", "no changes to the API", "nothing else": of some, not of all.
@@ -434,4 +395,47 @@ fn speaks_of_session(prose: &Prose<'_>, clause: &Clause) -> bool {
         .tokens(clause.tokens.clone())
         .iter()
         .any(|t| matches!(prose.word(t), "session" | "conversation" | "disk"))
+}
+
+/// Whether what is denied is told of what stands before the clause, not of the whole session.
+fn is_of_something_else(prose: &Prose<'_>, clause: &Clause, tokens: &[Token]) -> bool {
+    let before = prose.before_in_sentence(clause.tokens.start);
+    // "Not returned: TK-504 (timeout, nothing created)"
+    let inside = before.iter().rev().find(|t| t.is('(') || t.is(')'));
+    let in_bracket = inside.is_some_and(|t| t.is('('))
+        && tokens.iter().any(|t| prose.is(t, words!["nothing"]))
+        && !clause.tags.any(Tags::BE.or(Tags::HAVE).or(Tags::AGENT));
+    // "My first edit did not match and changed nothing"
+    let own = |c: &Clause| {
+        c.predicates.iter().any(|p| p.subject == Subject::Agent)
+            || prose.tokens(c.tokens.clone()).iter().any(|t| t.has(Tags::AGENT))
+    };
+    let earlier = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
+    let earlier = earlier.checked_sub(1).and_then(|at| prose.clauses.get(at));
+    let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE));
+    let earlier = earlier.filter(|c| joined && c.sentence == clause.sentence);
+    let of_earlier =
+        earlier.is_some_and(|c| !own(c) && c.tags.any(Tags::NEGATION.or(Tags::FAILURE)));
+    // "unit tests: nothing ran"
+    let of_label =
+        tokens.first().is_some_and(|t| t.is(':')) && before.iter().any(|t| t.noun.is_some());
+    in_bracket || of_earlier || of_label
+}
+
+/// "I left all files untouched": nothing but what could have been changed is named.
+fn left_untouched(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    const SO: &Words = words!["untouched", "unchanged", "unmodified"];
+    const LEFT: &Words = words!["left", "kept", "stays", "remains"];
+    let small = Tags::DETERMINER.or(Tags::AGENT).or(Tags::BE).or(Tags::HAVE).or(Tags::USER_OWN);
+    let thing = |t: &Token| prose.is(t, words!["files", "code"]);
+    let plain = |t: &Token| {
+        t.kind != TokenKind::Word
+            || t.has(small)
+            || thing(t)
+            || prose.is(t, SO)
+            || prose.is(t, LEFT)
+    };
+    tokens.iter().any(|t| prose.is(t, SO))
+        && tokens.iter().any(thing)
+        && tokens.iter().all(|t| !t.quoted && plain(t))
 }

@@ -1,6 +1,6 @@
 use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 
-use crate::action::{ActionClaim, ActionVerdict, is_named_after, is_supported, may_be_unspent};
+use crate::action::{ActionClaim, ActionVerdict, is_supported};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
 use crate::prose::{Lexicon, Tags};
@@ -52,9 +52,6 @@ fn judge(
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &said.claim, note);
         }
-        ActionVerdict::Absent if is_told_otherwise(facts, said) => {
-            findings.not_checkable(&said.claim);
-        }
         ActionVerdict::Absent => {
             let family = said.family.name();
             let note = Note::proven(format!(
@@ -76,7 +73,7 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     // "I've been assigned" tells of no act of one's own.
     let passive = words.any(|word| matches!(word, "been" | "be"));
     let turn = said.claim.turn;
-    let does = |tool: &ToolName<'_>| tool.families.meets(kindred(said.family));
+    let does = |tool: &ToolName| tool.families.meets(kindred(said.family));
     let known = |tool: &Tool| {
         let own = matches!(tool.origin, Origin::Builtin | Origin::Skill { .. });
         own || ToolName::of(&tool.name).families != Families::default()
@@ -89,27 +86,22 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let offered = match catalog.is_known() {
         _ if powerless => true,
         true => {
-            facts.tool_names().iter().any(does)
-                || (is_plain(said.family) && catalog.iter().all(known))
+            facts.tool_names().iter().any(does) || (is_plain(said) && catalog.iter().all(known))
         }
         false => only_known_tools(facts, turn),
     };
     said.is_own() != passive && offered && !facts.acts_freely_before(turn)
 }
 
-/// Whether an act of this kind is told in no words for anything else.
-fn is_plain(family: Family) -> bool {
-    matches!(
-        family,
-        Family::Delete
-            | Family::Cancel
-            | Family::Send
-            | Family::Pay
-            | Family::Refund
-            | Family::Deploy
-            | Family::Commit
-            | Family::Push
-    )
+/// Whether an act of this kind is told in no words for anything else. What has been shipped may have
+/// been so by others.
+fn is_plain(said: &ActionClaim) -> bool {
+    use Family as F;
+    match said.family {
+        F::Deploy => said.is_own(),
+        F::Delete | F::Cancel | F::Send | F::Pay | F::Refund | F::Commit | F::Push => true,
+        _ => false,
+    }
 }
 
 /// Whether it is known of each tool that was called what it does. A log without any call may be of a form
@@ -118,15 +110,6 @@ fn only_known_tools(facts: &Facts<'_>, turn: usize) -> bool {
     let keeps_calls = !facts.record().executions().is_empty();
     (keeps_calls || facts.transcript().receipts.is_some())
         && !facts.called_unknown_tool_before(turn)
-}
-
-/// Whether a call that nothing else accounts for may be what is told of.
-fn is_told_otherwise(facts: &Facts<'_>, said: &ActionClaim) -> bool {
-    let answers = facts.answers();
-    let turn = said.claim.turn;
-    let at = answers.partition_point(|answer| answer.turn < turn);
-    is_named_after(facts, &said.verb, turn)
-        || answers.get(at).is_some_and(|answer| may_be_unspent(facts, answer, &said.claim))
 }
 
 /// "says #8 was cancelled; the call of `cancel_order` was for 9".

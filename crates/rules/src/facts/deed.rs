@@ -12,7 +12,7 @@ use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
 use super::record::Execution;
 use super::shell_work::ShellWork;
 use super::upshot::{Asked, Upshot};
-use crate::prose::{Lexicon, sets};
+use crate::prose::sets;
 
 /// What one execution did.
 #[derive(Debug)]
@@ -56,8 +56,6 @@ pub(crate) struct Deeds<'t> {
 struct Named {
     /// Its words, lower case.
     words: Vec<String>,
-    /// Whether one of them is known in English.
-    english: bool,
     families: Families,
     /// The name without the description.
     own_families: Families,
@@ -115,9 +113,6 @@ impl Named {
             own,
             acts: has(sets::SCREEN_ACTS.list),
             edits: has(&["edit", "multiedit", "write", "patch", "replace", "notebook"]),
-            english: words
-                .iter()
-                .any(|word| Lexicon::english().get(word).is_some_and(|e| !e.other)),
             words,
         }
     }
@@ -251,11 +246,6 @@ impl<'t> Deed<'t> {
     /// The words of its tool's name, lower case.
     pub(crate) fn words(&self) -> &[String] {
         &self.named.words
-    }
-
-    /// Whether its tool's name has a word that is known.
-    pub(crate) fn is_named_in_english(&self) -> bool {
-        self.named.english
     }
 
     /// Whether its tool edits files, whatever file it was.

@@ -39,20 +39,18 @@ impl Families {
 
 /// What the name of a tool says.
 #[derive(Debug)]
-pub(crate) struct ToolName<'t> {
-    /// The name.
-    pub(crate) name: &'t str,
+pub(crate) struct ToolName {
     /// Its words, lower case.
     pub(crate) words: Vec<String>,
     /// What it does.
     pub(crate) families: Families,
 }
 
-impl<'t> ToolName<'t> {
-    pub(crate) fn of(name: &'t str) -> Self {
+impl ToolName {
+    pub(crate) fn of(name: &str) -> Self {
         let words = words_of_tool(name);
         let families = of_parts(&words);
-        Self { name, words, families }
+        Self { words, families }
     }
 }
 

@@ -18,8 +18,6 @@ pub(crate) struct Index {
     candidates: RefCell<HashMap<(Families, String), Rc<RefCell<Candidates>>>>,
     /// By a name: the first message at which the agent was given it.
     given: RefCell<HashMap<String, Option<usize>>>,
-    /// By execution: what earlier results hold beside the ids among its arguments.
-    behind_ids: RefCell<FxHashMap<usize, Rc<str>>>,
     /// By a name: the executions that used a tool of that name.
     named: RefCell<HashMap<String, Rc<[usize]>>>,
     /// By the kind of a check: its latest run, as far as anybody asked.
@@ -28,8 +26,6 @@ pub(crate) struct Index {
     reported: RefCell<FxHashMap<Family, Vec<Option<Reported>>>>,
     /// The same for what somebody claimed.
     reports: RefCell<FxHashMap<Asked, bool>>,
-    /// By a family: whether a tool was there for it, and the first execution that did such an act.
-    kinds: RefCell<HashMap<Family, (bool, Option<usize>)>>,
     /// Ran a command line.
     pub(crate) shell: FirstDeed,
     /// May have done more than its words tell.
@@ -40,8 +36,6 @@ pub(crate) struct Index {
     pub(crate) changes_freely: FirstDeed,
     /// Was done by a tool of which nobody knows what it does.
     pub(crate) unknown: FirstDeed,
-    /// The executions that used a tool that none before them used.
-    tools: OnceCell<Vec<usize>>,
     /// The messages with requests of the user's.
     requests: OnceCell<Vec<usize>>,
 }
@@ -122,16 +116,6 @@ impl Candidates {
 }
 
 impl Index {
-    /// What earlier results hold beside the ids among the arguments of an execution.
-    pub(crate) fn behind_ids(&self, at: usize, read: impl FnOnce() -> String) -> Rc<str> {
-        let known = self.behind_ids.borrow().get(&at).map(Rc::clone);
-        known.unwrap_or_else(|| {
-            let text: Rc<str> = read().into();
-            self.behind_ids.borrow_mut().insert(at, Rc::clone(&text));
-            text
-        })
-    }
-
     /// The deeds for a claim; the first one to ask begins at a place.
     pub(crate) fn candidates(
         &self,
@@ -193,26 +177,6 @@ impl Index {
         }
         let found = look();
         self.reports.borrow_mut().insert(asked, found);
-        found
-    }
-
-    /// The executions that used a tool that none before them used; `find` looks the first time.
-    pub(crate) fn tools(&self, find: impl FnOnce() -> Vec<usize>) -> &[usize] {
-        self.tools.get_or_init(find)
-    }
-
-    /// Whether a tool was there for acts of a family, and the first execution that did one; `find`
-    /// looks the first time.
-    pub(crate) fn kind(
-        &self,
-        family: Family,
-        find: impl FnOnce() -> (bool, Option<usize>),
-    ) -> (bool, Option<usize>) {
-        if let Some(known) = self.kinds.borrow().get(&family) {
-            return *known;
-        }
-        let found = find();
-        self.kinds.borrow_mut().insert(family, found);
         found
     }
 

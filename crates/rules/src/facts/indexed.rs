@@ -11,11 +11,10 @@ use super::families::ToolName;
 use super::index::Index;
 use super::record::Record;
 use super::upshot::Upshot;
-use crate::action::Purpose;
 use crate::check::{Report, judge};
 use crate::settings::Settings;
 use crate::tool_use::Names;
-use crate::values::{Given, Latest};
+use crate::values::Given;
 use crate::why::readings;
 
 /// A transcript whose calls, results and deeds are worked out, for whoever judges it more than
@@ -33,11 +32,9 @@ pub(super) struct Known<'t> {
     pub(super) record: Record<'t>,
     pub(super) deeds: Deeds<'t>,
     pub(super) given: OnceCell<Given<'t>>,
-    pub(super) tool_names: OnceCell<Vec<ToolName<'t>>>,
+    pub(super) tool_names: OnceCell<Vec<ToolName>>,
     /// The names of the tools that the agent had.
     pub(super) names: OnceCell<Names>,
-    /// What the calls before a message were for that account for nothing stated in it.
-    pub(super) unspent: Latest<Vec<Purpose>>,
     pub(super) index: Index,
     /// The same session as typed facts: what proves a check is held against both.
     pub(super) typed: OnceCell<counterfoil_record::Record<'t>>,
@@ -56,7 +53,6 @@ impl<'t> Indexed<'t> {
             given: OnceCell::new(),
             tool_names: OnceCell::new(),
             names: OnceCell::new(),
-            unspent: Latest::default(),
             index: Index::default(),
             typed: OnceCell::new(),
         }))

@@ -15,12 +15,11 @@ mod shell_work;
 mod upshot;
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Status, Transcript};
 
-use crate::action::{ActionClaim, ActionVerdict, Purpose, action_claims, judge};
+use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
 use crate::call::Admissions;
 use crate::citation::{Citation, citations};
 use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
@@ -184,30 +183,9 @@ impl<'t> Facts<'t> {
         latest.and_then(|nth| requests.get(nth)).copied().unwrap_or(0)
     }
 
-    /// The executions that used a tool that none before them used, ascending.
-    pub(crate) fn first_uses(&self) -> &[usize] {
-        self.index().tools(|| {
-            let mut tools: HashSet<&str> = HashSet::new();
-            let count = self.record().executions().len();
-            (0..count)
-                .filter(|at| self.deed(*at).is_some_and(|(_, d)| tools.insert(&d.tool)))
-                .collect()
-        })
-    }
-
-    /// Whether a tool of that name was called before message `turn`.
-    pub(crate) fn has_called(&self, name: &str, turn: usize) -> bool {
-        let count = self.record().count_before(turn);
-        let first = self.first_uses().iter().take_while(|&&at| at < count);
-        let uses = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
-            execution.tool() == name || deed.tool == name
-        };
-        first.filter_map(|&at| self.deed(at)).any(uses)
-    }
-
     /// The names of the tools that the agent had, each with its words and what they say that it
     /// does.
-    pub(crate) fn tool_names(&self) -> &[ToolName<'t>] {
+    pub(crate) fn tool_names(&self) -> &[ToolName] {
         self.known.tool_names.get_or_init(|| {
             let tools = self.transcript().catalog.iter();
             tools.map(|tool| ToolName::of(&tool.name)).collect()
@@ -314,16 +292,6 @@ impl<'t> Facts<'t> {
     /// What the agent was given.
     pub(crate) fn given(&self) -> &Given<'t> {
         self.known.given.get_or_init(|| Given::of(self.transcript(), self.record()))
-    }
-
-    /// What the calls before message `turn` were for that account for nothing stated in it; `read` works
-    /// it out the first time.
-    pub(crate) fn unspent(
-        &self,
-        turn: usize,
-        read: impl FnOnce() -> Vec<Purpose>,
-    ) -> Rc<Vec<Purpose>> {
-        self.known.unspent.get(turn, read)
     }
 
     /// The values that the agent states.

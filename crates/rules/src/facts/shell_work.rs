@@ -25,8 +25,6 @@ pub(crate) struct ShellWork<'t> {
     pub(crate) deletes: bool,
     /// It wrote files that its words do not name: by a pattern, or by code on the command line.
     pub(crate) writes_unnamed: bool,
-    /// Files in which a package manager wrote down what it added or removed.
-    pub(crate) manifests: Vec<&'static str>,
     /// It may have put files back as they were.
     pub(crate) restores: bool,
     /// What it did first with the changes of the work tree: put them away, `true`, or brought them
@@ -115,7 +113,6 @@ impl<'t> ShellWork<'t> {
             .collect();
         let opaque = is_opaque(&script, &found);
         let changes_data = script.commands().iter().any(Command::changes_data);
-        let manifests = script.commands().iter().flat_map(Command::manifests).copied().collect();
         let restores = script.commands().iter().any(Command::restores);
         let shelves = script.commands().iter().find_map(Command::shelves);
         let asks = |c: &Command| c.status == Reach::Decides && c.asks();
@@ -129,7 +126,6 @@ impl<'t> ShellWork<'t> {
             written,
             deletes,
             writes_unnamed,
-            manifests,
             restores,
             shelves,
             changes_data,

@@ -83,32 +83,6 @@ impl Command {
         }
     }
 
-    /// The manifests in which a package manager writes down what it was told to add or remove.
-    #[must_use]
-    pub fn manifests(&self) -> &'static [&'static str] {
-        const CHANGING: [&str; 9] =
-            ["add", "install", "i", "remove", "uninstall", "require", "get", "update", "upgrade"];
-        let words = self.args.iter().map(|word| word.text.as_str());
-        let mut words = words.filter(|word| !word.starts_with('-')).take(2);
-        if !words.any(|word| CHANGING.contains(&word) || word == "tidy") {
-            return &[];
-        }
-        match self.program().unwrap_or_default() {
-            "cargo" => &["Cargo.toml", "Cargo.lock"],
-            "npm" | "pnpm" | "yarn" | "bun" => {
-                &["package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock"]
-            }
-            "poetry" | "uv" | "pdm" | "hatch" => &["pyproject.toml", "poetry.lock", "uv.lock"],
-            "pipenv" => &["Pipfile", "Pipfile.lock"],
-            "go" => &["go.mod", "go.sum"],
-            "bundle" => &["Gemfile", "Gemfile.lock"],
-            "composer" => &["composer.json", "composer.lock"],
-            "pod" => &["Podfile", "Podfile.lock"],
-            "mix" => &["mix.exs", "mix.lock"],
-            _ => &[],
-        }
-    }
-
     /// Whether it is a database's own client.
     #[must_use]
     pub fn is_database_client(&self) -> bool {
@@ -210,21 +184,6 @@ mod tests {
         check("git stash apply", Some(false));
         check("git stash list", None);
         check("git status", None);
-    }
-
-    #[test]
-    fn manifests_that_managers_keep() {
-        let check = |line: &str, expected: &str| {
-            let script = Script::parse(line).unwrap();
-            let mut manifests = script.commands().iter().flat_map(super::Command::manifests);
-            assert_eq!(manifests.next().copied().unwrap_or_default(), expected, "{line}");
-        };
-        check("cargo add serde --features derive", "Cargo.toml");
-        check("cd web && npm install -D left-pad", "package.json");
-        check("go mod tidy", "go.mod");
-        check("poetry add requests", "pyproject.toml");
-        check("pip install requests", "");
-        check("cargo build", "");
     }
 
     #[test]

@@ -1,0 +1,183 @@
+//! What the record says of an act although no call of its kind came out well.
+
+use counterfoil_model::{Family, Object, ObjectKind};
+use counterfoil_record::{ValueKind, values};
+
+use super::extract::ActionClaim;
+use super::judge::{LOOK_BACK, args};
+use super::objects::{Sought, mentions};
+use super::search::Search;
+use super::words::{head, stem};
+use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name};
+use crate::prose::sets;
+use crate::values::AnyCase;
+
+/// Whether something that came out well, from place `since` of the record on, speaks of the act: its
+/// result has the state, an id that it gave out, or its call the words. Then nobody can say that it
+/// was not done.
+pub(super) fn is_told_of(search: &Search<'_, '_>, since: usize) -> bool {
+    let said = search.said;
+    let words = states_of(said.family).iter().copied().chain([stem(&said.verb)]);
+    let words: Vec<AnyCase<'_>> = words.map(AnyCase::new).collect();
+    let shows = |text: &str| words.iter().any(|word| holds_state(text, word));
+    let things: Vec<AnyCase<'_>> =
+        said.things.iter().map(|thing| AnyCase::new(head(thing))).collect();
+    let ids: Vec<Sought<'_>> = search.ids.iter().map(|id| Sought::of(id)).collect();
+    let own = said.claim.text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "I");
+    let (facts, count) = (search.facts, search.count());
+    let mut recent = (since..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
+    recent.any(|(execution, deed)| {
+        let (asked, told) = (args(execution), execution.text());
+        let in_either = |word: &AnyCase<'_>| word.stands_in(asked) || word.stands_in(told);
+        let of_it =
+            ids.is_empty() || ids.iter().any(|id| id.stands_in(told) || id.stands_in(asked));
+        let named = things.is_empty() || things.iter().any(in_either);
+        deed.status().succeeded()
+            && !deed.is_note
+            && (gives_out(search, execution, deed)
+                || of_it && (!own || deed.changes() && named) && shows(told))
+    })
+}
+
+/// "Draft AP-9917 created": the result of something that changed has the id, and its call has not.
+fn gives_out(search: &Search<'_, '_>, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
+    let given = |id: &&Object| {
+        id.kind == ObjectKind::Id
+            && mentions(execution.text(), id)
+            && !mentions(args(execution), id)
+    };
+    let reads = Families::of(&[Family::Read, Family::Search]);
+    !deed.families.meets(reads) && search.ids.iter().any(given)
+}
+
+/// "The order was placed on 2 April", by whomever: a result has that day.
+pub(super) fn was_there_before(search: &Search<'_, '_>) -> bool {
+    let Search { facts, said, .. } = *search;
+    let dates = |text: &str| {
+        let days = values(text).into_iter().filter(|value| value.kind == ValueKind::Date);
+        // `2024-04-02`, or `--04-02` without a year
+        days.filter_map(|day| day.key.get(day.key.len().checked_sub(5)?..).map(str::to_owned))
+            .collect::<Vec<String>>()
+    };
+    let made = !said.is_own() && matches!(said.family, Family::Create | Family::Book);
+    let days = if made { dates(&said.claim.text) } else { Vec::new() };
+    !days.is_empty()
+        && (0..search.count()).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at)).any(
+            |(execution, deed)| {
+                deed.status().succeeded()
+                    && dates(execution.text()).iter().any(|day| days.contains(day))
+            },
+        )
+}
+
+/// Whether a receipt that came with the log vouches.
+pub(super) fn receipt_vouches(search: &Search<'_, '_>) -> bool {
+    let mut receipts = search.facts.transcript().receipts.iter().flatten();
+    receipts.any(|receipt| {
+        let names = |result: &serde_json::Value| {
+            let result = result.to_string();
+            search.ids.iter().any(|id| mentions(&result, id))
+        };
+        receipt.status.succeeded()
+            && of_name(&receipt.tool).meets(search.accepted)
+            && (search.ids.is_empty() || receipt.result.as_ref().is_none_or(names))
+    })
+}
+
+/// Whether a command line after a failed edit may have written the files.
+pub(super) fn may_be_written(search: &Search<'_, '_>, since: usize) -> bool {
+    let edits = matches!(search.said.family, Family::Create | Family::Update | Family::Delete);
+    let named = search.said.claim.objects.iter().any(|o| o.kind == ObjectKind::Path);
+    let writes = |work: &ShellWork<'_>| work.opaque || work.writes_unnamed;
+    let facts = search.facts;
+    let mut later = (since..search.count()).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
+    edits
+        && named
+        && later
+            .any(|(_, deed)| deed.status().succeeded() && deed.shell.as_ref().is_some_and(writes))
+}
+
+/// Whether a successful call since the request that is of another kind, or was made instead of the one
+/// that failed, has words or an id of the claim, other than those of the call that failed. A message
+/// may be passed on in any way: one word of its sentence is enough.
+pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bool {
+    let Search { facts, said, .. } = *search;
+    let request = facts.request_before(said.claim.turn);
+    let looks = Families::of(&[Family::Search, Family::Read, Family::Compute]);
+    let telling =
+        |word: &&str| word.len() > 3 || word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit());
+    let tells = sets::SAYS_TO.list.contains(&said.verb.as_str());
+    let text = if tells { sentence_of(facts, said) } else { &said.claim.text };
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(telling);
+    let mut words: Vec<AnyCase<'_>> = words.map(|word| AnyCase::new(head(word))).collect();
+    if let Some((execution, _)) = failed.and_then(|at| facts.deed(at)) {
+        let texts = [execution.tool(), args(execution)];
+        words.retain(|word| !texts.iter().any(|text| word.stands_in(text)));
+    }
+    let enough = if tells { 1 } else { 2 };
+    // What the agent did itself in another way, it did afterwards.
+    let since = failed.filter(|_| said.is_own()).unwrap_or(0);
+    let mut recent = (since..search.count()).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
+    recent.any(|(execution, deed)| {
+        let may = !deed.is_note && (deed.changes() || !deed.families.meets(looks));
+        let tool = facts.transcript().catalog.get(execution.tool());
+        let about = tool.map_or("", |tool| tool.description.as_str());
+        let told = if tells || said.family == Family::Send { execution.text() } else { "" };
+        let texts = [execution.tool(), about, args(execution), told];
+        let shared = words.iter().filter(|word| texts.iter().any(|text| word.stands_in(text)));
+        execution.called_at >= request
+            && may
+            && (failed.is_some() || !deed.families.meets(search.accepted))
+            && deed.is_plain_call()
+            && deed.status().succeeded()
+            && shared.count() >= enough
+    })
+}
+
+/// The sentence of a claim.
+fn sentence_of<'f>(facts: &'f Facts<'_>, said: &'f ActionClaim) -> &'f str {
+    let answers = facts.answers();
+    let at = answers.partition_point(|answer| answer.turn < said.claim.turn);
+    let prose = answers.get(at).map(|answer| &answer.prose);
+    let clause = prose.and_then(|prose| {
+        let at = prose.clauses.partition_point(|clause| clause.span.end <= said.claim.span.start);
+        let tokens = prose.sentences.get(prose.clauses.get(at)?.sentence)?.tokens.clone();
+        let tokens = prose.tokens(tokens);
+        prose.text.get(tokens.first()?.start as usize..tokens.last()?.end as usize)
+    });
+    clause.unwrap_or(&said.claim.text)
+}
+
+/// What a result says of a thing after an act of this family.
+fn states_of(family: Family) -> &'static [&'static str] {
+    match family {
+        Family::Cancel => &["cancel"],
+        Family::Refund => &["refund"],
+        Family::Return => &["return"],
+        Family::Exchange => &["exchange"],
+        Family::Send => &["sent", "shipped"],
+        Family::Delete => &["deleted"],
+        Family::Book => &["booked"],
+        Family::Pay => &["paid"],
+        Family::Deploy => &["deployed"],
+        _ => &[],
+    }
+}
+
+/// Whether a text holds a word that begins so, other than as the name of something that is not so:
+/// `"cancelled_at": null`.
+fn holds_state(text: &str, word: &AnyCase<'_>) -> bool {
+    let first = word.find(text, 0);
+    std::iter::successors(first, |at| word.find(text, at + 1)).any(|at| {
+        // Neither "absent" nor "unpaid".
+        let inside = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
+        if inside.is_some_and(u8::is_ascii_alphabetic) {
+            return false;
+        }
+        let rest = text.get(at..).unwrap_or_default();
+        let name = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '"');
+        let Some(value) = name.strip_prefix(':').map(str::trim_start) else { return true };
+        let void = ["null", "false", "\"\"", "[]", "{}", "None", "0,", "0}"];
+        !void.iter().any(|nothing| value.starts_with(nothing))
+    })
+}
