@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use counterfoil_guard::{
-    Closed, Draft, Durability, Expected, Ledger, LedgerSettings, Links, Opened, PermitBasis, Phase,
-    Requested, SystemClock, SystemRandomness, TrustLevel,
+    Closed, Draft, Durability, Expected, Ledger, LedgerSettings, Links, Opened, Phase, Requested,
+    SystemClock, SystemRandomness, TrustLevel,
 };
-use counterfoil_model::{Digest, ExecutionId, Origin, Status};
+use counterfoil_model::{Digest, ExecutionId, Origin, PermitBasis, Status};
 use serde_json::json;
 
 #[derive(clap::Args)]

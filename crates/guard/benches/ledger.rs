@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use counterfoil_guard::{
-    Closed, Draft, Durability, Expected, Ledger, LedgerSettings, Links, Opened, PermitBasis, Phase,
-    Requested, SystemClock, SystemRandomness, TrustLevel,
+    Closed, Draft, Durability, Expected, Ledger, LedgerSettings, Links, Opened, Phase, Requested,
+    SystemClock, SystemRandomness, TrustLevel,
 };
-use counterfoil_model::{Digest, ExecutionId, Origin, Status, canonical_bytes_of};
+use counterfoil_model::{Digest, ExecutionId, Origin, PermitBasis, Status, canonical_bytes_of};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use rusqlite::Connection;

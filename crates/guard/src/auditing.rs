@@ -1,9 +1,8 @@
-use counterfoil_model::{Status, ToolErrorCategory};
+use counterfoil_model::{PermitBasis, Status, ToolErrorCategory};
 
 use crate::audit::Egress;
 use crate::audit::{AppendAuditError, AuditEntry, AuditResult, ExitCode};
 use crate::executor::RolledBack;
-use crate::gate::PermitBasis;
 use crate::guard::Guard;
 use crate::ledger::{Closed, Opened, Rejected};
 use crate::session::Session;

@@ -115,13 +115,13 @@ pub use counterfoil_redact::{Redactor, SecretCategory};
 #[cfg(feature = "file")]
 pub use executor::FileExecutor;
 pub use executor::{
-    CompositeExecutor, Confinement, DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind,
-    ExecutorOrder, ExecutorOrderError, ExitCause, FileOptions, FileOptionsError, FileSettings,
-    FullText, FunctionExecutor, OutOfRange, Profile, RolledBack, SandboxOptions,
-    SandboxOptionsError, SandboxSettings, ShellOptions, ShellOptionsError, ShellOutputEnvelope,
-    ShellPolicy, ShellPolicyHandle, ShellSettings, SideEffect, ToolError, ToolErrorFeedback,
-    ToolErrorKind, ToolExecutor, ToolOutput, TwoOwners, WebOptions, WebOptionsError, WebSettings,
-    classify_http_status, classify_io, classify_issue, classify_judged, classify_report,
+    CompositeExecutor, DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder,
+    ExecutorOrderError, ExitCause, FileOptions, FileOptionsError, FileSettings, FullText,
+    FunctionExecutor, OutOfRange, Profile, RolledBack, SandboxOptions, SandboxOptionsError,
+    SandboxSettings, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
+    ShellPolicyHandle, ShellSettings, ToolError, ToolErrorFeedback, ToolErrorKind, ToolExecutor,
+    ToolOutput, TwoOwners, WebOptions, WebOptionsError, WebSettings, classify_http_status,
+    classify_io, classify_issue, classify_judged, classify_report,
 };
 #[cfg(feature = "shell")]
 pub use executor::{
@@ -145,11 +145,11 @@ pub use gate::{
     AuthorizationOptions, Available, Basis, Below, ByApproval, ByPolicy, Clearance, Decision,
     DependencyOptions, DependencyOptionsError, Effect, ExampleCall, GainEstimator, Gate, GateId,
     Gates, GatesBuilder, Judged, ORDER, PatternError, PermissionOptions, PermissionOptionsError,
-    PermissionRule, PermissionSettings, Permit, PermitBasis, PolicyError, PolicyOptions,
-    PolicyRule, PolicySettings, ProtectedOptions, ProtectedOptionsError, ProtectedSettings,
-    Question, Reason, RecentCall, RehearseError, Stake, ToolDependency, ToolDependencyGraph,
-    TrustOptions, TrustOptionsError, TrustSettings, Turn, UtilityError, UtilityOptions,
-    UtilityOptionsError, UtilityScore, UtilityScorer, UtilitySettings, Verdict, available, combine,
+    PermissionRule, PermissionSettings, Permit, PolicyError, PolicyOptions, PolicyRule,
+    PolicySettings, ProtectedOptions, ProtectedOptionsError, ProtectedSettings, Question, Reason,
+    RecentCall, RehearseError, Stake, ToolDependency, ToolDependencyGraph, TrustOptions,
+    TrustOptionsError, TrustSettings, Turn, UtilityError, UtilityOptions, UtilityOptionsError,
+    UtilityScore, UtilityScorer, UtilitySettings, Verdict, available, combine,
 };
 pub use guard::{BeginSessionError, Guard, WeakGuard};
 pub use hidden::without_hidden;

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
-use counterfoil_model::{Digest, Status, ToolErrorCategory, canonical_bytes};
+use counterfoil_model::{
+    Confinement, Digest, SideEffect, Status, ToolErrorCategory, canonical_bytes,
+};
 use serde_json::Value;
 
-use crate::executor::{Confinement, SideEffect};
 use crate::guard::Guard;
 use crate::ledger::{AppendError, Closed, Draft, Opened};
 use crate::session::Session;

@@ -3,14 +3,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use counterfoil_model::{Arguments, Digest, Role, Transcript};
+use counterfoil_model::{Arguments, Digest, PermitBasis, Role, Transcript};
 use counterfoil_rules::{
     Corrections, Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
 };
 use futures_util::future::AbortHandle;
 
 use crate::cache::{ResultCacheSettings, ToolResultCache};
-use crate::gate::{PermitBasis, RecentCall};
+use crate::gate::RecentCall;
 use crate::guard::{BeginSessionError, Guard};
 use crate::heard::Heard;
 use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};

@@ -1,10 +1,9 @@
-use counterfoil_model::{Arguments, ExactValue, Status, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Arguments, ExactValue, PermitBasis, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::admitted::call_digest;
 use crate::auditing::Said;
 use crate::call::CallError;
-use crate::gate::PermitBasis;
 use crate::guard::Guard;
 use crate::ledger::Links;
 use crate::recording::{Ending, Recorded, Recording};

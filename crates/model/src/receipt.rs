@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -75,6 +77,56 @@ impl Status {
     pub fn ran(self) -> bool {
         !matches!(self, Self::Denied | Self::Refused)
     }
+}
+
+/// What permitted an execution, as its receipt has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum PermitBasis {
+    /// The gates; the rules that matched.
+    Policy {
+        /// Rules that allowed it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rules: Vec<String>,
+    },
+    /// A person.
+    Approval {
+        /// Who.
+        who: String,
+        /// Why, where they said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// The place in the session of the approval that was given ahead and is used up by this
+        /// call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uses: Option<u64>,
+    },
+    /// A host that executes tools itself: nobody here was asked.
+    Host,
+    /// A client told of it, which executes tools out of our sight: weaker than all others.
+    Reported,
+    /// It was not permitted.
+    Nothing,
+}
+
+/// Something that an execution did to the world.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SideEffect {
+    /// Wrote, created or deleted this path.
+    Wrote(PathBuf),
+    /// Reached this host.
+    Reached(String),
+}
+
+/// How an execution was confined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// The profile: `read-only`, `workspace`, `network`, `off`.
+    pub profile: String,
+    /// What the kernel could not hold to, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_held: Vec<String>,
 }
 
 /// A receipt as it came with a transcript.

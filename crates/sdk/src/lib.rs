@@ -56,10 +56,10 @@ pub mod tools {
     pub use counterfoil_guard::{
         Admitted, AnyPermit, ByApproval, ByPolicy, CompositeExecutor, DynExecutor,
         ErasedToolExecutor, ExecutorId, ExecutorKind, FullText, FunctionExecutor, Permit, Progress,
-        RegisterError, Scene, ShellPolicyHandle, SideEffect, ToolError, ToolErrorFeedback,
-        ToolExecutor, ToolOutput,
+        RegisterError, Scene, ShellPolicyHandle, ToolError, ToolErrorFeedback, ToolExecutor,
+        ToolOutput,
     };
-    pub use counterfoil_model::{Catalog, Effects, Origin, Presentation, Tool};
+    pub use counterfoil_model::{Catalog, Effects, Origin, Presentation, SideEffect, Tool};
 }
 
 /// What may happen: gates and what they go by, approvals, trust, and models that are asked.
@@ -93,10 +93,10 @@ pub mod ledger {
     pub use counterfoil_guard::{
         AppendError, Approved, Checkpoint, Closed, ConsistencyProof, Draft, Durability, Event,
         Expected, ExportedReceipt, InclusionProof, Ledger, LedgerOptions, LedgerSettings,
-        LedgerStore, Opened, Pending, PermitBasis, PublicKey, ReadLedgerError, Receipt, Rejected,
-        Said, SqliteLedger, Verification,
+        LedgerStore, Opened, Pending, PublicKey, ReadLedgerError, Receipt, Rejected, Said,
+        SqliteLedger, Verification,
     };
-    pub use counterfoil_model::{Digest, ExecutionId};
+    pub use counterfoil_model::{Digest, ExecutionId, PermitBasis};
 }
 
 /// The audit log: a line for every call, each bound to the one before.

@@ -1,8 +1,7 @@
 use std::sync::Arc;
 
 use counterfoil_agent::{Agent, CompressionStrategy, Nobody};
-use counterfoil_guard::PermitBasis;
-use counterfoil_model::{Status, ToolErrorCategory};
+use counterfoil_model::{PermitBasis, Status, ToolErrorCategory};
 use counterfoil_providers::ProviderError;
 
 use crate::script::{Kept, Script, after, calls, guard, parts, says, wait};

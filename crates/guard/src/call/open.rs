@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_model::{Digest, ExactValue, ExecutionId, ToolCall};
+use counterfoil_model::{Digest, ExactValue, ExecutionId, PermitBasis, ToolCall};
 
 use super::CallError;
 use super::changed::CHANGED_BY_PERSON;
@@ -8,7 +8,7 @@ use super::judge::Stopped;
 use super::reformat::REFORMATTED;
 use crate::admitted::Admitted;
 use crate::approve::approval_used;
-use crate::gate::{Clearance, GateId, PermitBasis, Reason};
+use crate::gate::{Clearance, GateId, Reason};
 use crate::guard::Guard;
 use crate::ledger::{AppendError, Links, Opened};
 use crate::ports::RandomnessError;

@@ -43,7 +43,7 @@ pub use feedback::ToolErrorFeedback;
 pub use file::FileExecutor;
 pub use function::FunctionExecutor;
 pub use order::{ExecutorId, ExecutorKind, ExecutorOrder, ExecutorOrderError};
-pub use output::{Confinement, FullText, RolledBack, SideEffect, ToolOutput};
+pub use output::{FullText, RolledBack, ToolOutput};
 pub(crate) use overflow::{OverflowExecutor, READ_OVERFLOW};
 #[cfg(feature = "sandbox")]
 pub(crate) use settings::{Bubblewrap, Limits, RunAs};

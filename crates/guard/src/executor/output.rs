@@ -1,7 +1,5 @@
-use std::path::PathBuf;
-
-use counterfoil_model::ToolErrorCategory;
-use serde::{Deserialize, Serialize};
+use counterfoil_model::{Confinement, SideEffect, ToolErrorCategory};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{ExitCause, ToolError};
@@ -98,27 +96,6 @@ pub struct FullText {
     pub text: String,
     /// Even of that something is missing.
     pub cut: bool,
-}
-
-/// Something that an execution did to the world.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SideEffect {
-    /// Wrote, created or deleted this path.
-    Wrote(PathBuf),
-    /// Reached this host.
-    Reached(String),
-}
-
-/// How an execution was confined.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Confinement {
-    /// The profile: `read-only`, `workspace`, `network`, `off`.
-    pub profile: String,
-    /// What the kernel could not hold to, in words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_held: Vec<String>,
 }
 
 impl From<String> for ToolOutput {

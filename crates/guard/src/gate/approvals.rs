@@ -2,9 +2,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use counterfoil_model::Digest;
+use counterfoil_model::{Digest, PermitBasis};
 
-use super::permit::PermitBasis;
 use super::verdict::Question;
 use crate::ledger::Ledger;
 use crate::ports::{Approval, Clock, Lasts};

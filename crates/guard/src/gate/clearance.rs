@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
+use counterfoil_model::PermitBasis;
+
 use super::approvals::Agreed;
-use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit, PermitBasis};
+use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit};
 use super::verdict::GateId;
 use crate::admitted::Admitted;
 use crate::tool_event::Progress;

@@ -38,7 +38,7 @@ pub use pattern::PatternError;
 pub use permission::{
     Action, PermissionOptions, PermissionOptionsError, PermissionRule, PermissionSettings,
 };
-pub use permit::{AnyPermit, Basis, ByApproval, ByPolicy, Permit, PermitBasis};
+pub use permit::{AnyPermit, Basis, ByApproval, ByPolicy, Permit};
 pub use policy::{
     AuthorizationOptions, Effect, ExampleCall, PolicyError, PolicyOptions, PolicyRule,
     PolicySettings,

@@ -1,7 +1,5 @@
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::admitted::Admitted;
 use crate::tool_event::Progress;
 
@@ -39,37 +37,6 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for super::ByPolicy {}
     impl Sealed for super::ByApproval {}
-}
-
-/// The basis as the receipt has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "by")]
-#[non_exhaustive]
-pub enum PermitBasis {
-    /// The gates; the rules that matched.
-    Policy {
-        /// Rules that allowed it.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        rules: Vec<String>,
-    },
-    /// A person.
-    Approval {
-        /// Who.
-        who: String,
-        /// Why, where they said.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-        /// The place in the session of the approval that was given ahead and is used up by this
-        /// call.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        uses: Option<u64>,
-    },
-    /// A host that executes tools itself: nobody here was asked.
-    Host,
-    /// A client told of it, which executes tools out of our sight: weaker than all others.
-    Reported,
-    /// It was not permitted.
-    Nothing,
 }
 
 /// A permit, whatever it stands on.

@@ -1,11 +1,13 @@
-use counterfoil_model::{Digest, ExactValue, Status, Tool, ToolCall, ToolErrorCategory};
+use counterfoil_model::{
+    Digest, ExactValue, PermitBasis, Status, Tool, ToolCall, ToolErrorCategory,
+};
 
 use super::{repetition, secrets};
 use crate::admitted::call_digest;
 use crate::approve::approval_used;
 use crate::auditing::Said;
 use crate::call::CallError;
-use crate::gate::{GateId, Gates, Judged, PermitBasis, Question, Reason, combine};
+use crate::gate::{GateId, Gates, Judged, Question, Reason, combine};
 use crate::guard::{BeginSessionError, Guard};
 use crate::ledger::{APPROVAL_REQUIRED, AppendError, Opened, Rejected};
 use crate::recording::Recording;

@@ -1,9 +1,10 @@
-use counterfoil_model::{Digest, ExactValue, Origin, Role, Status, ToolErrorCategory};
+use counterfoil_model::{
+    Confinement, Digest, ExactValue, Origin, PermitBasis, Role, SideEffect, Status,
+    ToolErrorCategory,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::executor::{Confinement, SideEffect};
-use crate::gate::PermitBasis;
 use crate::ports::Lasts;
 use crate::scene::{Phase, Requested, TraceContext, TrustLevel};
 

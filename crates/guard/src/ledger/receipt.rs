@@ -1,9 +1,9 @@
-use counterfoil_model::{Digest, ExactValue, Origin, Status, ToolErrorCategory};
+use counterfoil_model::{
+    Confinement, Digest, ExactValue, Origin, PermitBasis, SideEffect, Status, ToolErrorCategory,
+};
 use serde::{Deserialize, Serialize};
 
 use super::event::{APPROVAL_DECLINED, Draft, Event, Links, Opened, is_only, waits};
-use crate::executor::{Confinement, SideEffect};
-use crate::gate::PermitBasis;
 use crate::scene::{Phase, Requested, TraceContext, TrustLevel};
 
 /// A record of an execution that the model cannot write: what its events add up to.

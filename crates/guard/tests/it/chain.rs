@@ -7,10 +7,10 @@ use std::time::Duration;
 use counterfoil_guard::{
     AppendError, Approval, ApprovalReply, ApprovalRequest, Approver, AuditFiles, BoxFuture,
     CitationFault, Draft, Durability, FullText, FunctionExecutor, Guard, GuardSettings,
-    LedgerSettings, PermitBasis, PersonsDecision, Reading, SessionStart, ShowId, StateFolder,
-    Surroundings, ToolError, ToolOutput, TrustLevel,
+    LedgerSettings, PersonsDecision, Reading, SessionStart, ShowId, StateFolder, Surroundings,
+    ToolError, ToolOutput, TrustLevel,
 };
-use counterfoil_model::{Role, Status, ToolErrorCategory};
+use counterfoil_model::{PermitBasis, Role, Status, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::desk::{NOW, StillClock, call, cancel, run, session, shop, tool, wait};

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use counterfoil_guard::{
-    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Guard, GuardOptions, PermitBasis,
+    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Guard, GuardOptions,
 };
-use counterfoil_model::Status;
+use counterfoil_model::{PermitBasis, Status};
 use serde_json::{Value, json};
 
 use crate::desk::{cancel, run, session, wait};

@@ -3,10 +3,10 @@
 
 use counterfoil_guard::{
     Answer, Approval, Asking, Disposition, Draft, FunctionExecutor, Guard, GuardOptions,
-    GuardSettings, HostEnded, HostedCall, Judged, PermitBasis, Session, SessionStart, StateFolder,
-    Surroundings, ToolError, TrustLevel,
+    GuardSettings, HostEnded, HostedCall, Judged, Session, SessionStart, StateFolder, Surroundings,
+    ToolError, TrustLevel,
 };
-use counterfoil_model::{Effects, Role, Status, Tool, ToolCall};
+use counterfoil_model::{Effects, PermitBasis, Role, Status, Tool, ToolCall};
 use serde_json::{Value, json};
 
 use crate::desk::{call, run, session, shop, tool, wait};

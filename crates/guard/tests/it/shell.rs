@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use counterfoil_guard::{
     BlocklistOptions, ErasedToolExecutor, OutOfRange, ShellExecutor, ShellOptions,
-    ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, SideEffect, ToolError,
-    ToolOutput, TrustLevel,
+    ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, ToolError, ToolOutput,
+    TrustLevel,
 };
+use counterfoil_model::SideEffect;
 use counterfoil_model::ToolErrorCategory::{
     self, InvalidParameters, PermanentFailure, PolicyBlocked, Timeout,
 };

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use counterfoil_guard::{
     Answer, Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Draft, Guard,
-    GuardSettings, PermitBasis, Session, SessionStart, ShellExecutor, SideEffect, Surroundings,
-    TrustLevel,
+    GuardSettings, Session, SessionStart, ShellExecutor, Surroundings, TrustLevel,
 };
+use counterfoil_model::{PermitBasis, SideEffect};
 use counterfoil_model::{
     Status,
     ToolErrorCategory::{self, ConfirmationRequired, PermanentFailure, PolicyBlocked, Timeout},

@@ -17,9 +17,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use counterfoil_guard::{
-    BoxFuture, ErasedToolExecutor, Requested, Resolver, Scene, SideEffect, ToolOutput, TrustLevel,
-    WebExecutor, WebOptions, WebOptionsError,
+    BoxFuture, ErasedToolExecutor, Requested, Resolver, Scene, ToolOutput, TrustLevel, WebExecutor,
+    WebOptions, WebOptionsError,
 };
+use counterfoil_model::SideEffect;
 use counterfoil_model::ToolErrorCategory::{
     self, InvalidParameters, NetworkError, PermanentFailure, PolicyBlocked, RateLimited,
     ServerError, Timeout,

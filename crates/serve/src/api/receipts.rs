@@ -1,5 +1,5 @@
-use counterfoil_guard::{Draft, PermitBasis, Receipt};
-use counterfoil_model::{Digest, ExactValue};
+use counterfoil_guard::{Draft, Receipt};
+use counterfoil_model::{Digest, ExactValue, PermitBasis};
 use counterfoil_report::shorten;
 use hyper::StatusCode;
 use schemars::JsonSchema;
@@ -103,7 +103,6 @@ fn permitted(basis: &PermitBasis) -> String {
         PermitBasis::Host => "its host, which runs its own tools".to_owned(),
         PermitBasis::Reported => "nothing; a client reported it".to_owned(),
         PermitBasis::Nothing => "nothing".to_owned(),
-        other => serde_json::to_string(other).unwrap_or_default(),
     }
 }
 

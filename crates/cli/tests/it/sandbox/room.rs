@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use counterfoil_guard::{
-    Answer, Confinement, Guard, GuardOptions, Receipt, Sandbox, SandboxOptions, Session,
-    SessionStart, ShellExecutor, ShellOptions, Surroundings, TrustLevel,
+    Answer, Guard, GuardOptions, Receipt, Sandbox, SandboxOptions, Session, SessionStart,
+    ShellExecutor, ShellOptions, Surroundings, TrustLevel,
 };
-use counterfoil_model::{Arguments, ToolCall};
+use counterfoil_model::{Arguments, Confinement, ToolCall};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use counterfoil_model::SideEffect;
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
@@ -12,8 +13,8 @@ use super::failure::{denied, impossible, trouble};
 use super::place::Place;
 use super::shown::shown;
 use super::stop::Stop;
+use crate::executor::ToolError;
 use crate::executor::beneath::steps;
-use crate::executor::{SideEffect, ToolError};
 
 /// What was done.
 pub(super) struct Replaced {

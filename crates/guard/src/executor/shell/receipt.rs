@@ -1,9 +1,9 @@
 //! What a receipt says about how a command was confined.
 
-use counterfoil_model::ToolErrorCategory;
+use counterfoil_model::{Confinement, ToolErrorCategory};
 
 use super::run::Left;
-use crate::executor::{Confinement, Profile, ToolError};
+use crate::executor::{Profile, ToolError};
 use crate::sandbox::Gap;
 
 /// Of a command that was held. `left`: who may still run; `None` where its

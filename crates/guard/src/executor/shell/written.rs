@@ -1,7 +1,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::executor::SideEffect;
+use counterfoil_model::SideEffect;
 
 /// Paths that a command seems to write, as they were before it ran.
 pub(super) struct Watched(Vec<(PathBuf, Option<Stamp>)>);

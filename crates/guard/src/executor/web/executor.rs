@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
+use counterfoil_model::{Effects, Origin, SideEffect, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -14,7 +14,7 @@ use crate::admitted::Admitted;
 use crate::audit::Egress;
 use crate::executor::WebSettings;
 use crate::executor::{
-    ExecutorId, ExecutorKind, SideEffect, ToolError, ToolExecutor, ToolOutput, classify_http_status,
+    ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput, classify_http_status,
 };
 use crate::gate::{ByApproval, ByPolicy, Permit};
 use crate::scene::{Requested, Scene, TrustLevel};

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
-use counterfoil_guard::SideEffect;
+use counterfoil_model::SideEffect;
 
 use super::*;
 

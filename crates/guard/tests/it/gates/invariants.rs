@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use counterfoil_guard::{
     Admitted, Approval, Approvals, AuthorizationOptions, BlocklistOptions, Clearance, Decision,
-    Effect, Gate, GateId, Gates, Judged, ORDER, PermitBasis, Phase, PolicyOptions, PolicyRule,
-    PolicySettings, Requested, Scene, ShellPolicy, ShellPolicyHandle, TrustLevel, Verdict,
+    Effect, Gate, GateId, Gates, Judged, ORDER, Phase, PolicyOptions, PolicyRule, PolicySettings,
+    Requested, Scene, ShellPolicy, ShellPolicyHandle, TrustLevel, Verdict,
 };
+use counterfoil_model::PermitBasis;
 use serde_json::json;
 
 use super::{HandClock, Situation, call, outcome, shell, verdict_of};

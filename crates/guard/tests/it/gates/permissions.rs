@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Action, Admitted, Approval, Approvals, Decision, ExecutorId, ExecutorKind, Gates, Judged,
-    PermissionOptions, PermissionRule, PermitBasis, Phase, Question, Scene, ToolError,
-    ToolExecutor, ToolOutput, Verdict,
+    Action, Admitted, Approval, Approvals, ByApproval, ByPolicy, Decision, ExecutorId,
+    ExecutorKind, Gates, Judged, PermissionOptions, PermissionRule, Permit, Phase, Question, Scene,
+    ToolError, ToolExecutor, ToolOutput, Verdict,
 };
-use counterfoil_guard::{ByApproval, ByPolicy, Permit};
-use counterfoil_model::{Effects, Origin, Tool};
+use counterfoil_model::{Effects, Origin, PermitBasis, Tool};
 use serde_json::{Value, json};
 
 use super::{HandClock, Situation, call, outcome, reading, shell, verdict_of};

@@ -21,10 +21,10 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    Clock, Closed, Draft, Durability, Ledger, LedgerSettings, LedgerUrl, Links, Opened,
-    PermitBasis, Phase, Randomness, RandomnessError, Rejected, Requested, Said, TrustLevel,
+    Clock, Closed, Draft, Durability, Ledger, LedgerSettings, LedgerUrl, Links, Opened, Phase,
+    Randomness, RandomnessError, Rejected, Requested, Said, TrustLevel,
 };
-use counterfoil_model::{Digest, Origin, Role, Status, ToolErrorCategory};
+use counterfoil_model::{Digest, Origin, PermitBasis, Role, Status, ToolErrorCategory};
 use serde_json::json;
 
 /// A clock that goes where a test sets it.

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Closed, Draft, Links, Opened, PermitBasis, Phase, Requested, TrustLevel};
-use counterfoil_model::{Digest, ExecutionId, Origin, Status};
+use counterfoil_guard::{Closed, Draft, Links, Opened, Phase, Requested, TrustLevel};
+use counterfoil_model::{Digest, ExecutionId, Origin, PermitBasis, Status};
 use serde_json::json;
 
 use super::desk::Desk;

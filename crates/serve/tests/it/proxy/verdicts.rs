@@ -1,7 +1,7 @@
 //! What becomes of what a model says.
 
-use counterfoil_guard::{GuardSettings, PermitBasis};
-use counterfoil_model::Role;
+use counterfoil_guard::GuardSettings;
+use counterfoil_model::{PermitBasis, Role};
 use counterfoil_providers::Stop;
 use counterfoil_rules::{Settings, check};
 use counterfoil_serve::{Least, ProxyMode, ProxyOptions};
