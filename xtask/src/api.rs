@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 /// The crates that others build upon.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "model",
     "shell",
     "formats",
@@ -20,6 +20,7 @@ const CRATES: [&str; 14] = [
     "rules",
     "judge",
     "report",
+    "ledger",
     "guard",
     "providers",
     "hooks",
@@ -29,7 +30,7 @@ const CRATES: [&str; 14] = [
 ];
 
 /// What has to be switched on to be seen.
-const FEATURES: [(&str, &str); 2] = [("guard", "postgres"), ("serve", "otel")];
+const FEATURES: [(&str, &str); 2] = [("ledger", "postgres"), ("serve", "otel")];
 
 /// What the record was made with: another compiler may describe the same API in other words.
 const RUSTC: &str = "rustc 1.95.";

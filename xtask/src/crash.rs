@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use counterfoil_guard::{
+use counterfoil_ledger::{
     Draft, Durability, Expected, Ledger, LedgerSettings, Pending, Randomness as _, SystemClock,
     SystemRandomness,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use counterfoil_guard::{
+use counterfoil_ledger::{
     Closed, Draft, Durability, Expected, Ledger, LedgerSettings, Links, Opened, Phase, Requested,
     SystemClock, SystemRandomness, TrustLevel,
 };

@@ -2,7 +2,7 @@
 //! database crashes; then nothing may be missing, and no quota exceeded.
 
 mod bare;
-#[path = "../../crates/guard/tests/it/ledger/postgres/server.rs"]
+#[path = "../../crates/ledger/tests/it/ledger/postgres/server.rs"]
 #[expect(dead_code, clippy::panic, reason = "the tests of the ledger use all of it")]
 mod server;
 mod work;
@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail, ensure};
-use counterfoil_guard::{Expected, Ledger};
+use counterfoil_ledger::{Expected, Ledger};
 use server::{Server, Stop};
 use work::{Replica, Told};
 
@@ -118,7 +118,7 @@ fn check(ledger: &Ledger, quota: u64, tally: &Tally) -> Result<()> {
     ensure!(made == quota, "the quota was not kept exactly");
     let mut closed = BTreeSet::new();
     for event in ledger.events(SESSION)? {
-        if let counterfoil_guard::Draft::Closed(draft) = event.draft {
+        if let counterfoil_ledger::Draft::Closed(draft) = event.draft {
             closed.insert(draft.execution_id);
         }
     }

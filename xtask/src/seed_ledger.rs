@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use counterfoil_guard::{
-    Clock, Draft, FunctionExecutor, Guard, GuardOptions, Said, Session, SessionStart, StateFolder,
-    Surroundings, SystemClock, ToolError,
+    FunctionExecutor, Guard, GuardOptions, Session, SessionStart, StateFolder, Surroundings,
+    ToolError,
 };
+use counterfoil_ledger::{Clock, Draft, Said, SystemClock};
 use counterfoil_model::{Digest, ExecutionId, Role, Tool, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 

@@ -10,9 +10,12 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use counterfoil_guard::{
-    AuditEntry, AuditLog, AuditResult, AuditSettings, Draft, Durability, FunctionExecutor, Guard,
-    GuardSettings, Ledger, LedgerSettings, Redactor, Session, SessionStart, StateFolder,
-    Surroundings, SystemClock, SystemRandomness,
+    FunctionExecutor, Guard, GuardSettings, Redactor, Session, SessionStart, StateFolder,
+    Surroundings,
+};
+use counterfoil_ledger::{
+    AuditEntry, AuditLog, AuditResult, AuditSettings, Draft, Durability, Ledger, LedgerSettings,
+    SystemClock, SystemRandomness,
 };
 use counterfoil_model::{Arguments, Digest, Origin, Role, Tool, ToolCall};
 use divan::Bencher;
@@ -99,7 +102,7 @@ fn ledger_event(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         n += 1;
         let text = format!("something of forty bytes, more or less {n}").into_bytes();
-        let said = counterfoil_guard::Said {
+        let said = counterfoil_ledger::Said {
             role: Role::User,
             caller_id: None,
             text: Digest::of_bytes(&text),

@@ -1,9 +1,11 @@
+use counterfoil_ledger::{
+    APPROVAL_DECLINED, AppendError, Approved, Declined, Draft, Lasts, Receipt,
+};
 use counterfoil_model::Digest;
 
 use crate::gate::{GateId, Question, Reason};
 use crate::guard::Guard;
-use crate::ledger::{APPROVAL_DECLINED, AppendError, Approved, Declined, Draft, Receipt};
-use crate::ports::{Approval, Lasts};
+use crate::ports::Approval;
 
 /// What a person says to a call that was denied.
 #[derive(Debug, Clone)]

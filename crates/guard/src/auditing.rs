@@ -1,10 +1,10 @@
+use counterfoil_ledger::{
+    AppendAuditError, AuditEntry, AuditResult, Closed, Egress, ExitCode, Opened, Rejected,
+};
 use counterfoil_model::{PermitBasis, Status, ToolErrorCategory};
 
-use crate::audit::Egress;
-use crate::audit::{AppendAuditError, AuditEntry, AuditResult, ExitCode};
 use crate::executor::RolledBack;
 use crate::guard::Guard;
-use crate::ledger::{Closed, Opened, Rejected};
 use crate::session::Session;
 
 /// What was heard about a call before it ran.

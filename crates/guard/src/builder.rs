@@ -2,23 +2,23 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
+use counterfoil_judge::AnswerJudge;
+use counterfoil_ledger::{
+    AuditLog, Clock, Ledger, OpenAuditError, OpenLedgerError, Randomness, SystemClock,
+    SystemRandomness,
+};
+use counterfoil_redact::Redactor;
 
-use crate::audit::{AuditLog, OpenAuditError};
 use crate::executor::{CompositeExecutor, ErasedToolExecutor, OverflowExecutor, TwoOwners};
 use crate::filter::FilterPipeline;
 use crate::gate::Approvals;
 use crate::guard::{Guard, Parts, Policy};
-use crate::ledger::{Ledger, OpenLedgerError};
 use crate::offer::LastFilter;
-use crate::ports::{
-    Approver, Clock, Completion, Embedder, Randomness, SystemClock, SystemRandomness,
-};
+use crate::ports::{Approver, Completion, Embedder};
 use crate::settings::GuardSettings;
 use crate::state::StateFolder;
 use crate::tool_event::ToolEvents;
 use crate::toolset::Toolset;
-use counterfoil_judge::AnswerJudge;
-use counterfoil_redact::Redactor;
 
 /// Called with the id of a session that has ended.
 pub type SessionEnd = Arc<dyn Fn(&str) + Send + Sync>;

@@ -1,10 +1,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use counterfoil_ledger::{Draft, Event, Opened};
 use counterfoil_model::Status;
 use serde::Serialize;
-
-use crate::ledger::{Draft, Event, Opened};
 
 /// The code of a call of a tool that does not exist.
 const UNKNOWN_TOOL: &str = "UNKNOWN_TOOL";

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
+use counterfoil_ledger::{ReadLedgerError, Receipt};
 use counterfoil_model::{ExecutionId, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::guard::Guard;
-use crate::ledger::{ReadLedgerError, Receipt};
 use crate::session::Session;
 
 /// An execution that somebody cited and that stands.

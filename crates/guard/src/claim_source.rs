@@ -1,11 +1,11 @@
 //! Where the content that leads to a call comes from.
 
+use counterfoil_ledger::Requested;
 use serde_json::Value;
 
 use crate::executor::ExecutorKind;
 use crate::extract_paths::extract_paths;
 use crate::guard::Guard;
-use crate::scene::Requested;
 use crate::session::{Session, State, Surroundings};
 
 /// A longer argument is content, not the name of something.

@@ -4,26 +4,25 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use counterfoil_judge::AnswerJudge;
+use counterfoil_ledger::{AppendError, AuditLog, Clock, Draft, Ledger, Opened, Randomness};
 use counterfoil_model::Catalog;
+use counterfoil_redact::Redactor;
 use counterfoil_rules::{AdmissionSettings, CatalogIssue, Settings as RuleSettings};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::audit::AuditLog;
 use crate::builder::SessionEnd;
 use crate::executor::{CompositeExecutor, ErasedToolExecutor, ShellPolicyHandle};
 use crate::filter::{FilterMetrics, FilterPipeline};
 use crate::gate::{Approvals, Gates};
-use crate::ledger::{AppendError, Draft, Ledger, Opened};
 use crate::offer::LastFilter;
-use crate::ports::{Approver, Clock, Completion, Embedder, Randomness};
+use crate::ports::{Approver, Completion, Embedder};
 use crate::retry::RetrySettings;
 use crate::session::{Session, SessionStart};
 use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
 use crate::tool_event::ToolEvents;
 use crate::toolset::Toolset;
-use counterfoil_redact::Redactor;
 
 /// The one door. Cheap to clone; every clone is the same guard.
 ///
@@ -104,13 +103,13 @@ impl Policy {
 pub enum BeginSessionError {
     /// Its record could not be read.
     #[error("the record of the session cannot be read: {0}")]
-    Unreadable(#[from] crate::ledger::ReadLedgerError),
+    Unreadable(#[from] counterfoil_ledger::ReadLedgerError),
     /// Its beginning could not be recorded.
     #[error("the beginning of the session cannot be recorded: {0}")]
     NotRecorded(#[from] AppendError),
     /// No id could be made.
     #[error(transparent)]
-    NoRandomness(#[from] crate::ports::RandomnessError),
+    NoRandomness(#[from] counterfoil_ledger::RandomnessError),
     /// The id cannot be one.
     #[error("`{0}` cannot be the id of a session")]
     BadId(String),
@@ -228,7 +227,7 @@ impl Guard {
     pub fn transcript(
         &self,
         session: &Session,
-    ) -> Result<counterfoil_model::Transcript, crate::ledger::ReadLedgerError> {
+    ) -> Result<counterfoil_model::Transcript, counterfoil_ledger::ReadLedgerError> {
         session.transcript(self.ledger())
     }
 
@@ -380,7 +379,7 @@ impl Guard {
         }
     }
 
-    fn new_session_id(&self) -> Result<String, crate::ports::RandomnessError> {
+    fn new_session_id(&self) -> Result<String, counterfoil_ledger::RandomnessError> {
         let mut unique = [0; 8];
         self.randomness().fill(&mut unique)?;
         let millis = self.clock().wall();

@@ -34,7 +34,6 @@
 mod admitted;
 mod answer_judge;
 mod approve;
-mod audit;
 mod auditing;
 mod blocklist;
 mod builder;
@@ -53,14 +52,11 @@ mod gate;
 mod globs;
 mod guard;
 mod heard;
-mod hidden;
 mod homes;
 mod host;
-mod ledger;
 mod offer;
 mod options;
 mod overflow;
-mod patience;
 mod ports;
 mod read_only;
 mod recording;
@@ -93,12 +89,6 @@ mod verify;
 pub use admitted::Admitted;
 pub use answer_judge::LiveJudge;
 pub use approve::PersonsDecision;
-pub use audit::{
-    AppendAuditError, AuditEntry, AuditFiles, AuditFilter, AuditHead, AuditLine, AuditLog,
-    AuditOptions, AuditProblem, AuditResult, AuditSettings, AuditStats, AuditVerification,
-    Compared, Egress, ExitCode, LineError, OnFailure, OpenAuditError, ReadAuditError, Reading,
-    tail_audit, verify_audit,
-};
 pub use blocklist::{
     Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Refusal, RefusalKind,
     Substitution, Unread, find_blocked_command, judge_command,
@@ -111,7 +101,14 @@ pub use cache::{
 pub use call::{Answer, CHANGED_BY_PERSON, CallError};
 pub use call_stats::CallStats;
 pub use cited::{CitationFault, CitedExecution, NotStanding};
-pub use counterfoil_redact::{Redactor, SecretCategory};
+pub use counterfoil_ledger::{
+    AppendAuditError, AppendError, AuditLog, AuditOptions, AuditSettings, Clock, Draft, Egress,
+    Event, Lasts, Ledger, LedgerOptions, LedgerOptionsError, LedgerSettings, LedgerUrl,
+    OpenAuditError, OpenLedgerError, Opened, Phase, Randomness, RandomnessError, ReadLedgerError,
+    Receipt, Rejected, Requested, SystemClock, SystemRandomness, TraceContext, TraceContextError,
+    TrustLevel,
+};
+pub use counterfoil_redact::{Redactor, SecretCategory, without_hidden};
 #[cfg(feature = "file")]
 pub use executor::FileExecutor;
 pub use executor::{
@@ -152,22 +149,9 @@ pub use gate::{
     UtilityScore, UtilityScorer, UtilitySettings, Verdict, available, combine,
 };
 pub use guard::{BeginSessionError, Guard, WeakGuard};
-pub use hidden::without_hidden;
 pub use host::{
     Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, reason, remark, review,
 };
-pub use ledger::{
-    AppendError, Approved, Broken, Bundle, BundleError, BundleMark, BundleResult, BundleSession,
-    BundleVerification, Changes, Checkpoint, CheckpointError, Closed, ConsistencyProof, Declined,
-    Draft, Durability, Event, Expected, ExportError, ExportedEvent, ExportedReceipt, HeldAgainst,
-    InclusionProof, KeptNotes, KeyFileError, KeyKind, Ledger, LedgerOptions, LedgerOptionsError,
-    LedgerSettings, LedgerStore, LedgerUrl, Links, LogFile, MigrateError, Migrated, NoBundle,
-    OpenLedgerError, OpenWitnessError, Opened, Pending, Provable, Proved, PublicKey,
-    PublicKeyError, ReadLedgerError, Receipt, Rejected, Retention, Said, SqliteLedger, Submission,
-    SystemLogFile, Verification, VerifierKey, VerifierKeyError, Witness, WitnessRefusal,
-};
-#[cfg(feature = "postgres")]
-pub use ledger::{PostgresAddress, PostgresAddressError, PostgresLedger};
 pub use offer::{
     Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult,
     schema_complexity,
@@ -175,9 +159,8 @@ pub use offer::{
 pub use options::{AgentOptions, GuardOptions, GuardOptionsError, ToolsOptions};
 pub use overflow::{OverflowOptions, OverflowOptionsError, OverflowSettings};
 pub use ports::{
-    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Clock, Completion,
-    CompletionError, Embedder, EmbedderError, Lasts, Randomness, RandomnessError, SystemClock,
-    SystemRandomness,
+    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Completion, CompletionError,
+    Embedder, EmbedderError,
 };
 pub use repeated::repetitions;
 pub use replay::{RehearsalPlace, Replay, ReplayChange, SessionPast};
@@ -186,7 +169,7 @@ pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
 pub use sandbox::{Abilities, ConfinedServer, Gap, HeldServer, Sandbox};
 #[cfg(all(feature = "sandbox", target_os = "linux"))]
 pub use sandbox::{run_confined, try_user_namespace};
-pub use scene::{Phase, Requested, Scene, TraceContext, TraceContextError, TrustLevel};
+pub use scene::Scene;
 pub use session::{Session, SessionStart, Surroundings};
 pub use settings::GuardSettings;
 pub use shown_id::ShowId;

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
+use counterfoil_ledger::{AuditOptions, LedgerOptions, LedgerOptionsError};
 use counterfoil_rules::{
     AdmissionOptions, FixationOptions, FixationOptionsError, Settings as RuleSettings,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::audit::AuditOptions;
 use crate::blocklist::{BlocklistOptions, BlocklistOptionsError};
 use crate::cache::ResultCacheOptions;
 use crate::executor::{
@@ -24,7 +24,6 @@ use crate::gate::{
     PolicySettings, ProtectedOptions, ProtectedOptionsError, TrustOptions, TrustOptionsError,
     UtilityOptions, UtilityOptionsError,
 };
-use crate::ledger::{LedgerOptions, LedgerOptionsError};
 use crate::offer::{TafcOptions, ToolFilterOptions};
 use crate::overflow::{OverflowOptions, OverflowOptionsError};
 use crate::retry::{RetryOptions, RetryOptionsError};

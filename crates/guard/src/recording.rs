@@ -1,12 +1,12 @@
 use std::time::Duration;
 
+use counterfoil_ledger::{AppendError, Closed, Draft, Opened};
 use counterfoil_model::{
     Confinement, Digest, SideEffect, Status, ToolErrorCategory, canonical_bytes,
 };
 use serde_json::Value;
 
 use crate::guard::Guard;
-use crate::ledger::{AppendError, Closed, Draft, Opened};
 use crate::session::Session;
 use crate::tool_event::{CallName, Progress, ToolEvent};
 

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use counterfoil_ledger::{Phase, Requested, TrustLevel};
 use counterfoil_model::{ExactValue, Message, Role, Tool, ToolCall, Transcript};
+use counterfoil_redact::without_hidden;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::explained::{deciding_reasons, verdict_word, verdicts_json};
 use crate::gate::Gates;
-use crate::hidden::without_hidden;
-use crate::scene::{Phase, Requested, Scene, TrustLevel};
+use crate::scene::Scene;
 
 /// Surroundings in which a recorded call is judged again.
 #[derive(Debug, Clone, Default)]

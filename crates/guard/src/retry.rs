@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use counterfoil_ledger::Randomness;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::executor::{ToolError, ToolErrorKind};
-use crate::ports::Randomness;
 
 /// `[tools.retry]`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use counterfoil_ledger::{
+    Draft, Event, Ledger, Opened, Phase, ReadLedgerError, Requested, TraceContext, TrustLevel,
+};
 use counterfoil_model::{Arguments, Digest, PermitBasis, Role, Transcript};
 use counterfoil_rules::{
     Corrections, Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
@@ -13,9 +16,8 @@ use crate::cache::{ResultCacheSettings, ToolResultCache};
 use crate::gate::RecentCall;
 use crate::guard::{BeginSessionError, Guard};
 use crate::heard::Heard;
-use crate::ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
 use crate::repeated::remembered;
-use crate::scene::{Phase, Requested, Scene, TraceContext, TrustLevel};
+use crate::scene::Scene;
 use crate::speculation::{SpeculationEngine, SpeculationSettings};
 use crate::timeline::Timeline;
 use crate::toolset::Toolset;

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
+use counterfoil_ledger::{AuditSettings, LedgerSettings};
 use counterfoil_rules::{
     AdmissionSettings, FixationOptions, FixationSettings, Settings as RuleSettings,
 };
 
-use crate::audit::AuditSettings;
 use crate::cache::ResultCacheSettings;
 use crate::executor::{ExecutorOrder, FileSettings, ShellPolicyHandle, WebSettings};
 use crate::filter::FilterSettings;
@@ -12,7 +12,6 @@ use crate::gate::{
     AdversarialSettings, Gates, GatesBuilder, PermissionSettings, PolicySettings,
     ProtectedSettings, ToolDependencyGraph, TrustSettings, UtilitySettings,
 };
-use crate::ledger::LedgerSettings;
 use crate::offer::{TafcOptions, ToolFilterOptions};
 use crate::overflow::OverflowSettings;
 use crate::retry::RetrySettings;

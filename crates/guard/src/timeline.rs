@@ -1,14 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_formats::read_tools;
+use counterfoil_ledger::{Closed, Draft, Event, Ledger, Opened, ReadLedgerError, Rejected};
 use counterfoil_model::{
     Arguments, Catalog, Digest, ExactValue, Format, Gap, Message, Origin, Outcome, RecordedReceipt,
     Role, Status, ToolCall, Transcript,
 };
 use counterfoil_rules::set_feedback_aside;
 use serde_json::Value;
-
-use crate::ledger::{Closed, Draft, Event, Ledger, Opened, ReadLedgerError, Rejected};
 
 /// A session's events as the transcript that rules understand.
 ///

@@ -1,16 +1,14 @@
 use std::sync::Arc;
 
+use counterfoil_ledger::{Opened, Phase, Rejected, TraceContext};
 use counterfoil_model::{Origin, Status, ToolErrorCategory};
+use counterfoil_redact::Redactor;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 use crate::executor::RolledBack;
 use crate::guard::Guard;
-use crate::ledger::{Opened, Rejected};
-use crate::scene::Phase;
-use crate::scene::TraceContext;
 use crate::session::Session;
-use counterfoil_redact::Redactor;
 
 /// So many events wait for a receiver that does not keep up; then it misses the oldest, and is
 /// told how many.
@@ -191,10 +189,9 @@ impl CallName {
     }
 }
 
-impl Rejected {
-    /// What is told of it.
-    pub(crate) fn told(&self) -> ToolEvent {
-        ToolEvent::Rejected { status: self.status, codes: self.codes.clone() }
+impl From<&Rejected> for ToolEvent {
+    fn from(rejected: &Rejected) -> Self {
+        Self::Rejected { status: rejected.status, codes: rejected.codes.clone() }
     }
 }
 

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
+use counterfoil_ledger::Draft;
 use counterfoil_model::{Catalog, Digest};
 use counterfoil_rules::{Admission, AdmissionSettings, CatalogIssue};
 
@@ -8,7 +9,6 @@ use crate::call::CallError;
 use crate::executor::{CompositeExecutor, ErasedToolExecutor, ExecutorId, ToolExecutor, TwoOwners};
 use crate::export::tool_list;
 use crate::guard::Guard;
-use crate::ledger::Draft;
 use crate::session::Session;
 
 /// The tools of a guard at one time: what it lists, and what calls are held against.

@@ -1,3 +1,4 @@
+use counterfoil_ledger::Links;
 use counterfoil_model::{Arguments, ExactValue, PermitBasis, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
@@ -5,7 +6,6 @@ use crate::admitted::call_digest;
 use crate::auditing::Said;
 use crate::call::CallError;
 use crate::guard::Guard;
-use crate::ledger::Links;
 use crate::recording::{Ending, Recorded, Recording};
 use crate::session::{Session, Surroundings};
 

@@ -1,10 +1,10 @@
+use counterfoil_ledger::{AppendError, Draft, ReadLedgerError, Said};
 use counterfoil_model::{Digest, Evidence, Finding, Judgement, Role, Severity, Subject};
 use counterfoil_rules::{Counts, LONGEST_ANSWER, Settings, check, feedback};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::guard::Guard;
-use crate::ledger::{AppendError, Draft, ReadLedgerError, Said};
 use crate::session::Session;
 
 /// What an answer of the agent is worth.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use counterfoil_guard::{Closed, Draft, Ledger, Opened};
+use counterfoil_ledger::{Closed, Draft, Ledger, Opened};
 use counterfoil_model::{
     Arguments, Gap, Message, MessageKind, Outcome, Role, Status, ToolCall, Transcript,
 };

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
-use counterfoil_guard::{Durability, GuardOptions, HostedCall, Substitution, Unread};
+use counterfoil_guard::{GuardOptions, HostedCall, Substitution, Unread};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use counterfoil_ledger::Durability;
 use counterfoil_model::Agent;
 
 use crate::toolbox;

@@ -2,12 +2,14 @@
 //!
 //! [`Redactor`] finds the words with which secrets begin in one pass, tries the pattern that
 //! belongs to a word only where the word stands, and lets a check decide. The patterns are a
-//! table: `table.rs`.
+//! table: `table.rs`. What a model thinks beside a call is nobody's but its own:
+//! [`without_hidden`].
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod accept;
 mod columns;
 mod disguise;
+mod hidden;
 mod home;
 mod names;
 mod pattern;
@@ -22,6 +24,7 @@ use std::path::Path;
 use counterfoil_model::ExactValue;
 use serde_json::Value;
 
+pub use hidden::{HIDDEN, is_hidden, names_hidden, take_hidden_out, without_hidden};
 pub use pattern::SecretCategory;
 
 use home::Home;

@@ -90,7 +90,7 @@ pub mod offer {
 
 /// What did happen: events, receipts and what proves them.
 pub mod ledger {
-    pub use counterfoil_guard::{
+    pub use counterfoil_ledger::{
         AppendError, Approved, Checkpoint, Closed, ConsistencyProof, Draft, Durability, Event,
         Expected, ExportedReceipt, InclusionProof, Ledger, LedgerOptions, LedgerSettings,
         LedgerStore, Opened, Pending, PublicKey, ReadLedgerError, Receipt, Rejected, Said,
@@ -101,7 +101,7 @@ pub mod ledger {
 
 /// The audit log: a line for every call, each bound to the one before.
 pub mod audit {
-    pub use counterfoil_guard::{
+    pub use counterfoil_ledger::{
         AuditEntry, AuditFilter, AuditLog, AuditOptions, AuditResult, AuditSettings, AuditStats,
         AuditVerification, tail_audit, verify_audit,
     };

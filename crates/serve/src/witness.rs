@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use counterfoil_guard::{Witness, WitnessRefusal};
+use counterfoil_ledger::{Witness, WitnessRefusal};
 use counterfoil_model::Digest;
 use counterfoil_providers::{Connector, causes};
 use http_body_util::{BodyExt as _, Full, Limited};

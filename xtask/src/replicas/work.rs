@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use anyhow::{Context as _, Result, ensure};
-use counterfoil_guard::{
+use counterfoil_ledger::{
     AppendError, Draft, Durability, Ledger, LedgerSettings, LedgerUrl, SystemClock,
     SystemRandomness,
 };

@@ -5,10 +5,11 @@ use anyhow::{Context as _, Result};
 use super::{Complaint, House};
 
 /// The floors, from the ground. A crate may use only what is on a lower floor.
-const FLOORS: [&[&str]; 7] = [
+const FLOORS: [&[&str]; 8] = [
     &["model", "shell"],
     &["formats", "record", "redact"],
     &["rules", "judge", "report"],
+    &["ledger"],
     &["guard"],
     &["providers"],
     &["hooks", "serve", "agent"],

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use counterfoil_guard::{
+use counterfoil_ledger::{
     AuditEntry, AuditLog, AuditResult, AuditSettings, Draft, ExitCode, Ledger, LedgerSettings,
 };
 use counterfoil_model::ToolErrorCategory;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use counterfoil_guard::{
+use counterfoil_ledger::{
     Bundle, BundleMark, BundleVerification, Draft, Ledger, LedgerSettings, Provable,
 };
 use counterfoil_model::{Digest, canonical_bytes};
@@ -278,7 +278,8 @@ fn by_no_key(note: &str) -> String {
         "{}\nAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
         said.rsplit_once('\n').unwrap().0
     );
-    let key = counterfoil_guard::PublicKey::from_bytes(std::array::from_fn(|at| u8::from(at == 0)));
+    let key =
+        counterfoil_ledger::PublicKey::from_bytes(std::array::from_fn(|at| u8::from(at == 0)));
     let verifier = key.verifier_key(name);
     let short = verifier.split('+').nth(1).unwrap();
     let short = u32::from_str_radix(short, 16).unwrap().to_be_bytes();
@@ -679,7 +680,7 @@ fn keys_from_elsewhere() {
         use base64::Engine as _;
         base64::engine::general_purpose::STANDARD.decode(first).unwrap()
     };
-    let first = counterfoil_guard::PublicKey::from_bytes(first.try_into().unwrap()).fingerprint();
+    let first = counterfoil_ledger::PublicKey::from_bytes(first.try_into().unwrap()).fingerprint();
     // One that came after what is signed vouches for nothing in it.
     ledger.rotate_key().unwrap();
     let later = ledger.public_key().fingerprint();

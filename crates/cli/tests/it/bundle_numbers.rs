@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use counterfoil_guard::{Bundle, Draft, Ledger, LedgerSettings, Provable};
+use counterfoil_ledger::{Bundle, Draft, Ledger, LedgerSettings, Provable};
 use counterfoil_model::Digest;
 use serde_json::{Value, json};
 

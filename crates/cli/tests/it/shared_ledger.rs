@@ -1,6 +1,6 @@
 //! The ledger on PostgreSQL, from the command line: moved there, written, read, verified.
 
-#[path = "../../../guard/tests/it/ledger/postgres/server.rs"]
+#[path = "../../../ledger/tests/it/ledger/postgres/server.rs"]
 #[expect(dead_code, clippy::panic, reason = "the tests of the ledger use all of it")]
 mod server;
 

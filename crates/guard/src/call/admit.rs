@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
+use counterfoil_ledger::Requested;
 use counterfoil_model::{Catalog, ToolCall, ToolErrorCategory};
+use counterfoil_redact::without_hidden;
 use counterfoil_rules::CallReport;
 
 use crate::admitted::Admitted;
@@ -8,8 +10,7 @@ use crate::executor::ErasedToolExecutor as _;
 use crate::gate::{GateId, Reason};
 use crate::guard::Guard;
 use crate::heard::Seen;
-use crate::hidden::without_hidden;
-use crate::scene::{Requested, Scene};
+use crate::scene::Scene;
 use crate::session::Session;
 use crate::toolset::Toolset;
 

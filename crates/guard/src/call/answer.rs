@@ -1,3 +1,4 @@
+use counterfoil_ledger::{AppendError, Draft, RandomnessError, ReadLedgerError, Receipt};
 use counterfoil_model::{Digest, Status, ToolErrorCategory};
 use counterfoil_rules::Issue;
 use serde::Serialize;
@@ -10,8 +11,6 @@ use crate::executor::ShellOutputEnvelope;
 use crate::filter::FilterConfidence;
 use crate::gate::Question;
 use crate::guard::Guard;
-use crate::ledger::{AppendError, Draft, ReadLedgerError, Receipt};
-use crate::ports::RandomnessError;
 use crate::recording::Recorded;
 use crate::session::Session;
 
@@ -78,7 +77,7 @@ pub enum CallError {
     ResultNotRecorded(#[source] AppendError),
     /// The audit log could not be written.
     #[error("the audit log cannot be written, so the result is withheld: {0}")]
-    NotAudited(#[source] crate::audit::AppendAuditError),
+    NotAudited(#[source] counterfoil_ledger::AppendAuditError),
     /// No id could be made.
     #[error(transparent)]
     NoRandomness(RandomnessError),

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use counterfoil_ledger::Requested;
 use counterfoil_model::{Arguments, Code, ToolCall};
 use counterfoil_rules::{Issue, IssueSeverity};
 
 use crate::admitted::Admitted;
 use crate::guard::Guard;
-use crate::scene::Requested;
 use crate::session::Session;
 use crate::toolset::Toolset;
 

@@ -14,12 +14,12 @@ mod open;
 mod reformat;
 mod reject;
 
+use counterfoil_ledger::Links;
 use counterfoil_model::ToolCall;
+use counterfoil_redact::take_hidden_out;
 
 use crate::auditing::Said;
 use crate::guard::Guard;
-use crate::hidden::taken_out;
-use crate::ledger::Links;
 use crate::session::{Session, Surroundings};
 
 use judge::Ruling;
@@ -45,7 +45,7 @@ impl Guard {
         call: ToolCall,
         mut around: Surroundings,
     ) -> Result<Answer, CallError> {
-        let (call, only_thought) = taken_out(call);
+        let (call, only_thought) = take_hidden_out(call);
         let tools = self.toolset();
         self.list_tools(session, &tools).await?;
         let held = session.hold(self, &around);

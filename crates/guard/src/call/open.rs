@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use counterfoil_ledger::{AppendError, Links, Opened, RandomnessError};
 use counterfoil_model::{Digest, ExactValue, ExecutionId, PermitBasis, ToolCall};
 
 use super::CallError;
@@ -10,8 +11,6 @@ use crate::admitted::Admitted;
 use crate::approve::approval_used;
 use crate::gate::{Clearance, GateId, Reason};
 use crate::guard::Guard;
-use crate::ledger::{AppendError, Links, Opened};
-use crate::ports::RandomnessError;
 use crate::recording::Recording;
 use crate::scene::Scene;
 use crate::session::Session;

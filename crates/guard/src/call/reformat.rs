@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use counterfoil_ledger::Requested;
 use counterfoil_model::{Arguments, Code, ExactValue, ToolCall, ToolErrorCategory};
 use serde_json::Value;
 use tokio::time::timeout;
@@ -13,7 +14,6 @@ use crate::admitted::Admitted;
 use crate::executor::classify_report;
 use crate::guard::Guard;
 use crate::ports::Completion;
-use crate::scene::Requested;
 use crate::session::Session;
 use crate::toolset::Toolset;
 

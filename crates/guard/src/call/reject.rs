@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use counterfoil_ledger::{Draft, Opened, Rejected};
 use counterfoil_model::{ExactValue, Status, ToolErrorCategory};
 use counterfoil_rules::{Corrections, Ending, last_rejection_text, rejection_text};
 use serde_json::{Value, json};
@@ -12,7 +13,6 @@ use crate::auditing::Said;
 use crate::executor::{ToolErrorFeedback, classify_report};
 use crate::gate::Question;
 use crate::guard::Guard;
-use crate::ledger::{Draft, Opened, Rejected};
 use crate::scene::Scene;
 use crate::session::Session;
 
@@ -175,7 +175,7 @@ impl Guard {
         let draft = Draft::Rejected(rejected.clone());
         let written = self.ledger().append(session.id(), draft, Vec::new()).await;
         session.note(written.map_err(CallError::NotRecorded)?, Vec::new());
-        self.tell(session, &rejected.call, || rejected.told());
+        self.tell(session, &rejected.call, || rejected.into());
         self.audit_rejected(session, rejected, said).map_err(CallError::NotAudited)
     }
 }

@@ -1,9 +1,9 @@
+use counterfoil_ledger::Egress;
 use counterfoil_model::{Confinement, SideEffect, ToolErrorCategory};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{ExitCause, ToolError};
-use crate::audit::Egress;
 
 /// What a tool gave back. A command that ran and ended badly is an output too: its failure is in
 /// `failure`, and what it printed is kept.

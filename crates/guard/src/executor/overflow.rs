@@ -1,3 +1,4 @@
+use counterfoil_ledger::Ledger;
 use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 
@@ -5,7 +6,6 @@ use super::number::whole;
 use super::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::ledger::Ledger;
 use crate::scene::Scene;
 
 /// The tool.

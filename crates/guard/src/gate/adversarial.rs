@@ -2,14 +2,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use counterfoil_ledger::Phase;
 use counterfoil_model::ExactValue;
+use counterfoil_redact::Redactor;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::admitted::Admitted;
 use crate::ports::CompletionError;
-use crate::scene::{Phase, Scene};
-use counterfoil_redact::Redactor;
+use crate::scene::Scene;
 
 /// `[tools.adversarial_policy]`: a separate model holds each call against policies in plain
 /// language, once nothing else denies it.

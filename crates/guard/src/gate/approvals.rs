@@ -2,11 +2,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use counterfoil_ledger::{Clock, Lasts, Ledger};
 use counterfoil_model::{Digest, PermitBasis};
 
 use super::verdict::Question;
-use crate::ledger::Ledger;
-use crate::ports::{Approval, Clock, Lasts};
+use crate::ports::Approval;
 
 /// What people agreed to: in this process, and ahead of a call in the ledger.
 ///

@@ -1,3 +1,4 @@
+use counterfoil_ledger::Opened;
 use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::Value;
 
@@ -6,7 +7,6 @@ use super::repetition;
 use crate::auditing::{Said, reason_in};
 use crate::call::CallError;
 use crate::guard::Guard;
-use crate::ledger::Opened;
 use crate::recording::{Ending, Recording};
 use crate::session::{Session, Surroundings};
 use crate::shown_id::ShowId;

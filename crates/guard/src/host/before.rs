@@ -1,3 +1,4 @@
+use counterfoil_ledger::{APPROVAL_REQUIRED, AppendError, Opened, Rejected};
 use counterfoil_model::{
     Digest, ExactValue, PermitBasis, Status, Tool, ToolCall, ToolErrorCategory,
 };
@@ -9,7 +10,6 @@ use crate::auditing::Said;
 use crate::call::CallError;
 use crate::gate::{GateId, Gates, Judged, Question, Reason, combine};
 use crate::guard::{BeginSessionError, Guard};
-use crate::ledger::{APPROVAL_REQUIRED, AppendError, Opened, Rejected};
 use crate::recording::Recording;
 use crate::scene::Scene;
 use crate::session::{Session, SessionStart, Surroundings};

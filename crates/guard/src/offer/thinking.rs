@@ -1,10 +1,9 @@
 //! Room to think in schemas that are hard to fill in (think-augmented function calling).
 
+use counterfoil_redact::{HIDDEN, is_hidden};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-
-use crate::hidden::{HIDDEN, is_hidden};
 
 /// `[tools.tafc]`: whether a model is given room to think in a schema that is hard to fill in. What
 /// it writes there nobody else sees: it ends before the call is admitted.

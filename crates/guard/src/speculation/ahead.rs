@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
+use counterfoil_ledger::{Links, Requested, TrustLevel};
 use counterfoil_model::{Status, ToolCall};
+use counterfoil_redact::take_hidden_out;
 use futures_util::future::{AbortHandle, Abortable};
 
 use super::engine::{Ahead, Outcome, Running};
@@ -10,9 +12,7 @@ use crate::cache::{CacheKey, CachedResult, is_cacheable};
 use crate::executor::ErasedToolExecutor as _;
 use crate::gate::{Clearance, Decision, Judged};
 use crate::guard::Guard;
-use crate::hidden::taken_out;
-use crate::ledger::Links;
-use crate::scene::{Requested, Scene, TrustLevel};
+use crate::scene::Scene;
 use crate::session::{Session, Surroundings};
 
 /// What became of a call that ran ahead of the one that is made now.
@@ -42,7 +42,7 @@ impl Guard {
         if !engine.guesses(guess) || tokio::runtime::Handle::try_current().is_err() {
             return;
         }
-        let (call, only_thought) = taken_out(call);
+        let (call, only_thought) = take_hidden_out(call);
         if only_thought {
             return;
         }

@@ -5,16 +5,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    AppendError, Approval, ApprovalReply, ApprovalRequest, Approver, AuditFiles, BoxFuture,
-    CitationFault, Draft, Durability, FullText, FunctionExecutor, Guard, GuardSettings,
-    LedgerSettings, PersonsDecision, Reading, SessionStart, ShowId, StateFolder, Surroundings,
-    ToolError, ToolOutput, TrustLevel,
+    Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, CitationFault, FullText,
+    FunctionExecutor, Guard, GuardSettings, PersonsDecision, SessionStart, ShowId, StateFolder,
+    Surroundings, ToolError, ToolOutput,
+};
+use counterfoil_ledger::{
+    AppendError, AuditFiles, Draft, Durability, LedgerSettings, LedgerUrl, Reading, TrustLevel,
 };
 use counterfoil_model::{PermitBasis, Role, Status, ToolErrorCategory};
 use serde_json::{Value, json};
 
 use crate::desk::{NOW, StillClock, call, cancel, run, session, shop, tool, wait};
-use crate::ledger::stores;
+use crate::server::Server;
 
 /// Status, category and codes of one call.
 #[track_caller]
@@ -324,15 +326,28 @@ fn a_refusal_stands_until_somebody_agrees() {
 /// Of people who decide on a call at once, in whichever process, one does.
 #[test]
 fn a_call_is_decided_on_once() {
-    for store in stores() {
+    let server = shared();
+    let shared = server.as_ref().map(|server| LedgerUrl::new(server.schema("decisions")));
+    for url in std::iter::once(None).chain(shared.map(Some)) {
         let folder = tempfile::tempdir().unwrap();
         let guard = || {
-            let ledger = LedgerSettings { url: store.url(), ..LedgerSettings::default() };
+            let ledger = LedgerSettings { url: url.clone(), ..LedgerSettings::default() };
             let guard = Guard::builder().state(StateFolder::at(folder.path()));
             let guard = guard.settings(GuardSettings { ledger, ..GuardSettings::default() });
             guard.executor(cancel().asking("it cannot be undone")).build().unwrap()
         };
         decided_on_once(&guard(), &guard());
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
+fn shared() -> Option<Server> {
+    match Server::start(&["fsync=off"]) {
+        Ok(server) => Some(server),
+        Err(why) => {
+            eprintln!("SKIPPED: a decision was not tried on PostgreSQL: {why}");
+            None
+        }
     }
 }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use counterfoil_guard::{
-    BuildGuardError, CallError, Draft, Durability, FunctionExecutor, Guard, GuardSettings, ORDER,
-    OnFailure, StateFolder, Surroundings, ToolError,
+    BuildGuardError, CallError, FunctionExecutor, Guard, GuardSettings, ORDER, StateFolder,
+    Surroundings, ToolError,
 };
+use counterfoil_ledger::{Draft, Durability, OnFailure};
 use counterfoil_model::Status;
 use serde_json::{Value, json};
 use tempfile::TempDir;

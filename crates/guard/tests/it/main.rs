@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod answer_judge;
-mod audit;
 mod blocklist;
 mod cache;
 mod chain;
@@ -21,7 +20,6 @@ mod function;
 mod gates;
 mod host;
 mod in_force;
-mod ledger;
 mod live;
 mod numbers;
 mod offer;
@@ -29,6 +27,9 @@ mod offer_pages;
 mod overflow;
 mod reformat;
 mod retry;
+#[path = "../../../ledger/tests/it/ledger/postgres/server.rs"]
+#[expect(dead_code, clippy::disallowed_methods, reason = "the tests of the ledger use all of it")]
+mod server;
 mod shell;
 mod shell_chain;
 mod speculation;

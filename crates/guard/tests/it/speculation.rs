@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    AuditEntry, AuditFiles, AuditStats, CallStats, Draft, DynExecutor, ErasedToolExecutor,
-    FunctionExecutor, Guard, GuardOptions, Guess, Reading, Receipt, Session, StateFolder,
-    Surroundings, ToolError, TrustLevel,
+    CallStats, DynExecutor, ErasedToolExecutor, FunctionExecutor, Guard, GuardOptions, Guess,
+    Session, StateFolder, Surroundings, ToolError,
 };
+use counterfoil_ledger::{AuditEntry, AuditFiles, AuditStats, Draft, Reading, Receipt, TrustLevel};
 use counterfoil_model::{Effects, Origin, Status, Tool};
 use serde_json::{Value, json};
 use tokio::time::sleep;

@@ -1,4 +1,4 @@
-use counterfoil_guard::{AuditFiles, tail_audit};
+use counterfoil_ledger::{AuditFiles, tail_audit};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
-use counterfoil_guard::{
+use counterfoil_guard::{export, recorded_transcript};
+use counterfoil_ledger::{
     AuditFiles, AuditFilter, AuditProblem, AuditResult, Ledger, LedgerSettings, OpenLedgerError,
-    ReadAuditError, Retention, SystemClock, SystemRandomness, export, recorded_transcript,
-    verify_audit,
+    ReadAuditError, Retention, SystemClock, SystemRandomness, verify_audit,
 };
 use counterfoil_model::ToolErrorCategory;
 

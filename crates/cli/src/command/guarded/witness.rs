@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use counterfoil_guard::{KeyKind, SystemClock, SystemRandomness, VerifierKey, Witness};
+use counterfoil_ledger::{KeyKind, SystemClock, SystemRandomness, VerifierKey, Witness};
 use counterfoil_serve::serve_witness;
 use tokio::net::TcpListener;
 

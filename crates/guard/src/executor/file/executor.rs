@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use counterfoil_ledger::TrustLevel;
 use counterfoil_model::{Tool, ToolErrorCategory};
 
 use super::TOOLS;
@@ -11,7 +12,7 @@ use crate::admitted::Admitted;
 use crate::executor::FileSettings;
 use crate::executor::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::scene::{Scene, TrustLevel};
+use crate::scene::Scene;
 
 /// Reads, writes, lists and searches files beneath the workspace.
 ///

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use counterfoil_ledger::TrustLevel;
 use counterfoil_model::{Tool, ToolErrorCategory};
 use counterfoil_shell::Script;
 use rustix::process::{Gid, Uid};
@@ -29,7 +30,7 @@ use crate::executor::{
 };
 use crate::gate::{ByApproval, ByPolicy, Permit};
 use crate::sandbox::{Gap, Limits, Room, Sandbox};
-use crate::scene::{Scene, TrustLevel};
+use crate::scene::Scene;
 use crate::tool_event::Progress;
 
 /// Runs shell commands with Bash.

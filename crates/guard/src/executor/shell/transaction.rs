@@ -7,13 +7,14 @@ mod snapshot;
 
 use std::path::{Path, PathBuf};
 
+use counterfoil_ledger::Requested;
 use counterfoil_model::Digest;
 use counterfoil_shell::{Script, WordKind};
 use serde::{Deserialize, Serialize};
 
 use crate::executor::settings::TransactionSettings;
 use crate::executor::{RolledBack, ToolError};
-use crate::scene::{Requested, Scene};
+use crate::scene::Scene;
 
 pub use hosted::{NoSnapshot, snapshot_after, snapshot_before};
 pub use restore::{SinceChanged, UndoError, has_snapshot, undo_snapshot};

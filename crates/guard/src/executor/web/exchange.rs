@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::pin::pin;
 
+use counterfoil_ledger::Egress;
 use counterfoil_model::ToolErrorCategory;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::{Bytes, Incoming};
@@ -18,7 +19,6 @@ use url::{Host, Url};
 
 use super::body::Unpacked;
 use super::target::{Target, blocked};
-use crate::audit::Egress;
 use crate::executor::{ToolError, classify_io};
 
 /// What the head of an answer may take, in bytes.

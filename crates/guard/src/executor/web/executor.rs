@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use counterfoil_ledger::{Egress, Requested, TrustLevel};
 use counterfoil_model::{Effects, Origin, SideEffect, Tool, ToolErrorCategory};
 use serde_json::{Value, json};
 use url::Url;
@@ -11,13 +12,12 @@ use super::markdown::markdown;
 use super::resolve::{Resolver, SystemResolver};
 use super::target::Target;
 use crate::admitted::Admitted;
-use crate::audit::Egress;
 use crate::executor::WebSettings;
 use crate::executor::{
     ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput, classify_http_status,
 };
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::scene::{Requested, Scene, TrustLevel};
+use crate::scene::Scene;
 
 /// The tools.
 const FETCH: &str = "fetch";

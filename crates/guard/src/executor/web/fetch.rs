@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use counterfoil_ledger::Egress;
 use counterfoil_model::ToolErrorCategory;
 use hyper::header;
 use tokio_rustls::TlsConnector;
@@ -12,7 +13,6 @@ use super::exchange::{Answered, exchange, leads_elsewhere};
 use super::resolve::Resolver;
 use super::target::{Target, blocked};
 use super::tls::{TlsError, trusted_tls};
-use crate::audit::Egress;
 use crate::executor::ToolError;
 use crate::executor::WebSettings;
 

@@ -316,12 +316,12 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
 
+    use counterfoil_ledger::{Phase, Requested, TrustLevel};
     use counterfoil_model::{Arguments, Code};
     use counterfoil_rules::{Issue, IssueSeverity};
     use serde_json::json;
 
     use super::*;
-    use crate::scene::{Phase, Requested, TrustLevel};
 
     /// What admission suspects (unknown paths, values from nowhere) travels with the call as
     /// warnings; the same call is judged the same with and without them.

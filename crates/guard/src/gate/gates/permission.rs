@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use counterfoil_ledger::Phase;
 use serde_json::Value;
 
 use crate::admitted::Admitted;
@@ -7,7 +8,7 @@ use crate::executor::{ErasedToolExecutor, ShellPolicyHandle};
 use crate::gate::permission::{Action, PermissionSettings};
 use crate::gate::spelling::{Spelled, of_line};
 use crate::gate::{Gate, GateId, Question, Reason, Verdict};
-use crate::scene::{Phase, Scene};
+use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("permission");
 

@@ -1,8 +1,10 @@
+use counterfoil_ledger::Requested;
+
 use crate::admitted::Admitted;
 use crate::cache::may_write;
 use crate::gate::utility::UtilitySettings;
 use crate::gate::{Gate, GateId, Reason, Verdict};
-use crate::scene::{Requested, Scene};
+use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("utility");
 

@@ -1,10 +1,9 @@
 use std::collections::BTreeMap;
 
+use counterfoil_ledger::{Phase, TrustLevel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use crate::scene::{Phase, TrustLevel};
 
 /// `[tools.policy]`: rules about which calls may run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,3 +1,4 @@
+use counterfoil_ledger::{Phase, TrustLevel};
 use globset::{GlobSet, GlobSetBuilder};
 use regex::Regex;
 
@@ -6,7 +7,6 @@ use super::options::{Effect, PolicyRule};
 use crate::gate::mentioned::Named;
 use crate::gate::overlap::may_mean;
 use crate::gate::pattern::{self, Over, Pattern, PatternError, glob};
-use crate::scene::{Phase, TrustLevel};
 
 /// A rule whose patterns are compiled; all but its tool and `args_match`, which are matched for
 /// all rules at once.

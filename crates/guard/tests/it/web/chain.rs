@@ -1,9 +1,10 @@
 //! The whole chain: what the audit log says about the network, and where a call came from.
 
 use counterfoil_guard::{
-    AuditFiles, FileExecutor, FileOptions, Guard, GuardOptions, SessionStart, StateFolder,
-    Surroundings, ToolsOptions, tail_audit,
+    FileExecutor, FileOptions, Guard, GuardOptions, SessionStart, StateFolder, Surroundings,
+    ToolsOptions,
 };
+use counterfoil_ledger::{AuditFiles, tail_audit};
 use counterfoil_model::{Role, Status};
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use counterfoil_guard::{ExportedReceipt, PublicKey};
+use counterfoil_ledger::{ExportedReceipt, PublicKey};
 use hyper::Method;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Closed, Draft, Links, Opened, Phase, Requested, TrustLevel};
+use counterfoil_ledger::{Closed, Draft, Links, Opened, Phase, Requested, TrustLevel};
 use counterfoil_model::{Digest, ExecutionId, Origin, PermitBasis, Status};
 use serde_json::json;
 

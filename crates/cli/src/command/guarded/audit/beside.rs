@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use counterfoil_guard::{AuditFiles, AuditVerification, Draft, Ledger, Reading};
+use counterfoil_ledger::{AuditFiles, AuditVerification, Draft, Ledger, Reading};
 use serde_json::{Value, json};
 
 use super::answer::{Mark, counted};

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Args, ValueEnum};
-use counterfoil_guard::{
+use counterfoil_ledger::{
     Bundle, BundleError, BundleMark, BundleVerification, LedgerSettings, NoBundle, Provable,
     PublicKey, Receipt,
 };

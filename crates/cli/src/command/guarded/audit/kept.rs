@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use counterfoil_guard::{Checkpoint, KeptNotes, Ledger, PublicKey};
+use counterfoil_ledger::{Checkpoint, KeptNotes, Ledger, PublicKey};
 
 use super::answer::{Mark, counted};
 use crate::exit::Complaint;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use counterfoil_guard::{
+use counterfoil_ledger::{
     AuditFiles, AuditFilter, AuditLine, AuditProblem, AuditResult, ExitCode, Reading, tail_audit,
 };
 use counterfoil_report::{shorten, visible};

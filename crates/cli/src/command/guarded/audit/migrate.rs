@@ -3,7 +3,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use clap::Args;
-use counterfoil_guard::{
+use counterfoil_ledger::{
     Ledger, LedgerSettings, LedgerUrl, MigrateError, SystemClock, SystemRandomness,
 };
 

@@ -1,6 +1,6 @@
 //! The ledger beside the audit log.
 
-use counterfoil_guard::{Checkpoint, Expected, HeldAgainst, PublicKey, Verification};
+use counterfoil_ledger::{Checkpoint, Expected, HeldAgainst, PublicKey, Verification};
 use serde_json::{Value, json};
 
 use super::answer::{Mark, counted};

@@ -1,7 +1,7 @@
 use std::io::{self, Write as _};
 
 use comfy_table::{CellAlignment, Table, presets};
-use counterfoil_guard::{AuditFiles, AuditFilter, AuditResult, AuditStats, Reading};
+use counterfoil_ledger::{AuditFiles, AuditFilter, AuditResult, AuditStats, Reading};
 use counterfoil_report::visible;
 use jiff::Timestamp;
 

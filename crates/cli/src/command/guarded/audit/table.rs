@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::Context as _;
-use counterfoil_guard::{AuditFiles, AuditFilter, AuditLine, AuditResult, ExitCode, Reading};
+use counterfoil_ledger::{AuditFiles, AuditFilter, AuditLine, AuditResult, ExitCode, Reading};
 use jiff::Timestamp;
 
 use super::problem_line;

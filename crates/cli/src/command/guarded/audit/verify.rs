@@ -2,7 +2,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::Args;
-use counterfoil_guard::{
+use counterfoil_ledger::{
     AuditHead, AuditVerification, Checkpoint, Compared, Expected, Ledger, LedgerSettings,
     OpenLedgerError, PublicKey, VerifierKey, verify_audit,
 };

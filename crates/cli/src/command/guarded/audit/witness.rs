@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use counterfoil_guard::{
+use counterfoil_ledger::{
     Checkpoint, Ledger, LedgerSettings, ReadLedgerError, Submission, VerifierKey,
 };
 use counterfoil_serve::{WitnessAnswer, ask_witness, latest_witnessed};

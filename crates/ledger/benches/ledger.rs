@@ -1,0 +1,211 @@
+//! What the ledger costs, beside what the same bytes cost without it: appends beside a bare write
+//! and sync, groups beside bare inserts and bare digests, verification, look-up.
+#![expect(clippy::unwrap_used, reason = "a bench may fail")]
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use counterfoil_ledger::{
+    Closed, Draft, Durability, Expected, Ledger, LedgerSettings, Links, Opened, Phase, Requested,
+    SystemClock, SystemRandomness, TrustLevel,
+};
+use counterfoil_model::{Digest, ExecutionId, Origin, PermitBasis, Status, canonical_bytes_of};
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use rusqlite::Connection;
+use serde_json::json;
+use tempfile::TempDir;
+
+fn main() {
+    divan::main();
+}
+
+/// In one sample of what is done many at a time.
+const EVENTS: u32 = 40_000;
+
+/// Open and close of one execution, written before each call returns.
+#[divan::bench(sample_count = 500, sample_size = 10)]
+fn open_and_close_under_os(bencher: Bencher) {
+    let (_folder, ledger) = ledger(Durability::Os);
+    let number = AtomicU32::new(0);
+    bencher.bench_local(|| execute(&ledger, number.fetch_add(1, Ordering::Relaxed)));
+}
+
+/// One event of some 900 bytes, written and synced, as often as it is.
+#[divan::bench(sample_count = 200, sample_size = 1)]
+fn one_event_under_full(bencher: Bencher) {
+    let (_folder, ledger) = ledger(Durability::Full);
+    let number = AtomicU32::new(0);
+    bencher.bench_local(|| {
+        let id = id(number.fetch_add(1, Ordering::Relaxed));
+        ledger.open_execution("s", opened(&id), None).wait().unwrap()
+    });
+}
+
+/// The same bytes into a file of their own: what `full` is held against.
+#[divan::bench(sample_count = 200, sample_size = 1)]
+fn one_bare_write_and_sync(bencher: Bencher) {
+    let folder = TempDir::new().unwrap();
+    let mut file = std::fs::File::create(folder.path().join("bare")).unwrap();
+    let bytes = vec![b'x'; 900];
+    bencher.bench_local(|| {
+        file.write_all(&bytes).unwrap();
+        file.sync_data().unwrap();
+    });
+}
+
+/// Many executions under way at once, from two threads, each group signed and synced.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn events_under_batch(bencher: Bencher) {
+    const EXECUTIONS: u32 = EVENTS / 4;
+    let (_folder, ledger) = ledger(Durability::Batch);
+    let number = AtomicU32::new(0);
+    bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut under_way = Vec::new();
+                    for _ in 0..EXECUTIONS {
+                        let id = id(number.fetch_add(1, Ordering::Relaxed));
+                        under_way.push(ledger.open_execution("s", opened(&id), None));
+                        let (draft, result) = close(&id);
+                        under_way.push(ledger.append("s", draft, vec![result]));
+                    }
+                    under_way.into_iter().for_each(|pending| drop(pending.wait().unwrap()));
+                });
+            }
+        });
+    });
+}
+
+/// The same number of rows of the same bytes into one bare SQLite table, in groups of the same
+/// size with one sync each: what `batch` is held against.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn bare_inserts_in_groups(bencher: Bencher) {
+    const GROUP: u32 = 4096;
+    let folder = TempDir::new().unwrap();
+    let connection = Connection::open(folder.path().join("bare.db")).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+             CREATE TABLE bare (seq INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT",
+        )
+        .unwrap();
+    let bytes = vec![b'x'; 900];
+    bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
+        for start in (0..EVENTS).step_by(GROUP as usize) {
+            connection.execute_batch("BEGIN").unwrap();
+            for _ in start..EVENTS.min(start + GROUP) {
+                connection
+                    .prepare_cached("INSERT INTO bare (body) VALUES (?1)")
+                    .unwrap()
+                    .execute([&bytes])
+                    .unwrap();
+            }
+            connection.execute_batch("COMMIT").unwrap();
+        }
+    });
+}
+
+/// The canonical bytes of as many events and their digests, on one core: what no ledger can do
+/// without.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn bare_canonical_bytes_and_digests(bencher: Bencher) {
+    let opened = Draft::Opened(opened(&id(1)));
+    bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
+        for _ in 0..EVENTS {
+            let bytes = canonical_bytes_of(black_box(&opened)).unwrap();
+            black_box(Digest::of_bytes(&bytes));
+        }
+    });
+}
+
+/// Chain, tree, columns, counters, signatures and stored results.
+#[divan::bench(sample_count = 5, sample_size = 1)]
+fn verification(bencher: Bencher) {
+    const EXECUTIONS: u32 = 50_000;
+    let (_folder, ledger) = ledger(Durability::Os);
+    (0..EXECUTIONS).for_each(|number| execute(&ledger, number));
+    bencher.counter(ItemsCount::new(2 * EXECUTIONS)).bench_local(|| {
+        let found = ledger.verify(&Expected::default(), &mut |_| {}).unwrap();
+        assert!(found.holds());
+    });
+}
+
+#[divan::bench]
+fn look_up(bencher: Bencher) {
+    let (_folder, ledger) = ledger(Durability::Os);
+    (0..10_000).for_each(|number| execute(&ledger, number));
+    let number = AtomicU32::new(0);
+    bencher.bench_local(|| {
+        let id = id(number.fetch_add(7919, Ordering::Relaxed) % 10_000);
+        black_box(ledger.receipt(&id).unwrap().unwrap())
+    });
+}
+
+fn ledger(durability: Durability) -> (TempDir, Ledger) {
+    let folder = TempDir::new().unwrap();
+    let settings = LedgerSettings { durability, ..LedgerSettings::default() };
+    let clock = Arc::new(SystemClock::default());
+    let path = folder.path().join("ledger.db");
+    let (ledger, _) = Ledger::open(&path, settings, clock, Arc::new(SystemRandomness)).unwrap();
+    (folder, ledger)
+}
+
+fn execute(ledger: &Ledger, number: u32) {
+    let id = id(number);
+    ledger.open_execution("s", opened(&id), None).wait().unwrap();
+    let (draft, result) = close(&id);
+    ledger.append("s", draft, vec![result]).wait().unwrap();
+}
+
+fn id(number: u32) -> String {
+    ExecutionId::format("read_file", 1_735_000_000_000 + u64::from(number), number)
+}
+
+fn opened(execution_id: &str) -> Opened {
+    let arguments = json!({ "path": "notes/a.md", "lines": [1, 20] });
+    Opened {
+        execution_id: execution_id.to_owned(),
+        tool: "read_file".to_owned(),
+        origin: Origin::Builtin,
+        emitted_tool: None,
+        call_id: "call_1".to_owned(),
+        caller_id: None,
+        phase: Phase::Executor,
+        requested: Requested::ByModel,
+        model: Some("a-model".to_owned()),
+        emitted_digest: Digest::of_bytes(b"{}"),
+        arguments_digest: Digest::of_bytes(b"{}"),
+        arguments: arguments.into(),
+        permit: PermitBasis::Policy { rules: vec!["reading".to_owned()] },
+        trust: TrustLevel::Provisional,
+        started_at: 1_735_999_999_123,
+        trace: None,
+        links: Links::default(),
+        warnings: Vec::new(),
+        emitted_arguments: None,
+    }
+}
+
+fn close(execution_id: &str) -> (Draft, Vec<u8>) {
+    let result = format!("what {execution_id} gave").into_bytes();
+    let digest = Digest::of_bytes(&result);
+    let closed = Closed {
+        execution_id: execution_id.to_owned(),
+        status: Status::Completed,
+        category: None,
+        exit_code: Some(0),
+        truncated: false,
+        kept_whole: false,
+        attempts: 1,
+        ended_at: 1_735_999_999_163,
+        duration_us: 39_500,
+        raw_digest: digest,
+        recorded_digest: digest,
+        side_effects: Vec::new(),
+        confinement: None,
+    };
+    (Draft::Closed(closed), result)
+}

@@ -1,0 +1,68 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Durability;
+
+/// What the configuration says about the audit log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditOptions {
+    /// What happens to a call that cannot be written down: `deny` withholds its result,
+    /// `continue` hands it out and counts the gap in the next line.
+    pub on_failure: OnFailure,
+    /// When a line counts as written: `full` and `batch` after a sync, which threads share (it
+    /// survives the machine), `os` after the write (it survives the process).
+    pub durability: Durability,
+    /// A file that has grown to so many bytes is put aside and a new one begun; 0 is never.
+    pub rotate_bytes: u64,
+}
+
+impl Default for AuditOptions {
+    fn default() -> Self {
+        Self {
+            on_failure: OnFailure::default(),
+            durability: Durability::Os,
+            rotate_bytes: 64 * 1024 * 1024,
+        }
+    }
+}
+
+/// What happens to a call that cannot be written down.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// Its result is withheld.
+    #[default]
+    Deny,
+    /// Its result is handed out; the next line says how many are missing.
+    Continue,
+}
+
+/// How an audit log is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditSettings {
+    /// What happens to a call that cannot be written down.
+    pub on_failure: OnFailure,
+    /// When a line counts as written.
+    pub durability: Durability,
+    /// From how many bytes on a new file is begun; `None` is never.
+    pub rotate_bytes: Option<u64>,
+}
+
+impl AuditOptions {
+    /// The settings that are meant. Every combination is one.
+    #[must_use]
+    pub fn resolve(self) -> AuditSettings {
+        AuditSettings {
+            on_failure: self.on_failure,
+            durability: self.durability,
+            rotate_bytes: (self.rotate_bytes > 0).then_some(self.rotate_bytes),
+        }
+    }
+}
+
+impl Default for AuditSettings {
+    fn default() -> Self {
+        AuditOptions::default().resolve()
+    }
+}

@@ -1,0 +1,358 @@
+//! A bundle, held against itself and against a key from elsewhere.
+//!
+//! INVARIANT: the verifiers that go with a bundle, in Python and JavaScript, say the same in the same
+//! words.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use counterfoil_model::{
+    CanonicalForm, Digest, JsonLimits, Status, canonical_bytes_of, canonical_text,
+};
+use serde_json::Value;
+
+use super::{Bundle, NoBundle, Sums, named, sessions};
+use crate::body;
+use crate::event::{Draft, Event};
+use crate::export::ExportedEvent;
+use crate::key::PublicKey;
+use crate::note::Note;
+use crate::receipt::Receipt;
+
+/// What holding a bundle against itself and a key showed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BundleVerification {
+    /// What was looked at, in words.
+    pub rows: Vec<(BundleMark, String)>,
+    /// How many events are proved.
+    pub events: usize,
+    /// What they add up to.
+    pub receipts: Vec<Receipt>,
+}
+
+/// An event in the signed tree, whatever it says.
+pub(super) struct Placed {
+    pub(super) seq: u64,
+    pub(super) session: String,
+    pub(super) session_seq: u64,
+    pub(super) ends: bool,
+    previous: Digest,
+    digest: Digest,
+}
+
+/// What an event of this program's version says.
+enum Said {
+    /// An event of a known kind.
+    Known(Box<Event>),
+    /// One of a kind that came later.
+    Unknown(String),
+}
+
+/// What became of one thing that was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BundleMark {
+    /// It is right.
+    Holds,
+    /// It is wrong.
+    Broken,
+    /// It cannot be said: what would be needed is not there.
+    Open,
+}
+
+impl BundleVerification {
+    /// Holds the line of a bundle against the fingerprint of a key from elsewhere.
+    ///
+    /// # Errors
+    /// When it is something else than a bundle, so that nothing can be said of it.
+    pub fn of(line: &str, given: Option<&Digest>) -> Result<Self, NoBundle> {
+        let mut found = Self::default();
+        let Some(bundle) = Bundle::read(line) else {
+            if let Some(no_bundle) = NoBundle::of(line) {
+                return Err(no_bundle);
+            }
+            found.broken("it is not a bundle as it was written");
+            return Ok(found);
+        };
+        found.check_keys(&bundle, given);
+        let (places, events) = found.check_events(&bundle);
+        sessions::check(&bundle, &places, &mut found);
+        found.check_receipts(&bundle, &events);
+        found.check_results(&bundle, &events);
+        Ok(found)
+    }
+
+    /// Whether nothing is broken.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.rows.iter().all(|(mark, _)| *mark != BundleMark::Broken)
+    }
+
+    pub(super) fn holds(&mut self, what: impl Into<String>) {
+        self.rows.push((BundleMark::Holds, what.into()));
+    }
+
+    pub(super) fn broken(&mut self, what: impl Into<String>) {
+        self.rows.push((BundleMark::Broken, what.into()));
+    }
+
+    pub(super) fn open(&mut self, what: impl Into<String>) {
+        self.rows.push((BundleMark::Open, what.into()));
+    }
+
+    /// Keys vouch for the next one; one of them signed the checkpoint.
+    fn check_keys(&mut self, bundle: &Bundle, given: Option<&Digest>) {
+        let origin = bundle.checkpoint.split('\n').next().unwrap_or_default();
+        let mut keys: Vec<(u64, PublicKey)> = Vec::new();
+        for (at, text) in bundle.keys.iter().enumerate() {
+            match vouched(text, origin, at, keys.last()) {
+                Some(key) => keys.push(key),
+                None => {
+                    return self.broken(format!("key {at} is not vouched for by the one before"));
+                }
+            }
+        }
+        let head = Head::of(&bundle.checkpoint);
+        let number = head.size.and_then(|size| keys.iter().rposition(|(since, _)| *since <= size));
+        let signer = number.and_then(|number| Some((number, keys.get(number)?.1)));
+        let signed = signer.filter(|(_, key)| {
+            signed_lines(&bundle.checkpoint, key).is_some_and(|lines| lines.len() == 3)
+        });
+        let Some((number, key)) = signed else {
+            return self.broken("the checkpoint is not signed by the ledger's key of its time");
+        };
+        let (size, own) = (head.size.unwrap_or_default(), key.fingerprint());
+        self.holds(format!(
+            "the checkpoint of {} is signed by key {number} of {}: sha256:{own}",
+            counted(size, "event"),
+            shown(origin),
+        ));
+        let mut earlier = keys.iter().take(number);
+        match given {
+            None => self.open(
+                "no public key from elsewhere was given: only that the bundle agrees with itself \
+                 was checked, and a forger's bundle does, too",
+            ),
+            Some(given) if *given == own => {
+                self.holds("that key is the public key from elsewhere");
+            }
+            Some(given) if earlier.any(|(_, key)| key.fingerprint() == *given) => {
+                self.holds("the public key from elsewhere vouched for that key");
+            }
+            Some(_) => self.broken(
+                "that key is not the public key from elsewhere, nor one that it vouched for",
+            ),
+        }
+    }
+
+    /// The events that are in the signed tree, as they were written, and what is known of them.
+    fn check_events(&mut self, bundle: &Bundle) -> (Vec<Placed>, Vec<Event>) {
+        let head = Head::of(&bundle.checkpoint);
+        let (mut places, mut events): (Vec<Placed>, Vec<Event>) = (Vec::new(), Vec::new());
+        for exported in &bundle.events {
+            let seq = exported.seq;
+            let before = places.last();
+            if let Some(before) = before.filter(|before| seq <= before.seq) {
+                let before = before.seq;
+                self.broken(format!("event {seq} does not come after event {before}"));
+            } else if !head.holds(exported) {
+                self.broken(format!("event {seq} is not in the signed tree"));
+            } else if let Some((place, said)) = event_of(exported) {
+                let follows = before.is_some_and(|before| before.seq + 1 == seq);
+                if follows && before.is_some_and(|before| place.previous != before.digest) {
+                    self.broken(format!("event {seq} does not continue the one before"));
+                }
+                places.push(place);
+                match said {
+                    Said::Known(event) => events.push(*event),
+                    Said::Unknown(kind) => self.open(format!(
+                        "event {seq} is of a kind that is not known here, {}: what it says was not \
+                         looked at",
+                        shown(&kind)
+                    )),
+                }
+            } else {
+                self.broken(format!(
+                    "event {seq} is not an event of version 1 or 2, as it was written"
+                ));
+            }
+        }
+        if bundle.events.is_empty() {
+            self.open("there is nothing in it: no event, and so no receipt");
+        } else if places.len() == bundle.events.len() {
+            let events = counted(places.len() as u64, "event");
+            self.holds(format!("{events} in the signed tree, each as it was written"));
+        }
+        self.events = places.len();
+        (places, events)
+    }
+
+    /// Each receipt is what its events add up to.
+    fn check_receipts(&mut self, bundle: &Bundle, events: &[Event]) {
+        let sums = Sums::of(events);
+        for id in &sums.twice {
+            self.broken(format!("execution {} began twice", shown(id)));
+        }
+        for (seq, id) in &sums.headless {
+            let id = shown(id);
+            self.open(format!("event {seq}: the beginning of its execution {id} is not here"));
+        }
+        let sums = sums.receipts;
+        let names = bundle
+            .receipts
+            .iter()
+            .map(|one| (one.get("execution_id").and_then(Value::as_str), one));
+        let by_name: BTreeMap<_, _> = names.collect();
+        let wrong = |receipt: &&Receipt| {
+            let written = by_name.get(&Some(receipt.execution_id.as_str()));
+            canonical_bytes_of(receipt).ok()
+                != written.and_then(|written| canonical_bytes_of(written).ok())
+        };
+        let wrong: Vec<&Receipt> = sums.iter().filter(wrong).collect();
+        for receipt in &wrong {
+            let id = shown(&receipt.execution_id);
+            self.broken(format!("receipt {id} is not what its events add up to"));
+        }
+        let others = bundle.receipts.len().saturating_sub(sums.len());
+        if others > 0 {
+            let others = counted(others as u64, "other receipt");
+            self.broken(format!("{others}: their events are not here"));
+        } else if wrong.is_empty() && !sums.is_empty() {
+            if canonical_bytes_of(&sums).ok() == canonical_bytes_of(&bundle.receipts).ok() {
+                let receipts = counted(sums.len() as u64, "receipt");
+                self.holds(format!("{receipts}: what their events add up to"));
+            } else {
+                self.broken("the receipts are not in the order of their events");
+            }
+        }
+        let unfinished = sums.iter().filter(|receipt| receipt.status == Status::Open).count();
+        if unfinished > 0 {
+            let unfinished = counted(unfinished as u64, "receipt");
+            self.open(format!(
+                "{unfinished} without an end: it is not here, or there was none yet"
+            ));
+        }
+        self.receipts = sums;
+    }
+
+    /// Texts and results are those whose digests were recorded.
+    fn check_results(&mut self, bundle: &Bundle, events: &[Event]) {
+        let named = named(events);
+        let (mut good, mut before) = (0, None);
+        for result in &bundle.results {
+            let digest = result.digest;
+            let fits = result.bytes().is_some_and(|bytes| Digest::of_bytes(&bytes) == digest);
+            if !fits || before.is_some_and(|before| digest <= before) {
+                self.broken(format!("result {digest} is not what was recorded"));
+            } else if named.contains(&digest) {
+                good += 1;
+            } else {
+                self.broken(format!("result {digest} is named by no event"));
+            }
+            before = Some(digest);
+        }
+        if good > 0 {
+            let results = counted(good, "result");
+            self.holds(format!("{results} with the digest that was recorded"));
+        }
+        let missing = (named.len() as u64).saturating_sub(good);
+        if missing > 0 {
+            let missing = counted(missing, "result");
+            self.open(format!("{missing} not here, whose digests were recorded"));
+        }
+    }
+}
+
+/// What a checkpoint says, whoever signed it.
+struct Head {
+    size: Option<u64>,
+    root: Option<Digest>,
+}
+
+impl Head {
+    fn of(checkpoint: &str) -> Self {
+        let mut lines = checkpoint.split('\n').skip(1);
+        let size = lines.next().and_then(plain_number);
+        let root = lines.next().and_then(|root| STANDARD.decode(root).ok());
+        let root = root.and_then(|root| Some(Digest::from_bytes(root.try_into().ok()?)));
+        Self { size, root }
+    }
+
+    fn holds(&self, ExportedEvent { seq, body, proof }: &ExportedEvent) -> bool {
+        let (Some(size), Some(root)) = (self.size, self.root) else { return false };
+        proof.holds(&Digest::of_bytes(body.as_bytes()), *seq, size, &root)
+    }
+}
+
+/// A number as checkpoints have it, below 10^15.
+fn plain_number(text: &str) -> Option<u64> {
+    let number = text.parse().ok()?;
+    (number < 1_000_000_000_000_000 && format!("{number}") == text).then_some(number)
+}
+
+/// The event of these bytes, if they are its canonical form.
+fn event_of(exported: &ExportedEvent) -> Option<(Placed, Said)> {
+    let bytes = exported.body.as_bytes();
+    let outline = body::Outline::read(bytes).ok()?;
+    let form = CanonicalForm::of_version(outline.version)?;
+    let canonical = canonical_text(&exported.body, form, JsonLimits::RECORDED).ok()?;
+    if outline.seq != exported.seq || canonical != bytes {
+        return None;
+    }
+    let said = if Draft::is_known(&outline.draft.event) {
+        Said::Known(Box::new(body::read(bytes).ok()?))
+    } else {
+        Said::Unknown(outline.draft.event.to_string())
+    };
+    let place = Placed {
+        seq: outline.seq,
+        session: outline.session.to_string(),
+        session_seq: outline.session_seq,
+        ends: matches!(&said, Said::Known(event) if event.draft == Draft::Ended),
+        previous: outline.previous,
+        digest: Digest::of_bytes(bytes),
+    };
+    Some((place, said))
+}
+
+/// The lines of a note that has one signature, of this key under the name in its first line.
+fn signed_lines(text: &str, key: &PublicKey) -> Option<Vec<String>> {
+    let note: Note = text.parse().ok()?;
+    let name = note.text().split('\n').next()?;
+    let good = note.has_one_signature() && note.to_string() == text && note.is_signed_by(name, key);
+    good.then(|| note.text().lines().map(str::to_owned).collect())
+}
+
+/// The key for which a note vouches, and since when it signs, if the key before it signed the note.
+fn vouched(
+    text: &str,
+    origin: &str,
+    at: usize,
+    before: Option<&(u64, PublicKey)>,
+) -> Option<(u64, PublicKey)> {
+    let public = STANDARD.decode(text.split('\n').nth(4)?).ok()?;
+    let public = PublicKey::from_bytes(public.try_into().ok()?);
+    let lines = signed_lines(text, before.map_or(&public, |(_, key)| key))?;
+    let [name, what, number, since, _] = lines.as_slice() else { return None };
+    let since = plain_number(since)?;
+    let fits = (name.as_str(), what.as_str()) == (origin, "key") && *number == at.to_string();
+    let later = before.is_none_or(|(before, _)| since >= *before);
+    (fits && later).then_some((since, public))
+}
+
+/// A name in back-ticks; what is not printable ASCII is written as a number.
+pub(super) fn shown(name: &str) -> String {
+    let escaped = |c: char| match c {
+        ' '..='~' => c.to_string(),
+        c => format!("\\u{{{:x}}}", u32::from(c)),
+    };
+    format!("`{}`", name.chars().map(escaped).collect::<String>())
+}
+
+/// A number with its noun.
+fn counted(count: u64, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}

@@ -1,0 +1,56 @@
+//! What people said to calls, whichever database keeps it.
+
+use counterfoil_model::Digest;
+
+use super::event::Lasts;
+use super::event::{Approved, Declined, Draft, Event};
+use super::read::ReadLedgerError;
+
+/// The approval, given ahead, that holds for a call now: its place in the session and what it says.
+/// One for one call that another call has used up does not, nor one to which somebody said no
+/// later. `decided` is what people said in the session, in order; `is_used` says whether a call
+/// has used up the approval at a place.
+pub(super) fn standing_approval(
+    decided: Vec<Event>,
+    digest: Digest,
+    now: i64,
+    mut is_used: impl FnMut(u64) -> Result<bool, ReadLedgerError>,
+) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
+    let mut standing = None;
+    for event in decided {
+        let place = event.session_seq;
+        match event.draft {
+            Draft::Approved(approved) if standing.is_none() => {
+                let stands = approved.holds_for(digest, now)
+                    && (approved.lasts == Lasts::Session || !is_used(place)?);
+                if stands {
+                    standing = Some((place, approved));
+                }
+            }
+            Draft::Declined(declined) if declined.arguments_digest == digest => standing = None,
+            _ => {}
+        }
+    }
+    Ok(standing)
+}
+
+/// Who said no to a call, where nobody agreed to it later.
+pub(super) fn standing_refusal(decided: Vec<Event>, digest: Digest) -> Option<Declined> {
+    let mut standing = None;
+    for event in decided {
+        match event.draft {
+            Draft::Approved(approved) if approved.arguments_digest == digest => standing = None,
+            Draft::Declined(declined) if declined.arguments_digest == digest => {
+                standing = Some(declined);
+            }
+            _ => {}
+        }
+    }
+    standing
+}
+
+/// Whether somebody decided on a call after a place of the session.
+pub(super) fn is_decided(decided: &[Event], digest: Digest, seen: u64) -> bool {
+    let mut later = decided.iter().filter(|event| event.session_seq > seen);
+    later.any(|event| event.draft.decides() == Some(digest))
+}

@@ -1,0 +1,60 @@
+//! What the ledger needs from outside, so that tests and hosts can bring their own.
+#![expect(clippy::disallowed_methods, reason = "the system's clock stands behind a port here")]
+
+use std::fmt;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// What time it is.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// Milliseconds since the Unix epoch. May jump, also back.
+    fn wall(&self) -> i64;
+    /// Time since some fixed moment of this process. Never goes back.
+    fn monotonic(&self) -> Duration;
+}
+
+/// Bytes nobody can guess.
+pub trait Randomness: Send + Sync + fmt::Debug {
+    /// Fills the whole slice.
+    ///
+    /// # Errors
+    /// When the source gives nothing; then no id and no key can be made.
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError>;
+}
+
+/// The source of randomness gave nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no randomness: {0}")]
+pub struct RandomnessError(pub String);
+
+/// The clock of this machine.
+#[derive(Debug)]
+pub struct SystemClock {
+    start: Instant,
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self { start: Instant::now() }
+    }
+}
+
+impl Clock for SystemClock {
+    fn wall(&self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+/// The randomness of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemRandomness;
+
+impl Randomness for SystemRandomness {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
+        getrandom::fill(bytes).map_err(|error| RandomnessError(error.to_string()))
+    }
+}

@@ -1,0 +1,59 @@
+//! Listening for what any replica writes.
+
+use std::future::poll_fn;
+use std::time::Duration;
+
+use tokio_postgres::{AsyncMessage, Client};
+
+use super::address::PostgresAddress;
+use super::link::Sockets;
+use super::tls;
+use crate::changes::Size;
+
+/// Between two attempts to connect again.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Listens until nobody wants to know any more. A connection that was lost is made again, and what
+/// was missed meanwhile is asked for.
+pub(super) fn listen(sockets: &Sockets, address: PostgresAddress, size: Size) {
+    sockets.runtime.spawn(async move {
+        loop {
+            let _ = listen_once(&address, &size).await;
+            tokio::time::sleep(PAUSE).await;
+        }
+    });
+}
+
+async fn listen_once(address: &PostgresAddress, size: &Size) -> Option<()> {
+    let tls = tls::connector(address).ok()?;
+    let (client, mut connection) = address.config.connect(tls).await.ok()?;
+    let (told, mut sizes) = tokio::sync::mpsc::unbounded_channel();
+    let driver = tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            if let AsyncMessage::Notification(notification) = message
+                && let Ok(size) = notification.payload().parse::<u64>()
+            {
+                let _ = told.send(size);
+            }
+        }
+    });
+    let asked = subscribe(&client, size).await;
+    while asked.is_some()
+        && let Some(now) = sizes.recv().await
+    {
+        size.is_at_least(now);
+    }
+    driver.abort();
+    asked
+}
+
+async fn subscribe(client: &Client, size: &Size) -> Option<()> {
+    let query =
+        "SELECT 'counterfoil_' || (quote_ident(current_schema()) || '.ledger')::regclass::oid";
+    let channel: String = client.query_one(query, &[]).await.ok()?.try_get(0).ok()?;
+    client.batch_execute(&format!("LISTEN \"{channel}\"")).await.ok()?;
+    let query = "SELECT coalesce(max(seq) + 1, 0) FROM events";
+    let now: i64 = client.query_one(query, &[]).await.ok()?.try_get(0).ok()?;
+    size.is_at_least(u64::try_from(now).ok()?);
+    Some(())
+}

@@ -1,0 +1,191 @@
+//! Ledgers that several replicas share, as far as this build has them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::open::OpenLedgerError;
+use super::read::ReadLedgerError;
+use super::settings::LedgerSettings;
+use super::store::Ledger;
+use super::verify::{Broken, Expected, Verification};
+use crate::ports::{Clock, Randomness};
+
+/// Why a ledger was not copied. Nothing of it is at its destination then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MigrateError {
+    /// The file could not be opened, or the database.
+    #[error(transparent)]
+    Open(#[from] OpenLedgerError),
+    /// The file could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadLedgerError),
+    /// The database could not be written.
+    #[error("the ledger could not be copied to `{to}`: {message}")]
+    Write {
+        /// Where.
+        to: String,
+        /// What the database said.
+        message: String,
+    },
+    /// There is a ledger already.
+    #[error("`{to}` holds a ledger already")]
+    NotEmpty {
+        /// Where.
+        to: String,
+    },
+    /// The file is not what it was, or the copy is not what the file is.
+    #[error("the ledger does not hold: {0}")]
+    Broken(Broken),
+    /// Somebody wrote to the file meanwhile.
+    #[error("the file grew from {copied} to {now} events while it was copied")]
+    Grew {
+        /// Events that were copied.
+        copied: u64,
+        /// Events that the file has now.
+        now: u64,
+    },
+}
+
+/// What was copied, and what verifying the copy showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Migrated {
+    /// Events that were ever written.
+    pub size: u64,
+    /// What verifying the copy showed.
+    pub verification: Verification,
+}
+
+impl Ledger {
+    /// How many events the ledger at the URL of the settings has; `None` when there is none yet.
+    /// Nothing is made.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or something else is there.
+    pub fn look(settings: &LedgerSettings) -> Result<Option<u64>, OpenLedgerError> {
+        built::look(settings)
+    }
+
+    /// Verifies the ledger at the URL of the settings without its signing key: reading is enough.
+    ///
+    /// # Errors
+    /// When it is no ledger or cannot be read.
+    pub fn verify_shared(
+        settings: &LedgerSettings,
+        expected: &Expected,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Verification, OpenLedgerError> {
+        built::verify(settings, expected, progress)
+    }
+
+    /// Copies the ledger in a file to the URL of the settings, where there must be none: events,
+    /// results, checkpoints and keys as they are. The copy is verified before it is committed, and
+    /// the file stays.
+    ///
+    /// # Errors
+    /// See [`MigrateError`].
+    pub fn migrate(
+        from: &Path,
+        settings: &LedgerSettings,
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Migrated, MigrateError> {
+        built::migrate(from, settings, (clock, randomness), progress)
+    }
+
+    /// The ledger at the URL of the settings.
+    pub(super) fn open_shared(
+        path: &Path,
+        settings: LedgerSettings,
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+    ) -> Result<(Self, Vec<String>), OpenLedgerError> {
+        built::open(path, settings, clock, randomness)
+    }
+}
+
+#[cfg(feature = "postgres")]
+mod built {
+    use super::*;
+    use crate::open::beside;
+    use crate::postgres::{PostgresAddress, PostgresLedger};
+
+    pub(super) fn open(
+        path: &Path,
+        mut settings: LedgerSettings,
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+    ) -> Result<(Ledger, Vec<String>), OpenLedgerError> {
+        let address = PostgresAddress::of(&settings)?;
+        settings.key = settings.key.or_else(|| Some(beside(path, ".key")));
+        let (ledger, notices) = PostgresLedger::open(&address, settings, clock, randomness)?;
+        Ok((ledger.into(), notices))
+    }
+
+    pub(super) fn look(settings: &LedgerSettings) -> Result<Option<u64>, OpenLedgerError> {
+        PostgresLedger::look(&PostgresAddress::of(settings)?)
+    }
+
+    pub(super) fn verify(
+        settings: &LedgerSettings,
+        expected: &Expected,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Verification, OpenLedgerError> {
+        PostgresLedger::verify_at(&PostgresAddress::of(settings)?, expected, progress)
+    }
+
+    pub(super) fn migrate(
+        from: &Path,
+        settings: &LedgerSettings,
+        ports: (Arc<dyn Clock>, Arc<dyn Randomness>),
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Migrated, MigrateError> {
+        let to = PostgresAddress::of(settings)?;
+        let key = settings.key.clone();
+        let of_file = LedgerSettings { key, ..LedgerSettings::default() };
+        PostgresLedger::migrate(from, of_file, &to, ports, progress)
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+mod built {
+    use super::*;
+
+    pub(super) fn open(
+        _: &Path,
+        settings: LedgerSettings,
+        _: Arc<dyn Clock>,
+        _: Arc<dyn Randomness>,
+    ) -> Result<(Ledger, Vec<String>), OpenLedgerError> {
+        Err(missing(&settings))
+    }
+
+    pub(super) fn look(settings: &LedgerSettings) -> Result<Option<u64>, OpenLedgerError> {
+        Err(missing(settings))
+    }
+
+    pub(super) fn verify(
+        settings: &LedgerSettings,
+        _: &Expected,
+        _: &mut dyn FnMut(u64),
+    ) -> Result<Verification, OpenLedgerError> {
+        Err(missing(settings))
+    }
+
+    pub(super) fn migrate(
+        _: &Path,
+        settings: &LedgerSettings,
+        _: (Arc<dyn Clock>, Arc<dyn Randomness>),
+        _: &mut dyn FnMut(u64),
+    ) -> Result<Migrated, MigrateError> {
+        Err(missing(settings).into())
+    }
+
+    fn missing(settings: &LedgerSettings) -> OpenLedgerError {
+        OpenLedgerError::Address {
+            url: settings.url.as_ref().map(ToString::to_string).unwrap_or_default(),
+            why: "this program was built without the feature `postgres`".to_owned(),
+        }
+    }
+}
