@@ -16,6 +16,9 @@ const FLOORS: [&[&str]; 8] = [
     &["cli", "python", "sdk"],
 ];
 
+/// What the root of every crate says of long functions: clippy looks at them by default nowhere.
+const SHORT: &str = "#![cfg_attr(not(test), warn(clippy::too_many_lines))]";
+
 /// The floors whose crates are pure.
 const PURE: usize = 3;
 
@@ -58,6 +61,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
                 "add `[lints]` with `workspace = true`",
             ));
         }
+        complaints.extend(looks_away(house, name));
         for used in used(&manifest) {
             let line = line_of(text, &used);
             // A crate may test itself with a feature of its own.
@@ -84,6 +88,16 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
         }
     }
     Ok(complaints)
+}
+
+/// A crate in which nobody looks for long functions.
+fn looks_away(house: &House, name: &str) -> Option<Complaint> {
+    let roots = ["lib", "main"].map(|root| format!("crates/{name}/src/{root}.rs"));
+    let (text, path) = roots.into_iter().find_map(|path| Some((house.text(&path)?, path)))?;
+    (!text.lines().any(|line| line == SHORT)).then(|| {
+        let message = "long functions of this crate are not looked for";
+        Complaint::new(path, 0, message, format!("add `{SHORT}`"))
+    })
 }
 
 fn floor(name: &str) -> Option<usize> {
@@ -155,6 +169,23 @@ mod tests {
             let found = check(&House::of(&[(&path, &text)])).unwrap();
             let found: Vec<_> = found.iter().map(|c| (c.line, c.message.as_str())).collect();
             assert_eq!(found, expected, "{name}: {rest}");
+        }
+    }
+
+    #[test]
+    fn every_crate_looks_for_long_functions() {
+        let asks = format!("//! A crate.\n{SHORT}\n");
+        let cases: [(&str, &str, &[&str]); 4] = [
+            ("crates/model/src/lib.rs", &asks, &[]),
+            ("crates/model/src/lib.rs", "//! A crate.\n", &["crates/model/src/lib.rs"]),
+            ("crates/model/src/main.rs", "fn main() {}\n", &["crates/model/src/main.rs"]),
+            ("crates/model/src/span.rs", "", &[]),
+        ];
+        for (path, text, expected) in cases {
+            let manifest = ("crates/model/Cargo.toml", "[lints]\nworkspace = true\n");
+            let found = check(&House::of(&[manifest, (path, text)])).unwrap();
+            let found: Vec<_> = found.iter().map(|c| c.path.as_str()).collect();
+            assert_eq!(found, expected, "{path}");
         }
     }
 }
