@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 /// The crates that others build upon.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "model",
     "shell",
     "formats",
@@ -21,6 +21,7 @@ const CRATES: [&str; 15] = [
     "judge",
     "report",
     "ledger",
+    "sandbox",
     "guard",
     "providers",
     "hooks",
@@ -30,7 +31,8 @@ const CRATES: [&str; 15] = [
 ];
 
 /// What has to be switched on to be seen.
-const FEATURES: [(&str, &str); 2] = [("ledger", "postgres"), ("serve", "otel")];
+const FEATURES: [(&str, &str); 3] =
+    [("ledger", "postgres"), ("sandbox", "kernel"), ("serve", "otel")];
 
 /// What the record was made with: another compiler may describe the same API in other words.
 const RUSTC: &str = "rustc 1.95.";

@@ -69,11 +69,11 @@ fn main() -> ExitCode {
     #[cfg(all(feature = "guard", target_os = "linux"))]
     if std::env::args_os().nth(1).is_some_and(|word| word == guard::CONFINE) {
         return match std::env::args_os().nth(2) {
-            Some(word) if word == guard::NAMESPACE => counterfoil_guard::try_user_namespace(),
+            Some(word) if word == guard::NAMESPACE => counterfoil_sandbox::try_user_namespace(),
             _ => {
                 let words = std::env::args_os().skip(2);
                 let words = words.map(|word| word.to_string_lossy().into_owned());
-                counterfoil_guard::run_confined(&words.collect::<Vec<_>>())
+                counterfoil_sandbox::run_confined(&words.collect::<Vec<_>>())
             }
         }
         .into();

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use counterfoil_guard::{ConfinedServer, Guard, Profile, SandboxOptions, StateFolder};
+use counterfoil_guard::{Guard, Profile, SandboxOptions, StateFolder};
+use counterfoil_sandbox::ConfinedServer;
 use counterfoil_serve::{ClientOptions, McpExecutor, NamedServer, Program, Remote, Server};
 
 use crate::config::{Options, ServerOptions};

@@ -49,7 +49,6 @@ mod export;
 mod extract_paths;
 mod filter;
 mod gate;
-mod globs;
 mod guard;
 mod heard;
 mod homes;
@@ -63,16 +62,6 @@ mod recording;
 mod repeated;
 mod replay;
 mod retry;
-#[cfg(feature = "sandbox")]
-#[cfg_attr(
-    not(feature = "shell"),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "commands are the shell's, servers those of their host"
-    )
-)]
-mod sandbox;
 mod scene;
 mod secret_places;
 mod session;
@@ -109,16 +98,18 @@ pub use counterfoil_ledger::{
     TrustLevel,
 };
 pub use counterfoil_redact::{Redactor, SecretCategory, without_hidden};
+#[cfg(feature = "shell")]
+pub use counterfoil_sandbox::Sandbox;
+pub use counterfoil_sandbox::{Profile, SandboxOptions, SandboxOptionsError, SandboxSettings};
 #[cfg(feature = "file")]
 pub use executor::FileExecutor;
 pub use executor::{
     CompositeExecutor, DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder,
     ExecutorOrderError, ExitCause, FileOptions, FileOptionsError, FileSettings, FullText,
-    FunctionExecutor, OutOfRange, Profile, RolledBack, SandboxOptions, SandboxOptionsError,
-    SandboxSettings, ShellOptions, ShellOptionsError, ShellOutputEnvelope, ShellPolicy,
-    ShellPolicyHandle, ShellSettings, ToolError, ToolErrorFeedback, ToolErrorKind, ToolExecutor,
-    ToolOutput, TwoOwners, WebOptions, WebOptionsError, WebSettings, classify_http_status,
-    classify_io, classify_issue, classify_judged, classify_report,
+    FunctionExecutor, OutOfRange, RolledBack, ShellOptions, ShellOptionsError, ShellOutputEnvelope,
+    ShellPolicy, ShellPolicyHandle, ShellSettings, ToolError, ToolErrorFeedback, ToolErrorKind,
+    ToolExecutor, ToolOutput, TwoOwners, WebOptions, WebOptionsError, WebSettings,
+    classify_http_status, classify_io, classify_issue, classify_judged, classify_report,
 };
 #[cfg(feature = "shell")]
 pub use executor::{
@@ -165,10 +156,6 @@ pub use ports::{
 pub use repeated::repetitions;
 pub use replay::{RehearsalPlace, Replay, ReplayChange, SessionPast};
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
-#[cfg(feature = "sandbox")]
-pub use sandbox::{Abilities, ConfinedServer, Gap, HeldServer, Sandbox};
-#[cfg(all(feature = "sandbox", target_os = "linux"))]
-pub use sandbox::{run_confined, try_user_namespace};
 pub use scene::Scene;
 pub use session::{Session, SessionStart, Surroundings};
 pub use settings::GuardSettings;

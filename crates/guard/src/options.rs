@@ -7,15 +7,15 @@ use counterfoil_ledger::{AuditOptions, LedgerOptions, LedgerOptionsError};
 use counterfoil_rules::{
     AdmissionOptions, FixationOptions, FixationOptionsError, Settings as RuleSettings,
 };
+use counterfoil_sandbox::{SandboxOptions, SandboxOptionsError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::blocklist::{BlocklistOptions, BlocklistOptionsError};
 use crate::cache::ResultCacheOptions;
 use crate::executor::{
-    ExecutorKind, ExecutorOrder, ExecutorOrderError, FileOptions, FileOptionsError, SandboxOptions,
-    SandboxOptionsError, ShellOptions, ShellOptionsError, ShellPolicy, ShellPolicyHandle,
-    WebOptions, WebOptionsError,
+    ExecutorKind, ExecutorOrder, ExecutorOrderError, FileOptions, FileOptionsError, ShellOptions,
+    ShellOptionsError, ShellPolicy, ShellPolicyHandle, WebOptions, WebOptionsError,
 };
 use crate::filter::{FilterOptions, FilterOptionsError};
 use crate::gate::{

@@ -110,8 +110,8 @@ pub mod audit {
 /// What holds commands and servers to their workspace.
 pub mod sandbox {
     #[cfg(feature = "sandbox")]
-    pub use counterfoil_guard::{Abilities, ConfinedServer, Gap, HeldServer, Sandbox};
-    pub use counterfoil_guard::{Profile, SandboxOptions, SandboxSettings};
+    pub use counterfoil_sandbox::{Abilities, ConfinedServer, Gap, HeldServer, Sandbox};
+    pub use counterfoil_sandbox::{Profile, SandboxOptions, SandboxSettings};
 }
 
 /// What a surface hears of calls while they run, by [`Guard::events`](crate::Guard::events).

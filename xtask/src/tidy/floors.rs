@@ -9,7 +9,7 @@ const FLOORS: [&[&str]; 8] = [
     &["model", "shell"],
     &["formats", "record", "redact"],
     &["rules", "judge", "report"],
-    &["ledger"],
+    &["ledger", "sandbox"],
     &["guard"],
     &["providers"],
     &["hooks", "serve", "agent"],

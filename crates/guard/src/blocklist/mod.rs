@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use counterfoil_ledger::TrustLevel;
+use counterfoil_sandbox::Globs;
 use counterfoil_shell::{Command, Script, Word};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,6 @@ pub(crate) use values::{Site, of as values_of};
 
 use crate::admitted::Admitted;
 use crate::gate::{Pattern, exact_form};
-use crate::globs::Globs;
 use crate::scene::Scene;
 use crate::secret_places::is_secret;
 

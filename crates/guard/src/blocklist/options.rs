@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
+use counterfoil_sandbox::Globs;
 use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::deletion::Place;
 use super::{Blocklist, Substitution};
-use crate::globs::Globs;
 
 /// `[tools.blocklist]`: what is blocked beyond the floor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -45,12 +45,9 @@ pub use function::FunctionExecutor;
 pub use order::{ExecutorId, ExecutorKind, ExecutorOrder, ExecutorOrderError};
 pub use output::{FullText, RolledBack, ToolOutput};
 pub(crate) use overflow::{OverflowExecutor, READ_OVERFLOW};
-#[cfg(feature = "sandbox")]
-pub(crate) use settings::{Bubblewrap, Limits, RunAs};
 pub use settings::{
-    FileOptions, FileOptionsError, FileSettings, OutOfRange, Profile, SandboxOptions,
-    SandboxOptionsError, SandboxSettings, ShellOptions, ShellOptionsError, ShellPolicy,
-    ShellPolicyHandle, ShellSettings, WebOptions, WebOptionsError, WebSettings,
+    FileOptions, FileOptionsError, FileSettings, OutOfRange, ShellOptions, ShellOptionsError,
+    ShellPolicy, ShellPolicyHandle, ShellSettings, WebOptions, WebOptionsError, WebSettings,
 };
 #[cfg(feature = "shell")]
 pub use shell::{

@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use counterfoil_guard::{ConfinedServer, HeldServer};
+use counterfoil_sandbox::{ConfinedServer, HeldServer};
 use hyper::body::Bytes;
 use hyper::{HeaderMap, StatusCode};
 use tokio::process::Command;

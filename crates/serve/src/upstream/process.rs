@@ -3,7 +3,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use counterfoil_guard::HeldServer;
+use counterfoil_sandbox::HeldServer;
 use serde_json::value::RawValue;
 use tokio::io::AsyncRead;
 use tokio::process::{Child, ChildStdin, Command};

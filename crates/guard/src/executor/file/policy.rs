@@ -1,7 +1,8 @@
 use std::path::Path;
 
+use counterfoil_sandbox::Globs;
+
 use crate::executor::settings::FilePolicy;
-use crate::globs::Globs;
 
 /// What a tool does with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

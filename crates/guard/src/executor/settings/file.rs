@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 
+use counterfoil_sandbox::Globs;
 use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::range::{OutOfRange, in_range};
-use crate::globs::Globs;
 
 /// `[tools.file]`: which files the file tools may use.
 ///

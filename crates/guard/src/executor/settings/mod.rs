@@ -2,11 +2,7 @@
 
 #[cfg_attr(not(feature = "file"), expect(dead_code, reason = "the executor reads it"))]
 mod file;
-mod limits;
-mod profile;
 mod range;
-#[cfg_attr(not(feature = "sandbox"), expect(dead_code, reason = "the sandbox reads it"))]
-mod sandbox;
 #[cfg_attr(not(feature = "shell"), expect(dead_code, reason = "the executor reads it"))]
 mod shell;
 mod shell_policy;
@@ -16,13 +12,7 @@ mod web;
 #[cfg(feature = "file")]
 pub(super) use file::FilePolicy;
 pub use file::{FileOptions, FileOptionsError, FileSettings};
-#[cfg(feature = "sandbox")]
-pub(crate) use limits::Limits;
-pub use profile::Profile;
 pub use range::OutOfRange;
-#[cfg(feature = "sandbox")]
-pub(crate) use sandbox::{Bubblewrap, RunAs};
-pub use sandbox::{SandboxOptions, SandboxOptionsError, SandboxSettings};
 #[cfg(feature = "shell")]
 pub(super) use shell::TransactionSettings;
 pub use shell::{ShellOptions, ShellOptionsError, ShellSettings};

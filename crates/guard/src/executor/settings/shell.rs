@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use counterfoil_sandbox::Limits;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::limits::Limits;
 use super::range::{OutOfRange, in_range};
 
 /// `[tools.shell]`: how shell commands run.

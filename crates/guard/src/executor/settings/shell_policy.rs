@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use counterfoil_sandbox::SandboxSettings;
 
-use super::sandbox::SandboxSettings;
 use super::shell::ShellSettings;
 use crate::blocklist::Blocklist;
 

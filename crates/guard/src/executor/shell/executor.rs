@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use counterfoil_ledger::TrustLevel;
 use counterfoil_model::{Tool, ToolErrorCategory};
+use counterfoil_sandbox::{Gap, Limits, Profile, Room, Sandbox};
 use counterfoil_shell::Script;
 use rustix::process::{Gid, Uid};
 
@@ -25,11 +26,10 @@ use crate::admitted::Admitted;
 use crate::blocklist::find_blocked_command;
 use crate::builder::SessionEnd;
 use crate::executor::{
-    ExecutorId, ExecutorKind, ExitCause, FullText, Profile, RolledBack, ShellOutputEnvelope,
-    ShellPolicy, ShellPolicyHandle, ShellSettings, ToolError, ToolExecutor, ToolOutput,
+    ExecutorId, ExecutorKind, ExitCause, FullText, RolledBack, ShellOutputEnvelope, ShellPolicy,
+    ShellPolicyHandle, ShellSettings, ToolError, ToolExecutor, ToolOutput,
 };
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::sandbox::{Gap, Limits, Room, Sandbox};
 use crate::scene::Scene;
 use crate::tool_event::Progress;
 
@@ -101,11 +101,11 @@ impl ShellExecutor {
             Transaction::begin(&settings.transaction, asked.command, &directory, scene)?;
         let watched = Watched::before(&written(asked.command), &directory);
         let (mut run, beforehand) = self.prepared(&asked, &policy, scene, directory)?;
-        if policy.sandbox.strict && beforehand.iter().any(|gap| gap.essential) {
+        if policy.sandbox.is_strict() && beforehand.iter().any(|gap| gap.essential) {
             return Err(refused(&beforehand));
         }
         let held = matches!(run.start, Start::Held(_));
-        let profile = policy.sandbox.profile;
+        let profile = policy.sandbox.profile();
         let own_namespaces = matches!(&run.start, Start::Held(held) if held.plan.own_namespaces);
         let told = |gaps: Vec<Gap>, left: Left| {
             let gaps = beforehand.into_iter().chain(gaps).collect();
@@ -164,7 +164,7 @@ impl ShellExecutor {
             progress: Progress::default(),
         };
         if !self.sandbox.can_hold(&policy.sandbox) {
-            if policy.sandbox.strict {
+            if policy.sandbox.is_strict() {
                 return Err(refused(&[Gap::essential("no helper program is named")]));
             }
             run.environment = environment;
@@ -287,7 +287,7 @@ impl ToolExecutor for ShellExecutor {
         if is_harmless(asked.command, scene.workspace, &directory) {
             return None;
         }
-        let why = match policy.sandbox.profile {
+        let why = match policy.sandbox.profile() {
             Profile::Network => "the command can reach the network".to_owned(),
             Profile::Off => "nothing would confine the command".to_owned(),
             Profile::ReadOnly | Profile::Workspace => {
@@ -344,7 +344,7 @@ impl ShellExecutor {
 /// The limits of one command, and a mark by which its processes are found.
 fn marked(limits: Limits) -> Limits {
     #[cfg(target_os = "linux")]
-    let limits = Limits { mark: crate::sandbox::mark(), ..limits };
+    let limits = Limits { mark: counterfoil_sandbox::mark(), ..limits };
     limits
 }
 

@@ -7,12 +7,14 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_model::ToolErrorCategory;
+use counterfoil_sandbox::{
+    Before, Gap, Holding, Process, Program, Started, Stopped, launch, start,
+};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::receipt::refused;
 use super::run::{Run, Start};
 use crate::executor::ToolError;
-use crate::sandbox::{Before, Gap, Holding, Process, Program, Started, Stopped, launch, start};
 
 /// The process group of a command: who may kill it, and until when.
 #[derive(Debug, Clone, Default)]

@@ -1,10 +1,10 @@
 //! What a receipt says about how a command was confined.
 
 use counterfoil_model::{Confinement, ToolErrorCategory};
+use counterfoil_sandbox::{Gap, Profile};
 
 use super::run::Left;
-use crate::executor::{Profile, ToolError};
-use crate::sandbox::Gap;
+use crate::executor::ToolError;
 
 /// Of a command that was held. `left`: who may still run; `None` where its
 /// namespace ended with it.

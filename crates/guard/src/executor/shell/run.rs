@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use counterfoil_sandbox::{Gap, Held, Limits};
+
 use super::capture::{Captured, Echo};
 use crate::executor::ToolError;
-use crate::sandbox::{Gap, Held, Limits};
 use crate::tool_event::Progress;
 
 /// What is to be run.

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use counterfoil_model::ToolErrorCategory;
+use counterfoil_sandbox::{Gap, Reply, end_all, give};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -15,7 +16,6 @@ use super::receipt::refused;
 use super::run::{Ended, Left, Run, Start};
 use super::told::Told;
 use crate::executor::ToolError;
-use crate::sandbox::{Gap, Reply, end_all, give};
 use crate::tool_event::OutputStream;
 
 /// How long output may still come after the last process of the group is gone.

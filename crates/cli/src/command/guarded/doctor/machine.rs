@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use counterfoil_guard::Abilities;
+use counterfoil_sandbox::Abilities;
 
 use super::Check;
 use crate::guard::{CONFINE, NAMESPACE};

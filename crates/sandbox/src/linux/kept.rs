@@ -15,7 +15,7 @@ use super::syscalls;
 
 /// The last ruleset and the last filters. They are used again where they would be made the same.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Last>>);
+pub struct Kept(Arc<Mutex<Last>>);
 
 #[derive(Debug, Default)]
 struct Last {

@@ -15,18 +15,22 @@ use super::{privileges, raw};
 
 /// Everything that holds a process to a plan.
 #[derive(Debug)]
-pub(crate) struct Holding {
+pub struct Holding {
     identity: Option<(u32, u32)>,
     limits: Limits,
     ruleset: Arc<Ruleset>,
     /// None where the kernel filters no system calls.
     filters: Arc<[BpfProgram]>,
     /// What this machine cannot hold.
-    pub(crate) gaps: Vec<Gap>,
+    pub gaps: Vec<Gap>,
 }
 
 impl Holding {
-    pub(crate) fn of(plan: &Plan, kept: &Kept) -> Result<Self, Stopped> {
+    /// Makes ready what holds a process to this plan; what may hold the next one too is kept.
+    ///
+    /// # Errors
+    /// When this machine cannot make it, and says at which step.
+    pub fn of(plan: &Plan, kept: &Kept) -> Result<Self, Stopped> {
         let ruleset = kept.ruleset(plan)?;
         let mut gaps = files::gaps(ruleset.version, plan);
         gaps.extend(remainders(plan));

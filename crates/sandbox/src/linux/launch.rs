@@ -19,14 +19,20 @@ use super::step::{Step, Stopped};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The helper, which waits to be told what to do.
-pub(crate) fn launch(program: Program<'_>) -> Result<(Started, UnixStream), Stopped> {
+///
+/// # Errors
+/// When it cannot be started.
+pub fn launch(program: Program<'_>) -> Result<(Started, UnixStream), Stopped> {
     let (ours, theirs) = UnixStream::pair().map_err(|error| Step::Birth.stopped(error))?;
     let started = start(program, Some(OwnedFd::from(theirs)), &Before::Nothing)?;
     Ok((started, ours))
 }
 
 /// Tells the helper what to do, and waits until it has done it.
-pub(crate) fn give(mut socket: UnixStream, plan: &Plan) -> io::Result<Reply> {
+///
+/// # Errors
+/// When it does not answer in time, or not as a helper does.
+pub fn give(mut socket: UnixStream, plan: &Plan) -> io::Result<Reply> {
     let mut line = serde_json::to_vec(plan)?;
     line.push(b'\n');
     socket.set_read_timeout(Some(PATIENCE))?;

@@ -10,7 +10,7 @@ use globset::{Glob, GlobSet};
 /// them. Compiling takes far longer than reading, and a hook is a process of its own for every
 /// event, most of which ask none of them.
 #[derive(Clone, Default)]
-pub(crate) struct Globs(Arc<Lazy>);
+pub struct Globs(Arc<Lazy>);
 
 #[derive(Default)]
 struct Lazy {
@@ -27,7 +27,7 @@ impl Globs {
     ///
     /// # Errors
     /// When they are too large together.
-    pub(crate) fn new(globs: Vec<Glob>) -> Result<Self, globset::Error> {
+    pub fn new(globs: Vec<Glob>) -> Result<Self, globset::Error> {
         let compiled = OnceLock::new();
         if globs.iter().map(|glob| glob.regex().len()).sum::<usize>() > Self::SMALL {
             let _ = compiled.set(GlobSet::new(&globs)?);
@@ -35,12 +35,15 @@ impl Globs {
         Ok(Self(Arc::new(Lazy { globs, compiled })))
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.0.globs.is_empty()
     }
 
     /// Whether one of them matches.
-    pub(crate) fn is_match(&self, path: impl AsRef<Path>) -> bool {
+    #[must_use]
+    pub fn is_match(&self, path: impl AsRef<Path>) -> bool {
         !self.is_empty() && self.compiled().is_match(path)
     }
 

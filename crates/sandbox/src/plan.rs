@@ -7,28 +7,29 @@ use super::{Gap, Limits, Profile};
 /// What a command is held to. The helper behind bubblewrap gets it as one line of JSON on its
 /// standard input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Plan {
-    pub(crate) profile: Profile,
+pub struct Plan {
+    /// How far it may reach.
+    pub profile: Profile,
     /// Files and folders with everything in them that may be read and executed.
-    pub(crate) read: Vec<PathBuf>,
+    pub read: Vec<PathBuf>,
     /// Folders whose names may be seen, and nothing else.
-    pub(crate) list: Vec<PathBuf>,
+    pub list: Vec<PathBuf>,
     /// Files and folders with everything in them that may be changed.
-    pub(crate) write: Vec<PathBuf>,
+    pub write: Vec<PathBuf>,
     /// Devices that may be used.
-    pub(crate) devices: Vec<PathBuf>,
+    pub devices: Vec<PathBuf>,
     /// Whether it may make sockets to other programs of this machine.
-    pub(crate) unix_sockets: bool,
+    pub unix_sockets: bool,
     /// The user and group that it becomes; `None` keeps them.
-    pub(crate) identity: Option<(u32, u32)>,
+    pub identity: Option<(u32, u32)>,
     /// What each of its processes may use.
-    pub(crate) limits: Limits,
+    pub limits: Limits,
     /// It runs in a mount and process namespace of its own.
-    pub(crate) own_namespaces: bool,
+    pub own_namespaces: bool,
     /// An essential gap is a reason not to run.
-    pub(crate) strict: bool,
+    pub strict: bool,
     /// The program and its arguments; nothing runs when it is empty.
-    pub(crate) program: Vec<String>,
+    pub program: Vec<String>,
 }
 
 #[cfg(target_os = "linux")]
@@ -54,7 +55,7 @@ impl Plan {
 /// What the helper answers before it becomes the command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Reply {
+pub enum Reply {
     /// It is held, but for the gaps.
     Held {
         /// What is not.

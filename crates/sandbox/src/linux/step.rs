@@ -52,7 +52,7 @@ impl fmt::Display for Step {
 /// At which step a process came to nothing. Its program did not run.
 #[derive(Debug, thiserror::Error)]
 #[error("{step}: {error}")]
-pub(crate) struct Stopped {
+pub struct Stopped {
     pub(crate) step: Step,
     pub(crate) error: io::Error,
 }

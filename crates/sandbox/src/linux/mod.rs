@@ -15,12 +15,12 @@ mod step;
 mod syscalls;
 
 pub use become_command::run_confined;
-pub(crate) use holding::Holding;
-pub(crate) use kept::Kept;
+pub use holding::Holding;
+pub use kept::Kept;
 pub(super) use launch::attempt as attempt_behind;
-pub(crate) use launch::{give, launch};
-pub(crate) use marked::{end_all, mark};
+pub use launch::{give, launch};
+pub use marked::{end_all, mark};
 pub use raw::try_user_namespace;
 pub(super) use start::attempt;
-pub(crate) use start::{Before, Process, Program, Started, start};
-pub(crate) use step::Stopped;
+pub use start::{Before, Process, Program, Started, start};
+pub use step::Stopped;

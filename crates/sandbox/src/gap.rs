@@ -12,7 +12,8 @@ pub struct Gap {
 
 impl Gap {
     /// The profile does not hold what it is for.
-    pub(crate) fn essential(text: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn essential(text: impl Into<String>) -> Self {
         Self { essential: true, text: text.into() }
     }
 

@@ -15,20 +15,22 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use super::birth::{Words, become_program, beside, usual_signals};
 use super::holding::Holding;
 use super::step::{Step, Stopped};
-use crate::sandbox::Limits;
+use crate::Limits;
 
 /// What is started, and where.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Program<'p> {
+pub struct Program<'p> {
     /// The program, from the root, and its arguments.
-    pub(crate) words: &'p [String],
-    pub(crate) directory: &'p Path,
-    pub(crate) environment: &'p BTreeMap<String, String>,
+    pub words: &'p [String],
+    /// The folder in which it starts.
+    pub directory: &'p Path,
+    /// All the variables that it sees.
+    pub environment: &'p BTreeMap<String, String>,
 }
 
 /// What becomes of it before it is the program.
 #[derive(Debug)]
-pub(crate) enum Before<'b> {
+pub enum Before<'b> {
     /// It is held.
     Held(&'b Holding),
     /// Limits are set, and that is all.
@@ -39,23 +41,31 @@ pub(crate) enum Before<'b> {
 
 /// A process that became its program.
 #[derive(Debug)]
-pub(crate) struct Started {
-    pub(crate) process: Process,
-    pub(crate) stdout: OwnedFd,
-    pub(crate) stderr: OwnedFd,
+pub struct Started {
+    /// The process.
+    pub process: Process,
+    /// What it prints.
+    pub stdout: OwnedFd,
+    /// What it prints as errors.
+    pub stderr: OwnedFd,
 }
 
 /// A process that is not waited for yet: its id belongs to nobody else.
 #[derive(Debug)]
-pub(crate) struct Process(Pid);
+pub struct Process(Pid);
 
 impl Process {
-    pub(crate) fn pid(&self) -> Pid {
+    /// Its id.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
         self.0
     }
 
     /// Waits for its end: its exit code, or 128 and the signal that ended it.
-    pub(crate) fn wait(self) -> io::Result<i32> {
+    ///
+    /// # Errors
+    /// When the system does not let it be waited for.
+    pub fn wait(self) -> io::Result<i32> {
         let waited = rustix::io::retry_on_intr(|| waitpid(Some(self.0), WaitOptions::empty()))?;
         let code = |status: WaitStatus| {
             status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal))
@@ -69,7 +79,10 @@ impl Process {
 /// Starts the program as the leader of a session, with this input, `/dev/null` without one.
 ///
 /// INVARIANT: it runs only when every step before it was done.
-pub(crate) fn start(
+///
+/// # Errors
+/// At which step it came to nothing.
+pub fn start(
     program: Program<'_>,
     input: Option<OwnedFd>,
     before: &Before<'_>,

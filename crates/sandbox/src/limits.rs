@@ -1,7 +1,21 @@
-//! The limits of a process.
+use serde::{Deserialize, Serialize};
 
-use super::Limits;
+/// What each process of a command may use, at most; `None` is unlimited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Processor time in seconds.
+    pub cpu_secs: Option<u64>,
+    /// Private memory in bytes.
+    pub memory: Option<u64>,
+    /// Processes of the user, all together.
+    pub processes: Option<u64>,
+    /// The longest file that is written, in bytes.
+    pub file: Option<u64>,
+    /// By what its processes are found again; no limit to anything.
+    pub mark: Option<u64>,
+}
 
+#[cfg(all(feature = "kernel", target_os = "linux"))]
 impl Limits {
     /// Sets them for this process. What it starts inherits them. Never raises a limit that it is
     /// under already.

@@ -18,7 +18,8 @@ use rustix::process::{
 pub(super) const RESOURCE: Resource = Resource::Rss;
 
 /// A mark that nobody else has; `None` where none can be set.
-pub(crate) fn mark() -> Option<u64> {
+#[must_use]
+pub fn mark() -> Option<u64> {
     // What is limited already can only be limited further.
     if getrlimit(RESOURCE).maximum.is_some() {
         return None;
@@ -34,7 +35,7 @@ pub(crate) fn mark() -> Option<u64> {
 ///
 /// # Errors
 /// When processes cannot be listed.
-pub(crate) fn end_all(mark: u64) -> io::Result<usize> {
+pub fn end_all(mark: u64) -> io::Result<usize> {
     /// A process that starts others faster than they are ended is given up on.
     const ROUNDS: usize = 50;
     let mark = mark.to_string();
@@ -87,7 +88,7 @@ mod tests {
 
     use super::super::start::{Before, Program, start};
     use super::*;
-    use crate::sandbox::Limits;
+    use crate::Limits;
 
     #[test]
     fn who_left_everything_is_found_by_the_mark() {

@@ -6,7 +6,7 @@ use super::identity::identity;
 use super::places::{Places, places};
 use super::{Gap, Limits, Plan, Profile, SandboxSettings};
 
-pub(crate) use super::places::Room;
+pub use super::places::Room;
 
 /// How commands are confined, and from what they are kept in any case.
 ///
@@ -53,15 +53,16 @@ impl Abilities {
 
 /// A command that is ready to be confined.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub struct Held {
     /// Bubblewrap and the helper, where there is bubblewrap.
-    pub(crate) behind: Option<Vec<String>>,
-    pub(crate) plan: Plan,
+    pub behind: Option<Vec<String>>,
+    /// What it is held to.
+    pub plan: Plan,
     /// Gaps that are known beforehand.
-    pub(crate) gaps: Vec<Gap>,
+    pub gaps: Vec<Gap>,
     /// What held commands before it.
     #[cfg(target_os = "linux")]
-    pub(crate) kept: super::Kept,
+    pub kept: super::Kept,
 }
 
 impl Sandbox {
@@ -86,12 +87,14 @@ impl Sandbox {
     }
 
     /// Whether commands are held at all: a helper is named, and the profile is not `off`.
-    pub(crate) fn can_hold(&self, settings: &SandboxSettings) -> bool {
+    #[must_use]
+    pub fn can_hold(&self, settings: &SandboxSettings) -> bool {
         !self.helper.is_empty() && settings.profile != Profile::Off
     }
 
     /// The command as it has to be started.
-    pub(crate) fn hold(
+    #[must_use]
+    pub fn hold(
         &self,
         settings: &SandboxSettings,
         room: &Room<'_>,

@@ -105,17 +105,17 @@ const MOST_PIECES: usize = 2_000;
 
 /// The surroundings of one command.
 #[derive(Debug, Clone)]
-pub(crate) struct Room<'r> {
+pub struct Room<'r> {
     /// The project's root, in its real form.
-    pub(crate) workspace: &'r Path,
+    pub workspace: &'r Path,
     /// Folders beside it in which a command may start.
-    pub(crate) directories: &'r [PathBuf],
+    pub directories: &'r [PathBuf],
     /// Where the command starts.
-    pub(crate) directory: &'r Path,
+    pub directory: &'r Path,
     /// What the command sees of the environment.
-    pub(crate) environment: &'r BTreeMap<String, String>,
+    pub environment: &'r BTreeMap<String, String>,
     /// The command's own temporary folder.
-    pub(crate) temporary: &'r Path,
+    pub temporary: &'r Path,
 }
 
 /// What it may reach. Every path is there, and in its real form.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::places::{Places, Room};
 use super::{Gap, Profile, SandboxSettings};
-use crate::executor::Bubblewrap;
+use crate::settings::Bubblewrap;
 
 /// Where it is looked for.
 const USUAL: [&str; 4] =

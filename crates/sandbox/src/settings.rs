@@ -4,8 +4,8 @@ use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::profile::Profile;
 use crate::globs::Globs;
+use crate::profile::Profile;
 
 /// `[tools.sandbox]`: what the kernel holds shell commands to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -147,6 +147,12 @@ impl SandboxSettings {
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
+    }
+
+    /// Whether a command that the kernel cannot hold is refused.
+    #[must_use]
+    pub fn is_strict(&self) -> bool {
+        self.strict
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::Gap;
-use crate::executor::RunAs;
+use crate::settings::RunAs;
 
 /// The user and group that the command becomes; `None` stays what it is. The gap says why root
 /// stays root.
