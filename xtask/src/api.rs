@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 /// The crates that others build upon.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "model",
     "shell",
     "formats",
@@ -22,6 +22,7 @@ const CRATES: [&str; 16] = [
     "report",
     "ledger",
     "sandbox",
+    "tools",
     "guard",
     "providers",
     "hooks",
@@ -31,8 +32,14 @@ const CRATES: [&str; 16] = [
 ];
 
 /// What has to be switched on to be seen.
-const FEATURES: [(&str, &str); 3] =
-    [("ledger", "postgres"), ("sandbox", "kernel"), ("serve", "otel")];
+const FEATURES: [(&str, &str); 6] = [
+    ("ledger", "postgres"),
+    ("sandbox", "kernel"),
+    ("tools", "shell"),
+    ("tools", "file"),
+    ("tools", "web"),
+    ("serve", "otel"),
+];
 
 /// What the record was made with: another compiler may describe the same API in other words.
 const RUSTC: &str = "rustc 1.95.";

@@ -8,9 +8,10 @@ use std::process::{Command, Stdio};
 
 use counterfoil_guard::{
     Blocklist, Guard, GuardOptions, Sandbox, Session, SessionStart, ShellExecutor, Surroundings,
-    TrustLevel, find_blocked_command,
+    TrustLevel,
 };
 use counterfoil_model::{Arguments, ToolCall};
+use counterfoil_tools::find_blocked_command;
 use divan::Bencher;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;

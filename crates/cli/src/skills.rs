@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use counterfoil_agent::{
     ScanPorts, Skill, SkillError, SkillOrigin, SkillWarning, Skills, Trusted, scan,
 };
-use counterfoil_guard::{Blocklist, GuardSettings, Redactor, find_blocked_command};
+use counterfoil_guard::{Blocklist, GuardSettings, Redactor};
+use counterfoil_tools::find_blocked_command;
 
 use crate::config::{Options, user_folder};
 use crate::exit::Complaint;

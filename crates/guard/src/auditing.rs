@@ -2,8 +2,8 @@ use counterfoil_ledger::{
     AppendAuditError, AuditEntry, AuditResult, Closed, Egress, ExitCode, Opened, Rejected,
 };
 use counterfoil_model::{PermitBasis, Status, ToolErrorCategory};
+use counterfoil_tools::RolledBack;
 
-use crate::executor::RolledBack;
 use crate::guard::Guard;
 use crate::session::Session;
 

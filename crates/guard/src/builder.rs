@@ -8,16 +8,15 @@ use counterfoil_ledger::{
     SystemRandomness,
 };
 use counterfoil_redact::Redactor;
+use counterfoil_tools::{FilterPipeline, ToolEvents};
 
 use crate::executor::{CompositeExecutor, ErasedToolExecutor, OverflowExecutor, TwoOwners};
-use crate::filter::FilterPipeline;
 use crate::gate::Approvals;
 use crate::guard::{Guard, Parts, Policy};
 use crate::offer::LastFilter;
 use crate::ports::{Approver, Completion, Embedder};
 use crate::settings::GuardSettings;
 use crate::state::StateFolder;
-use crate::tool_event::ToolEvents;
 use crate::toolset::Toolset;
 
 /// Called with the id of a session that has ended.

@@ -1,9 +1,9 @@
 use std::future::Future;
 
 use counterfoil_model::ToolErrorCategory;
+use counterfoil_tools::ToolError;
 use futures_util::future::{AbortHandle, Abortable};
 
-use crate::executor::ToolError;
 use crate::guard::Guard;
 use crate::recording::Recording;
 use crate::session::Session;

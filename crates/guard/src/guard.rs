@@ -8,12 +8,12 @@ use counterfoil_ledger::{AppendError, AuditLog, Clock, Draft, Ledger, Opened, Ra
 use counterfoil_model::Catalog;
 use counterfoil_redact::Redactor;
 use counterfoil_rules::{AdmissionSettings, CatalogIssue, Settings as RuleSettings};
+use counterfoil_tools::{FilterMetrics, FilterPipeline, ShellPolicyHandle, ToolEvents};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::builder::SessionEnd;
-use crate::executor::{CompositeExecutor, ErasedToolExecutor, ShellPolicyHandle};
-use crate::filter::{FilterMetrics, FilterPipeline};
+use crate::executor::{CompositeExecutor, ErasedToolExecutor};
 use crate::gate::{Approvals, Gates};
 use crate::offer::LastFilter;
 use crate::ports::{Approver, Completion, Embedder};
@@ -21,7 +21,6 @@ use crate::retry::RetrySettings;
 use crate::session::{Session, SessionStart};
 use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
-use crate::tool_event::ToolEvents;
 use crate::toolset::Toolset;
 
 /// The one door. Cheap to clone; every clone is the same guard.

@@ -35,9 +35,7 @@ mod admitted;
 mod answer_judge;
 mod approve;
 mod auditing;
-mod blocklist;
 mod builder;
-mod cache;
 mod call;
 mod call_stats;
 mod cancel;
@@ -47,11 +45,9 @@ mod executor;
 mod explained;
 mod export;
 mod extract_paths;
-mod filter;
 mod gate;
 mod guard;
 mod heard;
-mod homes;
 mod host;
 mod offer;
 mod options;
@@ -62,8 +58,6 @@ mod recording;
 mod repeated;
 mod replay;
 mod retry;
-mod scene;
-mod secret_places;
 mod session;
 mod settings;
 mod shown_id;
@@ -78,15 +72,7 @@ mod verify;
 pub use admitted::Admitted;
 pub use answer_judge::LiveJudge;
 pub use approve::PersonsDecision;
-pub use blocklist::{
-    Blocklist, BlocklistOptions, BlocklistOptionsError, CommandArgument, Refusal, RefusalKind,
-    Substitution, Unread, find_blocked_command, judge_command,
-};
 pub use builder::{BuildGuardError, GuardBuilder, SessionEnd};
-pub use cache::{
-    CacheCounts, CacheKey, CachedResult, ResultCacheOptions, ResultCacheSettings, ToolResultCache,
-    is_cacheable,
-};
 pub use call::{Answer, CHANGED_BY_PERSON, CallError};
 pub use call_stats::CallStats;
 pub use cited::{CitationFault, CitedExecution, NotStanding};
@@ -101,43 +87,40 @@ pub use counterfoil_redact::{Redactor, SecretCategory, without_hidden};
 #[cfg(feature = "shell")]
 pub use counterfoil_sandbox::Sandbox;
 pub use counterfoil_sandbox::{Profile, SandboxOptions, SandboxOptionsError, SandboxSettings};
+#[cfg(feature = "web")]
+pub use counterfoil_tools::Resolver;
+pub use counterfoil_tools::{
+    Blocklist, BlocklistOptions, BlocklistOptionsError, CacheCounts, CallEvent, CallName,
+    FileOptions, FileOptionsError, FileSettings, Filter, FilterCounts, FilterOptions,
+    FilterOptionsError, FilterSettings, FullText, OutputStream, PatternError, Progress, RecentCall,
+    ResultCacheOptions, ResultCacheSettings, RolledBack, Scene, ShellOptions, ShellOptionsError,
+    ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, ShellSettings, ToolError, ToolErrorKind,
+    ToolEvent, ToolOutput, WebOptions, WebOptionsError, WebSettings,
+};
 #[cfg(feature = "file")]
 pub use executor::FileExecutor;
+#[cfg(feature = "shell")]
+pub use executor::ShellExecutor;
+#[cfg(feature = "web")]
+pub use executor::WebExecutor;
 pub use executor::{
     CompositeExecutor, DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder,
-    ExecutorOrderError, ExitCause, FileOptions, FileOptionsError, FileSettings, FullText,
-    FunctionExecutor, OutOfRange, RolledBack, ShellOptions, ShellOptionsError, ShellOutputEnvelope,
-    ShellPolicy, ShellPolicyHandle, ShellSettings, ToolError, ToolErrorFeedback, ToolErrorKind,
-    ToolExecutor, ToolOutput, TwoOwners, WebOptions, WebOptionsError, WebSettings,
-    classify_http_status, classify_io, classify_issue, classify_judged, classify_report,
-};
-#[cfg(feature = "shell")]
-pub use executor::{
-    NoSnapshot, ShellExecutor, SinceChanged, UndoError, has_snapshot, snapshot_after,
-    snapshot_before, undo_snapshot,
-};
-#[cfg(feature = "web")]
-pub use executor::{
-    Reserved, Resolver, SystemResolver, TlsError, WebExecutor, reserved, trusted_tls,
+    ExecutorOrderError, FunctionExecutor, ToolErrorFeedback, ToolExecutor, TwoOwners,
+    classify_issue, classify_judged, classify_report,
 };
 pub use explained::{VerdictParts, deciding_reasons, verdict_word, verdicts_json};
 pub use export::export;
 pub use extract_paths::extract_paths;
-pub use filter::{
-    CommandMatcher, Cut, DeclaredFilter, Filter, FilterCall, FilterConfidence, FilterCounts,
-    FilterDeclaration, FilterDeclarationError, FilterId, FilterMetrics, FilterOptions,
-    FilterOptionsError, FilterPipeline, FilterSettings, Filtered, Piped, is_preserved,
-};
 pub use gate::{
     Action, AdversarialOptions, AdversarialOptionsError, AdversarialSettings, AnyPermit, Approvals,
     AuthorizationOptions, Available, Basis, Below, ByApproval, ByPolicy, Clearance, Decision,
     DependencyOptions, DependencyOptionsError, Effect, ExampleCall, GainEstimator, Gate, GateId,
-    Gates, GatesBuilder, Judged, ORDER, PatternError, PermissionOptions, PermissionOptionsError,
-    PermissionRule, PermissionSettings, Permit, PolicyError, PolicyOptions, PolicyRule,
-    PolicySettings, ProtectedOptions, ProtectedOptionsError, ProtectedSettings, Question, Reason,
-    RecentCall, RehearseError, Stake, ToolDependency, ToolDependencyGraph, TrustOptions,
-    TrustOptionsError, TrustSettings, Turn, UtilityError, UtilityOptions, UtilityOptionsError,
-    UtilityScore, UtilityScorer, UtilitySettings, Verdict, available, combine,
+    Gates, GatesBuilder, Judged, ORDER, PermissionOptions, PermissionOptionsError, PermissionRule,
+    PermissionSettings, Permit, PolicyError, PolicyOptions, PolicyRule, PolicySettings,
+    ProtectedOptions, ProtectedOptionsError, ProtectedSettings, Question, Reason, RehearseError,
+    Stake, ToolDependency, ToolDependencyGraph, TrustOptions, TrustOptionsError, TrustSettings,
+    Turn, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore, UtilityScorer,
+    UtilitySettings, Verdict, available, combine,
 };
 pub use guard::{BeginSessionError, Guard, WeakGuard};
 pub use host::{
@@ -156,7 +139,6 @@ pub use ports::{
 pub use repeated::repetitions;
 pub use replay::{RehearsalPlace, Replay, ReplayChange, SessionPast};
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
-pub use scene::Scene;
 pub use session::{Session, SessionStart, Surroundings};
 pub use settings::GuardSettings;
 pub use shown_id::ShowId;
@@ -166,7 +148,6 @@ pub use speculation::{
 };
 pub use state::StateFolder;
 pub use timeline::{recorded_transcript, recorded_transcript_until};
-pub use tool_event::{CallEvent, CallName, OutputStream, Progress, ToolEvent};
 pub use toolset::RegisterError;
 pub use track::{Tracked, TrackedResult};
 pub use verify::{Disposition, Verified, VerifyError};

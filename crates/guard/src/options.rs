@@ -8,16 +8,15 @@ use counterfoil_rules::{
     AdmissionOptions, FixationOptions, FixationOptionsError, Settings as RuleSettings,
 };
 use counterfoil_sandbox::{SandboxOptions, SandboxOptionsError};
+use counterfoil_tools::{
+    BlocklistOptions, BlocklistOptionsError, FileOptions, FileOptionsError, FilterOptions,
+    FilterOptionsError, ResultCacheOptions, ShellOptions, ShellOptionsError, ShellPolicy,
+    ShellPolicyHandle, WebOptions, WebOptionsError,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::blocklist::{BlocklistOptions, BlocklistOptionsError};
-use crate::cache::ResultCacheOptions;
-use crate::executor::{
-    ExecutorKind, ExecutorOrder, ExecutorOrderError, FileOptions, FileOptionsError, ShellOptions,
-    ShellOptionsError, ShellPolicy, ShellPolicyHandle, WebOptions, WebOptionsError,
-};
-use crate::filter::{FilterOptions, FilterOptionsError};
+use crate::executor::{ExecutorKind, ExecutorOrder, ExecutorOrderError};
 use crate::gate::{
     AdversarialOptions, AdversarialOptionsError, AuthorizationOptions, DependencyOptions,
     DependencyOptionsError, PermissionOptions, PermissionOptionsError, PolicyError, PolicyOptions,

@@ -1,10 +1,9 @@
 //! Results that are too long to be shown: beginning and end are, and between them what says that
 //! something is wrong. The record keeps the whole.
 
+use counterfoil_tools::is_preserved;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::filter::is_preserved;
 
 /// `[tools.overflow]`: how much of a long result is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

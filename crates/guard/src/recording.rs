@@ -4,11 +4,11 @@ use counterfoil_ledger::{AppendError, Closed, Draft, Opened};
 use counterfoil_model::{
     Confinement, Digest, SideEffect, Status, ToolErrorCategory, canonical_bytes,
 };
+use counterfoil_tools::{CallName, Progress, ToolEvent};
 use serde_json::Value;
 
 use crate::guard::Guard;
 use crate::session::Session;
-use crate::tool_event::{CallName, Progress, ToolEvent};
 
 /// An execution whose intent stands in the ledger and whose end does not yet.
 ///
@@ -157,7 +157,7 @@ impl Recording {
 
     /// With what whoever executes it tells how far it is.
     pub(crate) fn progress(&self) -> Progress {
-        let call = CallName::of(&self.session, &self.opened);
+        let call = CallName::of(self.session.id(), &self.opened);
         Progress::new(self.guard.sender().clone(), call)
     }
 

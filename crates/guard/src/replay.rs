@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use counterfoil_ledger::{Phase, Requested, TrustLevel};
 use counterfoil_model::{ExactValue, Message, Role, Tool, ToolCall, Transcript};
 use counterfoil_redact::without_hidden;
+use counterfoil_tools::Scene;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::explained::{deciding_reasons, verdict_word, verdicts_json};
 use crate::gate::Gates;
-use crate::scene::Scene;
 
 /// Surroundings in which a recorded call is judged again.
 #[derive(Debug, Clone, Default)]

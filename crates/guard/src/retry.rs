@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use counterfoil_ledger::Randomness;
+use counterfoil_tools::{ToolError, ToolErrorKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::executor::{ToolError, ToolErrorKind};
 
 /// `[tools.retry]`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

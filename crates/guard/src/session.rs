@@ -10,14 +10,12 @@ use counterfoil_model::{Arguments, Digest, PermitBasis, Role, Transcript};
 use counterfoil_rules::{
     Corrections, Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
 };
+use counterfoil_tools::{RecentCall, ResultCacheSettings, Scene, ToolResultCache};
 use futures_util::future::AbortHandle;
 
-use crate::cache::{ResultCacheSettings, ToolResultCache};
-use crate::gate::RecentCall;
 use crate::guard::{BeginSessionError, Guard};
 use crate::heard::Heard;
 use crate::repeated::remembered;
-use crate::scene::Scene;
 use crate::speculation::{SpeculationEngine, SpeculationSettings};
 use crate::timeline::Timeline;
 use crate::toolset::Toolset;

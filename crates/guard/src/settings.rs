@@ -4,10 +4,11 @@ use counterfoil_ledger::{AuditSettings, LedgerSettings};
 use counterfoil_rules::{
     AdmissionSettings, FixationOptions, FixationSettings, Settings as RuleSettings,
 };
+use counterfoil_tools::{
+    FileSettings, FilterSettings, ResultCacheSettings, ShellPolicyHandle, WebSettings,
+};
 
-use crate::cache::ResultCacheSettings;
-use crate::executor::{ExecutorOrder, FileSettings, ShellPolicyHandle, WebSettings};
-use crate::filter::FilterSettings;
+use crate::executor::ExecutorOrder;
 use crate::gate::{
     AdversarialSettings, Gates, GatesBuilder, PermissionSettings, PolicySettings,
     ProtectedSettings, ToolDependencyGraph, TrustSettings, UtilitySettings,

@@ -1,11 +1,12 @@
 use std::time::Duration;
 
-use counterfoil_guard::{GuardOptions, HostedCall, Substitution, Unread};
+use counterfoil_guard::{GuardOptions, HostedCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use counterfoil_ledger::Durability;
 use counterfoil_model::Agent;
+use counterfoil_tools::{Substitution, Unread};
 
 use crate::toolbox;
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use counterfoil_formats::read_lenient_exact;
-use counterfoil_guard::{ExitCause, HostEnded, HostedCall};
+use counterfoil_guard::{HostEnded, HostedCall};
 use counterfoil_model::{Agent, Arguments, ExactValue, Status, ToolCall, ToolErrorCategory};
+use counterfoil_tools::ExitCause;
 use serde_json::{Map, Value};
 
 use crate::contract::ReadEventError;

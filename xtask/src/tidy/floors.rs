@@ -5,11 +5,12 @@ use anyhow::{Context as _, Result};
 use super::{Complaint, House};
 
 /// The floors, from the ground. A crate may use only what is on a lower floor.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["model", "shell"],
     &["formats", "record", "redact"],
     &["rules", "judge", "report"],
     &["ledger", "sandbox"],
+    &["tools"],
     &["guard"],
     &["providers"],
     &["hooks", "serve", "agent"],

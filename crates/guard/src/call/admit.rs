@@ -4,13 +4,13 @@ use counterfoil_ledger::Requested;
 use counterfoil_model::{Catalog, ToolCall, ToolErrorCategory};
 use counterfoil_redact::without_hidden;
 use counterfoil_rules::CallReport;
+use counterfoil_tools::Scene;
 
 use crate::admitted::Admitted;
 use crate::executor::ErasedToolExecutor as _;
 use crate::gate::{GateId, Reason};
 use crate::guard::Guard;
 use crate::heard::Seen;
-use crate::scene::Scene;
 use crate::session::Session;
 use crate::toolset::Toolset;
 

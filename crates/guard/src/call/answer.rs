@@ -1,14 +1,13 @@
 use counterfoil_ledger::{AppendError, Draft, RandomnessError, ReadLedgerError, Receipt};
 use counterfoil_model::{Digest, Status, ToolErrorCategory};
 use counterfoil_rules::Issue;
+use counterfoil_tools::{FilterConfidence, ShellOutputEnvelope};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::close::ClosedCall;
 use super::filter::Shown;
 use crate::admitted::Admitted;
-use crate::executor::ShellOutputEnvelope;
-use crate::filter::FilterConfidence;
 use crate::gate::Question;
 use crate::guard::Guard;
 use crate::recording::Recorded;

@@ -1,7 +1,7 @@
 use serde_json::{Map, Value, json};
 
-use crate::executor::ToolOutput;
 use counterfoil_redact::Redactor;
+use counterfoil_tools::ToolOutput;
 
 /// What a tool gave beside its text, without secrets.
 #[derive(Debug, Default)]

@@ -1,10 +1,11 @@
 use counterfoil_model::Status;
+use counterfoil_tools::{
+    CacheKey, CachedResult, ToolOutput, ToolResultCache, is_cacheable, may_write,
+};
 
 use super::close::ClosedCall;
 use super::execute::Ended;
 use crate::admitted::Admitted;
-use crate::cache::{CacheKey, CachedResult, ToolResultCache, is_cacheable, may_write};
-use crate::executor::ToolOutput;
 use crate::guard::Guard;
 use crate::session::{Session, Surroundings};
 use crate::speculation::RanAhead;
@@ -109,7 +110,7 @@ impl Guard {
     /// A shell command of which every part is known to only read.
     fn command_only_reads(&self, admitted: &Admitted) -> bool {
         let policy = self.settings().shell.load();
-        let command = policy.blocklist.command_in(admitted).and_then(Result::ok);
+        let command = policy.blocklist.command_in(admitted.into()).and_then(Result::ok);
         command.is_some_and(|(command, _)| self.policy().settings.trust.only_reads(&command))
     }
 }

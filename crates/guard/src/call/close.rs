@@ -1,18 +1,16 @@
 use counterfoil_model::{Digest, Status};
+use counterfoil_tools::{CachedResult, RecentCall, ShellOutputEnvelope, ToolEvent};
 
 use super::CallError;
 use super::beside::Beside;
 use super::execute::Ended;
 use crate::admitted::Admitted;
 use crate::auditing::{Said, reason_in};
-use crate::cache::CachedResult;
-use crate::executor::ShellOutputEnvelope;
-use crate::gate::{RecentCall, words};
+use crate::gate::words;
 use crate::guard::Guard;
 use crate::recording::{Ending, Recorded, Recording};
 use crate::repeated::ending_of;
 use crate::session::Session;
-use crate::tool_event::ToolEvent;
 
 /// An execution that is recorded to its end, also in the audit log.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 use std::panic::AssertUnwindSafe;
 
 use counterfoil_model::{Status, ToolErrorCategory};
+use counterfoil_tools::{Scene, ToolError, ToolOutput};
 use futures_util::FutureExt as _;
 
-use crate::executor::{ErasedToolExecutor as _, ToolError, ToolOutput};
+use crate::executor::ErasedToolExecutor as _;
 use crate::gate::{AnyPermit, Clearance};
 use crate::guard::Guard;
 use crate::recording::Recording;
 use crate::retry::may_retry;
-use crate::scene::Scene;
 use crate::session::Session;
 
 /// How an execution went, all attempts together.

@@ -1,10 +1,10 @@
 use counterfoil_model::{Status, ToolErrorCategory};
+use counterfoil_tools::{FilterCall, FilterConfidence, Piped, shown_commands};
 
 use super::close::ClosedCall;
 use crate::admitted::Admitted;
 use crate::auditing::reason_in;
 use crate::executor::{READ_OVERFLOW, ToolErrorFeedback};
-use crate::filter::{FilterCall, FilterConfidence, Piped, shown_commands};
 use crate::guard::Guard;
 use crate::overflow::cut;
 use crate::recording::Recorded;
@@ -62,7 +62,7 @@ impl Guard {
     /// Leaves out what a command printed only to show that it goes on.
     fn reduce(&self, shown: &mut Shown, admitted: &Admitted, call: &ClosedCall) {
         let policy = self.settings().shell.load();
-        let Some(Ok((line, _))) = policy.blocklist.command_in(admitted) else { return };
+        let Some(Ok((line, _))) = policy.blocklist.command_in(admitted.into()) else { return };
         let Some(commands) = shown_commands(&line) else { return };
         let failed = call.recorded.closed.status != Status::Completed;
         let made = self.filters().apply(&shown.text, &FilterCall { commands: &commands, failed });

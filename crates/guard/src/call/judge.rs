@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
+use counterfoil_tools::Scene;
+
 use crate::admitted::Admitted;
 use crate::gate::{AdversarialDecision, Clearance, Decision, GateId, Judged, Question, Reason};
 use crate::guard::Guard;
 use crate::ports::{Approval, ApprovalReply, ApprovalRequest, Completion, CompletionError};
-use crate::scene::Scene;
 use crate::session::Session;
 use crate::toolset::Toolset;
 

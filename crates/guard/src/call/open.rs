@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use counterfoil_ledger::{AppendError, Links, Opened, RandomnessError};
 use counterfoil_model::{Digest, ExactValue, ExecutionId, PermitBasis, ToolCall};
+use counterfoil_tools::Scene;
 
 use super::CallError;
 use super::changed::CHANGED_BY_PERSON;
@@ -12,7 +13,6 @@ use crate::approve::approval_used;
 use crate::gate::{Clearance, GateId, Reason};
 use crate::guard::Guard;
 use crate::recording::Recording;
-use crate::scene::Scene;
 use crate::session::Session;
 
 impl Guard {

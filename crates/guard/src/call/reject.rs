@@ -3,6 +3,7 @@ use std::sync::Arc;
 use counterfoil_ledger::{Draft, Opened, Rejected};
 use counterfoil_model::{ExactValue, Status, ToolErrorCategory};
 use counterfoil_rules::{Corrections, Ending, last_rejection_text, rejection_text};
+use counterfoil_tools::Scene;
 use serde_json::{Value, json};
 
 use super::admit::Refused;
@@ -13,7 +14,6 @@ use crate::auditing::Said;
 use crate::executor::{ToolErrorFeedback, classify_report};
 use crate::gate::Question;
 use crate::guard::Guard;
-use crate::scene::Scene;
 use crate::session::Session;
 
 impl Guard {

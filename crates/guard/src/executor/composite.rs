@@ -3,14 +3,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use counterfoil_model::{Tool, ToolErrorCategory};
+use counterfoil_tools::{Scene, ToolError, ToolOutput};
 
 use super::{
-    DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder, ToolError,
-    ToolExecutor, ToolOutput,
+    DynExecutor, ErasedToolExecutor, ExecutorId, ExecutorKind, ExecutorOrder, ToolExecutor,
 };
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::scene::Scene;
 
 /// Every executor of a guard, behind one. Each tool has exactly one owner, found in the
 /// definitions, and only the owner ever sees the permit.

@@ -2,11 +2,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use counterfoil_model::Tool;
+use counterfoil_tools::{Scene, ToolError, ToolOutput};
 
-use super::{ErasedToolExecutor, ExecutorId, ToolError, ToolExecutor, ToolOutput};
+use super::{ErasedToolExecutor, ExecutorId, ToolExecutor};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::scene::Scene;
 
 /// An executor that came after the start, such as an MCP server's.
 ///

@@ -1,10 +1,10 @@
 use counterfoil_model::Tool;
+use counterfoil_tools::{Scene, ToolError, ToolOutput};
 
-use super::{ExecutorId, ToolError, ToolExecutor, ToolOutput};
+use super::{ExecutorId, ToolExecutor};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 use crate::ports::BoxFuture;
-use crate::scene::Scene;
 
 /// What an execution gives: the output of the tool, or why it failed.
 type Execution<'a> = BoxFuture<'a, Result<Option<ToolOutput>, ToolError>>;

@@ -2,8 +2,8 @@ use std::fmt::Write as _;
 
 use counterfoil_model::ToolErrorCategory;
 
-use super::ToolError;
 use counterfoil_redact::Redactor;
+use counterfoil_tools::ToolError;
 
 /// What the model is told about a failed call.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,14 +2,13 @@ use std::future::Future;
 use std::sync::Arc;
 
 use counterfoil_model::{Tool, ToolErrorCategory};
+use counterfoil_tools::{Progress, Scene, ToolError, ToolOutput};
 use serde_json::Value;
 
-use super::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};
+use super::{ExecutorId, ExecutorKind, ToolExecutor};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 use crate::ports::BoxFuture;
-use crate::scene::Scene;
-use crate::tool_event::Progress;
 
 /// A function of the program as a tool.
 ///

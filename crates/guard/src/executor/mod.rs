@@ -1,22 +1,16 @@
-//! Performing permitted calls. One executor a folder or file; the composite decides ownership.
+//! Performing permitted calls: an executor spends the permit, and has the work done. One a file; the
+//! composite decides ownership.
 
-#[cfg(any(feature = "file", feature = "shell"))]
-mod beneath;
 mod classification;
 mod composite;
 mod dynamic;
-mod envelope;
 mod erased;
-mod error;
 mod feedback;
 #[cfg(feature = "file")]
 mod file;
 mod function;
-mod number;
 mod order;
-mod output;
 mod overflow;
-mod settings;
 #[cfg(feature = "shell")]
 mod shell;
 #[cfg(feature = "web")]
@@ -25,37 +19,25 @@ mod web;
 use std::future::Future;
 
 use counterfoil_model::Tool;
+use counterfoil_tools::{Scene, ToolError, ToolOutput, Wanted};
 
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::scene::Scene;
 
-pub use classification::{
-    ExitCause, classify_http_status, classify_io, classify_issue, classify_judged, classify_report,
-};
+pub use classification::{classify_issue, classify_judged, classify_report};
 pub use composite::{CompositeExecutor, TwoOwners};
 pub use dynamic::DynExecutor;
-pub use envelope::ShellOutputEnvelope;
 pub use erased::ErasedToolExecutor;
-pub use error::{ToolError, ToolErrorKind};
 pub use feedback::ToolErrorFeedback;
 #[cfg(feature = "file")]
 pub use file::FileExecutor;
 pub use function::FunctionExecutor;
 pub use order::{ExecutorId, ExecutorKind, ExecutorOrder, ExecutorOrderError};
-pub use output::{FullText, RolledBack, ToolOutput};
 pub(crate) use overflow::{OverflowExecutor, READ_OVERFLOW};
-pub use settings::{
-    FileOptions, FileOptionsError, FileSettings, OutOfRange, ShellOptions, ShellOptionsError,
-    ShellPolicy, ShellPolicyHandle, ShellSettings, WebOptions, WebOptionsError, WebSettings,
-};
 #[cfg(feature = "shell")]
-pub use shell::{
-    NoSnapshot, ShellExecutor, SinceChanged, UndoError, has_snapshot, snapshot_after,
-    snapshot_before, undo_snapshot,
-};
+pub use shell::ShellExecutor;
 #[cfg(feature = "web")]
-pub use web::{Reserved, Resolver, SystemResolver, TlsError, WebExecutor, reserved, trusted_tls};
+pub use web::WebExecutor;
 
 /// Performs one permitted call; the permit is spent.
 ///
@@ -104,4 +86,10 @@ pub trait ToolExecutor: Send + Sync {
 
     /// Whether this tool may run before it is known that its result is needed.
     fn is_tool_speculatable(&self, tool: &str) -> bool;
+}
+
+impl<'c> From<&'c Admitted> for Wanted<'c> {
+    fn from(call: &'c Admitted) -> Self {
+        Self { tool: &call.tool().name, arguments: call.arguments() }
+    }
 }

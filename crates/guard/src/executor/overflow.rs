@@ -1,12 +1,11 @@
 use counterfoil_ledger::Ledger;
 use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
+use counterfoil_tools::{Scene, ToolError, ToolOutput, whole};
 use serde_json::{Value, json};
 
-use super::number::whole;
-use super::{ExecutorId, ExecutorKind, ToolError, ToolExecutor, ToolOutput};
+use super::{ExecutorId, ExecutorKind, ToolExecutor};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
-use crate::scene::Scene;
 
 /// The tool.
 pub(crate) const READ_OVERFLOW: &str = "read_overflow";

@@ -5,12 +5,12 @@ use std::time::Duration;
 use counterfoil_ledger::Phase;
 use counterfoil_model::ExactValue;
 use counterfoil_redact::Redactor;
+use counterfoil_tools::Scene;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::admitted::Admitted;
 use crate::ports::CompletionError;
-use crate::scene::Scene;
 
 /// `[tools.adversarial_policy]`: a separate model holds each call against policies in plain
 /// language, once nothing else denies it.

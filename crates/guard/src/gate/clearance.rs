@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
 use counterfoil_model::PermitBasis;
+use counterfoil_tools::Progress;
 
 use super::approvals::Agreed;
 use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit};
 use super::verdict::GateId;
 use crate::admitted::Admitted;
-use crate::tool_event::Progress;
 
 /// The gates' yes to one call. Worth nothing by itself: only the guard turns it into permits, one
 /// for each attempt, once the intent stands in the ledger.

@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use counterfoil_tools::Scene;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::executor::READ_OVERFLOW;
-use crate::scene::Scene;
 
 /// `[tools.dependencies]`: which tools have to succeed before others can be used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,15 +6,13 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use counterfoil_shell::{Command, Script, Target, Word, WordKind};
+use counterfoil_tools::{ShellPolicyHandle, inside_home, named_by_variable, one_form};
 use serde_json::Value;
 
 use crate::admitted::Admitted;
-use crate::executor::ShellPolicyHandle;
 use crate::gate::names::other_name;
 use crate::gate::path_forms::{Links, forms, gone_up, in_named_folders, is_file_uri, without_proc};
-use crate::gate::pattern::one_form;
 use crate::gate::targets::{self, Change, patch};
-use crate::homes;
 
 /// One path that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +48,7 @@ impl Line {
     /// The command of a shell call; `None` for any other call, and where there is no command.
     pub(in crate::gate) fn of(call: &Admitted, shell: &ShellPolicyHandle) -> Option<Self> {
         let policy = shell.load();
-        let (command, directory) = policy.blocklist.command_in(call)?.ok()?;
+        let (command, directory) = policy.blocklist.command_in(call.into())?.ok()?;
         Some(Self { command: command.into_owned(), directory: directory.map(str::to_owned) })
     }
 
@@ -353,7 +351,7 @@ impl<'g> Ground<'g> {
             });
             // The home folder of somebody else is one, too.
             let at_home =
-                at_home.or_else(|| homes::inside(&absolute).map(|rest| format!("~/{rest}")));
+                at_home.or_else(|| inside_home(&absolute).map(|rest| format!("~/{rest}")));
             let one = Named { inside, absolute, certain, open, any: false, change: None };
             if let Some(absolute) = at_home {
                 paths.push(Named { absolute, inside: None, ..one.clone() });
@@ -396,7 +394,7 @@ fn add_one(text: &str, certain: bool, ground: &Ground<'_>, paths: &mut Vec<Named
     let open = |text: &str| text.contains(['$', '`', '*', '?']);
     let text = text.replace('\\', "/");
     let text = one_form(&text);
-    let text = homes::named_by_variable(&text).map_or(text, Cow::Owned);
+    let text = named_by_variable(&text).map_or(text, Cow::Owned);
     let in_home = ["~", "$HOME", "${HOME}", "$HOME}"].into_iter().find_map(|name| {
         text.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))
     });

@@ -8,21 +8,19 @@ mod dependency;
 mod gates;
 mod mentioned;
 mod names;
-pub(crate) mod overlap;
 mod path_forms;
-mod pattern;
 mod permission;
 mod permit;
 mod policy;
 mod protected;
-mod spelling;
 mod targets;
 mod trust;
 mod utility;
 mod verdict;
 
+use counterfoil_tools::Scene;
+
 use crate::admitted::Admitted;
-use crate::scene::Scene;
 
 pub(crate) use adversarial::AdversarialDecision;
 pub use adversarial::{AdversarialOptions, AdversarialOptionsError, AdversarialSettings};
@@ -33,8 +31,6 @@ pub use dependency::{
     Turn, available,
 };
 pub use gates::{Decision, Gates, GatesBuilder, ORDER, RehearseError};
-pub(crate) use pattern::Pattern;
-pub use pattern::PatternError;
 pub use permission::{
     Action, PermissionOptions, PermissionOptionsError, PermissionRule, PermissionSettings,
 };
@@ -44,12 +40,11 @@ pub use policy::{
     PolicySettings,
 };
 pub use protected::{ProtectedOptions, ProtectedOptionsError, ProtectedSettings};
-pub(crate) use spelling::exact_form;
 pub use trust::{Below, TrustOptions, TrustOptionsError, TrustSettings};
 pub(crate) use utility::words;
 pub use utility::{
-    GainEstimator, RecentCall, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore,
-    UtilityScorer, UtilitySettings,
+    GainEstimator, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore, UtilityScorer,
+    UtilitySettings,
 };
 pub use verdict::{GateId, Judged, Question, Reason, Stake, Verdict, combine};
 

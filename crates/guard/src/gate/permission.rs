@@ -1,10 +1,9 @@
 use counterfoil_model::{Origin, Tool};
+use counterfoil_tools::{Over, Pattern, PatternError, Spelled, in_order};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::any_name;
-use super::pattern::{Over, Pattern, PatternError};
-use super::spelling::{Spelled, in_order};
 
 /// `[tools.permissions]`: what runs by itself, what a person has to agree to, and what never runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
+use counterfoil_tools::Progress;
+
 use crate::admitted::Admitted;
-use crate::tool_event::Progress;
 
 /// The right to execute one admitted call whose intent stands in the ledger. Spent by using it.
 ///

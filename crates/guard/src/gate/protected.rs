@@ -5,11 +5,11 @@ mod holders;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use counterfoil_tools::PatternError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::mentioned::{Ground, Named};
-use super::pattern::PatternError;
 use super::permission::Action;
 use super::policy::Globs;
 use super::targets::Change;

@@ -2,11 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_ledger::TrustLevel;
 use counterfoil_model::{Origin, Tool};
+use counterfoil_tools::{Over, Pattern, PatternError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{any_name, other_name};
-use super::pattern::{Over, Pattern, PatternError};
 
 /// `[tools.trust]`: how far a turn has to be trusted for a tool to run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

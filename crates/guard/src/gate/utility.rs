@@ -2,13 +2,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use counterfoil_model::Digest;
+use counterfoil_tools::{RecentCall, Scene};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::admitted::Admitted;
-use crate::scene::Scene;
 
 /// `[tools.utility]`: calls of tools that only read and that are not worth their cost are skipped.
 ///
@@ -123,25 +122,6 @@ pub trait GainEstimator: Send + Sync + fmt::Debug {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the call cannot be scored: {0}")]
 pub struct UtilityError(pub String);
-
-/// A call that ran in this session of late.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecentCall {
-    /// Its execution.
-    pub execution_id: String,
-    /// The tool.
-    pub tool: String,
-    /// Digest of tool and arguments.
-    pub digest: Digest,
-    /// The words in its arguments.
-    pub words: BTreeSet<String>,
-    /// Whether it succeeded.
-    pub succeeded: bool,
-    /// How long its result was, in characters.
-    pub result_chars: usize,
-    /// Something may have changed since.
-    pub outdated: bool,
-}
 
 /// What a call is worth, and how that came about.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,6 +2,7 @@ use counterfoil_ledger::{APPROVAL_REQUIRED, AppendError, Opened, Rejected};
 use counterfoil_model::{
     Digest, ExactValue, PermitBasis, Status, Tool, ToolCall, ToolErrorCategory,
 };
+use counterfoil_tools::Scene;
 
 use super::{repetition, secrets};
 use crate::admitted::call_digest;
@@ -11,7 +12,6 @@ use crate::call::CallError;
 use crate::gate::{GateId, Gates, Judged, Question, Reason, combine};
 use crate::guard::{BeginSessionError, Guard};
 use crate::recording::Recording;
-use crate::scene::Scene;
 use crate::session::{Session, SessionStart, Surroundings};
 
 /// A call that a host is about to execute, or has executed.

@@ -3,16 +3,15 @@ use std::sync::Arc;
 use counterfoil_ledger::{Links, Requested, TrustLevel};
 use counterfoil_model::{Status, ToolCall};
 use counterfoil_redact::take_hidden_out;
+use counterfoil_tools::{CacheKey, CachedResult, Scene, is_cacheable};
 use futures_util::future::{AbortHandle, Abortable};
 
 use super::engine::{Ahead, Outcome, Running};
 use super::{Guess, SpeculationCounts};
 use crate::admitted::Admitted;
-use crate::cache::{CacheKey, CachedResult, is_cacheable};
 use crate::executor::ErasedToolExecutor as _;
 use crate::gate::{Clearance, Decision, Judged};
 use crate::guard::Guard;
-use crate::scene::Scene;
 use crate::session::{Session, Surroundings};
 
 /// What became of a call that ran ahead of the one that is made now.

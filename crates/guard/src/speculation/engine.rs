@@ -1,13 +1,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use counterfoil_tools::{CacheKey, CachedResult};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use super::pattern::Patterns;
 use super::{Guess, SpeculationSettings};
-use crate::cache::{CacheKey, CachedResult};
 
 /// The calls of one session that run ahead, and what is known of how its calls follow each other.
 #[derive(Debug)]

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    CacheKey, CachedResult, CitationFault, FunctionExecutor, Guard, GuardBuilder, GuardSettings,
-    ResultCacheOptions, ResultCacheSettings, Surroundings, ToolError, ToolResultCache,
-    is_cacheable,
+    CitationFault, FunctionExecutor, Guard, GuardBuilder, GuardSettings, ResultCacheOptions,
+    ResultCacheSettings, Surroundings, ToolError,
 };
 use counterfoil_model::{Digest, Effects, Origin, Status, Tool, ToolErrorCategory};
+use counterfoil_tools::{CacheKey, CachedResult, ToolResultCache, is_cacheable};
 use serde_json::Value;
 
 use crate::desk::{NOW, StillClock, call, run, session, wait};

@@ -15,10 +15,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use counterfoil_guard::{
-    Blocklist, BlocklistOptions, ErasedToolExecutor, RefusalKind, ShellExecutor, ShellPolicy,
-    ShellPolicyHandle, Substitution, TrustLevel, Unread, find_blocked_command, judge_command,
+    Blocklist, BlocklistOptions, ErasedToolExecutor, ShellExecutor, ShellPolicy, ShellPolicyHandle,
+    TrustLevel,
 };
 use counterfoil_shell::Script;
+use counterfoil_tools::{RefusalKind, Substitution, Unread, find_blocked_command, judge_command};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, approved, permit, wait};

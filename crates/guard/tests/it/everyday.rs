@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
-use counterfoil_guard::{RefusalKind, judge_command};
+use counterfoil_tools::{RefusalKind, judge_command};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 

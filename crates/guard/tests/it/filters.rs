@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use counterfoil_guard::{
-    CommandMatcher, Draft, Filter, FilterCall, FilterConfidence, FilterDeclaration, FilterId,
-    FilterOptions, FilterPipeline, FilterSettings, Filtered, Guard, GuardSettings, SessionStart,
-    ShellExecutor, TrustLevel, is_preserved,
+    Draft, Filter, FilterOptions, FilterSettings, Guard, GuardSettings, SessionStart,
+    ShellExecutor, TrustLevel,
 };
 use counterfoil_model::Digest;
+use counterfoil_tools::{
+    CommandMatcher, FilterCall, FilterConfidence, FilterDeclaration, FilterId, FilterPipeline,
+    Filtered, is_preserved,
+};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod answer_judge;
-mod blocklist;
 mod cache;
 mod chain;
 mod changed;

@@ -11,14 +11,14 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use counterfoil_guard::{
-    BlocklistOptions, ErasedToolExecutor, OutOfRange, ShellExecutor, ShellOptions,
-    ShellOptionsError, ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, ToolError, ToolOutput,
-    TrustLevel,
+    BlocklistOptions, ErasedToolExecutor, ShellExecutor, ShellOptions, ShellOptionsError,
+    ShellOutputEnvelope, ShellPolicy, ShellPolicyHandle, ToolError, ToolOutput, TrustLevel,
 };
 use counterfoil_model::SideEffect;
 use counterfoil_model::ToolErrorCategory::{
     self, InvalidParameters, PermanentFailure, PolicyBlocked, Timeout,
 };
+use counterfoil_tools::OutOfRange;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use counterfoil_guard::{
     Answer, Guard, GuardSettings, Requested, SessionStart, ShellExecutor, ShellOptions,
-    ShellPolicy, ShellPolicyHandle, SinceChanged, StateFolder, Surroundings, ToolEvent, TrustLevel,
-    UndoError, undo_snapshot,
+    ShellPolicy, ShellPolicyHandle, StateFolder, Surroundings, ToolEvent, TrustLevel,
 };
 use counterfoil_model::{Status, ToolErrorCategory};
+use counterfoil_tools::{SinceChanged, UndoError, undo_snapshot};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

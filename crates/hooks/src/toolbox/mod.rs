@@ -6,9 +6,9 @@ mod claude_code;
 mod codex;
 mod gemini;
 
-use counterfoil_guard::CommandArgument;
 use counterfoil_model::{Agent, Effects, Origin, Tool};
 use counterfoil_shell::Script;
+use counterfoil_tools::CommandArgument;
 use serde_json::Value;
 
 /// One tool of an agent, and what running it does.

@@ -2,11 +2,9 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use clap::Args;
-use counterfoil_guard::{
-    Guard, RolledBack, Session, SessionStart, SinceChanged, Surroundings, UndoError, has_snapshot,
-    undo_snapshot,
-};
+use counterfoil_guard::{Guard, RolledBack, Session, SessionStart, Surroundings};
 use counterfoil_model::{ExactValue, ToolErrorCategory};
+use counterfoil_tools::{SinceChanged, UndoError, has_snapshot, undo_snapshot};
 use serde_json::json;
 
 use super::Global;

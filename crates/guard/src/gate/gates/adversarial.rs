@@ -1,7 +1,8 @@
+use counterfoil_tools::Scene;
+
 use crate::admitted::Admitted;
 use crate::gate::adversarial::{AdversarialDecision, AdversarialSettings};
 use crate::gate::{Gate, GateId, Reason, Verdict};
-use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("adversarial");
 

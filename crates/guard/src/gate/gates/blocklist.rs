@@ -1,9 +1,8 @@
+use counterfoil_tools::{NoCommand, RefusalKind, Scene, ShellPolicyHandle, Unread, judge_command};
+
 use crate::admitted::Admitted;
-use crate::blocklist::{NoCommand, RefusalKind, Unread, judge_command};
-use crate::executor::ShellPolicyHandle;
 use crate::gate::permission::PermissionSettings;
 use crate::gate::{Gate, GateId, Question, Reason, Stake, Verdict};
-use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("blocklist");
 
@@ -33,7 +32,7 @@ impl Gate for BlocklistGate {
         };
         let list = &policy.blocklist;
         let people_are_asked = list.unread() == Unread::Ask;
-        let refusal = match list.command_in(call) {
+        let refusal = match list.command_in(call.into()) {
             None => None,
             Some(Ok((command, cwd))) => {
                 let list = list.in_scene(scene, cwd);

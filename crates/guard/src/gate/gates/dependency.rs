@@ -1,7 +1,8 @@
+use counterfoil_tools::Scene;
+
 use crate::admitted::Admitted;
 use crate::gate::dependency::{ToolDependencyGraph, Turn};
 use crate::gate::{Gate, GateId, Reason, Verdict};
-use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("dependency");
 

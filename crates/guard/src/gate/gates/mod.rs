@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use counterfoil_model::{ExactValue, Tool, ToolCall};
 use counterfoil_rules::CallReport;
+use counterfoil_tools::{Scene, ShellPolicyHandle};
 
 use super::Gate;
 use super::adversarial::AdversarialSettings;
@@ -29,8 +30,7 @@ use super::trust::TrustSettings;
 use super::utility::UtilitySettings;
 use super::verdict::{GateId, Judged, Question, Reason, Verdict, combine};
 use crate::admitted::Admitted;
-use crate::executor::{ErasedToolExecutor, ShellPolicyHandle};
-use crate::scene::Scene;
+use crate::executor::ErasedToolExecutor;
 
 /// The order in which gates judge. It decides the order of what is shown, never the outcome: all
 /// of them judge every call.

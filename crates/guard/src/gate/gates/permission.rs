@@ -1,14 +1,13 @@
 use std::sync::Arc;
 
 use counterfoil_ledger::Phase;
+use counterfoil_tools::{Scene, ShellPolicyHandle, Spelled, spelled};
 use serde_json::Value;
 
 use crate::admitted::Admitted;
-use crate::executor::{ErasedToolExecutor, ShellPolicyHandle};
+use crate::executor::ErasedToolExecutor;
 use crate::gate::permission::{Action, PermissionSettings};
-use crate::gate::spelling::{Spelled, of_line};
 use crate::gate::{Gate, GateId, Question, Reason, Verdict};
-use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("permission");
 
@@ -60,8 +59,8 @@ impl Permission {
     /// What patterns are held against: each command of a shell command line, else each text.
     fn texts(&self, call: &Admitted) -> Vec<Spelled> {
         let policy = self.shell.load();
-        match policy.blocklist.command_in(call) {
-            Some(Ok((line, _))) => of_line(&line).unwrap_or_else(|| {
+        match policy.blocklist.command_in(call.into()) {
+            Some(Ok((line, _))) => spelled(&line).unwrap_or_else(|| {
                 // Whatever is in it: no allowance is about it.
                 vec![Spelled { exact: None, ways: vec![line.into_owned()] }]
             }),

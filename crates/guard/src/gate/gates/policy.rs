@@ -1,8 +1,8 @@
+use counterfoil_tools::{Scene, ShellPolicyHandle};
+
 use crate::admitted::Admitted;
-use crate::executor::ShellPolicyHandle;
 use crate::gate::policy::{Facts, PolicySettings, Ruling};
 use crate::gate::{Gate, GateId, Reason, Verdict};
-use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("policy");
 

@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
+use counterfoil_tools::{Scene, ShellPolicyHandle};
+
 use crate::admitted::Admitted;
-use crate::executor::ShellPolicyHandle;
 use crate::gate::mentioned::{Ground, Line, in_arguments, in_command};
 use crate::gate::permission::Action;
 use crate::gate::protected::ProtectedSettings;
 use crate::gate::targets::Change;
 use crate::gate::{Gate, GateId, Question, Reason, Stake, Verdict};
-use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("protected");
 

@@ -1,6 +1,7 @@
+use counterfoil_tools::Scene;
+
 use crate::admitted::Admitted;
 use crate::gate::{Gate, GateId, Reason, Verdict};
-use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("quota");
 

@@ -3,14 +3,13 @@
 //! What stays on the machine is the user's own affair: a file that needs its key gets it. What
 //! would leave the machine is asked about, and so is a file of keys that a tool is given by its name.
 
+use counterfoil_redact::Redactor;
 use counterfoil_shell::{Command, Script};
+use counterfoil_tools::{Scene, ShellPolicyHandle};
 use url::{Host, Url};
 
 use crate::admitted::Admitted;
-use crate::executor::ShellPolicyHandle;
 use crate::gate::{Gate, GateId, Question, Stake, Verdict};
-use crate::scene::Scene;
-use counterfoil_redact::Redactor;
 
 pub(super) const ID: GateId = GateId("secrets");
 

@@ -1,8 +1,8 @@
+use counterfoil_tools::{Scene, ShellPolicyHandle};
+
 use crate::admitted::Admitted;
-use crate::executor::ShellPolicyHandle;
 use crate::gate::trust::{Below, TrustSettings};
 use crate::gate::{Gate, GateId, Question, Reason, Verdict};
-use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("trust");
 
@@ -47,7 +47,7 @@ impl Trust {
         let policy = self.shell.load();
         policy
             .blocklist
-            .command_in(call)
+            .command_in(call.into())
             .and_then(Result::ok)
             .is_some_and(|(command, _)| self.settings.only_reads(&command))
     }

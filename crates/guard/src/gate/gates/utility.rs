@@ -1,10 +1,9 @@
 use counterfoil_ledger::Requested;
+use counterfoil_tools::{Scene, may_write};
 
 use crate::admitted::Admitted;
-use crate::cache::may_write;
 use crate::gate::utility::UtilitySettings;
 use crate::gate::{Gate, GateId, Reason, Verdict};
-use crate::scene::Scene;
 
 pub(super) const ID: GateId = GateId("utility");
 

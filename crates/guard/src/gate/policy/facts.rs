@@ -3,12 +3,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use counterfoil_ledger::{Phase, TrustLevel};
+use counterfoil_tools::{Scene, ShellPolicyHandle};
 use serde_json::Value;
 
 use super::super::mentioned::{Ground, Line, Named, in_arguments, in_command};
 use crate::admitted::Admitted;
-use crate::executor::ShellPolicyHandle;
-use crate::scene::Scene;
 
 /// What a policy looks at: one call in its scene. Texts and paths are looked for when a rule asks.
 #[derive(Debug)]

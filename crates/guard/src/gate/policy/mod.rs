@@ -4,12 +4,12 @@ mod facts;
 mod options;
 mod rule;
 
+use counterfoil_tools::{Over, PatternError, glob};
 use globset::{GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 use serde_json::Value;
 
 use super::names::other_name;
-use super::pattern::{Over, PatternError, glob};
 use rule::Compiled;
 pub(super) use rule::{Globs, Wrong};
 

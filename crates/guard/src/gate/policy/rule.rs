@@ -1,12 +1,11 @@
 use counterfoil_ledger::{Phase, TrustLevel};
+use counterfoil_tools::{Over, Pattern, PatternError, check_pattern, glob, may_mean};
 use globset::{GlobSet, GlobSetBuilder};
 use regex::Regex;
 
 use super::facts::Facts;
 use super::options::{Effect, PolicyRule};
 use crate::gate::mentioned::Named;
-use crate::gate::overlap::may_mean;
-use crate::gate::pattern::{self, Over, Pattern, PatternError, glob};
 
 /// A rule whose patterns are compiled; all but its tool and `args_match`, which are matched for
 /// all rules at once.
@@ -73,7 +72,7 @@ impl Compiled {
                 Some((name, value)) => (name, Some(value)),
             };
             let value = value.map(|value| Pattern::new(value, Over::Text)).transpose();
-            pattern::check(name)
+            check_pattern(name)
                 .and(value)
                 .map(|value| (name.to_owned(), value))
                 .map_err(Wrong::at(format!("env[{i}]")))
@@ -159,7 +158,7 @@ impl Globs {
 
 /// A regular expression; it takes linear time.
 pub(super) fn regular(expression: &str) -> Result<(), PatternError> {
-    pattern::check(expression)?;
+    check_pattern(expression)?;
     Regex::new(expression).map(drop).map_err(|error| PatternError::Syntax {
         pattern: expression.to_owned(),
         reason: error.to_string().lines().last().unwrap_or_default().trim().to_owned(),

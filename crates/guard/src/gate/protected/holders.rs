@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
+use counterfoil_tools::{Over, glob};
+
 use super::super::mentioned::Ground;
-use super::super::pattern::{Over, glob};
 
 /// A protected place as the names that lead to it.
 #[derive(Debug, Clone, PartialEq, Eq)]

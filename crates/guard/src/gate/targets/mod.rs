@@ -17,8 +17,8 @@ mod table;
 use counterfoil_shell::{
     Command, Direction, Position, Script, Target as Redirected, Word, WordKind,
 };
+use counterfoil_tools::{Site, values_of};
 
-use crate::blocklist::{Site, values_of};
 use arguments::Arguments;
 use table::{PROGRAMS, Program, Where};
 

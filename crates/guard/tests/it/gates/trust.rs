@@ -150,7 +150,8 @@ fn in_an_untrusted_turn_only_commands_that_read_run_by_themselves() {
 
 #[test]
 fn substitutions_are_refused_in_an_untrusted_turn_even_where_they_are_analysed() {
-    use counterfoil_guard::{BlocklistOptions, ShellPolicy, ShellPolicyHandle, Substitution};
+    use counterfoil_guard::{BlocklistOptions, ShellPolicy, ShellPolicyHandle};
+    use counterfoil_tools::Substitution;
     let options = BlocklistOptions { substitution: Substitution::Analyse, ..Default::default() };
     let policy = ShellPolicy { blocklist: options.resolve().unwrap(), ..ShellPolicy::default() };
     let gates = Gates::builder().shell(ShellPolicyHandle::new(policy)).build();
@@ -163,7 +164,8 @@ fn substitutions_are_refused_in_an_untrusted_turn_even_where_they_are_analysed()
 
 #[test]
 fn tools_of_others_that_take_commands_are_declared() {
-    use counterfoil_guard::{BlocklistOptions, CommandArgument, ShellPolicy, ShellPolicyHandle};
+    use counterfoil_guard::{BlocklistOptions, ShellPolicy, ShellPolicyHandle};
+    use counterfoil_tools::CommandArgument;
     let argument = |command: &str, cwd: Option<&str>| CommandArgument {
         command: command.to_owned(),
         cwd: cwd.map(str::to_owned),

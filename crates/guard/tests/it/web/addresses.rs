@@ -1,6 +1,6 @@
 //! Which addresses are reached: public ones. However the others are spelled, nobody connects.
 
-use counterfoil_guard::{Reserved, reserved};
+use counterfoil_tools::{Reserved, reserved};
 
 use super::*;
 

@@ -1,8 +1,9 @@
 //! What is said to the program, not to the model. One arm a command.
 
 use counterfoil_agent::{NoteOrigin, TaskSelection, Turned};
-use counterfoil_guard::{GuardSettings, Profile, SpeculationCounts, SpeculationMode, has_snapshot};
+use counterfoil_guard::{GuardSettings, Profile, SpeculationCounts, SpeculationMode};
 use counterfoil_report::visible;
+use counterfoil_tools::has_snapshot;
 
 use crate::command::guarded::undo::{undo, undone};
 use crate::conversation::{Begun, Front, Tone, rows, why};

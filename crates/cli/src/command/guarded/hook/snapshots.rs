@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use counterfoil_guard::{snapshot_after, snapshot_before};
 use counterfoil_hooks::Snapshots;
+use counterfoil_tools::{snapshot_after, snapshot_before};
 
 /// How many commands can be undone.
 const KEPT: usize = 50;

@@ -1,0 +1,558 @@
+//! Recursive deletion of what nobody should lose.
+
+use std::path::Path;
+
+use counterfoil_shell::{Command, Script, Word, WordKind};
+use globset::GlobBuilder;
+
+use super::temporary::is_temporary;
+use super::values::{self, Site};
+use super::{Refusal, shown};
+
+/// Where commands start, and what lies around.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    root: String,
+    home: String,
+    /// Where the script starts, absolute.
+    directory: String,
+    /// On another machine, of which nothing is known.
+    is_elsewhere: bool,
+}
+
+impl Default for Place {
+    /// A project that nobody can name: only what is protected everywhere is known.
+    fn default() -> Self {
+        Self::new(Path::new("/unknown/project"), None, None)
+    }
+}
+
+impl Place {
+    pub(super) fn new(root: &Path, home: Option<&str>, directory: Option<&str>) -> Self {
+        let root = tidy(&root.to_string_lossy());
+        let directory = join(&root, directory.unwrap_or_default());
+        let home = home.filter(|home| home.starts_with('/')).unwrap_or("/root");
+        Self { home: tidy(home), root, directory, is_elsewhere: false }
+    }
+
+    /// Another machine: nothing there is the project's.
+    pub(super) fn elsewhere(&self) -> Self {
+        let nowhere = NOWHERE.to_owned();
+        Self {
+            root: nowhere.clone(),
+            home: self.home.clone(),
+            directory: nowhere,
+            is_elsewhere: true,
+        }
+    }
+
+    /// A directory seen from where the script starts, absolute.
+    fn from(&self, directory: &str) -> String {
+        match directory.strip_prefix('~') {
+            Some(rest) => join(&self.home, rest.trim_start_matches('/')),
+            None => join(&self.directory, directory),
+        }
+    }
+
+    /// Whether somebody would miss this folder or this file.
+    pub(super) fn protects(&self, path: &str) -> bool {
+        let path = path.to_lowercase();
+        let parent_of = |inner: &str| {
+            let inner = inner.to_lowercase();
+            inner == path
+                || path == "/"
+                || inner.strip_prefix(&path).is_some_and(|r| r.starts_with('/'))
+        };
+        parent_of(&self.root)
+            || parent_of(&self.home)
+            || SYSTEM.contains(&path.as_str())
+            || self.git().iter().any(|inside| inside.to_lowercase() == path)
+            || ["/home/", "/users/"]
+                .iter()
+                .any(|homes| path.strip_prefix(homes).is_some_and(|user| !user.contains('/')))
+    }
+
+    /// Whether a word names a system folder or a home, as far as that is known: the project's own
+    /// root is none.
+    pub(super) fn loses(&self, word: &Word, directory: Option<&str>) -> bool {
+        let elsewhere = Self { root: NOWHERE.to_owned(), ..self.clone() };
+        protection(word, directory, &elsewhere, true) == Protection::Protected
+    }
+
+    /// Whether a word names something outside the project that is neither made again (`~/.cache`) nor
+    /// there for a while (`/tmp`), as far as that is known.
+    pub(super) fn is_left(&self, word: &Word, directory: Option<&str>) -> bool {
+        let text = word.text.as_str();
+        let home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| text.strip_prefix(home));
+        let path = match (home, word.kind, directory) {
+            (Some(inside), ..) if !inside.contains('$') => join(&self.home, inside),
+            (None, WordKind::Literal | WordKind::Pattern, _) if text.starts_with('/') => tidy(text),
+            (None, WordKind::Literal | WordKind::Pattern, Some(directory))
+                if !text.starts_with('~') && !text.contains(':') =>
+            {
+                join(&self.from(directory), text)
+            }
+            (None, WordKind::Literal | WordKind::Pattern, None) => {
+                return self.is_elsewhere && !text.is_empty();
+            }
+            _ => return false,
+        };
+        let within = |folder: &str| Path::new(&path).starts_with(folder);
+        let cache = join(&self.home, ".cache");
+        let name = path.rsplit('/').next().unwrap_or_default();
+        // Here they lie in the project; elsewhere nobody knows where that is.
+        if self.is_elsewhere && BUILT_AGAIN.contains(&name) {
+            return false;
+        }
+        !within(&self.root) && !within(&cache) && !SHORT_LIVED.iter().any(|folder| within(folder))
+    }
+
+    /// Whether a word names a file of the project or one that is there for a while, and nothing else.
+    pub(super) fn is_own(&self, word: &Word, directory: Option<&str>) -> bool {
+        let Some((text, directory)) = word.literal().zip(directory) else { return false };
+        let path = join(&self.from(directory), text);
+        let within = |folder: &str| Path::new(&path).starts_with(folder);
+        !text.starts_with('~') && (within(&self.root) || SHORT_LIVED.iter().any(|f| within(f)))
+    }
+
+    /// Whether a container that mounts this has the machine's own files: `/:/host`, `~:/data`, and in
+    /// the long form `type=bind,source=/,target=/host`.
+    pub(super) fn is_mounted(&self, text: &str) -> bool {
+        let long = text
+            .split(',')
+            .find_map(|part| part.strip_prefix("source=").or_else(|| part.strip_prefix("src=")));
+        let short = text.split(':').next().unwrap_or(text);
+        let only_read = text.split([':', ',']).any(|part| matches!(part, "ro" | "readonly"));
+        let from = long.unwrap_or(short);
+        let word = Word { text: from.to_owned(), kind: WordKind::Literal };
+        (text.contains(':') || long.is_some())
+            && (from == "/" || !only_read && self.loses(&word, Some("")))
+    }
+
+    fn git(&self) -> [String; 3] {
+        ["", "/objects", "/refs"].map(|inside| join(&self.root, &format!(".git{inside}")))
+    }
+
+    /// Whether a pattern covers something protected, or everything in it.
+    fn covers(&self, pattern: &str) -> bool {
+        // Classes, sequences and extended patterns have no counterpart here.
+        if pattern.contains("[:")
+            || pattern.contains('(')
+            || (pattern.contains('{') && pattern.contains(".."))
+        {
+            return true;
+        }
+        let git = self.git();
+        let ends = FixedEnds::of(pattern);
+        let around = [&self.root, &self.home].into_iter().flat_map(|path| ancestors(path));
+        let mut perhaps = SYSTEM
+            .iter()
+            .copied()
+            .chain(["/home/anybody", "/users/anybody"])
+            .chain(around)
+            .chain(git.iter().map(String::as_str))
+            .filter(|path| ends.may_start(path))
+            .flat_map(|path| {
+                let inside = path.trim_end_matches('/');
+                [path.to_owned(), format!("{inside}/{ANYTHING}"), format!("{inside}/{ANY_HIDDEN}")]
+            })
+            .filter(|path| ends.may_match(path))
+            .peekable();
+        // Most patterns are about something else altogether, and need not be compiled.
+        if perhaps.peek().is_none() {
+            return false;
+        }
+        let glob = GlobBuilder::new(pattern).literal_separator(true).case_insensitive(true).build();
+        let Ok(glob) = glob.map(|glob| glob.compile_matcher()) else { return true };
+        perhaps.any(|path| glob.is_match(path))
+    }
+}
+
+/// What every path that a pattern matches begins and ends with, but for capitals. Nothing where
+/// that would take knowing the letters of other languages.
+struct FixedEnds<'p> {
+    head: &'p str,
+    tail: &'p str,
+}
+
+impl<'p> FixedEnds<'p> {
+    fn of(pattern: &'p str) -> Self {
+        let pattern = if pattern.is_ascii() { pattern } else { "" };
+        let head = pattern.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
+        let tail = pattern.rsplit(['*', '?', ']', '}', '\\']).next().unwrap_or_default();
+        Self { head, tail }
+    }
+
+    /// Whether the path, or something in it, may begin like that.
+    fn may_start(&self, path: &str) -> bool {
+        let mut pairs = path.bytes().zip(self.head.bytes());
+        !path.is_ascii() || pairs.all(|(one, other)| one.eq_ignore_ascii_case(&other))
+    }
+
+    fn may_match(&self, path: &str) -> bool {
+        let begins = path.len() >= self.head.len() && self.may_start(path);
+        let end = path.len().checked_sub(self.tail.len()).and_then(|end| path.get(end..));
+        !path.is_ascii() || begins && end.is_some_and(|end| end.eq_ignore_ascii_case(self.tail))
+    }
+}
+
+/// What lies here is there for a while.
+const SHORT_LIVED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/data/local/tmp"];
+
+/// Folders that are built again.
+const BUILT_AGAIN: [&str; 10] = [
+    "node_modules",
+    "dist",
+    "build",
+    "target",
+    "__pycache__",
+    ".next",
+    ".cache",
+    "coverage",
+    ".venv",
+    "venv",
+];
+
+/// A root that nobody names.
+const NOWHERE: &str = "/zqxj/zqxj";
+
+/// Names that no pattern but a general one matches.
+const ANYTHING: &str = "zqxj";
+const ANY_HIDDEN: &str = ".zqxj";
+
+const SYSTEM: &[&str] = &[
+    "/",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
+    "/users",
+    "/system",
+    "/library",
+    "/applications",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/local",
+    "/usr/share",
+    "/var/lib",
+    "/etc/ssl",
+];
+
+/// `text` is the whole script.
+pub(super) fn blocked(
+    command: &Command,
+    at: usize,
+    script: &Script,
+    place: &Place,
+    text: &str,
+) -> Option<Refusal> {
+    match command.program()?.to_lowercase().as_str() {
+        "rm" => rm(command, at, script, place, text),
+        "find" | "gfind" => find(command, place),
+        _ => None,
+    }
+}
+
+fn rm(
+    command: &Command,
+    at: usize,
+    script: &Script,
+    place: &Place,
+    script_text: &str,
+) -> Option<Refusal> {
+    let Asked { recursive, targets } = match asked_of_rm(command) {
+        Ok(asked) => asked?,
+        Err(refusal) => return Some(refusal),
+    };
+    let wrapper = command.wrapped_by.and_then(|at| script.commands().get(at));
+    let by_xargs = wrapper.and_then(Command::program) == Some("xargs");
+    if recursive && (by_xargs || targets.is_empty() && wrapper.is_some()) {
+        return Some(Refusal::unread("`rm -r` of names from standard input is blocked"));
+    }
+    let directory = command.directory.as_deref();
+    let working = directory.map(|directory| place.from(directory));
+    let site = Site { script, text: script_text, at, working };
+    let mut unread = None;
+    for target in targets {
+        let why = || format!("`rm -r {}` is blocked", shown(&target.text));
+        let judged = match wrapper.filter(|_| target.text == "{}") {
+            Some(find) if narrows(&find.args) => Protection::None,
+            Some(_) => Protection::Protected,
+            None if target.kind == WordKind::Dynamic => {
+                protection_of_values(target, &site, directory, place, recursive)
+            }
+            None => protection(target, directory, place, recursive),
+        };
+        match judged {
+            Protection::Protected => return Some(Refusal::floor(why())),
+            Protection::Unknown => unread = unread.or_else(|| Some(Refusal::unread(why()))),
+            Protection::None => {}
+        }
+    }
+    unread
+}
+
+/// What `rm` is asked to delete.
+struct Asked<'c> {
+    recursive: bool,
+    targets: Vec<&'c Word>,
+}
+
+/// What `rm` is asked to delete, where it may be more than files that are named; or why it is refused
+/// whatever it is.
+fn asked_of_rm(command: &Command) -> Result<Option<Asked<'_>>, Refusal> {
+    let mut options = true;
+    let mut asked = Asked { recursive: false, targets: Vec::new() };
+    let mut perhaps = false;
+    for word in &command.args {
+        let text = word.text.as_str();
+        if options && text == "--" {
+            options = false;
+        } else if options && text.starts_with("--") {
+            if text.starts_with("--no-p") {
+                return Err(Refusal::floor("`rm --no-preserve-root` is blocked"));
+            }
+            asked.recursive |= "--recursive".starts_with(text) && text.len() > 2;
+        } else if options && text.starts_with('-') && text.len() > 1 {
+            asked.recursive |= text.contains(['r', 'R']);
+        } else {
+            perhaps |= word.kind == WordKind::Dynamic && text.starts_with('$');
+            asked.targets.push(word);
+        }
+    }
+    Ok((asked.recursive || perhaps).then_some(asked))
+}
+
+/// Whether what a word stands for that is only known when it runs would be missed.
+fn protection_of_values(
+    target: &Word,
+    site: &Site<'_>,
+    directory: Option<&str>,
+    place: &Place,
+    recursive: bool,
+) -> Protection {
+    let target = &of_working_directory(target, place);
+    let of_values = |unset| {
+        let words = values::values_of(target, site, unset)?;
+        Some(strongest(&words, directory, place, recursive))
+    };
+    match (of_values(false), of_values(true)) {
+        // Only where a variable was never assigned.
+        (Some(Protection::None), Some(Protection::Protected)) => Protection::Unknown,
+        (Some(known), _) => known,
+        (None, _) if is_temporary(target, site.script, site.text, place) => Protection::None,
+        (None, _) => protection(target, directory, place, recursive),
+    }
+}
+
+/// The word with `$PWD` for `$(pwd)`, and the project's root for what git says it is.
+fn of_working_directory(word: &Word, place: &Place) -> Word {
+    let root = place.root.as_str();
+    let known = [
+        ("$(pwd)", "$PWD"),
+        ("`pwd`", "$PWD"),
+        ("$(git rev-parse --show-toplevel)", root),
+        ("`git rev-parse --show-toplevel`", root),
+    ];
+    let of = |(written, means): (&str, &str)| {
+        word.text.strip_prefix(written).map(|rest| format!("{means}{rest}"))
+    };
+    let text = known.into_iter().find_map(of).unwrap_or_else(|| word.text.clone());
+    let kind = if text.contains(['$', '`']) { WordKind::Dynamic } else { WordKind::Literal };
+    Word { kind: if text == word.text { word.kind } else { kind }, text }
+}
+
+/// Whether somebody would miss what is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Protection {
+    None,
+    /// Only known when it runs.
+    Unknown,
+    Protected,
+}
+
+fn strongest(
+    words: &[Word],
+    directory: Option<&str>,
+    place: &Place,
+    recursive: bool,
+) -> Protection {
+    let each = words.iter().map(|word| protection(word, directory, place, recursive));
+    each.max().unwrap_or(Protection::None)
+}
+
+/// `find / -delete`.
+fn find(command: &Command, place: &Place) -> Option<Refusal> {
+    let deletes = command.args.iter().any(|word| word.text == "-delete");
+    if !deletes || narrows(&command.args) {
+        return None;
+    }
+    let starts = command.args.iter().take_while(|word| !word.text.starts_with(['-', '(', '!']));
+    let here = Word::fixed(".");
+    let starts: Vec<&Word> = starts.collect();
+    let starts = if starts.is_empty() { vec![&here] } else { starts };
+    let directory = command.directory.as_deref();
+    let judged = starts.into_iter().map(|word| (protection(word, directory, place, true), word));
+    let (protection, start) = judged.max_by_key(|(protection, _)| *protection)?;
+    let why = format!("`find {} -delete` without a name is blocked", shown(&start.text));
+    match protection {
+        Protection::None => None,
+        Protection::Unknown => Some(Refusal::unread(why)),
+        Protection::Protected => Some(Refusal::floor(why)),
+    }
+}
+
+/// Whether `find` looks for something in particular.
+fn narrows(args: &[Word]) -> bool {
+    args.windows(2).any(|pair| match pair {
+        [test, value] => {
+            matches!(
+                test.text.as_str(),
+                "-name"
+                    | "-iname"
+                    | "-path"
+                    | "-ipath"
+                    | "-wholename"
+                    | "-regex"
+                    | "-iregex"
+                    | "-mtime"
+                    | "-mmin"
+                    | "-newer"
+                    | "-size"
+            ) && value.literal().is_some_and(|value| {
+                value.chars().filter(|c| c.is_alphanumeric()).count() > 0 && value != ".git"
+            })
+        }
+        _ => false,
+    }) || args.iter().any(|word| word.text == "-empty")
+}
+
+/// `directory` is where the command runs, seen from where the script starts.
+fn protection(
+    target: &Word,
+    directory: Option<&str>,
+    place: &Place,
+    recursive: bool,
+) -> Protection {
+    let text = target.text.as_str();
+    if text.is_empty() {
+        return Protection::None;
+    }
+    if let Some(words) = alternatives(target) {
+        return strongest(&words, directory, place, recursive);
+    }
+    let when = |protected: bool| match protected {
+        true => Protection::Protected,
+        false => Protection::None,
+    };
+    let home = |rest: &str| join(&place.home, rest.trim_start_matches('/'));
+    let known = ["$HOME", "${HOME}", "~"].into_iter().find_map(|name| {
+        let rest = text.strip_prefix(name)?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| home(rest))
+    });
+    let absolute = match (known, target.kind) {
+        (Some(path), _) if !path.contains('$') => path,
+        // Another variable may hold anything.
+        (_, WordKind::Dynamic) if recursive => return Protection::Unknown,
+        (_, WordKind::Dynamic) => return Protection::None,
+        // `~somebody`
+        (_, _) if text.starts_with('~') => {
+            let (user, rest) = text.split_once('/').unwrap_or((text, ""));
+            join(&format!("/home/{}", user.trim_start_matches('~')), rest)
+        }
+        (_, _) if text.starts_with('/') => tidy(text),
+        (_, _) => match directory {
+            Some(directory) => join(&place.from(directory), text),
+            // Nobody knows where this runs.
+            None => {
+                let inside = tidy(text);
+                let unknown = inside.is_empty()
+                    || inside.starts_with("..")
+                    || inside.starts_with(['*', '?', '[', '{', '.'])
+                        && target.kind == WordKind::Pattern
+                    || inside == ".git";
+                return if unknown { Protection::Unknown } else { Protection::None };
+            }
+        },
+    };
+    if target.kind == WordKind::Literal || !absolute.contains(['*', '?', '[', '{']) {
+        when(place.protects(&absolute))
+    } else {
+        when(place.covers(&absolute))
+    }
+}
+
+/// How many commas may stand between braces before nobody looks at every word they stand for:
+/// these make at most a thousand.
+const MOST_COMMAS: usize = 10;
+
+/// The words that the first braces stand for: `abd` and `acd` for `a{b,c}d`. `None` where there
+/// are no braces; a word that may be anything where there are too many.
+fn alternatives(word: &Word) -> Option<Vec<Word>> {
+    let text = word.text.as_str();
+    let open = text.find('{').filter(|_| word.kind == WordKind::Pattern)?;
+    let (mut depth, mut pieces, mut start, mut close) = (0_usize, Vec::new(), open + 1, None);
+    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => {
+                pieces.push(text.get(start..at)?);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            close = Some(at);
+            break;
+        }
+    }
+    let close = close.filter(|_| !pieces.is_empty())?;
+    pieces.push(text.get(start..close)?);
+    if text.matches(',').count() > MOST_COMMAS {
+        return Some(vec![Word { text: text.to_owned(), kind: WordKind::Dynamic }]);
+    }
+    let (before, after) = (text.get(..open)?, text.get(close + 1..)?);
+    let kind = |text: &str| match text.contains(['*', '?', '[', '{']) {
+        true => WordKind::Pattern,
+        false => WordKind::Literal,
+    };
+    let words = pieces.into_iter().map(|piece| format!("{before}{piece}{after}"));
+    Some(words.map(|text| Word { kind: kind(&text), text }).collect())
+}
+
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    Path::new(path).ancestors().filter_map(Path::to_str)
+}
+
+fn join(from: &str, to: &str) -> String {
+    if to.starts_with('/') { tidy(to) } else { tidy(&format!("{from}/{to}")) }
+}
+
+/// Without `.`, `//` and `..`; `/` stays.
+pub(crate) fn tidy(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            ".." if path.starts_with('/') => {}
+            _ => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    if path.starts_with('/') { format!("/{joined}") } else { joined }
+}

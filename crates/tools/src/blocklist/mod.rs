@@ -1,0 +1,352 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use counterfoil_ledger::TrustLevel;
+use counterfoil_sandbox::Globs;
+use counterfoil_shell::{Command, Script, Word};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+mod builtins;
+mod deletion;
+mod devices;
+mod irreversible;
+mod names;
+mod options;
+mod refusal;
+mod temporary;
+mod values;
+
+use deletion::Place;
+pub(crate) use deletion::tidy;
+pub use values::{Site, values_of};
+
+use crate::pattern::Pattern;
+use crate::scene::Scene;
+use crate::secret_places::is_secret;
+use crate::spelling::exact_form;
+use crate::wanted::Wanted;
+
+pub use options::{BlocklistOptions, BlocklistOptionsError, CommandArgument, Unread};
+pub use refusal::{Refusal, RefusalKind};
+
+/// What no shell command may do, whoever asks and whoever agrees.
+///
+/// Its floor cannot be configured away: the blocked commands, the guard of `rm`, command names
+/// that are only known when they run, and everything that cannot be parsed.
+#[derive(Debug, Clone)]
+pub struct Blocklist {
+    /// Each a program and the words that must follow it, in lower case.
+    blocked: Arc<[Vec<String>]>,
+    /// What `source` may read.
+    sources: Globs,
+    substitution: Substitution,
+    network: bool,
+    tools: Arc<BTreeMap<String, CommandArgument>>,
+    unread: Unread,
+    asks_irreversible: bool,
+    place: Place,
+    /// Commands of which the user has said that nobody is to be asked about them.
+    allowed: Arc<[Pattern]>,
+    /// In how many others a command stands that is judged by itself.
+    layers: usize,
+}
+
+/// A command may stand in so many others.
+const LAYERS: usize = 8;
+
+/// What happens to `$(…)`, backquotes, `<(…)` and `>(…)`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Substitution {
+    /// They are refused.
+    #[default]
+    Refuse,
+    /// The commands in them are judged like all others. In a turn with untrusted content they are
+    /// refused all the same.
+    Analyse,
+}
+
+impl Default for Blocklist {
+    /// The floor: nothing added, substitutions refused, no network.
+    fn default() -> Self {
+        let fallback = Self {
+            blocked: Arc::default(),
+            sources: Globs::default(),
+            substitution: Substitution::Refuse,
+            network: false,
+            tools: Arc::default(),
+            unread: Unread::Deny,
+            asks_irreversible: false,
+            place: Place::default(),
+            allowed: Arc::default(),
+            layers: 0,
+        };
+        BlocklistOptions::default().resolve().unwrap_or(fallback)
+    }
+}
+
+impl Blocklist {
+    /// The same for commands that start in `directory` of the project at `root`. Relative
+    /// directories are seen from the root.
+    #[must_use]
+    pub fn at(&self, root: &Path, home: Option<&str>, directory: Option<&str>) -> Self {
+        Self { place: Place::new(root, home, directory), ..self.clone() }
+    }
+
+    /// The same for the scene of one call.
+    #[must_use]
+    pub fn in_scene(&self, scene: &Scene<'_>, directory: Option<&str>) -> Self {
+        let home = scene.environment.get("HOME").map(String::as_str);
+        let mut list = self.at(scene.workspace, home, directory);
+        if scene.trust == TrustLevel::Untrusted {
+            list.substitution = Substitution::Refuse;
+        }
+        list
+    }
+
+    /// The same with the user's own allowances: what would be asked about a command that one of these
+    /// patterns means, is not. What is denied stays denied.
+    #[must_use]
+    pub fn allowing(mut self, patterns: Vec<Pattern>) -> Self {
+        self.allowed = patterns.into();
+        self
+    }
+
+    /// Whether the user has allowed this command, as it stands there.
+    fn allows(&self, command: &Command) -> bool {
+        !self.allowed.is_empty()
+            && exact_form(command)
+                .is_some_and(|text| self.allowed.iter().any(|pattern| pattern.is_match(&text)))
+    }
+
+    /// What becomes of a command that cannot be read before it runs.
+    #[must_use]
+    pub fn unread(&self) -> Unread {
+        self.unread
+    }
+
+    /// Whether a tool of this name takes shell commands.
+    #[must_use]
+    pub fn takes_commands(&self, tool: &str) -> bool {
+        self.tools.contains_key(tool)
+    }
+
+    /// The shell command in the arguments of a tool that takes one.
+    #[must_use]
+    pub fn command_at<'a>(&self, tool: &str, arguments: &'a Value) -> Option<Cow<'a, str>> {
+        arguments.pointer(&self.tools.get(tool)?.command).and_then(command_line)
+    }
+
+    /// The shell command in the arguments of a call and the directory it names; `None` when the
+    /// tool takes no shell commands.
+    pub fn command_in<'c>(
+        &self,
+        call: Wanted<'c>,
+    ) -> Option<Result<(Cow<'c, str>, Option<&'c str>), NoCommand>> {
+        let place = self.tools.get(call.tool)?;
+        let arguments = call.arguments;
+        let cwd = place.cwd.as_ref().and_then(|pointer| arguments.pointer(pointer)?.as_str());
+        let command = self.command_at(call.tool, arguments);
+        let missing = || NoCommand { pointer: place.command.clone() };
+        Some(command.map(|command| (command, cwd)).ok_or_else(missing))
+    }
+}
+
+/// What in the command is blocked, in one sentence; `None` when nothing is.
+///
+/// Judged on the parsed command: every place where a program starts, at any depth.
+#[must_use]
+pub fn find_blocked_command(command: &str, list: &Blocklist) -> Option<String> {
+    judge_command(command, list).map(|refusal| refusal.message)
+}
+
+/// Why the command is not run; `None` where nothing is against it. What is refused for what it does
+/// comes before what is only asked about.
+#[must_use]
+pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
+    if list.allowed.iter().any(|pattern| pattern.is_exactly(command)) {
+        let list = Blocklist { allowed: Arc::default(), ..list.clone() };
+        return judge_command(command, &list).filter(|refusal| !refusal.kind.is_asked());
+    }
+    let script = match Script::parse(command) {
+        Ok(script) => script,
+        Err(error) => return Some(Refusal::unread(error.to_string())),
+    };
+    let of_commands = script.commands().iter().enumerate().flat_map(|(at, shell)| {
+        let reasons = [
+            nameless(shell, &Site { script: &script, text: command, at, working: None }, list),
+            names::blocked(shell, &script, list),
+            builtins::blocked(shell, list),
+            devices::blocked(shell, list.network).map(Refusal::floor),
+            deletion::blocked(shell, at, &script, &list.place, command),
+        ];
+        let asked = |refusal: &Refusal| !(refusal.kind.is_asked() && list.allows(shell));
+        reasons.into_iter().flatten().filter(asked)
+    });
+    let mut asked: Option<Refusal> = None;
+    for refusal in constructs(&script, list).into_iter().chain(of_commands) {
+        if !refusal.kind.is_asked() {
+            return Some(refusal);
+        }
+        asked = asked.filter(|known| known.kind <= refusal.kind).or(Some(refusal));
+    }
+    let beyond = match list.asks_irreversible {
+        true => irreversible::asked(&script, command, list),
+        // The sandbox confines the command, but for this.
+        false => irreversible::attributes(&script, command, list),
+    };
+    beyond.or(asked)
+}
+
+/// The same for a command that another one runs, in this place.
+fn judge_inner(command: &str, list: &Blocklist, place: &Place) -> Option<Refusal> {
+    if list.layers >= LAYERS {
+        return Some(Refusal::unread("the commands are nested too deeply to be analysed"));
+    }
+    let inner = Blocklist { place: place.clone(), layers: list.layers + 1, ..list.clone() };
+    judge_command(command, &inner)
+}
+
+impl Blocklist {
+    /// Where keys and passwords lie, as an argument of a call names it; only where
+    /// people are asked about what nothing brings back.
+    #[must_use]
+    pub fn secret_place<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
+        let texts = arguments.as_object().into_iter().flat_map(|members| members.values());
+        let mut texts = texts.filter_map(Value::as_str).filter(|_| self.asks_irreversible);
+        texts.find(|text| is_secret(text))
+    }
+}
+
+/// The arguments of a tool that takes shell commands hold none.
+#[derive(Debug)]
+pub struct NoCommand {
+    /// Where it should be.
+    pub pointer: String,
+}
+
+/// The command as a shell would read it: a text, or a list of words.
+fn command_line(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Array(words) => {
+            let words: Option<Vec<String>> =
+                words.iter().map(|word| Some(quoted(word.as_str()?))).collect();
+            words.map(|words| Cow::Owned(words.join(" ")))
+        }
+        _ => None,
+    }
+}
+
+/// A word that the shell takes as it is.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// What is refused wherever it stands.
+fn constructs(script: &Script, list: &Blocklist) -> Option<Refusal> {
+    if let Some(bomb) = calls_itself(script) {
+        return Some(bomb);
+    }
+    if list.substitution == Substitution::Refuse {
+        let refused = [
+            (script.substitutions(), "command substitution (`$(…)` or backquotes) is refused"),
+            (script.process_substitutions(), "process substitution (`<(…)` or `>(…)`) is refused"),
+            (script.here_strings(), "here-strings (`<<<`) are refused"),
+        ];
+        if let Some((_, why)) = refused.into_iter().find(|(count, _)| *count > 0) {
+            return Some(Refusal::unread(why));
+        }
+    }
+    let mut unread = script.unread().iter().filter_map(|at| script.commands().get(*at));
+    let known = |wrapper: &&Command| {
+        list.substitution == Substitution::Analyse && builtins::sets_up_a_tool(wrapper)
+            || list.allows(wrapper)
+            || list.unread == Unread::Ask && irreversible::is_installer(script, wrapper)
+            || builtins::cleans_up(wrapper, script, list)
+    };
+    if let Some(wrapper) = unread.find(|wrapper| !known(wrapper)) {
+        let wrapper = wrapper.program().unwrap_or_default();
+        let why = format!("what `{wrapper}` would run cannot be read from the command");
+        return Some(Refusal::unread(why));
+    }
+    let hides = |name: &&str| builtins::INTERPRETED.contains(name);
+    let name = script.functions().iter().map(|function| function.name.as_str()).find(hides)?;
+    let why = format!("the function `{name}` would hide the command of that name");
+    Some(Refusal::unread(why))
+}
+
+/// A function that calls itself, also by way of others, may be a fork bomb.
+fn calls_itself(script: &Script) -> Option<Refusal> {
+    script.functions().iter().find_map(|function| {
+        let name = function.name.as_str();
+        let mut reached = vec![name];
+        let mut next = 0;
+        while let Some(current) = reached.get(next).copied() {
+            next += 1;
+            let bodies = script.functions().iter().filter(|f| f.name == current);
+            for body in bodies.map(|f| f.body.clone()) {
+                for called in script.commands().get(body).unwrap_or_default() {
+                    let Some(called) = called.name.as_ref().and_then(Word::literal) else {
+                        continue;
+                    };
+                    if called == name {
+                        return Some(Refusal::floor(format!("the function `{name}` calls itself")));
+                    }
+                    if !reached.contains(&called)
+                        && script.functions().iter().any(|f| f.name == called)
+                    {
+                        reached.push(called);
+                    }
+                }
+            }
+        }
+        None
+    })
+}
+
+/// A command whose name is only known when it runs. Where the script says what it is, or at least
+/// its last part (`$HOME/.local/bin/uv`), that is judged.
+fn nameless(command: &Command, site: &Site<'_>, list: &Blocklist) -> Option<Refusal> {
+    let name = command.name.as_ref().filter(|_| command.is_dynamic())?;
+    let unknown = || {
+        let why = format!("the command name `{}` is only known when it runs", shown(&name.text));
+        Some(Refusal::unread(why))
+    };
+    if list.substitution == Substitution::Refuse {
+        return unknown();
+    }
+    let base = name.text.rsplit_once('/').map(|(_, base)| base);
+    let plain = |base: &&str| {
+        base.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c)) && !base.is_empty()
+    };
+    let words = match base.filter(plain) {
+        Some(base) => Some(vec![Word::fixed(base)]),
+        None => values::values_of(name, site, true),
+    };
+    let Some(words) = words else { return unknown() };
+    words.iter().filter(|word| !word.text.is_empty()).find_map(|word| {
+        let Some(name) = word.literal() else { return unknown() };
+        let arguments = command.args.iter().map(|word| match word.literal() {
+            Some(text) => quoted(text),
+            // Whatever it is: a wrapper would run it.
+            None => "\"$1\"".to_owned(),
+        });
+        let line: Vec<String> = std::iter::once(quoted(name)).chain(arguments).collect();
+        judge_command(&line.join(" "), list)
+    })
+}
+
+/// A piece of a command, short enough for a sentence.
+fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}

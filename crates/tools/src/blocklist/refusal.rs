@@ -1,0 +1,69 @@
+//! Why a command is not run.
+
+use std::fmt;
+
+/// Why a command is not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of reason it is.
+    pub kind: RefusalKind,
+    /// One sentence: lower case, no full stop.
+    pub message: String,
+}
+
+/// What kind of reason a command is refused for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RefusalKind {
+    /// What no configuration allows: destructive, or with the rights of others.
+    Floor,
+    /// It needs the network, which is off.
+    Network,
+    /// The configuration blocks it.
+    Configured,
+    /// It runs with another user's rights: where a person can be asked, they are.
+    Elevated,
+    /// What it would do cannot be read before it runs.
+    Unread,
+    /// Nothing brings back what it does: where a person can be asked.
+    Irreversible,
+}
+
+impl RefusalKind {
+    /// Whether a person may let it run where one can be asked.
+    #[must_use]
+    pub fn is_asked(self) -> bool {
+        matches!(self, Self::Elevated | Self::Unread | Self::Irreversible)
+    }
+}
+
+impl Refusal {
+    pub(super) fn floor(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::Floor, message: message.into() }
+    }
+
+    pub(super) fn unread(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::Unread, message: message.into() }
+    }
+
+    pub(super) fn irreversible(message: impl Into<String>) -> Self {
+        Self { kind: RefusalKind::Irreversible, message: message.into() }
+    }
+
+    /// What would settle it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self.kind {
+            RefusalKind::Floor | RefusalKind::Elevated => "this cannot be approved",
+            RefusalKind::Network => "it runs only where the configuration allows the network",
+            RefusalKind::Configured => "the configuration blocks it, whoever agrees",
+            RefusalKind::Irreversible => "a person has to agree",
+            RefusalKind::Unread => "write it so that it can be read before it runs",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

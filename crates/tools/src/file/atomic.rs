@@ -1,0 +1,204 @@
+//! Putting a file in the place of another in one step.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use counterfoil_model::SideEffect;
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
+use rustix::io::Errno;
+
+use super::failure::{denied, impossible, trouble};
+use super::place::Place;
+use super::shown::shown;
+use super::stop::Stop;
+use crate::ToolError;
+use crate::beneath::steps;
+
+/// What was done.
+pub(super) struct Replaced {
+    /// There was no file before.
+    pub(super) created: bool,
+    /// What is written down.
+    pub(super) side_effects: Vec<SideEffect>,
+}
+
+/// Which file somebody has read, to see that it is still that one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: (u64, u64),
+    length: i64,
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    #[expect(
+        clippy::cast_possible_wrap,
+        clippy::unnecessary_cast,
+        reason = "types differ by system"
+    )]
+    pub(super) fn of(stat: &Stat) -> Self {
+        Self {
+            inode: (stat.st_dev as u64, stat.st_ino as u64),
+            length: stat.st_size as i64,
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+}
+
+/// Writes a file beside the place and moves it there, in the same directory, which is held open:
+/// whoever reads the place sees the old content or the new. A link there would be replaced, never
+/// followed. Directories that are missing are made. With a `read` stamp nothing happens unless the
+/// file is still that one.
+pub(super) fn replace(
+    place: &Place,
+    content: &[u8],
+    read: Option<Stamp>,
+    stop: &Stop,
+) -> Result<Replaced, ToolError> {
+    let asked = place.asked.as_str();
+    let failed = |error: io::Error| trouble(asked, &error);
+    let Some(name) = place.relative.file_name() else {
+        return Err(impossible(format!("`{}` is a directory", shown(asked))));
+    };
+    let mut side_effects = Vec::new();
+    let parent = place.relative.parent().unwrap_or(Path::new(""));
+    let folder = folder(place, parent, stop, &mut side_effects)?;
+    let before = existing(&folder, name, asked)?;
+    let mut temporary = Temporary::create(&folder, before.as_ref()).map_err(failed)?;
+    temporary.fill(content, before.as_ref()).map_err(failed)?;
+    stop.effect(|| {
+        let now = existing(&folder, name, asked)?;
+        if let Some(read) = read
+            && now.as_ref().map(Stamp::of) != Some(read)
+        {
+            let asked = shown(asked);
+            return Err(impossible(format!(
+                "`{asked}` was changed by somebody else meanwhile, so nothing was written; read \
+                 it again"
+            )));
+        }
+        temporary.move_to(name).map_err(failed)
+    })??;
+    side_effects.push(SideEffect::Wrote(place.full()));
+    Ok(Replaced { created: before.is_none(), side_effects })
+}
+
+/// The directory there, made where it is missing.
+fn folder(
+    place: &Place,
+    relative: &Path,
+    stop: &Stop,
+    side_effects: &mut Vec<SideEffect>,
+) -> Result<OwnedFd, ToolError> {
+    let failed = |error: io::Error| trouble(&place.asked, &error);
+    match place.root.open_directory(relative) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        opened => return opened.map_err(failed),
+    }
+    let mut held = place.root.open_directory(Path::new("")).map_err(failed)?;
+    let mut path = place.root.path().to_owned();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for step in steps(relative).map_err(failed)? {
+        path.push(step);
+        match stop.effect(|| rustix::fs::mkdirat(&held, step, Mode::from_raw_mode(0o777)))? {
+            Ok(()) => side_effects.push(SideEffect::Wrote(path.clone())),
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(failed(errno.into())),
+        }
+        let next = rustix::fs::openat(&held, step, flags, Mode::empty());
+        held = next.map_err(|errno| failed(errno.into()))?;
+    }
+    Ok(held)
+}
+
+/// The regular file that is there; an error for anything else, and for a file that may not be
+/// written.
+fn existing(
+    folder: &OwnedFd,
+    name: &std::ffi::OsStr,
+    asked: &str,
+) -> Result<Option<Stat>, ToolError> {
+    let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(errno) => return Err(trouble(asked, &errno.into())),
+    };
+    let asked = shown(asked);
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {}
+        FileType::Symlink => return Err(denied(format!("`{asked}` changed while it was opened"))),
+        FileType::Directory => return Err(impossible(format!("`{asked}` is a directory"))),
+        _ => return Err(impossible(format!("`{asked}` is not a regular file"))),
+    }
+    // A move would replace it all the same, because that is a matter of the directory.
+    let writable =
+        rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS);
+    if stat.st_mode & 0o222 == 0 || writable.is_err() {
+        return Err(impossible(format!("`{asked}` is write-protected")));
+    }
+    Ok(Some(stat))
+}
+
+/// A file on its way; gone again unless it arrives.
+struct Temporary<'f> {
+    folder: &'f OwnedFd,
+    name: PathBuf,
+    file: File,
+    arrived: bool,
+}
+
+/// So many names are tried; each is taken only by another call of this process, or by what one
+/// left behind that was killed.
+const NAMES: u32 = 10_000;
+
+impl<'f> Temporary<'f> {
+    fn create(folder: &'f OwnedFd, before: Option<&Stat>) -> io::Result<Self> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Nobody else reads what replaces a file that they may not read.
+        let mode = if before.is_some() { 0o600 } else { 0o666 };
+        let process = std::process::id();
+        for number in 0..NAMES {
+            let name = PathBuf::from(format!(".counterfoil-{process}-{number}.tmp"));
+            match rustix::fs::openat(folder, &name, flags, Mode::from_raw_mode(mode)) {
+                Ok(fd) => return Ok(Self { folder, name, file: fd.into(), arrived: false }),
+                Err(Errno::EXIST) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Err(Errno::EXIST.into())
+    }
+
+    /// Writes the content, and gives it the owner and the mode of the file before.
+    fn fill(&mut self, content: &[u8], before: Option<&Stat>) -> io::Result<()> {
+        self.file.write_all(content)?;
+        if let Some(before) = before {
+            let own = rustix::fs::fstat(self.file.as_fd())?;
+            if (own.st_uid, own.st_gid) != (before.st_uid, before.st_gid) {
+                let (user, group) = (Uid::from_raw(before.st_uid), Gid::from_raw(before.st_gid));
+                // Only root gives files away; everybody else keeps what they wrote.
+                let _ = rustix::fs::fchown(self.file.as_fd(), Some(user), Some(group));
+            }
+            let mode = Mode::from_raw_mode(before.st_mode & 0o777);
+            rustix::fs::fchmod(self.file.as_fd(), mode)?;
+        }
+        self.file.sync_all()
+    }
+
+    fn move_to(&mut self, name: &std::ffi::OsStr) -> io::Result<()> {
+        rustix::fs::renameat(self.folder, &self.name, self.folder, name)?;
+        self.arrived = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.arrived {
+            // Best effort: it is only in the way.
+            let _ = rustix::fs::unlinkat(self.folder, &self.name, AtFlags::empty());
+        }
+    }
+}

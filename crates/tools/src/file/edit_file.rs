@@ -1,0 +1,146 @@
+use std::fs::File;
+use std::io::{self, Read as _};
+
+use memchr::memmem;
+use rustix::fs::FileType;
+use serde_json::{Value, json};
+
+use super::atomic::{Stamp, replace};
+use super::failure::{impossible, trouble, wrong};
+use super::policy::Need;
+use super::shown::shown;
+use super::tool::{FileTool, Work};
+use crate::{ToolError, ToolOutput};
+
+pub(super) const TOOL: FileTool = FileTool {
+    name: "edit_file",
+    description: "Replaces a text in a file of the workspace with another. The old text must be \
+                  in the file exactly as given, and only once unless `all` is true.",
+    need: Need::Edit,
+    idempotent: false,
+    parameters,
+    run,
+};
+
+/// Longer files are not edited: 16 MiB.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
+/// Places that are named when there are several.
+const NAMED: usize = 10;
+
+fn parameters() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string", "minLength": 1, "description": "The file, seen from the workspace." },
+            "old": { "type": "string", "minLength": 1, "description": "The text to replace, with its line breaks and indentation." },
+            "new": { "type": "string", "description": "The text to put in its place." },
+            "all": { "type": "boolean", "description": "Whether every place is changed, not only one." }
+        },
+        "required": ["path", "old", "new"],
+        "additionalProperties": false
+    })
+}
+
+fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
+    work.needed("path")?;
+    let (old, new) = (work.needed("old")?, work.needed("new")?);
+    let all = match work.arguments.get("all") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(all)) => *all,
+        Some(_) => return Err(wrong("`all` is neither true nor false")),
+    };
+    if old.is_empty() {
+        return Err(wrong("`old` is empty: `write_file` writes a whole file"));
+    }
+    if old == new {
+        return Err(wrong("`old` and `new` are the same"));
+    }
+    let place = work.place(Need::Edit)?;
+    let path = shown(&place.asked);
+    let failed = |error: io::Error| trouble(&place.asked, &error);
+    let fd = place.root.open_to_read(&place.relative).map_err(failed)?;
+    let stat = rustix::fs::fstat(&fd).map_err(|errno| failed(errno.into()))?;
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+        return Err(impossible(format!("`{path}` is a directory")));
+    }
+    let mut content = Vec::new();
+    File::from(fd).take(LONGEST + 1).read_to_end(&mut content).map_err(failed)?;
+    if content.len() as u64 > LONGEST {
+        return Err(impossible(format!("`{path}` is longer than {LONGEST} bytes")));
+    }
+    let found: Vec<usize> = memmem::find_iter(&content, old.as_bytes()).collect();
+    match found.len() {
+        0 => return Err(wrong(missing(&content, old, &path))),
+        1 => {}
+        _ if all => {}
+        places => {
+            let lines: Vec<String> =
+                found.iter().take(NAMED).map(|at| line_of(&content, *at).to_string()).collect();
+            let more = if places > NAMED { ", …" } else { "" };
+            return Err(wrong(format!(
+                "`old` occurs {places} times in `{path}` (lines {}{more}): add more of the text \
+                 around the one you mean, or set `all`",
+                lines.join(", ")
+            )));
+        }
+    }
+    let edited = replaced(&content, old, new, &found);
+    let written = replace(&place, &edited, Some(Stamp::of(&stat)), work.stop)?;
+    let places = if found.len() == 1 { "place" } else { "places" };
+    Ok(ToolOutput {
+        text: format!("edited `{path}` in {} {places}\n", found.len()),
+        side_effects: written.side_effects,
+        ..ToolOutput::default()
+    })
+}
+
+fn replaced(content: &[u8], old: &str, new: &str, found: &[usize]) -> Vec<u8> {
+    let mut edited = Vec::with_capacity(content.len());
+    let mut from = 0;
+    for at in found {
+        edited.extend_from_slice(content.get(from..*at).unwrap_or_default());
+        edited.extend_from_slice(new.as_bytes());
+        from = at + old.len();
+    }
+    edited.extend_from_slice(content.get(from..).unwrap_or_default());
+    edited
+}
+
+/// The number of the line that a byte stands in, from 1.
+fn line_of(content: &[u8], at: usize) -> usize {
+    let before = content.get(..at).unwrap_or(content);
+    memchr::memchr_iter(b'\n', before).count() + 1
+}
+
+/// What to say when the text is not there: the nearest reason that can be seen.
+fn missing(content: &[u8], old: &str, path: &str) -> String {
+    let stands = |text: &str| memmem::find(content, text.as_bytes());
+    if old.contains('\n') && !old.contains('\r') && stands(&old.replace('\n', "\r\n")).is_some() {
+        return format!("`old` is not in `{path}`: its lines end in CR LF there");
+    }
+    if old.contains('\r') && stands(&old.replace("\r\n", "\n")).is_some() {
+        return format!("`old` is not in `{path}`: its lines end in LF there");
+    }
+    if let Some(line) = apart_from_spaces(content, old) {
+        return format!(
+            "`old` is not in `{path}`, but from line {line} on there is the same text with other \
+             spaces: give it exactly"
+        );
+    }
+    if stands(old.trim()).is_some() && !old.trim().is_empty() {
+        return format!("`old` is not in `{path}` with the spaces or line breaks around it");
+    }
+    format!("`old` is not in `{path}`: read the file and give the text exactly as it is there")
+}
+
+/// The line from which on the same lines stand, spaces at their ends aside.
+fn apart_from_spaces(content: &[u8], old: &str) -> Option<usize> {
+    let text = String::from_utf8_lossy(content);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let wanted: Vec<&str> = old.trim_matches('\n').lines().map(str::trim).collect();
+    if wanted.iter().all(|line| line.is_empty()) {
+        return None;
+    }
+    lines.windows(wanted.len()).position(|window| window == wanted).map(|at| at + 1)
+}

@@ -1,0 +1,174 @@
+//! From the path in a call to a place beneath a root.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::failure::{denied, impossible, trouble, wrong};
+use super::policy::Need;
+use super::shown::shown;
+use crate::FileSettings;
+use crate::ToolError;
+use crate::beneath::Root;
+
+/// The workspace and the folders beside it, in their one real form.
+#[derive(Debug)]
+pub(super) struct Roots {
+    /// The workspace first.
+    folders: Vec<PathBuf>,
+    /// The workspace as it was named, which may be by a link.
+    named: PathBuf,
+}
+
+/// A place beneath a root that the policy lets a tool use. No link stands on its path, as far as
+/// could be seen; what is opened there refuses those that came since.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) root: Root,
+    /// Seen from the root; empty for the root itself.
+    pub(super) relative: PathBuf,
+    /// As the call named it.
+    pub(super) asked: String,
+    /// The root is the workspace.
+    pub(super) in_workspace: bool,
+}
+
+impl Place {
+    /// The absolute path.
+    pub(super) fn full(&self) -> PathBuf {
+        self.root.path().join(&self.relative)
+    }
+
+    /// Whether the content there may be read, once nothing denies it.
+    pub(super) fn permit_content(&self, settings: &FileSettings) -> Result<(), ToolError> {
+        if settings.policy.allows(&self.full(), &self.relative) {
+            return Ok(());
+        }
+        let asked = shown(&self.asked);
+        Err(denied(format!("`{asked}` is not in `tools.file.allow_read`")))
+    }
+
+    /// How a path in this root is named to the caller: from the workspace, else in full.
+    pub(super) fn named(&self, relative: &Path) -> PathBuf {
+        if self.in_workspace { relative.to_owned() } else { self.root.path().join(relative) }
+    }
+}
+
+impl Roots {
+    pub(super) fn new(workspace: &Path, further: &[PathBuf]) -> Result<Self, ToolError> {
+        if !workspace.is_absolute() {
+            return Err(denied("there is no workspace that files could be used in"));
+        }
+        let named = workspace.to_owned();
+        let workspace = workspace
+            .canonicalize()
+            .map_err(|error| trouble(&workspace.to_string_lossy(), &error))?;
+        let further = further.iter().filter_map(|folder| folder.canonicalize().ok());
+        Ok(Self { folders: std::iter::once(workspace).chain(further).collect(), named })
+    }
+
+    /// The place that a path names, seen from the workspace.
+    ///
+    /// INVARIANT: the policy is asked about the path in its one real form, and about the path as
+    /// it was written; deny comes first, then allow.
+    pub(super) fn place(
+        &self,
+        asked: &str,
+        need: Need,
+        settings: &FileSettings,
+    ) -> Result<Place, ToolError> {
+        let written = self.written(asked)?;
+        let (root, relative) = self.root_of(&written).ok_or_else(|| outside(asked))?;
+        self.permit(asked, root, &relative, need, settings)?;
+        let real = real(&written).map_err(|error| trouble(asked, &error))?;
+        let (root, relative) = self.root_of(&real).ok_or_else(|| outside(asked))?;
+        self.permit(asked, root, &relative, need, settings)?;
+        let in_workspace = self.folders.first().is_some_and(|first| first == root);
+        let root = Root::open(root).map_err(|error| trouble(asked, &error))?;
+        let place = Place { root, relative, asked: asked.to_owned(), in_workspace };
+        if need.reads() {
+            place.permit_content(settings)?;
+        }
+        Ok(place)
+    }
+
+    /// The absolute path as it was written, without `.` and `..`.
+    fn written(&self, asked: &str) -> Result<PathBuf, ToolError> {
+        if asked.is_empty() || asked.contains('\0') {
+            return Err(wrong("`path` is not a path"));
+        }
+        if asked == "~" || asked.starts_with("~/") {
+            return Err(denied("`~` stands for a folder outside the workspace"));
+        }
+        let workspace = self.folders.first().ok_or_else(|| impossible("there is no workspace"))?;
+        let mut written = PathBuf::new();
+        for part in workspace.join(asked).components() {
+            match part {
+                Component::ParentDir => drop(written.pop()),
+                Component::CurDir => {}
+                part => written.push(part),
+            }
+        }
+        match written.strip_prefix(&self.named) {
+            Ok(inside) => Ok(workspace.join(inside)),
+            Err(_) => Ok(written),
+        }
+    }
+
+    /// The innermost root that holds a path, and the path seen from there.
+    fn root_of(&self, path: &Path) -> Option<(&Path, PathBuf)> {
+        self.folders
+            .iter()
+            .filter_map(|folder| {
+                let relative = path.strip_prefix(folder).ok()?;
+                Some((folder.as_path(), relative.to_owned()))
+            })
+            .min_by_key(|(_, relative)| relative.components().count())
+    }
+
+    fn permit(
+        &self,
+        asked: &str,
+        root: &Path,
+        relative: &Path,
+        need: Need,
+        settings: &FileSettings,
+    ) -> Result<(), ToolError> {
+        match settings.policy.denial(&root.join(relative), relative, need) {
+            None => Ok(()),
+            Some(why) => Err(denied(format!("`{}` may not be used: {why}", shown(asked)))),
+        }
+    }
+}
+
+fn outside(asked: &str) -> ToolError {
+    denied(format!("`{}` lies outside the workspace", shown(asked)))
+}
+
+/// The one real form of a path: links followed, as far as it exists. What does not exist yet is
+/// kept as it is; a link that leads nowhere is no place.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let mut missing = Vec::new();
+    let mut known = path;
+    loop {
+        match known.canonicalize() {
+            Ok(mut real) => {
+                real.extend(missing.iter().rev());
+                return Ok(real);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if known.is_symlink() {
+                    return Err(io::Error::new(
+                        io::ErrorKind::InvalidInput,
+                        "it is, or lies behind, a link that leads nowhere",
+                    ));
+                }
+                let (Some(name), Some(parent)) = (known.file_name(), known.parent()) else {
+                    return Err(error);
+                };
+                missing.push(name);
+                known = parent;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}

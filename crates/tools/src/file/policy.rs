@@ -1,0 +1,60 @@
+use std::path::Path;
+
+use counterfoil_sandbox::Globs;
+
+use crate::settings::FilePolicy;
+
+/// What a tool does with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Looks for names, or into what it then asks about one by one.
+    Look,
+    Read,
+    Write,
+    /// Reads and writes.
+    Edit,
+}
+
+impl Need {
+    pub(super) fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::Edit)
+    }
+
+    pub(super) fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Edit)
+    }
+}
+
+impl FilePolicy {
+    /// What speaks against a path, absolute and seen from its root.
+    ///
+    /// INVARIANT: this is asked before [`FilePolicy::allows`], so that what both name is denied.
+    pub(super) fn denial(&self, full: &Path, relative: &Path, need: Need) -> Option<&'static str> {
+        if self.protected.iter().any(|folder| full.starts_with(folder)) {
+            return Some("the guard keeps its own records there");
+        }
+        if named(&self.deny_read, full, relative) {
+            return Some("`tools.file.deny_read` names it");
+        }
+        if need.writes() && named(&self.deny_write, full, relative) {
+            return Some("`tools.file.deny_write` names it");
+        }
+        None
+    }
+
+    /// Whether the content there may be read, once nothing denies it.
+    pub(super) fn allows(&self, full: &Path, relative: &Path) -> bool {
+        let Some(allowed) = &self.allow_read else { return true };
+        allowed.is_match(full) || allowed.is_match(relative)
+    }
+}
+
+/// Whether a pattern names the path or a folder that it lies in.
+fn named(patterns: &Globs, full: &Path, relative: &Path) -> bool {
+    !patterns.is_empty()
+        && (patterns.is_match(full.join(""))
+            || [full, relative]
+                .iter()
+                .flat_map(|path| path.ancestors())
+                .any(|path| patterns.is_match(path)))
+}

@@ -1,0 +1,47 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use counterfoil_model::ToolErrorCategory;
+
+use crate::ToolError;
+
+/// Whether a call was given up, for work on another thread that cannot be ended from outside.
+#[derive(Debug, Default)]
+pub(super) struct Stop {
+    given_up: AtomicBool,
+    /// Held while something takes effect.
+    effect: Mutex<()>,
+}
+
+impl Stop {
+    pub(super) fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Acquire)
+    }
+
+    /// An error once the call was given up.
+    pub(super) fn check(&self) -> Result<(), ToolError> {
+        if self.is_given_up() { Err(given_up()) } else { Ok(()) }
+    }
+
+    /// Lets something take effect, unless the call was given up. Whoever gives it up waits until
+    /// the effect is complete, so that nothing happens afterwards.
+    pub(super) fn effect<T>(&self, act: impl FnOnce() -> T) -> Result<T, ToolError> {
+        let _held = self.effect.lock().unwrap_or_else(PoisonError::into_inner);
+        self.check()?;
+        Ok(act())
+    }
+}
+
+fn given_up() -> ToolError {
+    ToolError::of(ToolErrorCategory::Cancelled, "the call was given up")
+}
+
+/// Gives the call up when it is dropped.
+pub(super) struct GiveUp(pub(super) Arc<Stop>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        let _held = self.0.effect.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.given_up.store(true, Ordering::Release);
+    }
+}

@@ -1,0 +1,152 @@
+use std::path::PathBuf;
+
+use counterfoil_sandbox::Globs;
+use globset::GlobBuilder;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::range::{OutOfRange, in_range};
+
+/// `[tools.file]`: which files the file tools may use.
+///
+/// Patterns are about the real path, all links followed: `*` stops at `/`, `**` does not. A
+/// pattern that begins with neither `/` nor `**` is seen from the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileOptions {
+    /// What may not be read, nor written: patterns. One that names a folder is about all that is
+    /// in it. Always wins.
+    pub deny_read: Vec<String>,
+    /// If there are any, only what these patterns match may be read.
+    pub allow_read: Vec<String>,
+    /// What may not be written: patterns, as in `deny_read`.
+    pub deny_write: Vec<String>,
+    /// Folders beside the workspace whose files may be used. Writing there asks a person first.
+    pub directories: Vec<PathBuf>,
+    /// How much one call shows, in characters.
+    pub max_output_chars: usize,
+}
+
+impl Default for FileOptions {
+    fn default() -> Self {
+        let owned = |patterns: &[&str]| patterns.iter().map(|text| (*text).to_owned()).collect();
+        Self {
+            deny_read: owned(&["**/.env", "**/secrets/**", "**/.git/config"]),
+            allow_read: Vec::new(),
+            deny_write: owned(&["**/.git/**", "**/counterfoil.toml"]),
+            directories: Vec::new(),
+            max_output_chars: 30_000,
+        }
+    }
+}
+
+/// Why the options cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FileOptionsError {
+    /// A pattern that is none.
+    #[error("{key}: `{pattern}` is not a pattern: {reason}")]
+    Pattern {
+        /// Which list.
+        key: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A folder that depends on where the program was started.
+    #[error("directories: `{path}` is not an absolute path")]
+    RelativeDirectory {
+        /// The folder.
+        path: String,
+    },
+    /// So little or so much that something else is wrong.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+}
+
+/// Which paths may be used.
+#[derive(Debug, Clone)]
+pub(crate) struct FilePolicy {
+    pub(crate) deny_read: Globs,
+    /// `None` allows everything.
+    pub(crate) allow_read: Option<Globs>,
+    pub(crate) deny_write: Globs,
+    /// Folders that no tool touches, in their one real form.
+    pub(crate) protected: Vec<PathBuf>,
+}
+
+/// Which files the file tools may use, checked.
+#[derive(Debug, Clone)]
+pub struct FileSettings {
+    pub(crate) policy: FilePolicy,
+    /// Folders beside the workspace.
+    pub(crate) directories: Vec<PathBuf>,
+    /// Characters that one call shows.
+    pub(crate) max_output: usize,
+}
+
+impl FileOptions {
+    /// The checked settings.
+    ///
+    /// # Errors
+    /// A pattern, folder or number that cannot be used.
+    pub fn resolve(self) -> Result<FileSettings, FileOptionsError> {
+        in_range("max_output_chars", self.max_output_chars as u64, 500, 10_000_000)?;
+        if let Some(path) = self.directories.iter().find(|path| !path.is_absolute()) {
+            return Err(FileOptionsError::RelativeDirectory { path: path.display().to_string() });
+        }
+        let allowed = globs("allow_read", &self.allow_read, Case::Kept)?;
+        Ok(FileSettings {
+            policy: FilePolicy {
+                deny_read: globs("deny_read", &self.deny_read, Case::Ignored)?,
+                allow_read: (!self.allow_read.is_empty()).then_some(allowed),
+                deny_write: globs("deny_write", &self.deny_write, Case::Ignored)?,
+                protected: Vec::new(),
+            },
+            directories: self.directories,
+            max_output: self.max_output_chars,
+        })
+    }
+}
+
+impl Default for FileSettings {
+    /// Those of the default options; if they could not be used, nothing could be read.
+    fn default() -> Self {
+        FileOptions::default().resolve().unwrap_or_else(|_| Self {
+            policy: FilePolicy {
+                deny_read: Globs::default(),
+                allow_read: Some(Globs::default()),
+                deny_write: Globs::default(),
+                protected: Vec::new(),
+            },
+            directories: Vec::new(),
+            max_output: 30_000,
+        })
+    }
+}
+
+/// Whether capitals matter. What is denied is denied in every spelling, because some file systems
+/// do not tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Kept,
+    Ignored,
+}
+
+fn globs(key: &'static str, patterns: &[String], case: Case) -> Result<Globs, FileOptionsError> {
+    let wrong = |pattern: &str, error: &globset::Error| FileOptionsError::Pattern {
+        key,
+        pattern: pattern.to_owned(),
+        reason: error.kind().to_string(),
+    };
+    let mut globs = Vec::with_capacity(patterns.len());
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .case_insensitive(case == Case::Ignored)
+            .build()
+            .map_err(|error| wrong(pattern, &error))?;
+        globs.push(glob);
+    }
+    Globs::new(globs).map_err(|error| wrong("", &error))
+}

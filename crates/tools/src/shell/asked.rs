@@ -1,0 +1,77 @@
+use std::path::Path;
+use std::time::Duration;
+
+use counterfoil_model::ToolErrorCategory;
+use serde_json::Value;
+
+use crate::number::whole;
+use crate::{ShellSettings, ToolError};
+
+/// Where Bash is looked for. Another shell would read some commands differently from the analysis
+/// that judged them.
+const BASH: [&str; 4] =
+    ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"];
+
+/// What the arguments of a command ask for.
+pub(super) struct Asked<'c> {
+    pub(super) command: &'c str,
+    pub(super) cwd: Option<&'c str>,
+    pub(super) timeout: Duration,
+    pub(super) background: bool,
+}
+
+impl<'c> Asked<'c> {
+    pub(super) fn read(arguments: &'c Value, settings: &ShellSettings) -> Result<Self, ToolError> {
+        let command = arguments.get("command").and_then(Value::as_str);
+        let command = command.filter(|command| !command.trim().is_empty());
+        let command = command.ok_or_else(|| wrong("`command` is missing"))?;
+        let cwd = match arguments.get("cwd") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(cwd)) => Some(cwd.as_str()),
+            Some(_) => return Err(wrong("`cwd` is not a text")),
+        };
+        let background = match arguments.get("background") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(background)) => *background,
+            Some(_) => return Err(wrong("`background` is neither true nor false")),
+        };
+        let (usual, longest) = if background {
+            (settings.background, settings.background)
+        } else {
+            (settings.timeout, settings.max_timeout)
+        };
+        let timeout = match arguments.get("timeout_secs") {
+            None | Some(Value::Null) => usual,
+            Some(seconds) => whole(seconds)
+                .map(Duration::from_secs)
+                .filter(|timeout| !timeout.is_zero() && *timeout <= longest)
+                .ok_or_else(|| {
+                    let most = longest.as_secs();
+                    wrong(&format!("`timeout_secs` is not a number from 1 to {most}"))
+                })?,
+        };
+        Ok(Self { command, cwd, timeout, background })
+    }
+}
+
+/// The run that `shell_output` or `shell_stop` is about.
+pub(super) fn run_named(arguments: &Value) -> Result<&str, ToolError> {
+    arguments.get("run").and_then(Value::as_str).ok_or_else(|| wrong("`run` is missing"))
+}
+
+/// Bash with this command, and nothing that it reads beforehand.
+pub(super) fn bash(command: &str) -> Result<Vec<String>, ToolError> {
+    let bash =
+        BASH.iter().find(|path| Path::new(path).is_file()).ok_or_else(|| ToolError::Shell {
+            exit_code: 127,
+            category: ToolErrorCategory::PermanentFailure,
+            message: "Bash is not installed, and no other shell runs commands as they were judged"
+                .to_owned(),
+        })?;
+    let words = [*bash, "--noprofile", "--norc", "-c", "--", command, "bash"];
+    Ok(words.map(str::to_owned).to_vec())
+}
+
+fn wrong(message: &str) -> ToolError {
+    ToolError::of(ToolErrorCategory::InvalidParameters, message)
+}

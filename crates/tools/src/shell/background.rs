@@ -1,0 +1,60 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::capture::Echo;
+#[cfg(target_os = "linux")]
+use super::group::Group;
+#[cfg(target_os = "linux")]
+use super::run::Ended;
+use super::run::Run;
+use crate::ToolError;
+
+/// A command that runs behind the session's back, until it ends or somebody ends it.
+#[derive(Debug)]
+pub(super) struct Background {
+    #[cfg(target_os = "linux")]
+    group: Group,
+    echo: Echo,
+    limit: usize,
+    ended: Arc<Mutex<Option<Result<i32, ToolError>>>>,
+}
+
+impl Background {
+    #[cfg(target_os = "linux")]
+    pub(super) fn start(mut run: Run) -> Result<Self, ToolError> {
+        let limit = run.max_output;
+        let echo = Echo::of(limit);
+        run.echo = Some(echo.clone());
+        let (group, ended) = (Group::default(), Arc::<Mutex<Option<_>>>::default());
+        let result = Arc::clone(&ended);
+        super::supervisor::watched(run, group.clone(), move |end: Result<Ended, ToolError>| {
+            let code = end.map(|end| end.exit_code);
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(code);
+        })?;
+        Ok(Self { group, echo, limit, ended })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn start(run: Run) -> Result<Self, ToolError> {
+        let message = format!("no command runs in `{}` here", run.directory.display());
+        Err(ToolError::of(counterfoil_model::ToolErrorCategory::PermanentFailure, message))
+    }
+
+    /// What it printed so far, whether something is missing from it, and how it ended if it did.
+    pub(super) fn look(&self) -> (String, bool, Option<Result<i32, ToolError>>) {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (text, cut) = self.echo.so_far().text(self.limit);
+        (text, cut, ended)
+    }
+
+    /// Ends it, with everything that it started.
+    pub(super) fn stop(&self) {
+        #[cfg(target_os = "linux")]
+        self.group.cancel();
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,41 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use counterfoil_model::ToolErrorCategory;
+
+use crate::ToolError;
+
+/// The directory in which a command starts: `asked` seen from the workspace, in its one real form,
+/// and beneath the workspace or one of the `further` folders. Links are followed before it is
+/// decided.
+pub(super) fn directory(
+    workspace: &Path,
+    further: &[PathBuf],
+    asked: Option<&str>,
+) -> Result<PathBuf, ToolError> {
+    if !workspace.is_absolute() {
+        return Err(ToolError::of(
+            ToolErrorCategory::PolicyBlocked,
+            "there is no workspace that the command could be confined to",
+        ));
+    }
+    let root = workspace.canonicalize().map_err(|error| missing(workspace, &error))?;
+    let Some(asked) = asked else { return Ok(root) };
+    let found = root.join(asked);
+    let found = found.canonicalize().map_err(|error| missing(Path::new(asked), &error))?;
+    let further = further.iter().filter_map(|folder| folder.canonicalize().ok());
+    if !std::iter::once(root).chain(further).any(|folder| found.starts_with(folder)) {
+        let message = format!("the directory `{asked}` lies outside the workspace");
+        return Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message));
+    }
+    if !found.is_dir() {
+        let message = format!("`{asked}` is not a directory");
+        return Err(ToolError::of(ToolErrorCategory::PermanentFailure, message));
+    }
+    Ok(found)
+}
+
+fn missing(path: &Path, error: &io::Error) -> ToolError {
+    let message = format!("the directory `{}` cannot be used: {error}", path.display());
+    ToolError::of(ToolErrorCategory::PermanentFailure, message)
+}

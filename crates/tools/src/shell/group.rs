@@ -1,0 +1,152 @@
+//! The process group of one command: started as a whole or not at all, killed as a whole, reaped
+//! last.
+
+use std::fmt::Display;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use counterfoil_model::ToolErrorCategory;
+use counterfoil_sandbox::{
+    Before, Gap, Holding, Process, Program, Started, Stopped, launch, start,
+};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::receipt::refused;
+use super::run::{Run, Start};
+use crate::ToolError;
+
+/// The process group of a command: who may kill it, and until when.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Group(Arc<Mutex<GroupState>>);
+
+#[derive(Debug, Default)]
+struct GroupState {
+    /// The leader, from its start until it is reaped.
+    leader: Option<Pid>,
+    /// Nobody waits for it any more.
+    cancelled: bool,
+}
+
+impl Group {
+    fn state(&self) -> MutexGuard<'_, GroupState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the leader. Where that fails, it did nothing.
+    pub(super) fn start(&self, run: &Run) -> Result<Leader, ToolError> {
+        // Outside the lock: it looks at many files.
+        let ready = Ready::of(run)?;
+        let mut state = self.state();
+        if state.cancelled {
+            return Err(ToolError::of(ToolErrorCategory::Cancelled, "the command was given up"));
+        }
+        let leader = ready.start(run)?;
+        state.leader = Some(leader.process.pid());
+        Ok(leader)
+    }
+
+    /// Kills every process of the group. Does nothing before the start and after the end.
+    pub(super) fn kill(&self) {
+        if let Some(leader) = self.state().leader {
+            // They fail when all of them are gone already, or there is no group yet.
+            let _gone = kill_process_group(leader, Signal::KILL);
+            let _gone = kill_process(leader, Signal::KILL);
+        }
+    }
+
+    /// Nobody waits for it any more: it does not start, or it ends.
+    pub(super) fn cancel(&self) {
+        self.state().cancelled = true;
+        self.kill();
+    }
+
+    /// Nothing is killed any more from here on: the leader may be reaped.
+    pub(super) fn close(&self) {
+        self.state().leader = None;
+    }
+}
+
+/// The first process of a group.
+pub(super) struct Leader {
+    pub(super) process: Process,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+    pub(super) held: HeldTo,
+}
+
+/// What it is held to, as far as that is known at its start.
+pub(super) enum HeldTo {
+    /// To everything but this.
+    AllBut(Vec<Gap>),
+    /// It waits to be told, and says then what is not held.
+    Asks(UnixStream),
+}
+
+/// All that a leader needs to be started.
+enum Ready<'r> {
+    Bare(&'r [String]),
+    Held(Holding, &'r [String]),
+    /// Behind bubblewrap.
+    Behind(&'r [String]),
+}
+
+impl<'r> Ready<'r> {
+    fn of(run: &'r Run) -> Result<Self, ToolError> {
+        let held = match &run.start {
+            Start::Bare(words) => return Ok(Self::Bare(words)),
+            Start::Held(held) => held,
+        };
+        if let Some(words) = &held.behind {
+            return Ok(Self::Behind(words));
+        }
+        let holding = Holding::of(&held.plan, &held.kept).map_err(|stopped| unheld(&stopped))?;
+        if held.plan.strict && holding.gaps.iter().any(|gap| gap.essential) {
+            return Err(refused(&holding.gaps));
+        }
+        Ok(Self::Held(holding, &held.plan.program))
+    }
+
+    fn start(self, run: &Run) -> Result<Leader, ToolError> {
+        let program =
+            |words| Program { words, directory: &run.directory, environment: &run.environment };
+        let (Started { process, stdout, stderr }, held) = match self {
+            Self::Bare(words) => {
+                let started = start(program(words), None, &Before::Limited(run.limits));
+                let started =
+                    started.map_err(|stopped| failed("it cannot be started", &stopped))?;
+                (started, HeldTo::AllBut(Vec::new()))
+            }
+            Self::Held(holding, words) => {
+                let started = start(program(words), None, &Before::Held(&holding));
+                let started = started.map_err(|stopped| unheld(&stopped))?;
+                (started, HeldTo::AllBut(holding.gaps))
+            }
+            Self::Behind(words) => {
+                let (started, socket) =
+                    launch(program(words)).map_err(|stopped| unheld(&stopped))?;
+                (started, HeldTo::Asks(socket))
+            }
+        };
+        Ok(Leader { process, stdout, stderr, held })
+    }
+}
+
+fn unheld(stopped: &Stopped) -> ToolError {
+    failed("it cannot be confined", stopped)
+}
+
+/// Nobody waits for the command any more: it ends.
+pub(super) struct KillOnDrop(pub(super) Group);
+
+impl Drop for KillOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// The machine failed to run a command.
+pub(super) fn failed(what: &str, error: &dyn Display) -> ToolError {
+    let message = format!("the command failed to run: {what}: {error}");
+    ToolError::of(ToolErrorCategory::PermanentFailure, message)
+}

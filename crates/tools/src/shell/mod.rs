@@ -1,0 +1,28 @@
+//! Shell commands: how those run that may.
+
+mod asked;
+mod background;
+mod capture;
+mod definition;
+mod directory;
+mod envelope;
+mod environment;
+#[cfg(target_os = "linux")]
+mod group;
+mod harmless;
+mod receipt;
+mod run;
+mod sessions;
+#[cfg(target_os = "linux")]
+mod supervisor;
+#[cfg(target_os = "linux")]
+mod told;
+mod tools;
+mod transaction;
+mod written;
+
+pub use tools::ShellTools;
+pub use transaction::{
+    NoSnapshot, SinceChanged, UndoError, has_snapshot, snapshot_after, snapshot_before,
+    undo_snapshot,
+};

@@ -1,0 +1,59 @@
+//! What a receipt says about how a command was confined.
+
+use counterfoil_model::{Confinement, ToolErrorCategory};
+use counterfoil_sandbox::{Gap, Profile};
+
+use super::run::Left;
+use crate::ToolError;
+
+/// Of a command that was held. `left`: who may still run; `None` where its
+/// namespace ended with it.
+pub(super) fn confinement(profile: Profile, gaps: Vec<Gap>, left: Option<Left>) -> Confinement {
+    let mut not_held: Vec<String> = gaps.into_iter().map(|gap| gap.text).collect();
+    not_held.extend(left.and_then(survivors));
+    not_held.dedup();
+    Confinement { profile: profile.name().to_owned(), not_held }
+}
+
+/// Of a command that nothing held.
+pub(super) fn unconfined(wanted: Profile, left: Left) -> Confinement {
+    let mut not_held = Vec::new();
+    if wanted != Profile::Off {
+        not_held.push(format!(
+            "the profile `{}`: no helper program is named that could confine commands",
+            wanted.name()
+        ));
+    }
+    not_held.extend(
+        [
+            "files outside the workspace can be read and written",
+            "the network can be reached",
+            "other processes of the user can be reached",
+        ]
+        .map(str::to_owned),
+    );
+    if rustix::process::geteuid().is_root() {
+        not_held.push("the number of processes is not limited, because it ran as root".to_owned());
+    }
+    // Nothing keeps a process from taking its mark off.
+    let left = if left == Left::Nobody { Left::Unknown } else { left };
+    not_held.extend(survivors(left));
+    Confinement { profile: Profile::Off.name().to_owned(), not_held }
+}
+
+/// A command does not run, because `strict` does not let it.
+pub(super) fn refused(gaps: &[Gap]) -> ToolError {
+    let named: Vec<&str> =
+        gaps.iter().filter(|gap| gap.essential).map(|gap| gap.text.as_str()).collect();
+    let message = format!("the command cannot be confined here: {}", named.join("; "));
+    ToolError::of(ToolErrorCategory::PolicyBlocked, message)
+}
+
+fn survivors(left: Left) -> Option<String> {
+    let said = match left {
+        Left::Nobody => return None,
+        Left::Somebody => "a process of the command could not be ended and may still run",
+        Left::Unknown => "a process that leaves the group of the command may not end with it",
+    };
+    Some(said.to_owned())
+}

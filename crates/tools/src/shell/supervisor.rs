@@ -1,0 +1,229 @@
+//! One command from its start to its end: its output read in bounded memory, and nothing left
+//! running.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+use counterfoil_model::ToolErrorCategory;
+use counterfoil_sandbox::{Gap, Reply, end_all, give};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::capture::{Capture, Echo};
+use super::group::{Group, HeldTo, KillOnDrop, Leader, failed};
+use super::receipt::refused;
+use super::run::{Ended, Left, Run, Start};
+use super::told::Told;
+use crate::ToolError;
+use crate::tool_event::OutputStream;
+
+/// How long output may still come after the last process of the group is gone.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How long the kernel may take to end a killed process.
+const DEATH: Duration = Duration::from_secs(5);
+
+/// Runs it on a thread of its own. Dropping the future kills the whole process group.
+pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
+    let group = Group::default();
+    let _kill_when_dropped = KillOnDrop(group.clone());
+    let (done, ended) = tokio::sync::oneshot::channel();
+    watched(run, group, move |ended| {
+        // Nobody waits any more: it was cancelled, and everything is gone already.
+        let _cancelled = done.send(ended);
+    })?;
+    ended.await.unwrap_or_else(|_| {
+        let message = "the command was not watched to its end";
+        Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
+    })
+}
+
+/// Runs it on a thread of its own, which says at last how it ended. The thread lives as long as
+/// the command: the kernel ends the command with the thread that started it.
+pub(super) fn watched(
+    run: Run,
+    group: Group,
+    done: impl FnOnce(Result<Ended, ToolError>) + Send + 'static,
+) -> Result<(), ToolError> {
+    std::thread::Builder::new()
+        .name("shell command".to_owned())
+        .spawn(move || done(supervise(&run, &group)))
+        .map(drop)
+        .map_err(|error| failed("no thread can be started", &error))
+}
+
+fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
+    let Leader { process, stdout, stderr, held } = group.start(run)?;
+    let watched = watch(process.pid(), [stdout, stderr], held, run, group);
+    // INVARIANT: on every way out the group is dead before its leader is reaped; until then its id
+    // belongs to nobody else.
+    group.kill();
+    let left = end_marked(run);
+    group.close();
+    let Watched { timed_out, stdout, stderr, gaps } = match watched {
+        Ok(watched) => watched,
+        Err(error) => {
+            // It may take any time to die; nobody should wait for it.
+            let reaper = std::thread::Builder::new().name("reaper".to_owned());
+            let _detached = reaper.spawn(move || process.wait());
+            return Err(error);
+        }
+    };
+    let exit_code = process.wait().map_err(|error| failed("it cannot be ended", &error))?;
+    let (stdout, stderr) = (stdout.finish(), stderr.finish());
+    Ok(Ended { exit_code, timed_out, stdout, stderr, left, gaps })
+}
+
+/// Ends who left the group. `Left::Nobody` where that is sure.
+fn end_marked(run: &Run) -> Left {
+    let Some(mark) = run.limits.mark else { return Left::Unknown };
+    match end_all(mark) {
+        Ok(0) => Left::Nobody,
+        Ok(_) => Left::Somebody,
+        Err(_) => Left::Unknown,
+    }
+}
+
+struct Watched {
+    timed_out: bool,
+    stdout: Capture,
+    stderr: Capture,
+    gaps: Vec<Gap>,
+}
+
+/// Reads the output until the leader has ended and the output is closed, or time is up.
+fn watch(
+    leader: Pid,
+    streams: [OwnedFd; 2],
+    held: HeldTo,
+    run: &Run,
+    group: &Group,
+) -> Result<Watched, ToolError> {
+    let deadline = Instant::now() + run.timeout;
+    let leader = pidfd_open(leader, PidfdFlags::empty())
+        .map_err(|error| failed("it cannot be watched", &error))?;
+    let [stdout, stderr] = streams;
+    let mut streams = [
+        Stream::new(stdout, run, OutputStream::Stdout),
+        Stream::new(stderr, run, OutputStream::Stderr),
+    ];
+    let gaps = gaps(held, run)?;
+
+    let mut until = deadline;
+    let mut leader = Some(leader);
+    let mut timed_out = false;
+    loop {
+        if leader.is_none() && streams.iter().all(Stream::is_closed) {
+            break;
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            if leader.is_none() {
+                break;
+            }
+            if timed_out {
+                let error = io::Error::from(io::ErrorKind::TimedOut);
+                return Err(failed("it was killed and does not end", &error));
+            }
+            timed_out = true;
+            group.kill();
+            until = Instant::now() + DEATH;
+            continue;
+        }
+        let ready = ready(leader.as_ref(), &streams, left)
+            .map_err(|error| failed("it cannot be watched", &error))?;
+        for (stream, ready) in streams.iter_mut().zip(ready.streams) {
+            if ready {
+                stream.read();
+            }
+        }
+        if ready.leader {
+            // What it left behind in the background ends with it.
+            group.kill();
+            end_marked(run);
+            leader = None;
+            until = Instant::now() + DRAIN;
+        }
+    }
+    let [stdout, stderr] = streams.map(|stream| stream.capture);
+    Ok(Watched { timed_out, stdout, stderr, gaps })
+}
+
+/// What of its confinement does not hold.
+fn gaps(held: HeldTo, run: &Run) -> Result<Vec<Gap>, ToolError> {
+    let socket = match held {
+        HeldTo::AllBut(gaps) => return Ok(gaps),
+        HeldTo::Asks(socket) => socket,
+    };
+    let slow = |error: io::Error| failed("it does not start", &error);
+    let Start::Held(held) = &run.start else { return Err(slow(io::ErrorKind::BrokenPipe.into())) };
+    match give(socket, &held.plan).map_err(slow)? {
+        Reply::Held { gaps } => Ok(gaps),
+        Reply::Refused { gaps } => Err(refused(&gaps)),
+        Reply::Failed { reason } => Err(failed("it cannot be confined", &reason)),
+    }
+}
+
+struct Ready {
+    leader: bool,
+    streams: [bool; 2],
+}
+
+/// Waits until something can be read, the leader has ended, or the time is over.
+fn ready(leader: Option<&OwnedFd>, streams: &[Stream; 2], left: Duration) -> io::Result<Ready> {
+    let [stdout, stderr] = streams;
+    let open = [leader, stdout.from.as_ref(), stderr.from.as_ref()];
+    let mut polled: Vec<PollFd<'_>> =
+        open.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::IN)).collect();
+    let timeout = Timespec::try_from(left).map_err(|_| io::ErrorKind::InvalidInput)?;
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut polled = polled.iter().map(|fd| !fd.revents().is_empty());
+    let [leader, stdout, stderr] = open.map(|fd| fd.is_some() && polled.next().unwrap_or(false));
+    Ok(Ready { leader, streams: [stdout, stderr] })
+}
+
+/// One output stream while it is read.
+struct Stream {
+    /// `None` once it is closed.
+    from: Option<OwnedFd>,
+    capture: Capture,
+    echo: Option<Echo>,
+    told: Told,
+}
+
+impl Stream {
+    fn new(from: OwnedFd, run: &Run, stream: OutputStream) -> Self {
+        let told = Told::new(run.progress.clone(), stream);
+        let capture = Capture::of(run.max_output);
+        Self { from: Some(from), capture, echo: run.echo.clone(), told }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.from.is_none()
+    }
+
+    /// Takes what is there. Only called when something is, so it does not wait.
+    fn read(&mut self) {
+        let Some(from) = &self.from else { return };
+        let mut buffer = [0; 16 * 1024];
+        match rustix::io::read(from.as_fd(), &mut buffer) {
+            Ok(0) => {
+                self.told.finish();
+                self.from = None;
+            }
+            Ok(count) => {
+                let bytes = buffer.get(..count).unwrap_or_default();
+                self.capture.push(bytes);
+                self.told.push(bytes);
+                if let Some(echo) = &self.echo {
+                    echo.push(bytes);
+                }
+            }
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Err(_) => self.from = None,
+        }
+    }
+}

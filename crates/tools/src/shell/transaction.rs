@@ -1,0 +1,153 @@
+//! Files that a command seems to write, as they were before it ran, so that they can be put back.
+
+mod ground;
+mod hosted;
+mod restore;
+mod snapshot;
+
+use std::path::{Path, PathBuf};
+
+use counterfoil_ledger::Requested;
+use counterfoil_model::Digest;
+use counterfoil_shell::{Script, WordKind};
+use serde::{Deserialize, Serialize};
+
+use crate::scene::Scene;
+use crate::settings::TransactionSettings;
+use crate::{RolledBack, ToolError};
+
+pub use hosted::{NoSnapshot, snapshot_after, snapshot_before};
+pub use restore::{SinceChanged, UndoError, has_snapshot, undo_snapshot};
+use snapshot::Snapshot;
+
+/// One command between its snapshot and its end.
+#[derive(Debug)]
+pub(super) struct Transaction<'t> {
+    settings: &'t TransactionSettings,
+    snapshot: Snapshot,
+}
+
+/// One path below the workspace as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Entry {
+    path: PathBuf,
+    was: Was,
+    /// What stood there when the command had ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    left: Option<Left>,
+}
+
+/// What stood at a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Was {
+    Absent,
+    Folder {
+        mode: u32,
+    },
+    Link {
+        target: PathBuf,
+    },
+    File {
+        copy: String,
+        mode: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        modified: Option<Modified>,
+    },
+}
+
+/// When a file was written last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Modified {
+    seconds: i64,
+    nanoseconds: u32,
+}
+
+/// What a command left at a path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Left {
+    Absent,
+    Folder,
+    Link { target: PathBuf },
+    File { digest: Digest },
+}
+
+impl Entry {
+    /// Whether a folder is there that has to go.
+    fn goes_as_a_folder(&self) -> bool {
+        self.left == Some(Left::Folder) && !matches!(self.was, Was::Folder { .. })
+    }
+}
+
+impl<'t> Transaction<'t> {
+    /// Copies what the command seems to write. `None` where nothing has to be kept: transactions
+    /// are off, the command writes nothing, or the user typed it.
+    pub(super) fn begin(
+        settings: &'t TransactionSettings,
+        command: &str,
+        directory: &Path,
+        scene: &Scene<'_>,
+    ) -> Result<Option<Self>, ToolError> {
+        if !settings.enabled || scene.requested == Requested::ByUser {
+            return Ok(None);
+        }
+        let paths = touched(command, directory);
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        match Snapshot::take(&paths, scene.workspace, settings) {
+            Ok(snapshot) => Ok((!snapshot.is_empty()).then_some(Self { settings, snapshot })),
+            Err(reason) if settings.required => Err(ToolError::SnapshotFailed { reason }),
+            Err(reason) => {
+                tracing::warn!("no snapshot of what the command writes: {reason}");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Puts everything back if the command ended so that it should be, else keeps the snapshot
+    /// where some are kept.
+    pub(super) fn end(
+        mut self,
+        exit_code: i32,
+        execution_id: &str,
+        kept_in: Option<&Path>,
+    ) -> Result<Option<RolledBack>, ToolError> {
+        if self.settings.auto_rollback && self.settings.exit_codes.contains(&exit_code) {
+            return self.snapshot.restore().map(Some).map_err(|failed| {
+                let reason = failed.join("; ");
+                ToolError::RollbackFailed { reason }
+            });
+        }
+        if let Some(folder) = kept_in.filter(|_| self.settings.keep > 0)
+            && let Err(error) = self.snapshot.keep(folder, execution_id, self.settings.keep)
+        {
+            tracing::warn!("the snapshot of `{execution_id}` is not kept: {error}");
+        }
+        Ok(None)
+    }
+}
+
+/// The paths that the command seems to write. A pattern stands for the folder in which it looks.
+fn touched(command: &str, directory: &Path) -> Vec<PathBuf> {
+    let Ok(script) = Script::parse(command) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for write in script.writes() {
+        let text = write.path.text.as_str();
+        let path = match write.path.kind {
+            _ if text.starts_with('~') => continue,
+            WordKind::Dynamic => continue,
+            WordKind::Literal => text,
+            WordKind::Pattern => {
+                let fixed = text.find(['*', '?', '[', '{']).unwrap_or(text.len());
+                let before = text.get(..fixed).unwrap_or_default();
+                before.rfind('/').and_then(|at| before.get(..=at)).unwrap_or(".")
+            }
+        };
+        paths.push(directory.join(path));
+    }
+    paths.sort();
+    paths.dedup();
+    paths
+}

@@ -1,0 +1,202 @@
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::FileType;
+
+use super::ground::{Ground, digest};
+use super::snapshot::{Kept, LIST, Snapshot, file_name};
+use super::{Entry, Was};
+use crate::RolledBack;
+
+/// Why an execution cannot be undone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UndoError {
+    /// Nothing is kept of it.
+    #[error("there is no snapshot of `{0}`")]
+    NoSnapshot(String),
+    /// What is kept cannot be read.
+    #[error("the snapshot of `{id}` cannot be read: {reason}")]
+    Unreadable {
+        /// The execution.
+        id: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Somebody changed files since.
+    #[error("changed since the command ended: {}", .0.join(", "))]
+    ChangedSince(
+        /// Each of the files.
+        Vec<String>,
+    ),
+    /// Files of somebody else stand in folders that the command made.
+    #[error("not made by the command, and in the way: {}", .0.join(", "))]
+    InTheWay(
+        /// Each of the files.
+        Vec<String>,
+    ),
+    /// Files are not as they were, in part.
+    #[error("not everything could be put back: {}", .0.join("; "))]
+    Partial(
+        /// Each of the files, with the reason.
+        Vec<String>,
+    ),
+}
+
+/// What to do about files that were changed since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SinceChanged {
+    /// Leave everything as it is, and say so.
+    Refuse,
+    /// Put it back all the same. What the command did not leave there is never touched.
+    Overwrite,
+}
+
+/// Whether a snapshot of this execution is kept there.
+#[must_use]
+pub fn has_snapshot(kept: &Path, execution_id: &str) -> bool {
+    kept.join(file_name(execution_id)).join(LIST).exists()
+}
+
+/// Puts back what an execution changed, from the snapshots in this folder.
+///
+/// # Errors
+/// Where there is no snapshot, where files were changed or added since, and where not all could be
+/// put back: each file is named.
+pub fn undo_snapshot(
+    kept: &Path,
+    execution_id: &str,
+    changed: SinceChanged,
+) -> Result<RolledBack, UndoError> {
+    let folder = kept.join(file_name(execution_id));
+    let unreadable = |reason: String| UndoError::Unreadable { id: execution_id.to_owned(), reason };
+    let list = match fs::File::open(folder.join(LIST)) {
+        Ok(list) => list,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(UndoError::NoSnapshot(execution_id.to_owned()));
+        }
+        Err(error) => return Err(unreadable(error.to_string())),
+    };
+    let Kept { workspace, entries } = serde_json::from_reader(io::BufReader::new(list))
+        .map_err(|error| unreadable(error.to_string()))?;
+    let ground = Ground::open(&workspace)
+        .map_err(|error| unreadable(format!("`{}`: {error}", workspace.display())))?;
+    if changed == SinceChanged::Refuse {
+        let named = |path: &Path| workspace.join(path).display().to_string();
+        let others = entries.iter().filter(|e| ground.left(&e.path).ok() != e.left);
+        let others: Vec<String> = others.map(|entry| named(&entry.path)).collect();
+        if !others.is_empty() {
+            return Err(UndoError::ChangedSince(others));
+        }
+        let strange: Vec<String> =
+            strangers(&ground, &entries).iter().map(|path| named(path)).collect();
+        if !strange.is_empty() {
+            return Err(UndoError::InTheWay(strange));
+        }
+    }
+    restore(&ground, &folder, &entries).map_err(UndoError::Partial)
+}
+
+impl Snapshot {
+    /// Puts everything back, right after the command: all that stands in a folder that it made is
+    /// its own.
+    pub(super) fn restore(&mut self) -> Result<RolledBack, Vec<String>> {
+        self.add_made().map_err(|error| vec![error])?;
+        restore(&self.ground, self.folder.path(), &self.entries)
+    }
+}
+
+/// What stands in folders that the command made, and is on no list.
+fn strangers(ground: &Ground, entries: &[Entry]) -> Vec<std::path::PathBuf> {
+    let known = |path: &Path| entries.iter().any(|entry| entry.path == path);
+    let mut strange = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.goes_as_a_folder()) {
+        let names = ground.names(&entry.path).unwrap_or_default();
+        let paths = names.iter().map(|name| entry.path.join(name));
+        strange.extend(paths.filter(|path| !known(path)));
+    }
+    strange
+}
+
+/// Puts every entry back; each that could not be is named.
+fn restore(ground: &Ground, copies: &Path, entries: &[Entry]) -> Result<RolledBack, Vec<String>> {
+    let mut done = RolledBack::default();
+    let mut failed = Vec::new();
+    // What was made goes first, the deepest first; then what was there comes, folders first.
+    let (absent, there): (Vec<&Entry>, Vec<&Entry>) =
+        entries.iter().partition(|entry| entry.was == Was::Absent);
+    for entry in absent.into_iter().rev().chain(there) {
+        match put_back(ground, copies, entry) {
+            Ok(Change::None) => {}
+            Ok(Change::Restored) => done.restored += 1,
+            Ok(Change::Deleted) => done.deleted += 1,
+            Err(error) => failed.push(format!("{}: {error}", entry.path.display())),
+        }
+    }
+    if failed.is_empty() { Ok(done) } else { Err(failed) }
+}
+
+enum Change {
+    None,
+    Restored,
+    Deleted,
+}
+
+fn put_back(ground: &Ground, copies: &Path, entry: &Entry) -> io::Result<Change> {
+    let path = &entry.path;
+    let now = ground.look(path)?;
+    let is_folder = now.is_some_and(|now| now.kind == FileType::Directory);
+    match &entry.was {
+        Was::Absent if now.is_none() => Ok(Change::None),
+        Was::Absent => {
+            ground.remove(path, is_folder).map_err(said)?;
+            Ok(Change::Deleted)
+        }
+        Was::Folder { mode } => {
+            if is_folder && now.is_some_and(|now| now.mode == *mode) {
+                return Ok(Change::None);
+            }
+            if now.is_some() && !is_folder {
+                ground.remove(path, false)?;
+            }
+            ground.make_folder(path)?;
+            ground.set_mode(path, *mode)?;
+            Ok(Change::Restored)
+        }
+        Was::Link { target } => {
+            let is_link = now.is_some_and(|now| now.kind == FileType::Symlink);
+            if is_link && ground.read_link(path)? == *target {
+                return Ok(Change::None);
+            }
+            if is_folder {
+                ground.remove(path, true).map_err(said)?;
+            }
+            ground.put_link(path, target)?;
+            Ok(Change::Restored)
+        }
+        Was::File { copy, mode, modified } => {
+            let mut copy = fs::File::open(copies.join(copy))?;
+            let same_mode = now.is_some_and(|now| now.mode == *mode);
+            let regular = now.is_some_and(|now| now.kind == FileType::RegularFile);
+            if same_mode && regular && ground.left(path)? == digest(&mut copy)? {
+                return Ok(Change::None);
+            }
+            io::Seek::rewind(&mut copy)?;
+            if is_folder {
+                ground.remove(path, true).map_err(said)?;
+            }
+            ground.put_file(path, &mut copy, *mode, *modified)?;
+            Ok(Change::Restored)
+        }
+    }
+}
+
+/// A folder that cannot be removed because somebody put something into it.
+fn said(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::DirectoryNotEmpty => {
+            io::Error::new(error.kind(), "something that the command did not make is in it")
+        }
+        _ => error,
+    }
+}

@@ -1,0 +1,3 @@
+//! What no command may do, from outside.
+
+mod blocklist;
