@@ -2,6 +2,7 @@
 
 mod crate_ceilings;
 mod documents;
+mod doors;
 mod floors;
 mod formats;
 mod generated;
@@ -23,6 +24,7 @@ pub(crate) use house::House;
 /// Every check, in the order in which they run.
 const CHECKS: &[fn(&House) -> Result<Vec<Complaint>>] = &[
     floors::check,
+    doors::check,
     siblings::check,
     rules::check,
     formats::check,
