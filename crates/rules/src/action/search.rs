@@ -200,6 +200,10 @@ impl Tally {
 
     /// Whether nothing that was done still earlier can change the verdict.
     fn is_settled(&self, now: bool) -> bool {
+        // What failed may have been done before.
+        if self.named_failure.is_some() && !self.named_success {
+            return false;
+        }
         self.success_now.is_some() || (!now && (self.failure_now.or(self.success)).is_some())
     }
 

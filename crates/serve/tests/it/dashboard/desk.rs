@@ -200,7 +200,7 @@ impl Desk {
         self.call(&session, "get_order", json!({ "id": 7 })).await;
         self.call(&session, "delete_order", json!({ "note": TRICKS })).await;
         self.call(&session, "refund", json!({ "id": 7, "note": TRICKS })).await;
-        let said = format!("I have cancelled order 7. {TRICKS}");
+        let said = format!("I have deleted order 7. {TRICKS}");
         self.guard.verify(&session, &said).await.unwrap();
     }
 
