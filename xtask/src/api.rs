@@ -11,12 +11,13 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 /// The crates that others build upon.
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "model",
     "shell",
     "formats",
     "record",
     "redact",
+    "admission",
     "rules",
     "judge",
     "report",

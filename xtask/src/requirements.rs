@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use counterfoil_admission::{Admission, AdmissionSettings};
 use counterfoil_formats::{Options as ReadOptions, read, read_tools};
 use counterfoil_model::{Arguments, Catalog, ToolCall};
-use counterfoil_rules::{Admission, AdmissionSettings, Settings, check};
+use counterfoil_rules::{Settings, check};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
+use counterfoil_admission::CallReport;
 use counterfoil_model::{Digest, ExactValue, Tool, ToolCall, canonical_bytes_of};
-use counterfoil_rules::CallReport;
 use serde_json::Value;
 
 /// A call that admission let pass. Nothing else can make one.

@@ -3,11 +3,12 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use counterfoil_admission::{AdmissionSettings, CatalogIssue};
 use counterfoil_judge::AnswerJudge;
 use counterfoil_ledger::{AppendError, AuditLog, Clock, Draft, Ledger, Opened, Randomness};
 use counterfoil_model::Catalog;
 use counterfoil_redact::Redactor;
-use counterfoil_rules::{AdmissionSettings, CatalogIssue, Settings as RuleSettings};
+use counterfoil_rules::Settings as RuleSettings;
 use counterfoil_tools::{FilterMetrics, FilterPipeline, ShellPolicyHandle, ToolEvents};
 use jiff::Timestamp;
 use serde_json::Value;

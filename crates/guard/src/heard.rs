@@ -1,5 +1,5 @@
+use counterfoil_admission::Context;
 use counterfoil_model::{Message, Role};
-use counterfoil_rules::Context;
 use memchr::memmem::Finder;
 use std::path::{Component, Path};
 

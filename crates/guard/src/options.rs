@@ -3,10 +3,9 @@
 
 use std::time::Duration;
 
+use counterfoil_admission::{AdmissionOptions, FixationOptions, FixationOptionsError};
 use counterfoil_ledger::{AuditOptions, LedgerOptions, LedgerOptionsError};
-use counterfoil_rules::{
-    AdmissionOptions, FixationOptions, FixationOptionsError, Settings as RuleSettings,
-};
+use counterfoil_rules::Settings as RuleSettings;
 use counterfoil_sandbox::{SandboxOptions, SandboxOptionsError};
 use counterfoil_tools::{
     BlocklistOptions, BlocklistOptionsError, FileOptions, FileOptionsError, FilterOptions,

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use counterfoil_admission::{Ending, Fixation, FixationEvent, FixationSettings, Step};
 use counterfoil_ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
 use counterfoil_model::{Arguments, Role, Status};
-use counterfoil_rules::{Ending, Fixation, FixationEvent, FixationSettings, Step};
 
 /// How many of the latest events are looked at: enough for the longest cycle that is looked for.
 const EVENTS: u64 = 96;

@@ -3,13 +3,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use counterfoil_admission::{
+    Corrections, Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
+};
 use counterfoil_ledger::{
     Draft, Event, Ledger, Opened, Phase, ReadLedgerError, Requested, TraceContext, TrustLevel,
 };
 use counterfoil_model::{Arguments, Digest, PermitBasis, Role, Transcript};
-use counterfoil_rules::{
-    Corrections, Ending, Fixation, FixationEvent, FixationSettings, RejectionLog, Step, StreakInfo,
-};
 use counterfoil_tools::{RecentCall, ResultCacheSettings, Scene, ToolResultCache};
 use futures_util::future::AbortHandle;
 
@@ -226,7 +226,7 @@ impl Session {
 
     /// What was rejected in this session since this process joined it.
     #[must_use]
-    pub fn rejections(&self) -> counterfoil_rules::RejectionCounts {
+    pub fn rejections(&self) -> counterfoil_admission::RejectionCounts {
         self.state().rejections.counts().clone()
     }
 

@@ -1,9 +1,8 @@
 use std::time::Duration;
 
+use counterfoil_admission::{AdmissionSettings, FixationOptions, FixationSettings};
 use counterfoil_ledger::{AuditSettings, LedgerSettings};
-use counterfoil_rules::{
-    AdmissionSettings, FixationOptions, FixationSettings, Settings as RuleSettings,
-};
+use counterfoil_rules::Settings as RuleSettings;
 use counterfoil_tools::{
     FileSettings, FilterSettings, ResultCacheSettings, ShellPolicyHandle, WebSettings,
 };

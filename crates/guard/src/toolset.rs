@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
+use counterfoil_admission::{Admission, AdmissionSettings, CatalogIssue};
 use counterfoil_ledger::Draft;
 use counterfoil_model::{Catalog, Digest};
-use counterfoil_rules::{Admission, AdmissionSettings, CatalogIssue};
 
 use crate::call::CallError;
 use crate::executor::{CompositeExecutor, ErasedToolExecutor, ExecutorId, ToolExecutor, TwoOwners};

@@ -1,8 +1,8 @@
-use counterfoil_guard::Redactor;
-use counterfoil_model::{Arguments, ToolCall};
-use counterfoil_rules::{
+use counterfoil_admission::{
     Admission, AdmissionOptions, CallReport, IssueSeverity, RejectionLog, rejection_text as text_of,
 };
+use counterfoil_guard::Redactor;
+use counterfoil_model::{Arguments, ToolCall};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};

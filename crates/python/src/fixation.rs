@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use counterfoil_admission::{Ending, Fixation, FixationKind, FixationSettings, Step, StreakInfo};
 use counterfoil_model::Arguments;
-use counterfoil_rules::{Ending, Fixation, FixationKind, FixationSettings, Step, StreakInfo};
 use pyo3::prelude::*;
 
 /// Notices that an agent repeats itself.

@@ -1,7 +1,8 @@
 //! What is wrong: call rules and claim rules over one [`counterfoil_model::Transcript`].
 //!
 //! Pure and synchronous: same transcript, same findings, in the same order. Deliberately not
-//! here: I/O, async, and knowledge of any vendor's format.
+//! here: I/O, async, knowledge of any vendor's format, and what a call must satisfy, which
+//! `counterfoil-admission` knows.
 //!
 //! Start with [`check`]; the rules stand in two tables, `claims::RULES` and `call::RULES`.
 #![forbid(unsafe_code)]
@@ -30,15 +31,9 @@ mod why;
 /// be checked.
 pub const PROTOCOL: &str = include_str!("../protocol.md");
 
-pub use call::{
-    Admission, AdmissionOptions, AdmissionSettings, Breach, CallReport, CatalogIssue, Context,
-    Corrections, CorrectionsUsedUp, Ending, Fixation, FixationEvent, FixationKind, FixationOptions,
-    FixationOptionsError, FixationSettings, Issue, IssueSeverity, Rejection, RejectionCounts,
-    RejectionLog, Remotes, SHELL_OUTPUT, Schema, SchemaError, Step, StreakInfo, Violation,
-    last_rejection_text, lint, rejection, rejection_text,
-};
 pub use check::{Counts, Report, check, check_from};
 pub use citation::{CitedExecutions, cited_executions};
+pub use counterfoil_admission::{AdmissionSettings, FixationSettings};
 pub use facts::LONGEST_ANSWER;
 pub use facts::{Execution, Facts, Indexed, Record, Upshot};
 pub use feedback::{

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
+use counterfoil_admission::{AdmissionSettings, FixationSettings};
 use counterfoil_model::{Code, Mode};
 
-use crate::call::{AdmissionSettings, FixationSettings};
 use crate::obligation::Obligation;
 use crate::rule::Meta;
 

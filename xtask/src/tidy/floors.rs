@@ -7,7 +7,7 @@ use super::{Complaint, House};
 /// The floors, from the ground. A crate may use only what is on a lower floor.
 const FLOORS: [&[&str]; 9] = [
     &["model", "shell"],
-    &["formats", "record", "redact"],
+    &["formats", "record", "redact", "admission"],
     &["rules", "judge", "report"],
     &["ledger", "sandbox"],
     &["tools"],

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use counterfoil_model::{Arguments as CallArguments, ToolCall};
-use counterfoil_rules::{
+use counterfoil_admission::{
     Admission, AdmissionOptions, AdmissionSettings, CallReport, IssueSeverity, rejection_text,
 };
+use counterfoil_model::{Arguments as CallArguments, ToolCall};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

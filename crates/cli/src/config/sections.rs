@@ -16,7 +16,7 @@ mod all {
 mod all {
     use std::collections::BTreeMap;
 
-    use counterfoil_rules::{AdmissionOptions, FixationOptions};
+    use counterfoil_admission::{AdmissionOptions, FixationOptions};
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
+use counterfoil_admission::CallReport;
 use counterfoil_ledger::Requested;
 use counterfoil_model::{Catalog, ToolCall, ToolErrorCategory};
 use counterfoil_redact::without_hidden;
-use counterfoil_rules::CallReport;
 use counterfoil_tools::Scene;
 
 use crate::admitted::Admitted;

@@ -1,6 +1,6 @@
+use counterfoil_admission::Issue;
 use counterfoil_ledger::{AppendError, Draft, RandomnessError, ReadLedgerError, Receipt};
 use counterfoil_model::{Digest, Status, ToolErrorCategory};
-use counterfoil_rules::Issue;
 use counterfoil_tools::{FilterConfidence, ShellOutputEnvelope};
 use serde::Serialize;
 use serde_json::Value;

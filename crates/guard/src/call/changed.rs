@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use counterfoil_admission::{Issue, IssueSeverity};
 use counterfoil_ledger::Requested;
 use counterfoil_model::{Arguments, Code, ToolCall};
-use counterfoil_rules::{Issue, IssueSeverity};
 
 use crate::admitted::Admitted;
 use crate::guard::Guard;

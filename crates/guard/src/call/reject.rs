@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
+use counterfoil_admission::{Corrections, Ending, last_rejection_text, rejection_text};
 use counterfoil_ledger::{Draft, Opened, Rejected};
 use counterfoil_model::{ExactValue, Status, ToolErrorCategory};
-use counterfoil_rules::{Corrections, Ending, last_rejection_text, rejection_text};
 use counterfoil_tools::Scene;
 use serde_json::{Value, json};
 

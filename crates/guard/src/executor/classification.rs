@@ -1,7 +1,7 @@
 //! What kind of failure a refusal is: the answers of admission and gates.
 
+use counterfoil_admission::CallReport;
 use counterfoil_model::ToolErrorCategory;
-use counterfoil_rules::CallReport;
 
 use crate::gate::Judged;
 

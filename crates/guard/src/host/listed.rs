@@ -1,7 +1,7 @@
 //! Calls of hosts that know what tools there are: they are held against them first.
 
+use counterfoil_admission::{Admission, AdmissionSettings, CallReport, CatalogIssue};
 use counterfoil_model::{Catalog, Origin, Tool, ToolCall};
-use counterfoil_rules::{Admission, AdmissionSettings, CallReport, CatalogIssue};
 
 use super::before::{Asking, Before, HostedCall};
 use crate::call::{Answer, CallError, Refused, settled};

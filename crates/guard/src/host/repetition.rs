@@ -1,9 +1,9 @@
 //! Repetition without progress. A process that lasts remembers what a session did last; one that
 //! begins with every event reads it in the ledger.
 
+use counterfoil_admission::{Fixation, Step};
 use counterfoil_ledger::Closed;
 use counterfoil_model::Arguments;
-use counterfoil_rules::{Fixation, Step};
 
 use super::before::HostedCall;
 use crate::guard::Guard;

@@ -2,12 +2,12 @@
 
 use std::io::ErrorKind;
 
+use counterfoil_admission::{Admission, AdmissionSettings};
 use counterfoil_guard::{
     Judged, Reason, ToolError, ToolErrorFeedback, ToolErrorKind, ToolOutput, classify_issue,
     classify_judged, classify_report,
 };
 use counterfoil_model::ToolErrorCategory::{self, *};
-use counterfoil_rules::{Admission, AdmissionSettings};
 use counterfoil_tools::{ExitCause, classify_http_status, classify_io};
 use proptest::prelude::*;
 use serde_json::json;

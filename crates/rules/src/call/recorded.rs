@@ -1,5 +1,9 @@
 use std::collections::HashMap;
 
+use counterfoil_admission::{
+    Admission, Context, Ending, Fixation, FixationKind, Issue, IssueSeverity, Needle, Step, code,
+    needles,
+};
 use counterfoil_model::{
     Arguments, CallRef, Code, Confidence, Gap, Message, MessageKind, Role, Status,
 };
@@ -7,11 +11,7 @@ use counterfoil_model::{
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
 
-use super::admission::Admission;
-use super::context::{Context, FirstMentions, Recorded};
-use super::fixation::{Ending, Fixation, FixationKind, Step};
-use super::issue::{Issue, IssueSeverity, code};
-use super::needle::{Needle, needles};
+use super::mentions::{FirstMentions, Recorded};
 
 /// What is wrong with the calls of a transcript: computed once, read by every call rule.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! The call rules, in one table. What each finds is decided once for all calls, in `recorded`; a row
 //! says what the rule is, and its code which of those issues are its own.
 
+use counterfoil_admission::code;
 use counterfoil_model::{Code, Mode};
 
-use super::issue::code;
 use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::rule::{Group, Meta, Rule};

@@ -43,7 +43,6 @@ sets! {
     RESULT_HEADS = "result-heads";
     SUMMARY_HEADS = "summary-heads";
     TRAFFIC_SIGNS = "traffic-signs";
-    TEXT_PARAMETERS = "text-parameters";
     HANDLES_ERRORS = "handles-errors";
     ASKS_FOR_DATA = "asks-for-data";
     TESTS_REPORT = "tests-report";

@@ -1,47 +1,13 @@
-//! The optional large data sets: read when they lie beside the repository, skipped otherwise.
+//! The optional large data sets as transcripts.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+#[path = "../../../admission/tests/it/datasets.rs"]
+mod tables;
 
-use counterfoil_model::{
-    Arguments, Catalog, Format, Message, Outcome, Role, Tool, ToolCall, Transcript,
-};
-use flate2::read::GzDecoder;
+use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall, Transcript};
 use serde_json::Value;
 
-/// The path of a data set; `None`, and a note, when it is not there.
-pub(crate) fn path(name: &str) -> Option<PathBuf> {
-    let path =
-        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: {name} is not here");
-    None
-}
-
-/// The rows of a compressed JSONL data set; empty when it is not there.
-pub(crate) fn rows(name: &str) -> impl Iterator<Item = Value> {
-    let lines = path(name).map(|path| {
-        let file = File::open(path).expect("data sets are readable");
-        BufReader::new(GzDecoder::new(file)).lines()
-    });
-    lines.into_iter().flatten().map(|line| {
-        serde_json::from_str(&line.expect("data sets are UTF-8")).expect("data sets are JSON")
-    })
-}
-
-/// The tools of a row.
-pub(crate) fn catalog(row: &Value) -> Catalog {
-    let Some(tools) = row["tools"].as_array() else { return Catalog::unknown() };
-    let tool = |tool: &Value| Tool {
-        description: tool["description"].as_str().unwrap_or_default().to_owned(),
-        parameters: tool.get("parameters").filter(|p| p.is_object()).cloned(),
-        ..Tool::named(tool["name"].as_str().unwrap_or_default())
-    };
-    Catalog::known(tools.iter().map(tool)).0
-}
+use tables::catalog;
+pub(crate) use tables::rows;
 
 /// A row as a transcript: just enough for call rules.
 pub(crate) fn transcript(row: &Value) -> Transcript {

@@ -7,12 +7,7 @@
     reason = "a test fails by panicking and prints what it measured"
 )]
 
-mod call_admission;
-mod call_gold;
-
-mod call_odd_schemas;
 mod call_recorded;
-mod call_schema_suite;
 mod datasets;
 mod dialogue;
 mod growth;

@@ -1,12 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use counterfoil_admission::CallReport;
 use counterfoil_guard::{
     Answer, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger,
     Listed, Reason, Session, SessionStart, Surroundings, ToolErrorFeedback, without_hidden,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
-use counterfoil_rules::CallReport;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

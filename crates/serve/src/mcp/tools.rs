@@ -1,10 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use counterfoil_admission::AdmissionSettings;
 use counterfoil_formats::{ToolListError, read_lenient, read_tools};
 use counterfoil_guard::HostTools;
 use counterfoil_model::{Origin, Tool};
-use counterfoil_rules::AdmissionSettings;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use crate::ShellSettings;
 /// The tool, and its other name.
 pub(super) const RUN: [&str; 2] = ["shell", "bash"];
 /// Reads what a command in the background printed.
-pub(crate) use counterfoil_rules::SHELL_OUTPUT as OUTPUT;
+pub(crate) use counterfoil_admission::SHELL_OUTPUT as OUTPUT;
 /// Ends a command in the background.
 pub(super) const STOP: &str = "shell_stop";
 

@@ -269,7 +269,7 @@ struct Whole<'a> {
     status: &'static str,
     category: Option<&'static str>,
     result: Option<Value>,
-    warnings: &'a [counterfoil_rules::Issue],
+    warnings: &'a [counterfoil_admission::Issue],
     receipt: Option<&'a Receipt>,
 }
 

@@ -14,8 +14,8 @@ mod utility;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use counterfoil_admission::CallReport;
 use counterfoil_model::{ExactValue, Tool, ToolCall};
-use counterfoil_rules::CallReport;
 use counterfoil_tools::{Scene, ShellPolicyHandle};
 
 use super::Gate;
@@ -316,9 +316,9 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
 
+    use counterfoil_admission::{Issue, IssueSeverity};
     use counterfoil_ledger::{Phase, Requested, TrustLevel};
     use counterfoil_model::{Arguments, Code};
-    use counterfoil_rules::{Issue, IssueSeverity};
     use serde_json::json;
 
     use super::*;

@@ -2,13 +2,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use counterfoil_admission::{CallReport, Issue};
 use counterfoil_guard::{
     Asking, GateId, HostedCall, Reason, RehearsalPlace, SessionPast, Verdict, VerdictParts,
     verdict_word, verdicts_json, without_hidden,
 };
 use counterfoil_hooks::{Questions, asking};
 use counterfoil_model::{Agent, Arguments as CallArguments, Catalog, ExactValue, Tool, ToolCall};
-use counterfoil_rules::{CallReport, Issue};
 use serde::Serialize;
 use serde_json::{Value, json};
 

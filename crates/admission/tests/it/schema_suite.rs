@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use counterfoil_rules::{Remotes, Schema};
+use counterfoil_admission::{Remotes, Schema};
 use serde_json::{Value, json};
 
 use crate::datasets;

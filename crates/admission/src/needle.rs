@@ -1,16 +1,37 @@
 use counterfoil_shell::{Script, Word};
 use serde_json::Value;
 
-use super::leaves::{each_text, parameter_name};
-use super::placeholder::is_placeholder;
-use crate::prose::sets;
+use crate::leaves::{each_text, parameter_name};
+use crate::placeholder::is_placeholder;
 
 /// Longer texts are contents, not names of things.
 const LONGEST: usize = 200;
 
+/// Parameters of tools whose value is prose, code or a pattern, and names nothing.
+const TEXT_PARAMETERS: [&str; 18] = [
+    "content",
+    "text",
+    "body",
+    "message",
+    "pattern",
+    "query",
+    "command",
+    "cmd",
+    "code",
+    "prompt",
+    "description",
+    "script",
+    "input",
+    "regex",
+    "expression",
+    "thought",
+    "old_string",
+    "new_string",
+];
+
 /// A value of a call that ought to come from somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Needle {
+pub struct Needle {
     /// What kind of thing it names.
     pub(crate) kind: NeedleKind,
     /// JSON Pointer of the argument.
@@ -18,7 +39,7 @@ pub(crate) struct Needle {
     /// As given.
     pub(crate) value: String,
     /// What to look for, in lower case: the value without scheme, `#` or folders.
-    pub(crate) word: String,
+    pub word: String,
 }
 
 /// What a value names.
@@ -38,7 +59,7 @@ pub(crate) enum NeedleKind {
 
 /// Every such value of a call. With `all` also those within commands and messages, and names of
 /// files that stand alone: only somebody who looks for files can doubt them.
-pub(crate) fn needles(arguments: &Value, all: bool) -> Vec<Needle> {
+pub fn needles(arguments: &Value, all: bool) -> Vec<Needle> {
     let mut found = Vec::new();
     each_text(arguments, &mut |pointer, text| {
         if all {
@@ -165,7 +186,7 @@ fn is_date(text: &str) -> bool {
 
 /// Parameters whose value is prose, code or a pattern.
 fn holds_text(parameter: &str) -> bool {
-    sets::TEXT_PARAMETERS.list.iter().any(|word| parameter.eq_ignore_ascii_case(word))
+    TEXT_PARAMETERS.iter().any(|word| parameter.eq_ignore_ascii_case(word))
 }
 
 fn holds_path(parameter: &str) -> bool {

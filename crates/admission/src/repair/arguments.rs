@@ -1,7 +1,7 @@
 use counterfoil_model::{ExactValue, JsonLimits};
 use serde_json::Value;
 
-use crate::call::schema::{Breach, Schema, Violation};
+use crate::schema::{Breach, Schema, Violation};
 
 /// Values inside a repaired text may need the same again.
 const ROUNDS: usize = 4;

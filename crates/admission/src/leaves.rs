@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::issue::below;
+use crate::issue::below;
 
 /// Calls `found` with the pointer and text of every string in a value, at any depth.
 pub(crate) fn each_text<'v>(

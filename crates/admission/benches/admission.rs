@@ -1,11 +1,10 @@
 //! Admission of one call, beside what it cannot do without: a bare parse and a bare validation of
-//! the same arguments. The ratio within one run is what counts: `cargo bench -p counterfoil-rules`.
+//! the same arguments. The ratio within one run is what counts: `cargo bench -p
+//! counterfoil-admission`.
 #![expect(clippy::expect_used, reason = "a bench stops by panicking")]
 
-use counterfoil_model::{
-    Arguments, Catalog, Format, Message, Outcome, Role, Tool, ToolCall, Transcript,
-};
-use counterfoil_rules::{Admission, AdmissionSettings, Settings, check};
+use counterfoil_admission::{Admission, AdmissionSettings};
+use counterfoil_model::{Arguments, Catalog, Tool};
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
 
@@ -103,31 +102,4 @@ fn suggest(bencher: Bencher<'_, '_>, tools: usize) {
     let admission = admission(tools);
     let arguments = Arguments::raw("{}");
     bencher.bench_local(|| admission.admit_parts("mcp_airline_7_book_fligth", &arguments, None));
-}
-
-/// The call rules over a long log: 40,000 calls, 200 MB of results.
-#[divan::bench(sample_count = 1, sample_size = 1)]
-fn judge_a_long_log(bencher: Bencher<'_, '_>) {
-    let filler = "a line of output that says nothing in particular\n".repeat(100);
-    let mut log = Transcript::new("long", Format::OpenaiChat);
-    for n in 0..40_000_u32 {
-        let mut call = Message::text(Role::Assistant, "");
-        call.calls.push(ToolCall {
-            id: format!("c{n}"),
-            tool: "read_file".to_owned(),
-            arguments: Arguments::raw(format!(
-                r#"{{"path":"src/part_{n}/file_{n}.rs","order_id":"W{n:07}"}}"#
-            )),
-            line: 0,
-        });
-        let mut answer = Message::text(Role::Tool, "");
-        answer.outcomes.push(Outcome {
-            call_id: format!("c{n}"),
-            text: format!("{filler} W{:07}", n + 1),
-            is_error: Some(n % 10 == 0),
-            ..Outcome::default()
-        });
-        log.messages.extend([call, answer]);
-    }
-    bencher.bench_local(|| check(&log, &Settings::default()).findings.len());
 }

@@ -8,10 +8,10 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{PatternOptions, Registry, Retrieve, Uri, ValidationError, Validator};
 use serde_json::Value;
 
-use super::dialect;
-use super::fan::fans_out;
-use super::issue::{below, shown};
-use super::reference::{checks_nothing, without_dangling};
+use crate::dialect;
+use crate::fan::fans_out;
+use crate::issue::{below, shown};
+use crate::reference::{checks_nothing, without_dangling};
 
 /// More violations than this of one value tell nobody anything new.
 const MOST_VIOLATIONS: usize = 50;
@@ -52,7 +52,7 @@ impl Remotes {
 
 impl Remotes {
     /// Whether there is a document of this URI.
-    pub(super) fn has(&self, uri: &str) -> bool {
+    pub(crate) fn has(&self, uri: &str) -> bool {
         self.0.contains_key(uri)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use counterfoil_admission::{Admission, AdmissionSettings, CallReport};
 use counterfoil_model::Arguments;
-use counterfoil_rules::{Admission, AdmissionSettings, CallReport};
 use serde_json::{Value, json};
 
 use crate::datasets;

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::issue::below;
+use crate::issue::below;
 
 /// How deep declared members are looked at; schemas may refer to themselves.
 const DEEPEST: usize = 8;

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 /// Keywords whose members are schemas under free names.
-pub(super) const NAMED: [&str; 5] =
+pub(crate) const NAMED: [&str; 5] =
     ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
 /// Keywords whose value is a schema.
 const SINGLE: [&str; 11] = [
@@ -27,7 +27,7 @@ const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const DEEPEST: usize = 64;
 
 /// Whether `nullable` occurs, the one word of another dialect that compiles and says nothing.
-pub(super) fn says_nullable(schema: &Value) -> bool {
+pub(crate) fn says_nullable(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members
             .iter()
@@ -38,7 +38,7 @@ pub(super) fn says_nullable(schema: &Value) -> bool {
 }
 
 /// The schema with `nullable` put into the words of JSON Schema.
-pub(super) fn with_nulls(source: &Value) -> Value {
+pub(crate) fn with_nulls(source: &Value) -> Value {
     let mut schema = source.clone();
     each(&mut schema, 0, &mut |schema| {
         if schema.remove("nullable") != Some(Value::Bool(true)) {
@@ -61,7 +61,7 @@ pub(super) fn with_nulls(source: &Value) -> Value {
 }
 
 /// The schema with everything translated that has a clear meaning.
-pub(super) fn translated(source: &Value) -> Value {
+pub(crate) fn translated(source: &Value) -> Value {
     let mut schema = with_nulls(source);
     rename_definitions(&mut schema);
     each(&mut schema, 0, &mut |schema| {
@@ -76,7 +76,7 @@ pub(super) fn translated(source: &Value) -> Value {
 
 /// Takes out the keyword that stands at this place, or that which holds it, and whatever would refuse
 /// values for want of it. Gives its place.
-pub(super) fn without(schema: &mut Value, place: &str) -> Option<String> {
+pub(crate) fn without(schema: &mut Value, place: &str) -> Option<String> {
     let mut place = turned_round(place).to_owned();
     closed_above(schema, &place);
     loop {
@@ -125,7 +125,7 @@ fn closed_above(schema: &mut Value, place: &str) {
 }
 
 /// References are URI fragments; what names need of that is decoded.
-pub(super) fn decoded(pointer: &str) -> String {
+pub(crate) fn decoded(pointer: &str) -> String {
     percent_encoding::percent_decode_str(pointer).decode_utf8_lossy().into_owned()
 }
 

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 use counterfoil_model::{Arguments, Catalog, ExactValue, JsonError, Tool, ToolCall};
 use serde_json::{Value, json};
 
-use super::catalog_lint::{CatalogIssue, lint};
-use super::context::Context;
-use super::issue::{Issue, IssueSeverity, code, shortened, shown};
-use super::leaves::each_text;
-use super::needle::{Needle, NeedleKind, needles, words};
-use super::placeholder::is_placeholder;
-use super::repair::{Names, coerced};
-use super::report::CallReport;
-use super::schema::{Breach, Remotes, Schema, Violation};
-use super::shape::Shape;
+use crate::catalog_lint::{CatalogIssue, lint};
+use crate::context::Context;
+use crate::issue::{Issue, IssueSeverity, code, shortened, shown};
+use crate::leaves::each_text;
+use crate::needle::{Needle, NeedleKind, needles, words};
+use crate::placeholder::is_placeholder;
+use crate::repair::{Names, coerced};
+use crate::report::CallReport;
+use crate::schema::{Breach, Remotes, Schema, Violation};
+use crate::shape::Shape;
 
 /// Decides whether a call may go on to be judged: a catalog, compiled once.
 #[derive(Debug)]
@@ -183,7 +183,8 @@ impl Admission {
 
     /// Whether the catalog has a tool, by its name or one that is taken for it; of an unknown catalog
     /// nothing is known to be missing.
-    pub(super) fn has(&self, tool: &str) -> bool {
+    #[must_use]
+    pub fn has(&self, tool: &str) -> bool {
         let Some(tools) = &self.tools else { return true };
         let resolved = || self.settings.resolve_names && self.names.resolve(tool).is_some();
         tools.contains_key(tool) || resolved()

@@ -1,30 +1,10 @@
 use std::collections::HashMap;
 
+use counterfoil_admission::{Context, Needle};
 use counterfoil_model::{Role, Status};
 
 use crate::facts::{Execution, Facts};
 use crate::values::WordSearch;
-
-use super::needle::Needle;
-
-/// What may ground the values of a call: policy, user text and earlier tool output, but not what
-/// the agent itself said.
-///
-/// Implemented for a recorded transcript here; a live session brings its own. Pure: whoever
-/// implements it has looked already.
-pub trait Context {
-    /// Whether a text occurs, letter case aside.
-    fn mentions(&self, text: &str) -> bool;
-
-    /// Whether a path is known not to exist.
-    fn is_missing(&self, path: &str) -> bool;
-
-    /// Whether somebody has looked for files, so that every name of one can be doubted; and not only
-    /// at how the call ended.
-    fn has_looked(&self) -> bool {
-        false
-    }
-}
 
 /// Where in a transcript each value of a call first occurs, found in one pass.
 #[derive(Debug, Default)]

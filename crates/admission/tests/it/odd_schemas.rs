@@ -1,8 +1,8 @@
 //! Schemas as people write them: what has a meaning is checked, what has none is named, and
 //! nothing else of the tool suffers.
 
+use counterfoil_admission::{Admission, AdmissionSettings, CallReport, IssueSeverity};
 use counterfoil_model::{Arguments, Catalog, Tool};
-use counterfoil_rules::{Admission, AdmissionSettings, CallReport, IssueSeverity};
 use serde_json::{Value, json};
 
 fn admission(schema: &Value, coerce: bool) -> (Admission, Vec<String>) {

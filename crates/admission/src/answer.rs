@@ -1,6 +1,6 @@
 use counterfoil_model::{Outcome, ToolCall};
 
-use super::report::CallReport;
+use crate::report::CallReport;
 
 /// The answer to a rejected call: a tool result for the same call id, so that the model can
 /// correct itself.

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fixation::FixationSettings;
+use crate::fixation::FixationSettings;
 
 /// The tool that reads what a command has printed since: it is called again on purpose.
 pub const SHELL_OUTPUT: &str = "shell_output";

@@ -3,7 +3,7 @@ use std::fmt;
 use counterfoil_model::ExactValue;
 use serde::Serialize;
 
-use super::issue::{Issue, IssueSeverity};
+use crate::issue::{Issue, IssueSeverity};
 
 /// What admission says about one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -38,7 +38,7 @@ pub enum IssueSeverity {
 
 impl Issue {
     /// An issue with the call as a whole.
-    pub(crate) fn new(
+    pub fn new(
         code: Code,
         severity: IssueSeverity,
         tool: &str,
@@ -75,22 +75,35 @@ impl Issue {
 }
 
 /// The codes of call issues.
-pub(crate) mod code {
+pub mod code {
     use counterfoil_model::Code;
 
-    pub(crate) const UNKNOWN_TOOL: Code = Code("UNKNOWN_TOOL");
-    pub(crate) const MISSING_REQUIRED: Code = Code("MISSING_REQUIRED");
-    pub(crate) const WRONG_TYPE: Code = Code("WRONG_TYPE");
-    pub(crate) const INVALID_VALUE: Code = Code("INVALID_VALUE");
-    pub(crate) const INVALID_FORMAT: Code = Code("INVALID_FORMAT");
-    pub(crate) const UNKNOWN_PARAM: Code = Code("UNKNOWN_PARAM");
-    pub(crate) const MALFORMED_ARGUMENTS: Code = Code("MALFORMED_ARGUMENTS");
-    pub(crate) const PLACEHOLDER_VALUE: Code = Code("PLACEHOLDER_VALUE");
-    pub(crate) const SUSPICIOUS_LENGTH: Code = Code("SUSPICIOUS_LENGTH");
-    pub(crate) const UNGROUNDED_PATH: Code = Code("UNGROUNDED_PATH");
-    pub(crate) const UNGROUNDED_VALUE: Code = Code("UNGROUNDED_VALUE");
-    pub(crate) const INVALID_SCHEMA: Code = Code("INVALID_SCHEMA");
-    pub(crate) const REPEATED_CALL: Code = Code("REPEATED_CALL");
+    /// No such tool.
+    pub const UNKNOWN_TOOL: Code = Code("UNKNOWN_TOOL");
+    /// A required parameter is missing.
+    pub const MISSING_REQUIRED: Code = Code("MISSING_REQUIRED");
+    /// Another JSON type.
+    pub const WRONG_TYPE: Code = Code("WRONG_TYPE");
+    /// Outside what the schema allows.
+    pub const INVALID_VALUE: Code = Code("INVALID_VALUE");
+    /// Not the format that the schema names.
+    pub const INVALID_FORMAT: Code = Code("INVALID_FORMAT");
+    /// An undeclared argument.
+    pub const UNKNOWN_PARAM: Code = Code("UNKNOWN_PARAM");
+    /// Not one JSON object.
+    pub const MALFORMED_ARGUMENTS: Code = Code("MALFORMED_ARGUMENTS");
+    /// A template that nobody filled in.
+    pub const PLACEHOLDER_VALUE: Code = Code("PLACEHOLDER_VALUE");
+    /// A text of unusual length.
+    pub const SUSPICIOUS_LENGTH: Code = Code("SUSPICIOUS_LENGTH");
+    /// A path that nothing mentioned.
+    pub const UNGROUNDED_PATH: Code = Code("UNGROUNDED_PATH");
+    /// A value that nothing mentioned.
+    pub const UNGROUNDED_VALUE: Code = Code("UNGROUNDED_VALUE");
+    /// A schema that nobody can check a call against.
+    pub const INVALID_SCHEMA: Code = Code("INVALID_SCHEMA");
+    /// The same again, without progress.
+    pub const REPEATED_CALL: Code = Code("REPEATED_CALL");
 }
 
 /// At most `limit` characters of a text, with "…" where something was left out.

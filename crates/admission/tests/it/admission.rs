@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Arguments, Catalog, ExactValue, Tool, ToolCall};
-use counterfoil_rules::{
+use counterfoil_admission::{
     Admission, AdmissionSettings, Context, Corrections, RejectionLog, rejection,
 };
+use counterfoil_model::{Arguments, Catalog, ExactValue, Tool, ToolCall};
 use serde_json::{Value, json};
 
 fn tool(name: &str, parameters: Value) -> Tool {
@@ -67,7 +67,7 @@ fn tools() -> Catalog {
 fn issues(settings: AdmissionSettings, name: &str, arguments: &str) -> Vec<String> {
     let (admission, _) = Admission::compile(&tools(), settings);
     let report = admission.admit_parts(name, &Arguments::raw(arguments), None);
-    let line = |i: &counterfoil_rules::Issue| {
+    let line = |i: &counterfoil_admission::Issue| {
         format!("{:?} {} {}", i.severity, i.code, i.parameter).trim_end().to_owned()
     };
     report.issues.iter().map(line).collect()

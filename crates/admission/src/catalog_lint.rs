@@ -2,9 +2,9 @@ use counterfoil_model::{Code, Tool};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::dialect::{NAMED, decoded};
-use super::issue::{IssueSeverity, below};
-use super::schema::SchemaError;
+use crate::dialect::{NAMED, decoded};
+use crate::issue::{IssueSeverity, below};
+use crate::schema::SchemaError;
 
 /// Something wrong with a tool's registration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use counterfoil_model::{Catalog, Effects, Tool};
 use strsim::normalized_damerau_levenshtein;
 
-use crate::call::needle::words;
+use crate::needle::words;
 
 /// At least this similar to be worth "did you mean".
 const SIMILAR: f64 = 0.7;

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::admission::AdmissionSettings;
+use crate::admission::AdmissionSettings;
 
 /// `[tools.admission]`: how strictly a call is held against its tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

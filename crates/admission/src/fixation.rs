@@ -5,7 +5,7 @@ use std::hash::Hasher as _;
 use counterfoil_model::Arguments;
 use rustc_hash::FxHasher;
 
-use super::issue::{Issue, IssueSeverity, code};
+use crate::issue::{Issue, IssueSeverity, code};
 
 /// The shortest and longest cycle that is looked for, in calls.
 const PERIODS: std::ops::RangeInclusive<usize> = 2..=4;

@@ -30,7 +30,7 @@ const NAMED_PARTS: [&str; 2] = ["properties", "patternProperties"];
 ///
 /// Counted are the schemas applied to the same place, and those to one part below each of them: a
 /// value can be no larger than it was sent, but every reference may lead to two more.
-pub(super) fn fans_out(source: &Value) -> bool {
+pub(crate) fn fans_out(source: &Value) -> bool {
     let mut walk = Walk { root: source, names: HashMap::new(), weights: HashMap::new() };
     walk.collect(source, 0);
     walk.weight(source, 0) > MOST

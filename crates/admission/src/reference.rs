@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::dialect::{decoded, without};
-use super::issue::below;
-use super::schema::Remotes;
+use crate::dialect::{decoded, without};
+use crate::issue::below;
+use crate::schema::Remotes;
 
 /// How deep schemas are looked at.
 const DEEPEST: usize = 64;
@@ -16,7 +16,7 @@ const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 const VALUES: [&str; 5] = ["const", "enum", "default", "example", "examples"];
 
 /// Takes out every reference that leads nowhere. Gives their places.
-pub(super) fn without_dangling(schema: &mut Value, remotes: &Remotes) -> Vec<String> {
+pub(crate) fn without_dangling(schema: &mut Value, remotes: &Remotes) -> Vec<String> {
     let document = schema.clone();
     let mut names = HashSet::new();
     collect(&document, 0, &mut names);
@@ -26,7 +26,7 @@ pub(super) fn without_dangling(schema: &mut Value, remotes: &Remotes) -> Vec<Str
 }
 
 /// Whether a schema says nothing of a value but its type: then nothing of it is checked.
-pub(super) fn checks_nothing(schema: &Value) -> bool {
+pub(crate) fn checks_nothing(schema: &Value) -> bool {
     const SAY_NOTHING: [&str; 9] = [
         "$schema",
         "$id",

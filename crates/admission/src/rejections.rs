@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use counterfoil_model::{Arguments, Code, ExactValue};
 use serde::Serialize;
 
-use super::issue::{code, shortened};
-use super::report::CallReport;
+use crate::issue::{code, shortened};
+use crate::report::CallReport;
 
 /// Entries that are kept before the oldest go.
 const MOST: usize = 1_000;
