@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 /// The crates that others build upon.
-const CRATES: [&str; 18] = [
+const CRATES: [&str; 19] = [
     "model",
     "shell",
     "formats",
@@ -28,18 +28,20 @@ const CRATES: [&str; 18] = [
     "providers",
     "hooks",
     "serve",
+    "proxy",
     "agent",
     "sdk",
 ];
 
 /// What has to be switched on to be seen.
-const FEATURES: [(&str, &str); 6] = [
+const FEATURES: [(&str, &str); 7] = [
     ("ledger", "postgres"),
     ("sandbox", "kernel"),
     ("tools", "shell"),
     ("tools", "file"),
     ("tools", "web"),
     ("serve", "otel"),
+    ("proxy", "otel"),
 ];
 
 /// What the record was made with: another compiler may describe the same API in other words.

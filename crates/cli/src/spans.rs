@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io::{self, Write as _};
 
 use counterfoil_guard::Guard;
-use counterfoil_serve::Proxy;
+use counterfoil_proxy::Proxy;
 
 /// Does the work; meanwhile the calls of the guard are sent as spans, where that is wanted.
 #[cfg(feature = "otel")]
@@ -44,6 +44,7 @@ pub(crate) async fn beside_proxy<T>(
     proxy: &Proxy,
     work: impl Future<Output = T>,
 ) -> T {
+    use counterfoil_proxy::spans::follow;
     use counterfoil_serve::spans::{Spans, are_wanted};
     if !are_wanted() {
         return work.await;
@@ -57,7 +58,7 @@ pub(crate) async fn beside_proxy<T>(
         }
     };
     let done = {
-        let (calls, answers) = (spans.follow(guard.events()), spans.follow_proxy(proxy));
+        let (calls, answers) = (spans.follow(guard.events()), follow(&spans, proxy));
         tokio::pin!(work, calls, answers);
         tokio::select! {
             done = &mut work => done,

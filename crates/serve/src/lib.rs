@@ -4,11 +4,13 @@
 //! recorded by a guard, and everything else passes as it is. [`relay`] runs it over standard input
 //! and output ([`input`], [`output`]) in front of a server that it starts, [`relay_to`] in front of
 //! any [`Server`], and [`serve_http`] for clients over HTTP. [`McpExecutor`] makes the tools of a
-//! server tools of a guard; [`serve`] offers a guard's own tools as a server. [`serve_witness`] keeps and cosigns what ledgers
-//! signed.
+//! server tools of a guard; [`serve`] offers a guard's own tools as a server. [`serve_dashboard`] shows
+//! the ledger, [`serve_witness`] keeps and cosigns what ledgers signed. [`listen`] and [`Access`] are how
+//! connections are taken and clients let in, here and by other crates.
 //!
-//! Deliberately not here: what is right or wrong, and what may run. `counterfoil-rules` and
-//! `counterfoil-guard` decide that.
+//! Deliberately not here: what is right or wrong, and what may run, which `counterfoil-rules` and
+//! `counterfoil-guard` decide; and what stands between an agent and its model, which is
+//! `counterfoil-proxy`.
 //!
 //! Start with [`Gateway`].
 #![forbid(unsafe_code)]
@@ -21,7 +23,6 @@ mod connection;
 mod dashboard;
 mod http;
 mod mcp;
-mod proxy;
 #[cfg(feature = "otel")]
 pub mod spans;
 mod streams;
@@ -36,14 +37,13 @@ pub use dashboard::{
     AccessToken, Dashboard, DashboardParts, PolicyRead, PolicySource, Role, ServeError,
     serve_dashboard,
 };
-pub use http::{Access, AccessError, HttpGateway, HttpGatewayError, Limits, serve_http};
+pub use http::{
+    Access, AccessError, Counted, HttpGateway, HttpGatewayError, Limits, Listening, listen,
+    serve_http,
+};
 pub use mcp::{
     Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, ToolChange, input,
-    oddities, output, relay, serve,
-};
-pub use proxy::{
-    KeyProvider, Least, OnTimeout, Proxy, ProxyError, ProxyMode, ProxyOptions, ProxyOptionsError,
-    ProxySettings, VirtualKeyOptions, serve_proxy, tls_of,
+    is_unseen, oddities, output, relay, serve,
 };
 pub use streams::relay_to;
 pub use upstream::{Program, Remote, RemoteError, Server, UpstreamError};

@@ -4,7 +4,7 @@
 //! where it is closed. Arguments and results stay out of it; the receipt has them.
 
 use std::collections::HashMap;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use counterfoil_guard::{CallEvent, CallName, ToolEvent};
@@ -29,7 +29,6 @@ use tokio::runtime::Handle;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::proxy::{Exchanged, Proxy};
 use crate::upstream::Connector;
 
 /// So many calls may be open at once; of more there are no spans.
@@ -109,46 +108,10 @@ impl Spans {
         }
     }
 
-    /// Makes spans of the answers of a proxy, for as long as it is waited for.
-    pub async fn follow_proxy(&self, proxy: &Proxy) {
-        let mut exchanges = proxy.exchanges();
-        loop {
-            match exchanges.recv().await {
-                Ok(exchanged) => self.exchanged(&exchanged),
-                Err(RecvError::Lagged(missed)) => {
-                    tracing::warn!("{missed} answers came too fast for their spans");
-                }
-                Err(RecvError::Closed) => return,
-            }
-        }
-    }
-
-    fn exchanged(&self, exchanged: &Exchanged) {
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let provider = if exchanged.wire == "messages" { "anthropic" } else { "openai" };
-        let mut attributes = vec![
-            KeyValue::new("gen_ai.operation.name", "chat"),
-            KeyValue::new("gen_ai.provider.name", provider),
-            KeyValue::new("gen_ai.request.model", exchanged.model.clone()),
-            KeyValue::new("gen_ai.conversation.id", exchanged.session.clone()),
-            KeyValue::new("gen_ai.usage.input_tokens", number(exchanged.input_tokens)),
-            KeyValue::new("gen_ai.usage.output_tokens", number(exchanged.output_tokens)),
-            KeyValue::new("http.response.status_code", i64::from(exchanged.status)),
-            KeyValue::new("counterfoil.became", exchanged.became),
-        ];
-        if !exchanged.findings.is_empty() {
-            attributes.push(KeyValue::new("counterfoil.findings", exchanged.findings.join(", ")));
-        }
-        let ended = UNIX_EPOCH + Duration::from_millis(exchanged.at);
-        let began = ended - Duration::from_millis(exchanged.took);
-        let span = SpanBuilder::from_name(format!("chat {}", exchanged.model));
-        let span = span.with_kind(SpanKind::Client).with_attributes(attributes);
-        let mut span = self.tracer.build_with_context(span.with_start_time(began), &Context::new());
-        if exchanged.status >= 400 {
-            span.set_attribute(KeyValue::new("error.type", exchanged.status.to_string()));
-            span.set_status(SpanStatus::error(""));
-        }
-        span.end_with_timestamp(ended);
+    /// What spans are made with, for whoever has some of its own to send.
+    #[must_use]
+    pub fn tracer(&self) -> &SdkTracer {
+        &self.tracer
     }
 
     fn take(&self, CallEvent { call, what, .. }: CallEvent, open: &mut HashMap<String, Span>) {

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use super::{Complaint, House};
 
 /// The floors, from the ground. A crate may use only what is on a lower floor.
-const FLOORS: [&[&str]; 9] = [
+const FLOORS: [&[&str]; 10] = [
     &["model", "shell"],
     &["formats", "record", "redact", "admission"],
     &["rules", "judge", "report"],
@@ -14,6 +14,7 @@ const FLOORS: [&[&str]; 9] = [
     &["guard"],
     &["providers"],
     &["hooks", "serve", "agent"],
+    &["proxy"],
     &["cli", "python", "sdk"],
 ];
 

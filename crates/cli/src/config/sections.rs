@@ -7,7 +7,7 @@ mod all {
     pub(crate) use counterfoil_guard::{AuditOptions, LedgerOptions, ToolsOptions};
     pub(crate) use counterfoil_hooks::HooksOptions;
     pub(crate) use counterfoil_providers::LlmOptions;
-    pub(crate) use counterfoil_serve::ProxyOptions;
+    pub(crate) use counterfoil_proxy::ProxyOptions;
 
     pub(crate) use super::super::mcp_options::McpOptions;
 }

@@ -44,7 +44,7 @@ impl Default for Access {
 
 /// Requests of the last minute by address.
 #[derive(Debug, Default)]
-pub(crate) struct Counted(Mutex<BTreeMap<IpAddr, (Instant, u32)>>);
+pub struct Counted(Mutex<BTreeMap<IpAddr, (Instant, u32)>>);
 
 /// Why a request is not let in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +64,9 @@ pub enum AccessError {
 }
 
 impl AccessError {
-    pub(crate) fn status(&self) -> StatusCode {
+    /// How whoever is not let in is answered.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
         match self {
             Self::Host(..) | Self::Origin(..) => StatusCode::FORBIDDEN,
             Self::Token => StatusCode::UNAUTHORIZED,
@@ -75,7 +77,10 @@ impl AccessError {
 
 impl Access {
     /// Whether a request may come in.
-    pub(crate) fn check(
+    ///
+    /// # Errors
+    /// When it may not.
+    pub fn check(
         &self,
         headers: &HeaderMap,
         from: IpAddr,

@@ -25,19 +25,21 @@ const LONGEST_HEAD: usize = 64 * 1024;
 /// How long a client may take to agree on encryption.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How requests come in, and how long open ones have to end when the process is stopped.
-pub(crate) struct Listening {
-    pub(crate) listener: TcpListener,
+/// How requests come in, and what becomes of open ones when the process is stopped.
+pub struct Listening {
+    /// Where they come in.
+    pub listener: TcpListener,
     /// Encrypts, where it is there.
-    pub(crate) tls: Option<TlsAcceptor>,
-    pub(crate) grace: Duration,
+    pub tls: Option<TlsAcceptor>,
+    /// How long open ones have to end.
+    pub grace: Duration,
 }
 
 /// Answers requests until `stop` is there; then open ones are waited for.
 ///
 /// # Errors
 /// When no connection can be taken any more.
-pub(crate) async fn listen<A, F, B>(
+pub async fn listen<A, F, B>(
     listening: Listening,
     stop: impl Future<Output = ()>,
     answer: A,

@@ -6,8 +6,7 @@ mod listen;
 mod metrics;
 mod response;
 
-pub(crate) use access::Counted;
-pub use access::{Access, AccessError};
+pub use access::{Access, AccessError, Counted};
 pub use gateway::{HttpGateway, HttpGatewayError, Limits, serve_http};
-pub(crate) use listen::{Listening, listen};
+pub use listen::{Listening, listen};
 pub(crate) use response::{Answer, answer};

@@ -94,7 +94,8 @@ fn unseen(text: &str) -> usize {
 }
 
 /// Unicode's default ignorable characters, and controls but for line breaks and tabs.
-pub(crate) fn is_unseen(c: char) -> bool {
+#[must_use]
+pub fn is_unseen(c: char) -> bool {
     const IGNORABLE: [(u32, u32); 17] = [
         (0xad, 0xad),
         (0x34f, 0x34f),

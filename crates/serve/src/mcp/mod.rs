@@ -21,8 +21,8 @@ mod unreadable;
 mod waiting;
 
 pub use gateway::{Gateway, GatewayError, Step};
-pub use looks::oddities;
-pub(crate) use looks::{is_unseen, oddities_of};
+pub(crate) use looks::oddities_of;
+pub use looks::{is_unseen, oddities};
 pub use pins::{PinStore, Pins, PinsError, ToolChange};
 pub use relay::{Ended, RelayError, relay};
 pub(crate) use server::agreed;

@@ -9,6 +9,8 @@
 
 #[cfg(unix)]
 mod aggregate;
+#[cfg(feature = "otel")]
+mod collector;
 #[cfg(unix)]
 mod dashboard;
 #[cfg(unix)]
@@ -20,7 +22,6 @@ mod ids;
 #[cfg(unix)]
 mod paths;
 mod pins;
-mod proxy;
 mod redaction;
 mod results;
 mod server;

@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use counterfoil_serve::ProxyMode;
+use counterfoil_proxy::ProxyMode;
 
 use super::Global;
 use crate::exit::Exit;

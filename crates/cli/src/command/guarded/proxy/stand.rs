@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use counterfoil_guard::{Guard, StateFolder};
-use counterfoil_serve::{
+use counterfoil_proxy::{
     Proxy, ProxyOptions, ProxyOptionsError, ProxySettings, serve_proxy, tls_of,
 };
 use tokio::net::TcpListener;

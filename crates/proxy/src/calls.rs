@@ -1,0 +1,131 @@
+//! The calls of an answer, before the client sees them.
+
+use counterfoil_guard::{
+    Asking, CallError, Guard, HostedCall, Judged, Listed, Reason, Surroundings, without_hidden,
+};
+use counterfoil_model::{Message, Origin, ToolCall};
+use serde_json::{Value, json};
+
+use crate::sessions::Seen;
+use crate::shown::Shown;
+
+/// What is to be said about the calls of an answer.
+#[derive(Debug, Default)]
+pub(crate) struct CallsJudged {
+    /// Those that may go on, as the client is to get them.
+    pub(crate) passed: Vec<ToolCall>,
+    /// Those that may not, and what the model is to be told.
+    pub(crate) refused: Vec<RefusedCall>,
+    /// What an operator should know: that the model repeats itself, that a secret stands in a call.
+    pub(crate) notes: Vec<String>,
+    /// What the client gets is not what the model wrote: its thoughts are gone.
+    pub(crate) stripped: bool,
+}
+
+/// A call that may not go on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RefusedCall {
+    pub(crate) call: ToolCall,
+    pub(crate) why: String,
+    /// A rule of the operator says so; else it does not fit its tool.
+    pub(crate) denied: bool,
+}
+
+/// Holds the calls of an answer against the tools of its request and the gates.
+pub(crate) async fn judge(
+    guard: &Guard,
+    seen: &Seen,
+    shown: &Shown,
+    answer: &[Message],
+    asking: Asking,
+) -> Result<CallsJudged, CallError> {
+    let mut judged = CallsJudged::default();
+    // What the server runs itself stands in front, with its results.
+    let calls = answer.last().into_iter().flat_map(|message| &message.calls);
+    for call in calls {
+        let visible = without_hidden(call.clone());
+        judged.stripped |= visible.arguments != call.arguments;
+        if judged.passed.iter().any(|other| !call.id.is_empty() && other.id == call.id) {
+            let why = "two calls of one answer have this id".to_owned();
+            judged.refused.push(RefusedCall { call: visible, why, denied: false });
+            continue;
+        }
+        let (objection, notes) = one(guard, seen, shown, &visible, asking).await?;
+        judged.notes.extend(notes.into_iter().map(|note| format!("`{}`: {note}", visible.tool)));
+        match objection {
+            None => judged.passed.push(visible),
+            Some((why, denied)) => {
+                judged.refused.push(RefusedCall { call: visible, why, denied });
+            }
+        }
+    }
+    Ok(judged)
+}
+
+/// Why a call may not go on, with whether a rule of the operator says so; and what else is to be
+/// said about it.
+async fn one(
+    guard: &Guard,
+    seen: &Seen,
+    shown: &Shown,
+    call: &ToolCall,
+    asking: Asking,
+) -> Result<(Option<(String, bool)>, Vec<String>), CallError> {
+    let around = Surroundings::default();
+    // Where a request has no tools of its own, nobody knows which there are. Those that a model
+    // knows by itself, a client declares by their kind.
+    let known = shown.transcript.catalog.iter().next().is_some();
+    let of_models = OF_MODELS.contains(&call.tool.as_str()) && shown.declares(&call.tool);
+    let command = of_models.then(|| as_command(call));
+    if !known || command.is_some() {
+        let call = command.unwrap_or_else(|| call.clone());
+        let hosted = HostedCall::of_unknown(call, Origin::External);
+        let before = guard.before(&seen.session, &hosted, &around, asking).await?;
+        return Ok((denied(&before.judged), before.notes));
+    }
+    let listed =
+        guard.before_listed(&seen.session, call.clone(), &shown.tools, &around, asking).await?;
+    Ok(match listed {
+        // Its client knows no other name than that of the tool.
+        Listed::Judged(hosted, before) if hosted.tool.name != call.tool => {
+            let why = format!("there is no tool `{}`; `{}` is one", call.tool, hosted.tool.name);
+            (denied(&before.judged).or(Some((why, false))), before.notes)
+        }
+        Listed::Refused(answer, _) => (Some((answer.text, false)), Vec::new()),
+        Listed::Judged(_, before) => (denied(&before.judged), before.notes),
+    })
+}
+
+/// Tools that models know, and that have no schema.
+const OF_MODELS: [&str; 4] = ["local_shell", "shell", "computer", "apply_patch"];
+
+/// A call of a shell as gates read one: with its command as one text. As it is where gates read it
+/// so, or refuse it themselves.
+fn as_command(call: &ToolCall) -> ToolCall {
+    // What cannot be read the guard denies.
+    let Ok(arguments) = call.arguments.parse() else { return call.clone() };
+    let words = ["command", "commands"].iter().find_map(|name| arguments.get(*name));
+    let Some(Value::Array(words)) = words else { return call.clone() };
+    // A word may be a number: a shell reads its text.
+    let words: Vec<String> = words.iter().map(word).collect();
+    // `bash -lc COMMAND` is that command; a list of commands is one after the other.
+    let command = match words.as_slice() {
+        [_, flag, command] if flag.starts_with('-') && flag.ends_with('c') => command.clone(),
+        words if arguments.get("commands").is_some() => words.join("\n"),
+        words => words.join(" "),
+    };
+    ToolCall::new(&call.id, &call.tool, json!({ "command": command }).to_string())
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn denied(judged: &Judged) -> Option<(String, bool)> {
+    let Judged::Denied(reasons) = judged else { return None };
+    let told = |reason: &Reason| match &reason.help {
+        Some(help) => format!("{} ({help})", reason.message),
+        None => reason.message.clone(),
+    };
+    Some((reasons.iter().map(told).collect::<Vec<_>>().join("; "), true))
+}

@@ -1,0 +1,534 @@
+//! One request and its answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use counterfoil_guard::{Asking, Clock as _, Guard, without_hidden};
+use counterfoil_model::{EvidenceSource, Finding, Message, Role, Severity, ToolCall};
+use counterfoil_providers::{Reply, Turn, Usage, written};
+use counterfoil_rules::{LONGEST_ANSWER, set_aside_feedback};
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared};
+use hyper::{HeaderMap, Uri};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::calls::{self, CallsJudged};
+use crate::correct::{AskedAgain, Corrected};
+use crate::judge::NotJudged;
+use crate::keys::VirtualKey;
+use crate::options::{ProxyMode, ProxySettings};
+use crate::record::record;
+use crate::request::Asked;
+use crate::ruling::Instead;
+use crate::seen::{Exchanged, Open, millis};
+use crate::sessions::Seen;
+use crate::shown::{Shown, Tampered, of_request, read_conversation};
+use crate::wire::Wire;
+use crate::{Busy, Proxy};
+
+/// A request under way.
+pub(crate) struct Exchange {
+    pub(crate) proxy: Arc<Proxy>,
+    pub(crate) settings: Arc<ProxySettings>,
+    pub(crate) asked: Asked,
+    /// The name of its key of ours.
+    pub(crate) key: Option<String>,
+    /// Who asks: sessions of others are not theirs.
+    owner: String,
+    /// Where it goes, and with which headers.
+    pub(crate) to: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) began: Instant,
+    /// What is different about the tools.
+    pub(crate) tools: Option<String>,
+    preparing: Preparing,
+    _open: Open,
+}
+
+/// What a request shows, and its session.
+pub(crate) struct Prepared {
+    pub(crate) shown: Arc<Shown>,
+    pub(crate) seen: Arc<Seen>,
+    recording: Recording,
+}
+
+/// What is written down of a request; why something is not.
+type Recording = Shared<BoxFuture<'static, Option<String>>>;
+
+impl Prepared {
+    /// Waits until it is written down what the request tells; why something is not.
+    pub(crate) async fn recorded(&self) -> Option<String> {
+        self.recording.clone().await
+    }
+}
+
+type Preparing = Shared<BoxFuture<'static, Result<Arc<Prepared>, String>>>;
+
+/// What is to be said about an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Conclusion {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) calls: CallsJudged,
+    /// Why something of it was not judged.
+    pub(crate) unjudged: Option<String>,
+    /// Why its clients may read another answer than the one that was judged.
+    pub(crate) doubt: Option<String>,
+    /// The judgement that came too late: it is written down all the same.
+    pub(crate) late: Option<JoinHandle<Self>>,
+}
+
+impl Conclusion {
+    fn not_judged(why: impl ToString, reply: &Reply) -> Self {
+        let passed: Vec<ToolCall> = reply.calls.iter().cloned().map(without_hidden).collect();
+        let stripped = passed != reply.calls;
+        let calls = CallsJudged { passed, stripped, ..CallsJudged::default() };
+        Self { calls, unjudged: Some(why.to_string()), ..Self::default() }
+    }
+
+    /// What is said of an answer with which nothing is done.
+    pub(crate) fn passed(&self) -> &'static str {
+        let judged = self.unjudged.is_none() && self.doubt.is_none();
+        if judged { "passed" } else { "not judged" }
+    }
+
+    /// What is bad enough for something to be done.
+    pub(crate) fn bad(&self, least: Severity) -> Vec<Finding> {
+        self.findings.iter().filter(|finding| finding.severity >= least).cloned().collect()
+    }
+}
+
+/// What became of an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Became {
+    pub(crate) what: &'static str,
+    pub(crate) status: u16,
+    /// The client does not have it, or not all.
+    pub(crate) withheld: bool,
+    /// The model's words, which were judged.
+    pub(crate) judged: String,
+    /// What the client has of it.
+    pub(crate) said: Said,
+    /// What was found in the better answer, where there is one: its words are what the client has.
+    pub(crate) better: Option<Vec<Finding>>,
+    /// The server's name of it.
+    pub(crate) response: Option<String>,
+    pub(crate) corrections: u32,
+    pub(crate) usage: Usage,
+}
+
+impl Became {
+    /// Of an answer that came to its end.
+    pub(crate) fn of(status: u16, reply: &Reply) -> Self {
+        Self {
+            status,
+            usage: reply.usage,
+            judged: reply.text.clone(),
+            said: Said { text: reply.text.clone(), calls: reply.calls.clone() },
+            ..Self::default()
+        }
+    }
+
+    /// The model was asked again.
+    pub(crate) fn asked_again(&mut self, asked: AskedAgain) {
+        self.corrections = asked.times;
+        self.usage += asked.usage;
+    }
+
+    /// That made it better.
+    pub(crate) fn corrected(&mut self, corrected: &Corrected) {
+        self.what = "corrected";
+        self.asked_again(corrected.asked);
+        self.better = Some(corrected.conclusion.findings.clone());
+        self.said.calls.clone_from(&corrected.conclusion.calls.passed);
+    }
+
+    /// That did not, or nobody was asked.
+    pub(crate) fn written(&mut self, instead: &Instead) {
+        self.what = if instead.withheld { "held" } else { "annotated" };
+        self.withheld = instead.withheld;
+        self.said.calls.clone_from(&instead.calls);
+    }
+
+    /// Nobody could judge it.
+    pub(crate) fn withhold(&mut self) {
+        (self.what, self.withheld, self.said.calls) = ("not judged", true, Vec::new());
+    }
+}
+
+/// The agent's message as its client has it.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Said {
+    pub(crate) text: String,
+    pub(crate) calls: Vec<ToolCall>,
+}
+
+/// Begins to read what a request shows, while the request goes on.
+fn preparing(proxy: &Arc<Proxy>, asked: &Asked, owner: &str) -> Preparing {
+    let (proxy, asked, owner) = (Arc::clone(proxy), asked.clone(), owner.to_owned());
+    let task = tokio::spawn(prepare(proxy, asked, owner));
+    async move { task.await.unwrap_or_else(|error| Err(error.to_string())) }.boxed().shared()
+}
+
+async fn prepare(proxy: Arc<Proxy>, asked: Asked, owner: String) -> Result<Arc<Prepared>, String> {
+    let reading = Arc::clone(&proxy);
+    let read = tokio::task::spawn_blocking(move || {
+        let Proxy { guard, lists, sessions, .. } = &*reading;
+        let mut shown = of_request(guard, lists, &asked);
+        let found = sessions.of(guard, &asked, &owner, &shown.transcript);
+        let (seen, first) = found.map_err(|error| error.to_string())?;
+        shown.complete(guard, &asked, &seen);
+        // What we sent back before quotes what was made up.
+        set_aside_feedback(&mut shown.transcript);
+        Ok((Arc::new(shown), seen, first))
+    });
+    let (shown, seen, first) = read.await.unwrap_or_else(|error| Err(error.to_string()))?;
+    let (guard, known, new) = (proxy.guard.clone(), Arc::clone(&seen), Arc::clone(&shown));
+    let busy = Busy::of(&proxy);
+    let recording = tokio::spawn(async move {
+        let recorded = record(&guard, &known, &new, first).await;
+        drop(busy);
+        recorded.err().map(|error| error.to_string())
+    });
+    let recording = async move { recording.await.unwrap_or_else(|error| Some(error.to_string())) };
+    Ok(Arc::new(Prepared { shown, seen, recording: recording.boxed().shared() }))
+}
+
+impl Exchange {
+    pub(crate) fn new(
+        proxy: Arc<Proxy>,
+        settings: Arc<ProxySettings>,
+        asked: Asked,
+        (key, client): (Option<String>, String),
+        (to, headers): (Uri, HeaderMap),
+    ) -> Self {
+        // One client may ask for many people.
+        let owner = format!("{client}\n{}", asked.user).trim().to_owned();
+        let preparing = preparing(&proxy, &asked, &owner);
+        let (began, tools, _open) = (Instant::now(), None, proxy.log.open());
+        Self { proxy, settings, asked, key, owner, to, headers, began, tools, preparing, _open }
+    }
+
+    /// What the request shows.
+    pub(crate) async fn prepared(&self) -> Result<Arc<Prepared>, String> {
+        self.preparing.clone().await
+    }
+
+    pub(crate) fn wire(&self) -> Wire {
+        self.asked.wire
+    }
+
+    pub(crate) fn mode(&self) -> ProxyMode {
+        self.settings.mode
+    }
+
+    /// How long a judgement may take; whoever withholds waits for it, and whoever has a judge waits as
+    /// long as that may take.
+    pub(crate) fn limit(&self) -> Option<Duration> {
+        let waits = self.settings.withholds() || self.has_judge();
+        (!waits).then_some(self.settings.verify)
+    }
+
+    /// Whether a judge reads what ends a turn: then nothing of it is known to be right before it ends.
+    pub(crate) fn has_judge(&self) -> bool {
+        self.proxy.guard.has_answer_judge()
+    }
+
+    /// What is wrong with the beginning of an answer.
+    pub(crate) async fn judge_text(&self, text: &str) -> Result<Vec<Finding>, String> {
+        let prepared = self.prepared().await?;
+        let answer = vec![Message::text(Role::Assistant, text)];
+        let judged = self.judge(&prepared, answer, self.limit()).await;
+        let findings = judged.map_err(|error| error.to_string())?;
+        let least = self.settings.least;
+        Ok(findings.into_iter().filter(|finding| finding.severity >= least).collect())
+    }
+
+    async fn judge(
+        &self,
+        prepared: &Prepared,
+        answer: Vec<Message>,
+        limit: Option<Duration>,
+    ) -> Result<Vec<Finding>, NotJudged> {
+        let Proxy { guard, judges, .. } = &*self.proxy;
+        judges.judge(guard, &prepared.shown, answer, limit).await
+    }
+
+    /// What is to be said about an answer: its words, behind those that stand before it, and its
+    /// calls. Within `limit`, where there is one.
+    pub(crate) async fn conclude(
+        self: &Arc<Self>,
+        reply: &Reply,
+        before: &str,
+        limit: Option<Duration>,
+    ) -> Conclusion {
+        if self.asked.choices > 1 {
+            return Conclusion::not_judged("it has several choices", reply);
+        }
+        let Some(limit) = limit else { return self.concluded(reply, before).await };
+        let (exchange, own, text) = (Arc::clone(self), reply.clone(), before.to_owned());
+        let busy = Busy::of(&self.proxy);
+        let mut judging = tokio::spawn(async move {
+            let concluded = exchange.concluded(&own, &text).await;
+            drop(busy);
+            concluded
+        });
+        let judged = match limit.is_zero() {
+            true => None,
+            false => timeout(limit, &mut judging).await.ok(),
+        };
+        match judged {
+            Some(Ok(conclusion)) => conclusion,
+            Some(Err(_)) => Conclusion::not_judged(NotJudged::Failed, reply),
+            None => {
+                let late = NotJudged::Late(limit.as_millis());
+                Conclusion { late: Some(judging), ..Conclusion::not_judged(late, reply) }
+            }
+        }
+    }
+
+    async fn concluded(&self, reply: &Reply, before: &str) -> Conclusion {
+        let prepared = match self.prepared().await {
+            Ok(prepared) => prepared,
+            Err(why) => return Conclusion::not_judged(why, reply),
+        };
+        let answer = messages(&self.asked, reply, before);
+        let Prepared { shown, seen, .. } = &*prepared;
+        let asking = if self.mode().holds() { Asking::Nobody } else { Asking::Person };
+        if answer.iter().any(|message| !message.calls.is_empty()) {
+            // What was done before is part of what decides.
+            prepared.recorded().await;
+        }
+        let calls = calls::judge(&self.proxy.guard, seen, shown, &answer, asking).await;
+        let findings = self.judge(&prepared, answer.clone(), None).await;
+        let mut conclusion = match calls {
+            Ok(calls) => Conclusion { calls, ..Conclusion::default() },
+            Err(error) => Conclusion::not_judged(error, reply),
+        };
+        match findings {
+            Ok(mut findings) => {
+                let unread = self.read_by_judge(&prepared, answer, &mut findings).await;
+                conclusion.calls.notes.extend(unread);
+                if !findings.is_empty() {
+                    // Their receipts may be on their way.
+                    prepared.recorded().await;
+                    cite_receipts(&self.proxy.guard, seen, &mut findings);
+                }
+                conclusion.findings = findings;
+                if reply.text.len() + before.len() > LONGEST_ANSWER {
+                    let limit = LONGEST_ANSWER >> 20;
+                    let why = format!("it is longer than {limit} MiB, and the rest was not read");
+                    conclusion.unjudged.get_or_insert(why);
+                }
+            }
+            Err(error) => conclusion.unjudged = Some(error.to_string()),
+        }
+        conclusion
+    }
+
+    /// Adds what a judge reads in an answer that ends a turn; returns what is to be said where none
+    /// read it.
+    async fn read_by_judge(
+        &self,
+        prepared: &Prepared,
+        answer: Vec<Message>,
+        findings: &mut Vec<Finding>,
+    ) -> Option<String> {
+        let works = answer.iter().any(|message| !message.calls.is_empty());
+        if !self.has_judge() || answer.is_empty() || works {
+            return None;
+        }
+        let mut transcript = prepared.shown.transcript.clone();
+        transcript.messages.extend(answer);
+        let turn = transcript.messages.len().checked_sub(1)?;
+        let unread = self.proxy.guard.read_answer(&transcript, turn, findings).await;
+        unread.map(|why| format!("no judge read the answer: {why}"))
+    }
+
+    /// Writes down what became of the answer.
+    pub(crate) async fn done(&self, mut conclusion: Conclusion, became: Became) {
+        if let Some(late) = conclusion.late.take()
+            && let Ok(judged) = late.await
+        {
+            let Conclusion { unjudged, doubt, .. } = conclusion;
+            conclusion = Conclusion { unjudged, doubt, ..judged };
+        }
+        let Became { what, status, withheld, judged, said, better, response, .. } = became;
+        let Became { corrections, usage, .. } = became;
+        let usage = self.counted(usage, &judged);
+        let mut notes: Vec<String> =
+            conclusion.unjudged.iter().chain(&conclusion.doubt).map(not_judged).collect();
+        notes.extend(conclusion.calls.notes.iter().cloned());
+        let (prepared, mut tampered) = (self.prepared().await, 0);
+        if let Ok(prepared) = &prepared {
+            notes.extend(prepared.shown.tampered.iter().map(told));
+            tampered = prepared.shown.tampered.len();
+            let words = Words { judged: &judged, said: &said.text, better: better.as_deref() };
+            notes.extend(self.recorded(prepared, &conclusion, withheld, words).await);
+            self.link(prepared, &said, response);
+            let mut state = prepared.seen.state();
+            state.findings += conclusion.findings.len() as u64;
+            state.refused += conclusion.calls.refused.len() as u64;
+            state.held += u64::from(matches!(what, "held" | "corrected"));
+        }
+        if let Some(key) = self.key() {
+            key.spend(usage);
+        }
+        let mut findings: Vec<String> = conclusion
+            .findings
+            .iter()
+            .map(|finding| format!("{} {}", finding.code, finding.severity.name()))
+            .collect();
+        findings.extend((0..tampered).map(|_| "FK040 warning".to_owned()));
+        self.proxy.log.add(Exchanged {
+            at: self.proxy.clock.wall().try_into().unwrap_or_default(),
+            session: match prepared {
+                Ok(prepared) => prepared.seen.session.id().to_owned(),
+                Err(why) => {
+                    notes.push(format!("the request is not recorded: {why}"));
+                    String::new()
+                }
+            },
+            wire: self.wire().name(),
+            model: self.asked.model.clone(),
+            key: self.key.clone(),
+            streamed: self.asked.streams,
+            status,
+            became: what,
+            findings,
+            refused: conclusion.calls.refused.iter().map(|r| r.call.tool.clone()).collect(),
+            corrections,
+            tools: self.tools.clone(),
+            notes,
+            input_tokens: usage.input,
+            output_tokens: usage.output,
+            took: millis(self.began.elapsed()),
+        });
+    }
+
+    /// Ties the requests to come to this one's session.
+    fn link(&self, prepared: &Prepared, said: &Said, response: Option<String>) {
+        let mut conversation = prepared.shown.transcript.messages.clone();
+        let calls = said.calls.clone();
+        conversation.push(Message { calls, ..Message::text(Role::Assistant, &said.text) });
+        // Only one wire goes on from what its server keeps.
+        let response = response.filter(|_| self.wire() == Wire::Responses);
+        self.proxy.sessions.link(&prepared.seen, &self.owner, response, conversation);
+    }
+
+    /// What an answer cost; about that, where its server does not say it.
+    fn counted(&self, usage: Usage, judged: &str) -> Usage {
+        if usage.input > 0 || usage.output > 0 || judged.is_empty() {
+            return usage;
+        }
+        let about = |bytes: usize| (bytes as u64) / 4;
+        Usage { input: about(self.asked.body.len()), output: about(judged.len()), cached: 0 }
+    }
+
+    fn key(&self) -> Option<&VirtualKey> {
+        self.settings.key(self.key.as_deref()?)
+    }
+
+    /// Writes the judgement into the ledger, behind what the request told; what failed.
+    async fn recorded(
+        &self,
+        prepared: &Prepared,
+        conclusion: &Conclusion,
+        withheld: bool,
+        words: Words<'_>,
+    ) -> Vec<String> {
+        let mut failed: Vec<String> = prepared.recorded().await.into_iter().collect();
+        let _in_order = prepared.seen.recording.lock().await;
+        let (guard, session) = (&self.proxy.guard, &prepared.seen.session);
+        let mut recorded = Vec::new();
+        if !words.judged.trim().is_empty() {
+            recorded.push(guard.judged(session, words.judged, &conclusion.findings).await);
+        }
+        if withheld || words.better.is_some() {
+            // Only that it was: what is wrong with it quotes what was made up.
+            recorded.push(guard.hear(session, Role::System, HELD_BACK).await);
+        }
+        if let Some(findings) = words.better {
+            recorded.push(guard.judged(session, words.said, findings).await);
+        }
+        failed.extend(recorded.into_iter().filter_map(Result::err).map(|e| e.to_string()));
+        failed.into_iter().map(|why| format!("something is not recorded: {why}")).collect()
+    }
+}
+
+/// What a record says of an answer that its client did not get.
+const HELD_BACK: &str = "The answer was held back.";
+
+/// What was said, and what of it its client has.
+struct Words<'w> {
+    judged: &'w str,
+    said: &'w str,
+    better: Option<&'w [Finding]>,
+}
+
+fn not_judged(why: &String) -> String {
+    format!("an answer was not judged: {why}")
+}
+
+fn told(tampered: &Tampered) -> String {
+    match tampered {
+        Tampered::Changed { call_id, tool } => format!(
+            "FK040: the client tells another result of `{tool}` ({call_id}) than it reported first"
+        ),
+        Tampered::Dropped { call_id } => {
+            format!("FK040: the client has left out the result of {call_id}, which it had reported")
+        }
+    }
+}
+
+/// An answer as messages of a conversation: what the server did itself, then its words and calls.
+/// A server tells only of tools of its own; what a client runs has not run yet.
+fn messages(asked: &Asked, reply: &Reply, before: &str) -> Vec<Message> {
+    let wire = asked.wire;
+    let own: Vec<Value> =
+        reply.kept.iter().filter(|item| wire.is_of_server(item, asked)).cloned().collect();
+    let mut messages = Vec::new();
+    if !own.is_empty() {
+        let kept = Turn::Assistant { text: String::new(), calls: Vec::new(), kept: own };
+        let entries = written(wire.kind(), &[kept]);
+        let body = json!({ "messages": entries.clone(), "input": entries });
+        messages = read_conversation(wire, body.to_string().as_bytes()).messages;
+    }
+    let calls = calls_of(wire, reply);
+    let text = format!("{before}{}", reply.text);
+    messages.push(Message { calls, ..Message::text(Role::Assistant, text) });
+    messages
+}
+
+/// Names the receipts of the calls that were looked at, where there are some.
+fn cite_receipts(guard: &Guard, seen: &Seen, findings: &mut [Finding]) {
+    let evidence = || findings.iter().flat_map(|finding| &finding.evidence);
+    if !evidence().any(|evidence| matches!(evidence.source, EvidenceSource::Call { .. })) {
+        return;
+    }
+    let recorded = guard.transcript(&seen.session).ok();
+    let receipts = recorded.and_then(|recorded| recorded.receipts).unwrap_or_default();
+    let of_call = |id: &str| receipts.iter().find(|r| r.call_id.as_deref() == Some(id));
+    for evidence in findings.iter_mut().flat_map(|finding| &mut finding.evidence) {
+        if let EvidenceSource::Call { call_id } = &evidence.source
+            && let Some(receipt) = of_call(call_id)
+        {
+            let execution_id = receipt.id.clone();
+            evidence.source = EvidenceSource::Execution { execution_id };
+        }
+    }
+}
+
+/// The calls of an answer that its client is to make, of every kind.
+fn calls_of(wire: Wire, reply: &Reply) -> Vec<ToolCall> {
+    let kept: Vec<Value> =
+        reply.kept.iter().filter(|item| wire.is_of_client(item)).cloned().collect();
+    let mut calls = reply.calls.clone();
+    if !kept.is_empty() {
+        let body = json!({ "input": kept }).to_string();
+        let read = read_conversation(wire, body.as_bytes()).messages;
+        calls.extend(read.into_iter().flat_map(|message| message.calls));
+    }
+    calls
+}

@@ -1,0 +1,85 @@
+//! What a server says when it gives up: clients show it, so it is judged as an answer is.
+
+use counterfoil_providers::WireError;
+use hyper::body::Bytes;
+use serde_json::Value;
+
+use crate::exchange::Exchange;
+use crate::frames::Frame;
+use crate::shape;
+
+/// The longest error that is judged, in bytes.
+pub(crate) const LONGEST: usize = 64 * 1024;
+
+/// An error has no more texts than this.
+const MOST_TEXTS: usize = 32;
+
+/// Members of answers: what has one of them is no error.
+const OF_ANSWERS: [&str; 6] = ["choices", "output", "content", "completion", "delta", "response"];
+
+/// Why an answer is none, in words of ours: those of the server, and of a reader that quotes it, are
+/// not judged.
+pub(crate) fn plain(error: &WireError) -> &'static str {
+    match error {
+        WireError::Told(_) => "its server gave up",
+        WireError::BrokenOff => "its answer broke off",
+        _ => "it cannot be read",
+    }
+}
+
+/// The same with what the server says, where nothing is wrong with that.
+pub(crate) async fn told(exchange: &Exchange, error: &WireError) -> String {
+    match error {
+        WireError::Told(said) if passes(exchange, std::slice::from_ref(said)).await => {
+            format!("its server says: {said}")
+        }
+        error => plain(error).to_owned(),
+    }
+}
+
+/// An event with which a server gave up, for the client; none where something in it is wrong.
+pub(crate) async fn event(exchange: &Exchange, frame: &Frame) -> Option<Bytes> {
+    let parsed = shape::parse(&frame.data).ok()?;
+    let mut said = Vec::new();
+    texts(&parsed, &mut said);
+    passes(exchange, &said).await.then(|| exchange.settings.without_keys(&frame.raw))
+}
+
+/// The body of an answer that is no success, for the client; none where something in it is wrong.
+pub(crate) async fn body(exchange: &Exchange, body: &Bytes) -> Option<Bytes> {
+    if body.len() > LONGEST {
+        return None;
+    }
+    let text = std::str::from_utf8(body).ok()?;
+    let mut said = Vec::new();
+    match shape::parse(text) {
+        Ok(parsed) if OF_ANSWERS.iter().any(|name| parsed.get(name).is_some()) => return None,
+        Ok(parsed) => texts(&parsed, &mut said),
+        Err(_) => said.push(text.to_owned()),
+    }
+    passes(exchange, &said).await.then(|| exchange.settings.without_keys(body))
+}
+
+/// Whether nothing is wrong with these texts, each by itself and all together.
+async fn passes(exchange: &Exchange, texts: &[String]) -> bool {
+    if texts.len() > MOST_TEXTS {
+        return false;
+    }
+    let together = texts.join("\n\n");
+    for text in texts.iter().chain([&together]) {
+        let judged = exchange.judge_text(text).await;
+        if !judged.is_ok_and(|bad| bad.is_empty()) {
+            return false;
+        }
+    }
+    true
+}
+
+fn texts(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Array(list) => list.iter().for_each(|value| texts(value, found)),
+        Value::Object(members) => members.values().for_each(|value| texts(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,158 @@
+//! Server-sent events with the bytes that they came in.
+
+use counterfoil_providers::{Events, LONGEST};
+use hyper::body::Bytes;
+
+/// One event: its bytes, and what it says; nothing, where it is a comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub(crate) raw: Bytes,
+    /// What kind of event it is; empty where it does not say so.
+    pub(crate) name: String,
+    pub(crate) data: String,
+    /// It is longer than an event may be, and was not read.
+    pub(crate) too_long: bool,
+}
+
+/// Cuts what comes into events. All bytes of all frames and of the rest are the bytes that came.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    buffer: Vec<u8>,
+    /// So far there is no end of an event.
+    looked: usize,
+}
+
+impl Frames {
+    /// The events that are whole with these bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<Frame> {
+        self.buffer.extend_from_slice(bytes);
+        let mut frames = Vec::new();
+        while let Some(end) = self.end() {
+            let rest = self.buffer.split_off(end);
+            let raw = Bytes::from(std::mem::replace(&mut self.buffer, rest));
+            self.looked = 0;
+            let mut events = Events::default();
+            let too_long = events.push(&raw).is_err();
+            let event = events.next().filter(|_| !too_long);
+            // One without data is a comment.
+            let data = event.map(|event| event.data).unwrap_or_default();
+            frames.push(Frame { name: name_in(&raw), raw, data, too_long });
+        }
+        frames
+    }
+
+    /// Whether what comes is longer than an event may be.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.buffer.len() > LONGEST
+    }
+
+    /// What came behind the last event.
+    pub(crate) fn rest(self) -> Bytes {
+        Bytes::from(self.buffer)
+    }
+
+    /// Where the first event ends: behind an empty line.
+    fn end(&mut self) -> Option<usize> {
+        // The end of a line before may belong to an end that was looked at in part.
+        let mut at = self.looked.saturating_sub(2);
+        while let Some(found) = memchr(self.buffer.get(at..)?) {
+            let line_end = at + found;
+            let next = self.after(line_end);
+            let blank = self.buffer.get(next).is_some_and(|byte| matches!(byte, b'\n' | b'\r'));
+            if blank {
+                return Some(self.after(next));
+            }
+            at = next;
+        }
+        self.looked = self.buffer.len();
+        None
+    }
+
+    /// Behind the end of line that begins here.
+    fn after(&self, at: usize) -> usize {
+        let pair = self.buffer.get(at) == Some(&b'\r') && self.buffer.get(at + 1) == Some(&b'\n');
+        at + if pair { 2 } else { 1 }
+    }
+}
+
+/// The name of an event: the last one counts.
+fn name_in(raw: &[u8]) -> String {
+    let lines = raw.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let name = lines.filter_map(|line| line.strip_prefix(b"event:")).next_back();
+    let name = name.map(|name| name.strip_prefix(b" ").unwrap_or(name));
+    String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
+}
+
+/// Bytes at which some readers end a line, and others do not.
+const ENDS_FOR_SOME: [&[u8]; 8] =
+    [b"\x0b", b"\x0c", b"\x1c", b"\x1d", b"\x1e", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9"];
+
+/// Whether every line is one that every reader reads alike: of a field of server-sent events, or a
+/// comment.
+pub(crate) fn is_plain(raw: &[u8]) -> bool {
+    let known: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
+    let mut lines = raw.split(|byte| matches!(byte, b'\n' | b'\r'));
+    // In data such bytes stand within a text of JSON, and are part of it.
+    let odd = |line: &[u8]| {
+        !line.starts_with(b"data:")
+            && ENDS_FOR_SOME.iter().any(|end| memchr::memmem::find(line, end).is_some())
+    };
+    let is_text = std::str::from_utf8(raw).is_ok();
+    is_text
+        && lines.all(|line| {
+            line.is_empty() || known.iter().any(|field| line.starts_with(field)) && !odd(line)
+        })
+}
+
+fn memchr(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: &str = ": hello\n\ndata: {\"a\":\r\ndata: 1}\r\n\r\nevent: x\ndata: y\n\nrest";
+
+    fn read(pieces: &[&[u8]]) -> (Vec<String>, String) {
+        let mut frames = Frames::default();
+        let (mut data, mut raw) = (Vec::new(), Vec::new());
+        for piece in pieces {
+            for frame in frames.push(piece) {
+                raw.extend_from_slice(&frame.raw);
+                data.extend((!frame.data.is_empty()).then_some(frame.data));
+            }
+        }
+        raw.extend_from_slice(&frames.rest());
+        (data, String::from_utf8(raw).unwrap())
+    }
+
+    #[test]
+    fn no_byte_is_lost_however_they_come() {
+        let expected = (vec!["{\"a\":\n1}".to_owned(), "y".to_owned()], STREAM.to_owned());
+        for at in 0..=STREAM.len() {
+            let (a, b) = STREAM.as_bytes().split_at(at);
+            assert_eq!(read(&[a, b]), expected, "cut at {at}");
+        }
+        let single: Vec<&[u8]> = STREAM.as_bytes().chunks(1).collect();
+        assert_eq!(read(&single), expected);
+    }
+
+    #[test]
+    fn lines_that_readers_read_in_different_ways_are_not_plain() {
+        for (raw, plain) in [
+            ("event: x\r\ndata: {}\r\n\r\n", true),
+            (": still there\n\n", true),
+            ("\u{feff}data: {}\n\n", false),
+            (" data: {}\n\n", false),
+            ("DATA: {}\n\n", false),
+            ("data:\r {}\n\n", false),
+            (": ok\u{b}data: {}\n\n", false),
+            ("event: x\u{2028}data: {}\n\n", false),
+            ("data: {\"a\":\"\u{2028}\"}\n\n", true),
+        ] {
+            assert_eq!(is_plain(raw.as_bytes()), plain, "{raw:?}");
+        }
+        assert!(!is_plain(b"data: {\"a\":\"\xff\"}\n\n"));
+    }
+}

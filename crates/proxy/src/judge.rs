@@ -1,0 +1,144 @@
+//! What an answer says, held against what its request shows.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use counterfoil_guard::Guard;
+use counterfoil_model::{Finding, Message, Subject};
+use counterfoil_rules::check_from;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::shown::Shown;
+
+/// What is no longer is judged sooner than another thread wakes up, in bytes.
+const AT_ONCE: usize = 8 * 1024;
+
+/// Judges answers, as many at once as there are processors.
+#[derive(Debug)]
+pub(crate) struct Judges(Arc<Semaphore>);
+
+/// Why an answer was not judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotJudged {
+    #[error("its judgement was not there within {0} ms")]
+    Late(u128),
+    #[error("its judgement failed")]
+    Failed,
+}
+
+impl Judges {
+    pub(crate) fn new() -> Self {
+        let count = std::thread::available_parallelism().map_or(1, usize::from);
+        Self(Arc::new(Semaphore::new(count)))
+    }
+
+    /// What is wrong with what the messages of an answer say. Within `limit`, where there is one.
+    pub(crate) async fn judge(
+        &self,
+        guard: &Guard,
+        shown: &Arc<Shown>,
+        answer: Vec<Message>,
+        limit: Option<Duration>,
+    ) -> Result<Vec<Finding>, NotJudged> {
+        if limit.is_some_and(|limit| limit.is_zero()) {
+            return Err(NotJudged::Late(0));
+        }
+        let said: usize = answer.iter().map(|message| message.text.len()).sum();
+        if shown.size + said <= AT_ONCE {
+            let judged = catch_unwind(AssertUnwindSafe(|| findings(guard, shown, answer)));
+            return judged.map_err(|_| NotJudged::Failed);
+        }
+        let (guard, shown) = (guard.clone(), Arc::clone(shown));
+        let permits = Arc::clone(&self.0);
+        let judging = async move {
+            let permit = permits.acquire_owned().await.map_err(|_| NotJudged::Failed)?;
+            let judged = tokio::task::spawn_blocking(move || {
+                let _permit = permit;
+                findings(&guard, &shown, answer)
+            });
+            judged.await.map_err(|_| NotJudged::Failed)
+        };
+        match limit {
+            None => judging.await,
+            Some(limit) => match timeout(limit, judging).await {
+                Ok(judged) => judged,
+                Err(_) => Err(NotJudged::Late(limit.as_millis())),
+            },
+        }
+    }
+}
+
+fn findings(guard: &Guard, shown: &Shown, answer: Vec<Message>) -> Vec<Finding> {
+    let mut transcript = shown.transcript.clone();
+    let first = transcript.messages.len();
+    transcript.messages.extend(answer);
+    let mut findings = check_from(&transcript, guard.rules(), first).findings;
+    findings.retain(|finding| {
+        finding.turn >= first && matches!(finding.subject, Subject::Claim { .. })
+    });
+    findings
+}
+
+/// Where the last sentence ends that nothing is to be added to any more.
+pub(crate) fn last_end(text: &str) -> Option<usize> {
+    let mut end = None;
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        let ended = matches!(before, '.' | '!' | '?' | '…' | '。' | '！' | '？');
+        if letter == '\n' || (ended && letter.is_whitespace()) {
+            end = Some(at + letter.len_utf8());
+        }
+        // A quotation or emphasis may end behind the stop.
+        if !matches!(letter, '"' | '\'' | '”' | '’' | ')' | '*' | '_' | '`' | ']') || !ended {
+            before = letter;
+        }
+    }
+    end
+}
+
+/// Where the sentence begins that this byte is in.
+pub(crate) fn sentence_start(text: &str, at: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    last_end(before).unwrap_or(0)
+}
+
+/// Where the last paragraph begins in front of this byte, or at it; the last sentence where there
+/// are no paragraphs.
+pub(crate) fn paragraph_start(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let before = text.get(..at).unwrap_or_default();
+    before.rfind("\n\n").map(|found| found + 2).or_else(|| last_end(before)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_nothing_can_be_added() {
+        for (text, expected) in [
+            ("", None),
+            ("All tests pass", None),
+            ("All tests pass.", None),
+            ("All tests pass. ", Some(16)),
+            ("It says \"done.\" And", Some(16)),
+            ("| a | b |\n| 1", Some(10)),
+            ("Version 1.2 is out", None),
+            ("**Done.** Next", Some(10)),
+            ("完了。 次", Some("完了。 ".len())),
+        ] {
+            assert_eq!(last_end(text), expected, "{text}");
+        }
+        assert_eq!(sentence_start("One. Two three.", 9), 5);
+        assert_eq!(sentence_start("One.", 2), 0);
+        assert_eq!(paragraph_start("One.\n\nTwo.\n\nÄ", 13), 12);
+        assert_eq!(paragraph_start("One.\n\nTwo.", 8), 6);
+        assert_eq!(paragraph_start("One. Two.", 7), 5);
+        assert_eq!(paragraph_start("One.", 99), 0);
+    }
+}

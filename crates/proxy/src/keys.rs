@@ -1,0 +1,243 @@
+//! Keys of our own, which stand for those of a provider.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use counterfoil_model::Digest;
+use counterfoil_providers::{Key, Usage};
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{HeaderMap, StatusCode};
+
+use crate::options::{KeyProvider, VirtualKeyOptions};
+use crate::route::PathRule;
+
+/// Where Anthropic's clients have their key.
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+const MINUTE: Duration = Duration::from_secs(60);
+/// In milliseconds.
+const DAY: i64 = 24 * 3600 * 1000;
+
+/// A key of our own, and what it may do.
+#[derive(Debug)]
+pub(crate) struct VirtualKey {
+    pub(crate) name: String,
+    digest: Digest,
+    provider_key: Key,
+    /// Whose key that is.
+    pub(crate) provider: KeyProvider,
+    requests_per_minute: Option<u32>,
+    tokens_per_day: Option<u64>,
+    /// What it reaches beside answers and models.
+    pub(crate) paths: Vec<PathRule>,
+    /// The same for every configuration that has the key.
+    used: Arc<Mutex<Used>>,
+}
+
+#[derive(Debug)]
+struct Used {
+    minute: Instant,
+    requests: u32,
+    /// Days since 1970.
+    day: i64,
+    tokens: u64,
+}
+
+/// Why a key lets nobody in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum KeyError {
+    #[error("a key of this proxy is needed (`[[proxy.keys]]`)")]
+    Unknown,
+    #[error("this key makes more than {0} requests in a minute")]
+    TooMany(u32),
+    #[error("this key has used its {0} tokens of today")]
+    UsedUp(u64),
+}
+
+impl KeyError {
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::Unknown => StatusCode::UNAUTHORIZED,
+            Self::TooMany(_) | Self::UsedUp(_) => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+}
+
+impl VirtualKey {
+    pub(crate) fn new(
+        options: &VirtualKeyOptions,
+        own: &Key,
+        provider: Key,
+        paths: Vec<PathRule>,
+    ) -> Self {
+        Self {
+            name: options.name.clone(),
+            digest: Digest::of_bytes(own.expose().as_bytes()),
+            provider_key: provider,
+            provider: options.provider,
+            requests_per_minute: options.requests_per_minute,
+            tokens_per_day: options.tokens_per_day,
+            paths,
+            used: Arc::new(Mutex::new(Used {
+                minute: Instant::now(),
+                requests: 0,
+                day: 0,
+                tokens: 0,
+            })),
+        }
+    }
+
+    /// The key that a request has, counted; `None` where there are none of our own. `now` is
+    /// milliseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// When it has none of them, or may not ask now.
+    pub(crate) fn of<'k>(
+        keys: &'k [Self],
+        headers: &HeaderMap,
+        now: i64,
+    ) -> Result<Option<&'k Self>, KeyError> {
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let given = given(headers).ok_or(KeyError::Unknown)?;
+        // Digests are compared: how long that takes says nothing about the key.
+        let digest = Digest::of_bytes(given.as_bytes());
+        let key = keys.iter().find(|key| key.digest == digest).ok_or(KeyError::Unknown)?;
+        key.count(now / DAY)?;
+        Ok(Some(key))
+    }
+
+    fn count(&self, today: i64) -> Result<(), KeyError> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.minute.elapsed() >= MINUTE {
+            (used.minute, used.requests) = (Instant::now(), 0);
+        }
+        used.requests = used.requests.saturating_add(1);
+        if let Some(most) = self.requests_per_minute.filter(|most| used.requests > *most) {
+            return Err(KeyError::TooMany(most));
+        }
+        if used.day != today {
+            (used.day, used.tokens) = (today, 0);
+        }
+        match self.tokens_per_day.filter(|most| used.tokens >= *most) {
+            Some(most) => Err(KeyError::UsedUp(most)),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes what an answer cost off the budget.
+    pub(crate) fn spend(&self, usage: Usage) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tokens = usage.input.saturating_add(usage.output);
+        // One wire does not count among what it read what it had kept.
+        if self.provider == KeyProvider::Anthropic {
+            tokens = tokens.saturating_add(usage.cached);
+        }
+        used.tokens = used.tokens.saturating_add(tokens);
+    }
+
+    /// Goes on with what another one of the same name has used.
+    pub(crate) fn go_on_from(&mut self, before: &[Self]) {
+        if let Some(before) = before.iter().find(|key| key.name == self.name) {
+            self.used = Arc::clone(&before.used);
+        }
+    }
+
+    /// Whether what it uses is limited.
+    pub(crate) fn has_budget(&self) -> bool {
+        self.tokens_per_day.is_some()
+    }
+
+    /// Takes the provider's key out of what a server says.
+    pub(crate) fn redact(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let key = self.provider_key.expose().as_bytes();
+        let mut rest = bytes;
+        let mut out = Vec::new();
+        while let Some(at) = memchr::memmem::find(rest, key) {
+            out.extend_from_slice(rest.get(..at)?);
+            out.extend_from_slice(b"[key]");
+            rest = rest.get(at + key.len()..)?;
+        }
+        (rest.len() < bytes.len()).then(|| [&out, rest].concat())
+    }
+
+    /// Puts the provider's key in the place of ours.
+    pub(crate) fn replace_in(&self, headers: &mut HeaderMap) {
+        headers.remove(&X_API_KEY);
+        headers.remove(header::AUTHORIZATION);
+        let key = self.provider_key.expose();
+        let (name, text) = match self.provider {
+            KeyProvider::Anthropic => (X_API_KEY, key.to_owned()),
+            KeyProvider::Openai => (header::AUTHORIZATION, format!("Bearer {key}")),
+        };
+        if let Ok(mut value) = HeaderValue::from_str(&text) {
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+    }
+}
+
+/// The key of a request, wherever its client has it.
+pub(crate) fn given(headers: &HeaderMap) -> Option<&str> {
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer = text(&header::AUTHORIZATION).and_then(|value| value.split_once(' '));
+    let bearer = bearer.filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
+    bearer.map(|(_, key)| key.trim()).or_else(|| text(&X_API_KEY).map(str::trim))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> Vec<VirtualKey> {
+        let options = VirtualKeyOptions {
+            name: "team".to_owned(),
+            requests_per_minute: Some(3),
+            tokens_per_day: Some(100),
+            ..VirtualKeyOptions::default()
+        };
+        let key = |text| Key::new(text).unwrap();
+        vec![VirtualKey::new(&options, &key("cf-own"), key("sk-real"), Vec::new())]
+    }
+
+    fn headers(name: &'static str, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(HeaderName::from_static(name), value.parse().unwrap())])
+    }
+
+    #[test]
+    fn only_a_known_key_comes_in_and_the_provider_gets_its_own() {
+        let keys = keys();
+        for (name, value, known) in [
+            ("authorization", "Bearer cf-own", true),
+            ("x-api-key", "cf-own", true),
+            ("authorization", "Bearer sk-real", false),
+            ("authorization", "Basic cf-own", false),
+            ("accept", "cf-own", false),
+        ] {
+            let mut headers = headers(name, value);
+            let found = VirtualKey::of(&keys, &headers, 1);
+            assert_eq!(found.is_ok(), known, "{name}: {value}");
+            if let Ok(Some(key)) = found {
+                key.replace_in(&mut headers);
+                assert!(!format!("{:?}", headers.iter().collect::<Vec<_>>()).contains("cf-own"));
+                assert_eq!(given(&headers), Some("sk-real"));
+            }
+        }
+        assert!(VirtualKey::of(&[], &HeaderMap::new(), 1).is_ok_and(|key| key.is_none()));
+    }
+
+    #[test]
+    fn a_key_has_its_limits() {
+        let keys = keys();
+        let own = headers("x-api-key", "cf-own");
+        let found = |keys: &[VirtualKey]| VirtualKey::of(keys, &own, 1).map(|_| ());
+        assert_eq!(found(&keys), Ok(()));
+        keys[0].spend(Usage { input: 90, output: 10, cached: 0 });
+        assert_eq!(found(&keys), Err(KeyError::UsedUp(100)));
+        let mut renewed = self::keys();
+        renewed[0].go_on_from(&keys);
+        assert_eq!(found(&renewed), Err(KeyError::UsedUp(100)));
+        assert_eq!(found(&renewed), Err(KeyError::TooMany(3)));
+    }
+}

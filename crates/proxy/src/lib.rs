@@ -1,0 +1,144 @@
+//! Between an agent and its model: tool calls are judged before the agent sees them, results that it
+//! reports become evidence, and what the model says in the end is held against them.
+//!
+//! `server.rs` lets requests in, by the paths of `route.rs`; `exchange.rs` is one request, and
+//! `answer.rs` its answer, which comes event by event (`relay/`) or in one piece (`piece.rs`).
+//! `shape/` reads it as clients do and says what they may read in different ways; `ruling.rs` decides
+//! what becomes of it, and `wire/` knows the wires.
+//!
+//! Deliberately not here: what is right or wrong, which the guard and its rules decide, and how
+//! connections are taken and clients let in, which `counterfoil-serve` does for all of its servers.
+//!
+//! Start with [`Proxy`], then `exchange.rs`.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
+mod answer;
+mod calls;
+mod comments;
+mod correct;
+mod exchange;
+mod failure;
+mod forward;
+mod frames;
+mod judge;
+mod keys;
+mod meter;
+mod notes;
+mod options;
+mod piece;
+mod record;
+mod relay;
+mod request;
+mod route;
+mod ruling;
+mod seen;
+mod server;
+mod sessions;
+mod shape;
+mod shown;
+#[cfg(feature = "otel")]
+pub mod spans;
+mod tools;
+mod wire;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use counterfoil_guard::{Guard, SystemClock};
+use tokio::sync::watch;
+
+use counterfoil_serve::Counted;
+use forward::Servers;
+use judge::Judges;
+use seen::Log;
+use sessions::Sessions;
+use shown::Lists;
+
+pub use options::{
+    KeyProvider, Least, OnTimeout, ProxyMode, ProxyOptions, ProxyOptionsError, ProxySettings,
+    VirtualKeyOptions,
+};
+pub use server::{ProxyError, serve_proxy, tls_of};
+
+/// Stands between agents and their models.
+pub struct Proxy {
+    guard: Guard,
+    settings: ArcSwap<ProxySettings>,
+    servers: Servers,
+    sessions: Sessions,
+    lists: Lists,
+    judges: Judges,
+    log: Log,
+    counted: Counted,
+    clock: SystemClock,
+    /// It is to end.
+    stopping: watch::Sender<bool>,
+    /// How much is still to be done that no client waits for.
+    busy: watch::Sender<usize>,
+}
+
+impl Proxy {
+    /// One that decides with this guard, which was built without tools: clients run theirs.
+    #[must_use]
+    pub fn new(guard: Guard, settings: ProxySettings) -> Self {
+        Self {
+            guard,
+            settings: ArcSwap::from_pointee(settings),
+            servers: Servers::new(),
+            sessions: Sessions::default(),
+            lists: Lists::default(),
+            judges: Judges::new(),
+            log: Log::default(),
+            counted: Counted::default(),
+            clock: SystemClock::default(),
+            stopping: watch::Sender::new(false),
+            busy: watch::Sender::new(0),
+        }
+    }
+
+    /// Does something that a stop waits for.
+    fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        let busy = Busy::of(self);
+        tokio::spawn(async move {
+            work.await;
+            drop(busy);
+        });
+    }
+
+    /// Every exchange from now on.
+    #[cfg(feature = "otel")]
+    fn exchanges(&self) -> tokio::sync::broadcast::Receiver<seen::Exchanged> {
+        self.log.follow().1
+    }
+
+    /// Puts other settings in force for every request from now on.
+    pub fn reload(&self, mut settings: ProxySettings) {
+        let before = self.settings.load_full();
+        settings.keys.iter_mut().for_each(|key| key.go_on_from(&before.keys));
+        self.settings.store(Arc::new(settings));
+    }
+}
+
+/// Something that a stop waits for, until this is dropped.
+struct Busy(Arc<Proxy>);
+
+impl Busy {
+    fn of(proxy: &Arc<Proxy>) -> Self {
+        proxy.busy.send_modify(|count| *count += 1);
+        Self(Arc::clone(proxy))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.busy.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proxy").field("settings", &self.settings.load()).finish_non_exhaustive()
+    }
+}

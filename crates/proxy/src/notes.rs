@@ -1,0 +1,139 @@
+//! What stands beneath an answer, or in its place.
+
+use counterfoil_model::{Evidence, EvidenceSource, Finding, Severity, Subject};
+use serde_json::{Value, json};
+
+use crate::calls::RefusedCall;
+
+/// How much of a claim is quoted, in characters.
+const QUOTED: usize = 120;
+
+/// What stands beneath an answer: each claim, and what the record shows of it.
+pub(crate) fn footnotes(findings: &[Finding], refused: &[RefusedCall]) -> String {
+    let mut text = "\n\n---\n".to_owned();
+    if !findings.is_empty() {
+        text.push_str("Counterfoil: the record of this session does not show all of this.\n");
+    }
+    for (at, finding) in findings.iter().enumerate() {
+        let seen = evidence(finding).map(|seen| format!("; see {seen}")).unwrap_or_default();
+        let number = at + 1;
+        let quoted = claim(finding);
+        text.push_str(&format!(
+            "{number}. “{quoted}”: {} [{}{seen}]\n",
+            finding.message, finding.code
+        ));
+    }
+    for RefusedCall { call, why, .. } in refused {
+        text.push_str(&format!("Counterfoil: the call of `{}` should not run: {why}\n", call.tool));
+    }
+    text
+}
+
+/// What stands in the place of words that do not pass.
+pub(crate) fn notice(findings: &[Finding]) -> String {
+    let told = findings.iter().map(|finding| format!("{} ({})", finding.message, finding.code));
+    let told = told.collect::<Vec<_>>().join("; ");
+    format!("[Counterfoil held back what follows. By the record of this session: {told}]")
+}
+
+/// What stands in the place of calls that do not pass.
+pub(crate) fn no_calls(refused: &[RefusedCall]) -> String {
+    let mut text = String::new();
+    for RefusedCall { call, why, .. } in refused {
+        text.push_str(&format!("[Counterfoil held back a call of `{}`: {why}]", call.tool));
+    }
+    text
+}
+
+/// What stands where nobody could judge.
+pub(crate) fn unjudged(why: &str) -> String {
+    format!("[Counterfoil held back this answer, because it could not be judged: {why}]")
+}
+
+/// What stands beneath an answer that clients may read in another way than it was judged.
+pub(crate) fn not_checked(why: &str) -> String {
+    format!("\n\n---\nCounterfoil: this answer was not checked: {why}\n")
+}
+
+/// The same for programs, within a stream.
+pub(crate) fn comment(told: &Value) -> String {
+    format!(": counterfoil {}\n\n", one_line(told))
+}
+
+/// The same for programs.
+pub(crate) fn machine(
+    findings: &[Finding],
+    refused: &[RefusedCall],
+    unjudged: Option<&str>,
+) -> Value {
+    let findings: Vec<Value> = findings
+        .iter()
+        .filter(|finding| finding.severity >= Severity::Warning)
+        .map(|finding| {
+            json!({
+                "code": finding.code,
+                "severity": finding.severity,
+                "verdict": finding.verdict,
+                "claim": claim(finding),
+                "evidence": evidence(finding),
+            })
+        })
+        .collect();
+    let calls: Vec<Value> = refused
+        .iter()
+        .map(|refused| json!({ "id": refused.call.id, "tool": refused.call.tool, "denied": refused.denied }))
+        .collect();
+    let mut told = json!({ "findings": findings, "refused_calls": calls });
+    if let (Some(why), Some(members)) = (unjudged, told.as_object_mut()) {
+        members.insert("not_judged".to_owned(), json!(why));
+    }
+    told
+}
+
+/// Takes out what was said: where it is held back it reaches nobody.
+pub(crate) fn without_claims(told: &mut Value) {
+    let findings = told.get_mut("findings").and_then(Value::as_array_mut);
+    for finding in findings.into_iter().flatten().filter_map(Value::as_object_mut) {
+        finding.remove("claim");
+    }
+}
+
+/// In one line of ASCII: for a header or a comment.
+pub(crate) fn one_line(value: &Value) -> String {
+    let mut line = String::new();
+    for letter in value.to_string().chars() {
+        if letter.is_ascii() {
+            line.push(letter);
+            continue;
+        }
+        let mut units = [0; 2];
+        for unit in letter.encode_utf16(&mut units) {
+            line.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    line
+}
+
+fn claim(finding: &Finding) -> String {
+    let Subject::Claim { claim, .. } = &finding.subject else { return String::new() };
+    let line = claim.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// The call that was looked at, by its name and id.
+fn evidence(finding: &Finding) -> Option<String> {
+    finding.evidence.iter().find_map(|Evidence { source, tool, .. }| {
+        let id = match source {
+            EvidenceSource::Execution { execution_id } => execution_id,
+            EvidenceSource::Call { call_id } => call_id,
+            EvidenceSource::Message { .. } | EvidenceSource::Fact { .. } => return None,
+        };
+        Some(match tool {
+            Some(tool) => format!("`{tool}` {id}, as its client reported it"),
+            None => id.clone(),
+        })
+    })
+}

@@ -1,0 +1,108 @@
+//! What a request tells, written down: what was said, and what a client reports of its calls.
+
+use std::collections::BTreeMap;
+
+use counterfoil_guard::{AppendError, CallError, Guard, HostEnded, HostedCall, Surroundings};
+use counterfoil_model::{
+    Digest, Message, MessageKind, Origin, Outcome, Role, Status, ToolCall, ToolErrorCategory,
+};
+use serde_json::Value;
+
+use crate::sessions::Seen;
+use crate::shown::{Shown, outcomes};
+
+/// Something could not be written down.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotRecorded {
+    #[error(transparent)]
+    Said(#[from] AppendError),
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+/// Writes down what is new in a request. `first` is its session's first one: then all of it is.
+pub(crate) async fn record(
+    guard: &Guard,
+    seen: &Seen,
+    shown: &Shown,
+    first: bool,
+) -> Result<(), NotRecorded> {
+    let _in_order = seen.recording.lock().await;
+    let messages = &shown.transcript.messages;
+    let calls: BTreeMap<&str, &ToolCall> =
+        messages.iter().flat_map(|message| &message.calls).map(|c| (c.id.as_str(), c)).collect();
+    let new = if first { 0 } else { shown.new };
+    let again = is_again(seen, messages.len(), messages.get(new..).unwrap_or_default());
+    for (at, message) in messages.iter().enumerate() {
+        if at >= new && !again {
+            said(guard, seen, message).await?;
+        }
+    }
+    for (key, outcome) in outcomes(messages) {
+        let call = calls.get(outcome.call_id.as_str()).copied();
+        ended(guard, seen, shown, call, (key, outcome)).await?;
+    }
+    Ok(())
+}
+
+/// Whether a request was made before: clients try again.
+fn is_again(seen: &Seen, count: usize, new: &[Message]) -> bool {
+    let texts: Vec<&str> = new.iter().map(|message| message.text.as_str()).collect();
+    let digest = Digest::of_bytes(format!("{count} {}", texts.join("\n\0")).as_bytes());
+    seen.state().heard.replace(digest) == Some(digest)
+}
+
+async fn said(guard: &Guard, seen: &Seen, message: &Message) -> Result<(), AppendError> {
+    let text = message.text.trim();
+    if text.is_empty() || message.role == Role::Tool || message.kind == MessageKind::Reasoning {
+        return Ok(());
+    }
+    // What a harness says is nobody's word.
+    let role = match message.kind {
+        MessageKind::Ordinary => message.role,
+        _ => Role::System,
+    };
+    guard.hear(&seen.session, role, text).await
+}
+
+/// The receipt of a call as its client reports it: it says who executed it.
+async fn ended(
+    guard: &Guard,
+    seen: &Seen,
+    shown: &Shown,
+    call: Option<&ToolCall>,
+    (key, outcome): (String, &Outcome),
+) -> Result<(), CallError> {
+    if seen.state().reported.contains_key(&key) {
+        return Ok(());
+    }
+    let nobody = || ToolCall::new(&outcome.call_id, "unknown", "{}");
+    let hosted = HostedCall::of_unknown(call.cloned().unwrap_or_else(nobody), Origin::External);
+    let hosted = match shown.tools.get(&hosted.call.tool) {
+        Some(tool) => HostedCall { tool: tool.clone(), ..hosted },
+        None => hosted,
+    };
+    let (status, category) = match outcome {
+        Outcome { running: true, .. } => (Status::Open, None),
+        Outcome { refused: true, .. } => (Status::Denied, Some(ToolErrorCategory::PolicyBlocked)),
+        Outcome { is_error: Some(true), .. } => {
+            (Status::Failed, Some(ToolErrorCategory::PermanentFailure))
+        }
+        // Nobody knows how it ended: no receipt says that it succeeded.
+        Outcome { unread: true, .. } => (Status::Open, None),
+        _ => (Status::Completed, None),
+    };
+    let ended = HostEnded {
+        status,
+        category,
+        result: Value::String(outcome.text.clone()),
+        exit_code: outcome.exit_code,
+        truncated: outcome.truncated,
+    };
+    guard.after(&seen.session, &hosted, &Surroundings::default(), ended).await?;
+    if status != Status::Open {
+        let digest = Digest::of_bytes(outcome.text.as_bytes());
+        seen.state().reported.insert(key, Some(digest));
+    }
+    Ok(())
+}

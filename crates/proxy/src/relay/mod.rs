@@ -1,0 +1,562 @@
+//! An answer that comes event by event: what may go on does so at once, as it came.
+
+mod settle;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use counterfoil_providers::{Assembly, Piece, Reply, WireError};
+use futures_util::FutureExt as _;
+use http_body_util::BodyExt as _;
+use hyper::body::{Bytes, Incoming};
+use serde_json::Value;
+use tokio::sync::mpsc::Sender;
+use tokio::time::timeout;
+
+use crate::comments::CommentFilter;
+use crate::exchange::{Became, Conclusion, Exchange, Said};
+use crate::failure;
+use crate::forward::BoxError;
+use crate::frames::{Frame, Frames, is_plain};
+use crate::judge::{last_end, paragraph_start};
+use crate::notes;
+use crate::options::ProxyMode;
+use crate::shape::{self, Flow, Shape, Unreadable};
+use crate::wire::{Wire, Writer};
+
+/// The client's end of an answer.
+pub(crate) type Out = Sender<Result<Bytes, BoxError>>;
+
+/// An event that the client does not have yet.
+struct Held {
+    raw: Bytes,
+    event: Value,
+    /// Where its words end in the answer, and whether it has some.
+    end: usize,
+    speaks: bool,
+    /// A call begins with it, or the end of the answer.
+    last: bool,
+}
+
+/// An answer on its way.
+pub(crate) struct Relay {
+    exchange: Arc<Exchange>,
+    out: Out,
+    comments: CommentFilter,
+    frames: Frames,
+    /// The answer as its clients read it, and why they may do so in different ways.
+    shape: Shape,
+    doubt: Option<Unreadable>,
+    /// `None` once something came that cannot be read.
+    assembly: Option<Assembly>,
+    writer: Box<dyn Writer>,
+    queue: VecDeque<Held>,
+    held: usize,
+    text: String,
+    /// So much of the text may go on.
+    cleared: usize,
+    /// So much of it has gone on.
+    released: usize,
+    /// From here on everything waits for the end.
+    closing: bool,
+    unread: Option<String>,
+    /// Its client knows that it was not read.
+    noted: bool,
+    /// What comes goes on as bytes.
+    raw: bool,
+    /// It said that it ends.
+    ended: bool,
+    /// The event with which its server gave up.
+    failed: Option<Frame>,
+    /// How it ended, where that came together with bytes.
+    last: Option<Came>,
+    /// What we wrote in the place of what came.
+    own: String,
+    response: Option<String>,
+}
+
+/// Bytes, the end, an error of the server, or none where the client is gone.
+type Came = Result<Option<Bytes>, Option<BoxError>>;
+
+/// So many pieces that are there already are taken together.
+const MOST_AT_ONCE: usize = 16;
+
+/// So much of what stands in front of new words is judged with them, in bytes; in the end all is.
+const BEFORE: usize = 2000;
+
+const TOO_LONG: &str = "an event is longer than 64 MiB";
+
+/// The client is gone.
+struct Gone;
+
+impl Relay {
+    pub(crate) fn new(exchange: Arc<Exchange>, out: Out) -> Self {
+        let wire = exchange.wire();
+        Self {
+            out,
+            comments: CommentFilter::default(),
+            frames: Frames::default(),
+            shape: Shape::new(wire),
+            doubt: None,
+            assembly: Some(Assembly::new(wire.kind())),
+            writer: wire.writer(),
+            queue: VecDeque::new(),
+            held: 0,
+            text: String::new(),
+            cleared: 0,
+            released: 0,
+            // Of several choices none is judged.
+            closing: exchange.asked.choices > 1 && exchange.settings.withholds(),
+            unread: None,
+            noted: false,
+            raw: false,
+            ended: false,
+            failed: None,
+            last: None,
+            own: String::new(),
+            response: None,
+            exchange,
+        }
+    }
+
+    /// Passes the answer on, to its end.
+    pub(crate) async fn run(mut self, status: u16, mut body: Incoming) {
+        let broken = loop {
+            match self.next(&mut body).await {
+                Ok(Some(bytes)) => {
+                    if self.take_with_more(bytes, &mut body).await.is_err() {
+                        return self.gone(status).await;
+                    }
+                }
+                Ok(None) => break None,
+                Err(None) => return self.gone(status).await,
+                Err(Some(error)) => break Some(error),
+            }
+        };
+        self.finish(status, broken).await;
+    }
+
+    /// Takes these bytes and what is there already, and then passes on what may go on: whoever
+    /// judges slower than a model writes judges more at once.
+    async fn take_with_more(&mut self, bytes: Bytes, body: &mut Incoming) -> Result<(), Gone> {
+        self.take(bytes).await?;
+        for _ in 0..MOST_AT_ONCE {
+            match self.next(body).now_or_never() {
+                Some(Ok(Some(bytes))) => self.take(bytes).await?,
+                Some(last) => {
+                    self.last = Some(last);
+                    break;
+                }
+                None => break,
+            }
+        }
+        if self.closing || self.observes() {
+            return Ok(());
+        }
+        self.clear().await;
+        self.release().await
+    }
+
+    /// The next bytes; an error of the server, or none where the client is gone.
+    async fn next(&mut self, body: &mut Incoming) -> Came {
+        if let Some(last) = self.last.take() {
+            return last;
+        }
+        let silence = self.exchange.settings.silence;
+        loop {
+            let frame = tokio::select! {
+                frame = timeout(silence, body.frame()) => frame,
+                () = self.out.closed() => return Err(None),
+            };
+            match frame {
+                Err(_) => {
+                    let why = format!("the server said nothing for {} s", silence.as_secs());
+                    return Err(Some(why.into()));
+                }
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(error))) => return Err(Some(error.into())),
+                Ok(Some(Ok(frame))) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        return Ok(Some(bytes));
+                    }
+                }
+            }
+        }
+    }
+
+    fn withholds(&self) -> bool {
+        self.exchange.settings.withholds()
+    }
+
+    fn observes(&self) -> bool {
+        self.exchange.mode() == ProxyMode::Observe
+    }
+
+    async fn send(&self, bytes: Bytes) -> Result<(), Gone> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.out.send(Ok(bytes)).await.map_err(|_| Gone)
+    }
+
+    async fn take(&mut self, bytes: Bytes) -> Result<(), Gone> {
+        let bytes = self.comments.pass(bytes);
+        if self.observes() {
+            self.send(bytes.clone()).await?;
+        }
+        if self.raw {
+            return if self.observes() { Ok(()) } else { self.send(bytes).await };
+        }
+        let frames = self.frames.push(&bytes);
+        frames.into_iter().for_each(|frame| self.event(frame));
+        if !self.frames.is_too_long() {
+            return Ok(());
+        }
+        self.cannot_read(TOO_LONG.to_owned());
+        let rest = std::mem::take(&mut self.frames).rest();
+        // From here on nobody looks for events.
+        self.raw = !self.withholds();
+        if !self.raw {
+            return Ok(());
+        }
+        self.note().await?;
+        self.give_all(rest).await
+    }
+
+    /// Reads one event, and puts it behind those that wait.
+    fn event(&mut self, frame: Frame) {
+        let is_end = frame.data.trim() == "[DONE]";
+        if frame.too_long {
+            self.cannot_read(TOO_LONG.to_owned());
+        }
+        if self.withholds() {
+            self.suspect(&frame, is_end);
+        }
+        let said = self.assemble(&frame, is_end);
+        if self.observes() && self.response.is_some() {
+            return;
+        }
+        let (event, flow) = self.read(&frame, is_end);
+        self.ended |= is_end || event.get("type").is_some_and(|kind| kind == "message_stop");
+        if self.response.is_none() {
+            let id = ["/id", "/message/id", "/response/id"].iter().find_map(|at| event.pointer(at));
+            self.response = id.and_then(Value::as_str).map(str::to_owned);
+        }
+        if self.observes() || self.unread.is_some() && self.withholds() {
+            return;
+        }
+        self.writer.learn(&event);
+        self.wait(frame.raw, event, (!said.is_empty(), flow));
+    }
+
+    /// The JSON of an event, and whether it may go on before the end. What clients read in different
+    /// ways is not read at all where the mode withholds it; elsewhere it is doubted.
+    fn read(&mut self, frame: &Frame, is_end: bool) -> (Value, Flow) {
+        if frame.data.is_empty() || is_end {
+            return (Value::Null, Flow::Flows);
+        }
+        let lax = || serde_json::from_str::<Value>(&frame.data).ok();
+        if self.observes() || self.unread.is_some() {
+            // Only its name is looked for.
+            return (lax().unwrap_or_default(), Flow::Flows);
+        }
+        let strict = shape::parse(&frame.data);
+        let read = strict
+            .as_ref()
+            .map_err(|why| *why)
+            .and_then(|event| self.shape.event(&frame.name, event, &self.exchange.asked));
+        let flow = read.unwrap_or_else(|why| {
+            if self.withholds() {
+                self.cannot_read(why.to_string());
+            }
+            self.doubt.get_or_insert(why);
+            Flow::Flows
+        });
+        let event = strict.ok().or_else(lax);
+        if event.is_none() {
+            self.cannot_read("an event cannot be read".to_owned());
+        }
+        (event.unwrap_or_default(), flow)
+    }
+
+    /// Doubts an event whose lines readers may read in different ways.
+    fn suspect(&mut self, frame: &Frame, is_end: bool) {
+        if self.unread.is_some() {
+            return;
+        }
+        if !is_plain(&frame.raw) {
+            self.cannot_read("it has lines that not every reader reads alike".to_owned());
+        }
+        // Some servers say twice that they end, or that they are still there.
+        let data = &frame.data;
+        let empty = is_end || data.is_empty() || data.replace(' ', "") == "{\"type\":\"ping\"}";
+        if self.ended && !empty {
+            self.cannot_read("it goes on after its end".to_owned());
+        }
+    }
+
+    /// Puts an event to the answer so far; the words that came with it.
+    fn assemble(&mut self, frame: &Frame, is_end: bool) -> String {
+        let mut said = String::new();
+        let reads = !frame.data.is_empty() && (self.exchange.wire() == Wire::Chat || !is_end);
+        let Some(assembly) = self.assembly.as_mut().filter(|_| reads) else { return said };
+        let taken = assembly.take(&frame.data, &mut |piece| {
+            if let Piece::Text(text) = piece {
+                said.push_str(&text);
+            }
+        });
+        match taken {
+            // Its server gives up, in words that its client knows.
+            Err(error @ WireError::Told(_)) => {
+                self.noted = true;
+                self.cannot_read(failure::plain(&error).to_owned());
+                self.failed = Some(frame.clone());
+            }
+            Err(error) => self.cannot_read(failure::plain(&error).to_owned()),
+            Ok(()) => {}
+        }
+        self.text.push_str(&said);
+        said
+    }
+
+    /// Puts an event behind those that wait.
+    fn wait(&mut self, raw: Bytes, event: Value, (speaks, flow): (bool, Flow)) {
+        let holds = self.exchange.mode().holds();
+        let last = self.writer.closes(&event)
+            || self.writer.is_call(&event) && (holds || self.exchange.tools.is_some())
+            || holds && self.exchange.asked.structured && speaks
+            || holds && flow == Flow::Waits;
+        // What it takes beside its bytes.
+        self.held += raw.len() + size_of::<Held>();
+        self.queue.push_back(Held { raw, event, end: self.text.len(), speaks, last });
+        // What cannot be read flows on where that is wanted.
+        self.closing |= last && self.unread.is_none();
+        if self.held > self.exchange.settings.max_held_bytes {
+            self.cannot_read("more of it would be held back than may be".to_owned());
+        }
+    }
+
+    fn cannot_read(&mut self, why: String) {
+        self.unread.get_or_insert(why);
+        self.assembly = None;
+        self.closing = self.withholds();
+        self.held = 0;
+        if self.closing {
+            self.queue.clear();
+        } else {
+            self.cleared = usize::MAX;
+        }
+    }
+
+    /// Finds out how much of the text may go on.
+    async fn clear(&mut self) {
+        if !self.exchange.mode().holds() || self.unread.is_some() {
+            self.cleared = usize::MAX;
+            return;
+        }
+        if self.exchange.has_judge() {
+            return;
+        }
+        let fresh = self.text.get(self.cleared..).unwrap_or_default();
+        let Some(end) = last_end(fresh).map(|end| self.cleared + end) else { return };
+        if fresh.get(..end - self.cleared).unwrap_or_default().trim().is_empty() {
+            self.cleared = end;
+            return;
+        }
+        let start = paragraph_start(&self.text, self.cleared.saturating_sub(BEFORE));
+        let words = self.text.get(start..end).unwrap_or_default();
+        match self.exchange.judge_text(words).await {
+            Ok(bad) if bad.is_empty() => self.cleared = end,
+            // The rest may yet put it right.
+            Ok(_) => self.closing = true,
+            Err(why) => {
+                self.closing = self.withholds();
+                if self.closing {
+                    self.unread.get_or_insert(why);
+                } else {
+                    self.cleared = end;
+                }
+            }
+        }
+    }
+
+    /// Says to programs that the answer is not read, once.
+    async fn note(&mut self) -> Result<(), Gone> {
+        let Some(why) = self.unread.clone().filter(|_| !self.observes() && !self.withholds())
+        else {
+            return Ok(());
+        };
+        if std::mem::replace(&mut self.noted, true) {
+            return Ok(());
+        }
+        self.write(notes::comment(&notes::machine(&[], &[], Some(&why)))).await
+    }
+
+    /// Passes on what may go on, in its order.
+    async fn release(&mut self) -> Result<(), Gone> {
+        self.note().await?;
+        while let Some(front) = self.queue.front() {
+            let unclear = front.speaks && front.end > self.cleared;
+            if unclear || (front.last && self.closing) {
+                return Ok(());
+            }
+            self.give().await?;
+        }
+        Ok(())
+    }
+
+    /// Passes on the first event that waits, as it came.
+    async fn give(&mut self) -> Result<(), Gone> {
+        let Some(Held { raw, event, end, speaks, .. }) = self.queue.pop_front() else {
+            return Ok(());
+        };
+        self.held = self.held.saturating_sub(raw.len());
+        self.writer.given(&event);
+        if speaks {
+            self.released = end;
+        }
+        if self.observes() { Ok(()) } else { self.send(raw).await }
+    }
+
+    /// Passes on what we write.
+    async fn write(&mut self, text: String) -> Result<(), Gone> {
+        self.send(Bytes::from(text)).await
+    }
+
+    async fn words(&mut self, text: &str) -> Result<(), Gone> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.own.push_str(text);
+        let written = self.writer.text(text);
+        self.write(written).await
+    }
+
+    async fn gone(self, status: u16) {
+        let reply = Reply { text: self.text.clone(), ..Reply::default() };
+        let conclusion = self.exchange.conclude(&reply, "", None).await;
+        let said = Said { text: self.text.clone(), calls: Vec::new() };
+        let judged = self.text.clone();
+        let became = Became { what: "broken off", status, judged, said, ..Became::default() };
+        self.exchange.done(conclusion, became).await;
+    }
+
+    async fn finish(mut self, status: u16, broken: Option<BoxError>) {
+        let why = broken.as_ref().map(ToString::to_string);
+        let reply = match self.assembly.take().map(Assembly::finish) {
+            Some(Ok(reply)) if why.is_none() => Ok(reply),
+            Some(Err(error)) if why.is_none() => Err(failure::plain(&error).to_owned()),
+            _ => Err(why.or_else(|| self.unread.clone()).unwrap_or_default()),
+        };
+        let mut became = Became { status, ..Became::default() };
+        let conclusion = match reply {
+            Ok(reply) if self.observes() => self.observed(reply, &mut became).await,
+            Ok(reply) if self.withholds() && self.unaccounted(&reply).is_some() => {
+                let why = self.unaccounted(&reply).unwrap_or_default();
+                self.not_read(why, None, &mut became).await
+            }
+            Ok(reply) => self.ended(reply, &mut became).await,
+            Err(why) => self.not_read(why, broken, &mut became).await,
+        };
+        became.response = self.response.take();
+        let Self { exchange, out, .. } = self;
+        // The client has its answer; what is still to be written down is not its affair.
+        drop(out);
+        exchange.done(conclusion, became).await;
+    }
+
+    /// Why clients may read another answer than the one that is judged.
+    fn unaccounted(&self, reply: &Reply) -> Option<String> {
+        if reply.text != self.text {
+            return Some(
+                "its words were streamed in another order than the finished answer has them"
+                    .to_owned(),
+            );
+        }
+        if let Some(doubt) = self.doubt {
+            return Some(doubt.to_string());
+        }
+        if self.observes() {
+            return None;
+        }
+        self.shape.is_judged(&reply.text, &reply.calls).err().map(|why| why.to_string())
+    }
+
+    /// Everything has gone on already.
+    async fn observed(&mut self, reply: Reply, became: &mut Became) -> Conclusion {
+        let (out, _) = tokio::sync::mpsc::channel(1);
+        self.out = out;
+        let conclusion = self.exchange.conclude(&reply, "", None).await;
+        *became = Became { what: conclusion.passed(), ..Became::of(became.status, &reply) };
+        conclusion
+    }
+
+    /// It broke off, or cannot be read.
+    async fn not_read(
+        &mut self,
+        why: String,
+        broken: Option<BoxError>,
+        became: &mut Became,
+    ) -> Conclusion {
+        became.what = if broken.is_some() { "broken off" } else { "not judged" };
+        let rest = std::mem::take(&mut self.frames).rest();
+        became.withheld = self.withholds();
+        let given = match became.withheld {
+            true => self.hold_unread(&why).await,
+            false => match self.note_at_end(&why, &rest).await {
+                Ok(()) => self.give_all(rest).await,
+                gone => gone,
+            },
+        };
+        became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
+        if let (Ok(()), Some(error)) = (given, broken) {
+            // As a broken connection: nobody takes it for the end. What is in front of it has to be
+            // on its way first.
+            while self.out.capacity() < self.out.max_capacity() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            self.out.send(Err(error)).await.ok();
+        }
+        became.judged.clone_from(&became.said.text);
+        let reply = Reply { text: became.said.text.clone(), ..Reply::default() };
+        let mut conclusion = self.exchange.conclude(&reply, "", None).await;
+        conclusion.unjudged.get_or_insert(why);
+        conclusion
+    }
+
+    async fn give_all(&mut self, rest: Bytes) -> Result<(), Gone> {
+        while !self.queue.is_empty() {
+            self.give().await?;
+        }
+        // An event that did not end is none.
+        let blank = rest.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
+        match self.observes() || (self.withholds() && !blank) {
+            true => Ok(()),
+            false => self.send(rest).await,
+        }
+    }
+
+    /// Says to programs that the answer is not read, where nothing of it said so.
+    async fn note_at_end(&mut self, why: &str, rest: &[u8]) -> Result<(), Gone> {
+        self.unread.get_or_insert_with(|| why.to_owned());
+        match rest.is_empty() {
+            true => self.note().await,
+            // Within an event nothing can be said.
+            false => Ok(()),
+        }
+    }
+
+    async fn hold_unread(&mut self, why: &str) -> Result<(), Gone> {
+        // What could be judged has gone on already.
+        self.queue.clear();
+        let wire = self.exchange.wire();
+        let failed = match self.failed.take() {
+            Some(frame) => failure::event(&self.exchange, &frame).await,
+            None => None,
+        };
+        let event = failed.unwrap_or_else(|| Bytes::from(wire.error_event(&notes::unjudged(why))));
+        self.send(event).await
+    }
+}

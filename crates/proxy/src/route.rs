@@ -1,0 +1,234 @@
+//! Which requests go on to a server, by method and path. A server may read a path in another way
+//! than we do, so where something depends on it, only paths pass that everybody reads alike.
+
+use hyper::{Method, StatusCode};
+
+use crate::keys::VirtualKey;
+use crate::options::ProxySettings;
+use crate::wire::Wire;
+
+/// Who may ask for something that is not judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Everybody, also with a key of ours.
+    Keys,
+    /// Whoever has a key of the provider.
+    Owners,
+}
+
+/// What passes in `correct` and `block` without being judged: it holds no answer of an agent. Paths
+/// stand behind whatever a server has in front, as `/v1`.
+const UNJUDGED: &[(&[&str], &str, Reach)] = &[
+    (&["GET", "HEAD"], "models", Reach::Keys),
+    (&["GET", "HEAD"], "models/**", Reach::Keys),
+    (&["POST"], "messages/count_tokens", Reach::Keys),
+    (&["POST"], "responses/input_tokens", Reach::Keys),
+    (&["GET", "HEAD"], "", Reach::Owners),
+    (&["POST"], "embeddings", Reach::Owners),
+    (&["POST"], "moderations", Reach::Owners),
+    (&["POST"], "rerank", Reach::Owners),
+    (&["POST"], "tokenize", Reach::Owners),
+    (&["POST"], "images/*", Reach::Owners),
+    (&["POST"], "audio/*", Reach::Owners),
+    (&["GET", "POST"], "files", Reach::Owners),
+    (&["GET", "DELETE"], "files/*", Reach::Owners),
+    (&["POST"], "uploads", Reach::Owners),
+    (&["POST"], "uploads/*/*", Reach::Owners),
+    (&["GET", "POST"], "vector_stores", Reach::Owners),
+    (&["GET", "POST", "DELETE"], "vector_stores/**", Reach::Owners),
+    (&["POST"], "conversations", Reach::Owners),
+    (&["GET", "POST", "DELETE"], "conversations/*", Reach::Owners),
+    (&["DELETE"], "responses/*", Reach::Owners),
+    (&["DELETE"], "chat/completions/*", Reach::Owners),
+    (&["GET"], "api/tags", Reach::Owners),
+    (&["GET"], "api/ps", Reach::Owners),
+    (&["GET"], "api/version", Reach::Owners),
+    (&["POST"], "api/show", Reach::Owners),
+    (&["POST"], "api/embed", Reach::Owners),
+    (&["POST"], "api/embeddings", Reach::Owners),
+];
+
+/// Below these words what looks like one of those paths is another: the id of an answer may be
+/// `models`.
+const RESOURCES: [&str; 10] = [
+    "chat",
+    "completions",
+    "responses",
+    "messages",
+    "conversations",
+    "threads",
+    "batches",
+    "files",
+    "models",
+    "vector_stores",
+];
+
+/// A path that an operator names: `GET /v1/files/*`. `*` is one part of it, `**` all that follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PathRule {
+    method: String,
+    parts: Vec<String>,
+}
+
+impl PathRule {
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let (method, path) = text.trim().split_once(' ')?;
+        let parts = parts(path.trim())?;
+        let known = !method.is_empty() && method.bytes().all(|letter| letter.is_ascii_uppercase());
+        let parts: Vec<String> = parts.into_iter().map(str::to_owned).collect();
+        (known && path.trim().starts_with('/')).then(|| Self { method: method.to_owned(), parts })
+    }
+
+    fn allows(&self, method: &Method, path: &[&str]) -> bool {
+        let parts: Vec<&str> = self.parts.iter().map(String::as_str).collect();
+        self.method == method.as_str() && matches(&parts, path)
+    }
+
+    /// What is asked for there is answered later, and nobody counts what it costs.
+    pub(crate) fn is_batch(&self) -> bool {
+        self.parts.iter().any(|part| part == "batches" || part == "**") && self.method == "POST"
+    }
+}
+
+/// The parts of a path that every server reads alike; none where it has dot segments, escapes or
+/// what some servers take out.
+fn parts(path: &str) -> Option<Vec<&str>> {
+    let letter =
+        |letter: char| letter.is_ascii_alphanumeric() || "-._~:@!$'()*+,=".contains(letter);
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let plain = |part: &&str| ![".", ".."].contains(part) && part.chars().all(letter);
+    parts.iter().all(plain).then_some(parts)
+}
+
+fn matches(rule: &[&str], path: &[&str]) -> bool {
+    match (rule.split_first(), path.split_first()) {
+        (None, None) => true,
+        (Some((&"**", _)), Some(_)) => true,
+        (Some((one, rule)), Some((part, path))) => {
+            (*one == "*" || one == part) && matches(rule, path)
+        }
+        _ => false,
+    }
+}
+
+/// Who may ask for this without being judged.
+fn unjudged(method: &Method, path: &[&str]) -> Option<Reach> {
+    let found = UNJUDGED.iter().find(|(methods, rule, _)| {
+        let rule: Vec<&str> = rule.split('/').filter(|part| !part.is_empty()).collect();
+        let behind = |at: usize| {
+            let (before, own) = path.split_at(at);
+            matches(&rule, own) && !before.iter().any(|part| RESOURCES.contains(part))
+        };
+        methods.contains(&method.as_str()) && (0..=path.len()).any(behind)
+    });
+    found.map(|(_, _, reach)| *reach)
+}
+
+/// Whether a request may go on.
+///
+/// # Errors
+/// When it may not, with what to do.
+pub(crate) fn check(
+    settings: &ProxySettings,
+    key: Option<&VirtualKey>,
+    wire: Option<Wire>,
+    (method, path): (&Method, &str),
+) -> Result<(), (StatusCode, String)> {
+    let holds = settings.mode.holds();
+    if key.is_none() && !holds {
+        return Ok(());
+    }
+    let forbidden = |why: String| Err((StatusCode::FORBIDDEN, why));
+    let Some(parts) = parts(path) else {
+        return forbidden(
+            "servers read this path in different ways: write it without `.`, `..`, `%`, `;` and `\\`"
+                .to_owned(),
+        );
+    };
+    let reach = unjudged(method, &parts);
+    let named = |rules: &[PathRule]| rules.iter().any(|rule| rule.allows(method, &parts));
+    if let Some(key) = key
+        && wire.is_none()
+        && reach != Some(Reach::Keys)
+        && !named(&key.paths)
+    {
+        return forbidden(format!(
+            "the key `{}` does not reach this path: `paths` of its [[proxy.keys]] names what it reaches \
+             beside answers and models, as in \"POST /v1/embeddings\"",
+            key.name
+        ));
+    }
+    if holds && wire.is_none() && reach.is_none() && !named(&settings.paths) {
+        return forbidden(format!(
+            "what is answered here is not judged, so mode `{}` does not pass it: ask for a new answer, or \
+             name it in `proxy.paths`, as in \"GET /v1/batches/*\"",
+            settings.mode.name()
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_paths_are_unjudged() {
+        let (owners, keys) = (Some(Reach::Owners), Some(Reach::Keys));
+        for (method, path, expected) in [
+            ("GET", "/v1/models", keys),
+            ("GET", "/openai/v1/models/meta-llama/Llama-3:8b", keys),
+            ("POST", "/v1/messages/count_tokens", keys),
+            ("POST", "/v1/embeddings", owners),
+            ("POST", "/openai/deployments/m/embeddings", owners),
+            ("HEAD", "/", owners),
+            ("DELETE", "/v1/responses/r1", owners),
+            ("GET", "/v1/responses/r1", None),
+            ("GET", "/v1/responses/models", None),
+            ("POST", "/v1/responses/r1/cancel", None),
+            ("GET", "/v1/chat/completions", None),
+            ("POST", "/v1/chat/completions/x", None),
+            ("GET", "/v1/conversations/c1/items", None),
+            ("POST", "/v1/batches", None),
+            ("GET", "/v1/files/f1/content", None),
+            ("POST", "/api/chat", None),
+            ("POST", "/v1/completions", None),
+            ("PUT", "/v1/models", None),
+        ] {
+            let method: Method = method.parse().unwrap();
+            assert_eq!(unjudged(&method, &parts(path).unwrap()), expected, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn paths_are_plain_or_none() {
+        for path in [
+            "/v1/./models",
+            "/v1/x/../models",
+            "/v1/models;x",
+            "/v1/%6dodels",
+            "/v1%252Fmodels",
+            "/v1/models%20",
+            "/v1\\models",
+            "/v1/möbel",
+        ] {
+            assert_eq!(parts(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn operators_name_paths() {
+        for (rule, method, path, expected) in [
+            ("GET /v1/files/*", Method::GET, "/v1/files/f1", true),
+            ("GET /v1/files/*", Method::GET, "/v1/files/f1/content", false),
+            ("GET /v1/files/**", Method::GET, "/v1/files/f1/content", true),
+            ("GET /v1/files/*", Method::POST, "/v1/files/f1", false),
+        ] {
+            let rule = PathRule::read(rule).unwrap();
+            assert_eq!(rule.allows(&method, &parts(path).unwrap()), expected, "{rule:?} {path}");
+        }
+        for wrong in ["", "/v1/files", "get /v1/files", "GET v1", "GET /v1/../x"] {
+            assert_eq!(PathRule::read(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Which requests belong together, and what was seen of each session.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use counterfoil_guard::{BeginSessionError, Guard, Session, SessionStart, recorded_transcript};
+use counterfoil_model::{Digest, Message, Role, ToolCall, Transcript};
+
+use crate::request::Asked;
+use crate::shown::outcomes;
+
+/// So much of what ties requests to a session is kept of each.
+const MOST_LINKS: usize = 4096;
+
+/// So many responses that the server keeps are remembered of each session.
+const MOST_RESPONSES: usize = 8;
+
+/// The sessions that are known.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    sessions: HashMap<String, Arc<Seen>>,
+    /// Ids of calls and responses, and digests of conversations, to the session of each.
+    links: HashMap<String, String>,
+}
+
+/// One session.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) session: Session,
+    pub(crate) model: String,
+    /// Held while a request is recorded, so that records are in order.
+    pub(crate) recording: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+}
+
+/// What is known of a session.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// The result of each call as it was reported first; `None` where only the ledger has it.
+    pub(crate) reported: BTreeMap<String, Option<Digest>>,
+    /// What was heard last, so that a request that is made again is not recorded again.
+    pub(crate) heard: Option<Digest>,
+    /// The conversations that the server keeps, by response.
+    responses: VecDeque<(String, Arc<Vec<Message>>)>,
+    /// The client's tools by their digest, and those that went on.
+    pub(crate) pinned: Option<(Digest, BTreeSet<String>)>,
+    links: VecDeque<String>,
+    /// The conversation so far, as a digest.
+    latest: Option<String>,
+    used: Instant,
+    pub(crate) requests: u64,
+    pub(crate) findings: u64,
+    pub(crate) held: u64,
+    pub(crate) refused: u64,
+}
+
+impl Seen {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The conversation up to a response.
+    pub(crate) fn up_to(&self, response: &str) -> Option<Arc<Vec<Message>>> {
+        let state = self.state();
+        let mut responses = state.responses.iter();
+        responses.find(|(id, _)| id == response).map(|(_, messages)| Arc::clone(messages))
+    }
+}
+
+impl Sessions {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session of a request, and whether it began with it: by its name, by what it goes on
+    /// from, by the calls that stand in it, or by its beginning.
+    pub(crate) fn of(
+        &self,
+        guard: &Guard,
+        asked: &Asked,
+        owner: &str,
+        transcript: &Transcript,
+    ) -> Result<(Arc<Seen>, bool), BeginSessionError> {
+        let named = asked.session.as_ref().map(|name| match owner {
+            "" => format!("proxy:{name}"),
+            owner => {
+                let digest = Digest::of_bytes(owner.as_bytes()).to_string();
+                let short = digest.rsplit(':').next().unwrap_or_default();
+                format!("proxy:{}:{name}", short.get(..8).unwrap_or_default())
+            }
+        });
+        let mut known = self.known();
+        let found = match &named {
+            Some(name) => known.sessions.get(name),
+            None => known.linked(asked, owner, transcript),
+        };
+        if let Some(seen) = found.cloned() {
+            let mut state = seen.state();
+            (state.used, state.requests) = (Instant::now(), state.requests + 1);
+            drop(state);
+            return Ok((seen, false));
+        }
+        let start = SessionStart {
+            id: named,
+            reported: true,
+            model: Some(asked.model.clone()).filter(|model| !model.is_empty()),
+            ..SessionStart::default()
+        };
+        let session = guard.host_session(start)?;
+        // It may have begun in another process, or was forgotten here.
+        let reported = match &asked.session {
+            Some(_) => recorded(guard, session.id()),
+            None => BTreeMap::new(),
+        };
+        let first = reported.is_empty();
+        let seen = Arc::new(Seen {
+            session,
+            model: asked.model.clone(),
+            recording: tokio::sync::Mutex::default(),
+            state: Mutex::new(State {
+                reported,
+                heard: None,
+                responses: VecDeque::new(),
+                pinned: None,
+                links: VecDeque::new(),
+                latest: None,
+                used: Instant::now(),
+                requests: 1,
+                findings: 0,
+                held: 0,
+                refused: 0,
+            }),
+        });
+        known.sessions.insert(seen.session.id().to_owned(), Arc::clone(&seen));
+        Ok((seen, first))
+    }
+
+    /// Ties what comes later to a session: the calls and the response of an answer, and the
+    /// conversation with it.
+    pub(crate) fn link(
+        &self,
+        seen: &Seen,
+        owner: &str,
+        response: Option<String>,
+        conversation: Vec<Message>,
+    ) {
+        let latest = fingerprints(&conversation).pop();
+        let calls = conversation.last().into_iter().flat_map(|message| &message.calls);
+        let calls = calls.map(|call| of_call(&conversation, call));
+        let links = calls.chain(latest.clone()).chain(response.clone());
+        let links: Vec<String> = links.map(|link| owned(owner, &link)).collect();
+        let mut known = self.known();
+        if !known.sessions.contains_key(seen.session.id()) {
+            return;
+        }
+        let mut state = seen.state();
+        state.latest = latest.or(state.latest.take());
+        for link in links {
+            known.links.insert(link.clone(), seen.session.id().to_owned());
+            state.links.push_back(link);
+        }
+        while state.links.len() > MOST_LINKS {
+            if let Some(old) = state.links.pop_front() {
+                known.links.remove(&old);
+            }
+        }
+        if let Some(response) = response {
+            state.responses.push_back((response, Arc::new(conversation)));
+            while state.responses.len() > MOST_RESPONSES {
+                state.responses.pop_front();
+            }
+        }
+    }
+
+    /// Forgets sessions that nobody used for so long, and the oldest above so many.
+    pub(crate) fn sweep(&self, idle: Duration, most: usize) {
+        let mut known = self.known();
+        let mut ages: Vec<(Instant, String)> =
+            known.sessions.iter().map(|(id, seen)| (seen.state().used, id.clone())).collect();
+        ages.sort();
+        let above = ages.len().saturating_sub(most);
+        for (at, (used, id)) in ages.into_iter().enumerate() {
+            if at < above || used.elapsed() > idle {
+                known.forget(&id);
+            }
+        }
+    }
+
+    /// Every session, the last used first.
+    pub(crate) fn all(&self) -> Vec<Arc<Seen>> {
+        let mut all: Vec<_> = self.known().sessions.values().cloned().collect();
+        all.sort_by_cached_key(|seen| std::cmp::Reverse(seen.state().used));
+        all
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.known().sessions.len()
+    }
+}
+
+impl Known {
+    fn linked(&self, asked: &Asked, owner: &str, transcript: &Transcript) -> Option<&Arc<Seen>> {
+        let session = |link: &str| self.sessions.get(self.links.get(&owned(owner, link))?);
+        if let Some(seen) = asked.previous.as_deref().and_then(session) {
+            return Some(seen);
+        }
+        let messages = &transcript.messages;
+        let calls = messages.iter().rev().flat_map(|message| &message.calls);
+        if let Some(seen) = calls.map(|call| of_call(messages, call)).find_map(|c| session(&c)) {
+            return Some(seen);
+        }
+        // Many say the same in the beginning: only whoever goes on where it ended is the same.
+        let latest = fingerprints(messages).pop()?;
+        session(&latest).filter(|seen| seen.state().latest.as_ref() == Some(&latest))
+    }
+
+    fn forget(&mut self, id: &str) {
+        let Some(seen) = self.sessions.remove(id) else { return };
+        for link in seen.state().links.drain(..) {
+            self.links.remove(&link);
+        }
+    }
+}
+
+fn owned(owner: &str, link: &str) -> String {
+    format!("{owner}\n{link}")
+}
+
+/// A call of a conversation: some servers count their calls from 0 in each.
+fn of_call(conversation: &[Message], call: &ToolCall) -> String {
+    let first = conversation.iter().find(|message| message.role == Role::User);
+    let first = first.map(|message| message.text.as_str()).unwrap_or_default();
+    // Clients write them again in their own way.
+    let arguments = call.arguments.exact().map(|arguments| arguments.to_string());
+    let arguments = arguments.unwrap_or_else(|_| call.arguments.as_str().to_owned());
+    let whole = format!("{first}\n{}\n{}\n{arguments}", call.id, call.tool);
+    Digest::of_bytes(whole.as_bytes()).to_string()
+}
+
+/// The results that the record of a session has.
+fn recorded(guard: &Guard, session: &str) -> BTreeMap<String, Option<Digest>> {
+    let recorded = recorded_transcript(guard.ledger(), session).ok().flatten();
+    let messages = recorded.map(|recorded| recorded.messages).unwrap_or_default();
+    outcomes(&messages).into_iter().map(|(key, _)| (key, None)).collect()
+}
+
+/// The conversation up to each of the agent's messages, as a digest. What the model is told first
+/// does not count: it may hold the time of day.
+fn fingerprints(messages: &[Message]) -> Vec<String> {
+    let mut before = Digest::of_bytes(b"").to_string();
+    let mut prints = Vec::new();
+    for message in messages {
+        if message.role == Role::System || (message.text.is_empty() && message.calls.is_empty()) {
+            continue;
+        }
+        let calls: Vec<&str> = message.calls.iter().map(|call| call.id.as_str()).collect();
+        let own = format!("{before}\n{:?}\n{}\n{}", message.role, calls.join(" "), message.text);
+        before = Digest::of_bytes(own.as_bytes()).to_string();
+        if message.role == Role::Assistant {
+            prints.push(before.clone());
+        }
+    }
+    prints
+}

@@ -1,0 +1,340 @@
+//! The responses API of OpenAI, which says everything more than once: piece by piece, when a part
+//! ends, when its item ends, and in the end. All of them have to say the same.
+
+use serde_json::Value;
+
+use super::call::ReadCall;
+use super::{
+    Members, Parts, Read, Reader, Unreadable, Voice, has, list, object, only_text, place, text,
+};
+use crate::request::Asked;
+use crate::wire::CALLS;
+
+/// Events that tell of thoughts, sources and what the server does itself; all begin so.
+const BESIDE: [&str; 10] = [
+    "response.reasoning",
+    "response.output_text.annotation",
+    "response.web_search_call",
+    "response.file_search_call",
+    "response.code_interpreter_call",
+    "response.image_generation_call",
+    "response.mcp_",
+    "response.audio.delta",
+    "response.audio.done",
+    "keepalive",
+];
+
+/// Members of calls that have a kind of their own in the place of a name.
+const OF_CALLS: [&str; 8] = [
+    "call_id",
+    "name",
+    "action",
+    "actions",
+    "operation",
+    "environment",
+    "max_output_length",
+    "pending_safety_checks",
+];
+
+/// Kinds of items of which nothing is the agent's word.
+const THOUGHTS: [&str; 2] = ["reasoning", "compaction"];
+
+/// The items of a response, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Items(Vec<Item>);
+
+#[derive(Debug)]
+struct Item {
+    id: String,
+    kind: String,
+    said: Vec<Part>,
+    call: ReadCall,
+    /// As it ended.
+    whole: Option<Members>,
+    /// Its beginning has arguments: then no more may come.
+    full: bool,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq)]
+struct Part {
+    voice: Voice,
+    text: String,
+}
+
+impl Reader for Items {
+    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &Asked) -> Read {
+        let members = object(event)?;
+        let kind = text(members, "type");
+        match kind {
+            "response.output_item.added" => self.added(members, parts, asked),
+            "response.output_item.done" => self.done(members, parts, asked),
+            "response.content_part.added" => self.part_added(members, parts),
+            "response.content_part.done" => self.part_done(members, parts),
+            "response.output_text.delta" => self.words(members, (Voice::Content, "delta"), parts),
+            "response.refusal.delta" => self.words(members, (Voice::Refusal, "delta"), parts),
+            "response.output_text.done" => self.words_done(members, (Voice::Content, "text")),
+            "response.refusal.done" => self.words_done(members, (Voice::Refusal, "refusal")),
+            "response.function_call_arguments.delta" => self.argues(members, "function_call"),
+            "response.custom_tool_call_input.delta" => self.argues(members, "custom_tool_call"),
+            "response.function_call_arguments.done" => self.argued(members, "arguments"),
+            "response.custom_tool_call_input.done" => self.argued(members, "input"),
+            "response.completed" | "response.incomplete" => self.ended(members, parts, asked),
+            "response.created" | "response.in_progress" | "response.queued" => {
+                parts.around(members, &["response"])?;
+                let response = object(members.get("response").unwrap_or(&Value::Null))?;
+                around_response(response, parts)?;
+                if has(response, "output") { Err(Unreadable::Place) } else { Ok(()) }
+            }
+            kind if BESIDE.iter().any(|begin| kind.starts_with(begin)) => Ok(()),
+            _ => parts.odd(event),
+        }
+    }
+
+    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &Asked) -> Read {
+        let members = object(answer)?;
+        around_response(members, parts)?;
+        for item in list(members, "output")? {
+            let item = object(item)?;
+            self.0.push(read_item(item, parts, asked)?);
+        }
+        for Item { said, .. } in &self.0 {
+            said.iter().try_for_each(|part| parts.say(part.voice, &part.text))?;
+        }
+        // Some servers put together what its clients do.
+        match only_text(members, "output_text")? {
+            text if text.is_empty() || *text == parts.text => Ok(()),
+            _ => Err(Unreadable::Words),
+        }
+    }
+
+    fn calls(&self) -> Vec<ReadCall> {
+        let own = |item: &&Item| item.kind == "function_call";
+        self.0.iter().filter(own).map(|item| item.call.clone()).collect()
+    }
+}
+
+/// Counts what stands around the items of a response.
+fn around_response(response: &Members, parts: &mut Parts) -> Read {
+    parts.around(response, &["output", "output_text", "text"])?;
+    match response.get("text") {
+        Some(Value::Object(settings)) => parts.around(settings, &[]),
+        Some(text) => parts.odd(text),
+        None => Ok(()),
+    }
+}
+
+/// An item as it is written in one piece.
+fn read_item(item: &Members, parts: &mut Parts, asked: &Asked) -> Read<Item> {
+    // Some servers leave out what kind of item it is.
+    let kind = match text(item, "type") {
+        "" if item.contains_key("content") => "message",
+        kind => kind,
+    };
+    let mut read = Item {
+        id: text(item, "id").to_owned(),
+        kind: kind.to_owned(),
+        said: Vec::new(),
+        call: ReadCall::default(),
+        whole: None,
+        full: false,
+    };
+    match kind {
+        "message" => {
+            parts.within(item, &["content"])?;
+            for part in list(item, "content")? {
+                read.said.extend(read_part(object(part)?, parts)?);
+            }
+        }
+        "function_call" | "custom_tool_call" => {
+            let name = if kind == "function_call" { "arguments" } else { "input" };
+            parts.within(item, &["call_id", "name", name, "namespace"])?;
+            read.call.plain = kind == "custom_tool_call";
+            read.call.identify(text(item, "call_id"))?;
+            read.call.call(text(item, "name"))?;
+            read.call.argue(item.get(name).unwrap_or(&Value::Null))?;
+            read.full = has(item, name);
+        }
+        kind if CALLS.contains(&kind) => parts.within(item, &OF_CALLS)?,
+        kind if THOUGHTS.contains(&kind) => {}
+        kind if of_server(kind) && asked.server_runs_tools() => {}
+        _ => parts.odd(&Value::Object(item.clone()))?,
+    }
+    Ok(read)
+}
+
+/// Kinds of items of tools that the server runs.
+fn of_server(kind: &str) -> bool {
+    kind.ends_with("_call") || kind.ends_with("_call_output") || kind.starts_with("mcp_")
+}
+
+/// A part of a message; none where it is of a kind that has no words.
+fn read_part(part: &Members, parts: &mut Parts) -> Read<Option<Part>> {
+    let (voice, name) = match text(part, "type") {
+        "output_text" => (Voice::Content, "text"),
+        "refusal" => (Voice::Refusal, "refusal"),
+        _ => return parts.odd(&Value::Object(part.clone())).map(|()| None),
+    };
+    parts.within(part, &["type", name])?;
+    Ok(Some(Part { voice, text: only_text(part, name)?.to_owned() }))
+}
+
+impl Items {
+    /// The item that an event is of, which has not ended.
+    fn item(&mut self, event: &Members) -> Read<&mut Item> {
+        let at = place(event, "output_index")?.ok_or(Unreadable::Place)?;
+        let item = self.0.get_mut(at).filter(|item| item.whole.is_none());
+        let item = item.ok_or(Unreadable::Place)?;
+        let id = text(event, "item_id");
+        let same = id.is_empty() || item.id.is_empty() || id == item.id;
+        if same { Ok(item) } else { Err(Unreadable::Place) }
+    }
+
+    fn added(&mut self, event: &Members, parts: &mut Parts, asked: &Asked) -> Read {
+        parts.around(event, &["item", "output_index"])?;
+        if place(event, "output_index")? != Some(self.0.len()) {
+            return Err(Unreadable::Place);
+        }
+        let item = read_item(object(event.get("item").unwrap_or(&Value::Null))?, parts, asked)?;
+        if item.said.iter().any(|part| !part.text.is_empty()) {
+            return Err(Unreadable::Words);
+        }
+        self.0.push(Item { said: Vec::new(), ..item });
+        Ok(())
+    }
+
+    fn done(&mut self, event: &Members, parts: &mut Parts, asked: &Asked) -> Read {
+        parts.around(event, &["item", "output_index"])?;
+        let members = object(event.get("item").unwrap_or(&Value::Null))?;
+        let ended = read_item(members, parts, asked)?;
+        // Some servers say only how an item ended.
+        if place(event, "output_index")? == Some(self.0.len()) && ended.said.is_empty() {
+            self.0.push(Item { whole: Some(members.clone()), ..ended });
+            return Ok(());
+        }
+        let item = self.item(event)?;
+        let same = item.kind == ended.kind && item.id == ended.id && item.said == ended.said;
+        if !same || !item.call.ends_as(&ended.call) {
+            return Err(Unreadable::Repeated);
+        }
+        (item.call, item.whole) = (ended.call, Some(members.clone()));
+        Ok(())
+    }
+
+    fn part_added(&mut self, event: &Members, parts: &mut Parts) -> Read {
+        parts.within(event, &["part", "content_index", "output_index", "item_id"])?;
+        let members = object(event.get("part").unwrap_or(&Value::Null))?;
+        let item = self.item(event)?;
+        if item.kind != "message" {
+            // Thoughts have parts, too.
+            return if item.kind == "reasoning" { Ok(()) } else { Err(Unreadable::Place) };
+        }
+        let Some(part) = read_part(members, parts)? else { return Ok(()) };
+        if !part.text.is_empty() || place(event, "content_index")? != Some(item.said.len()) {
+            return Err(Unreadable::Place);
+        }
+        item.said.push(part);
+        Ok(())
+    }
+
+    fn part_done(&mut self, event: &Members, parts: &mut Parts) -> Read {
+        parts.within(event, &["part", "content_index", "output_index", "item_id"])?;
+        let members = object(event.get("part").unwrap_or(&Value::Null))?;
+        let item = self.item(event)?;
+        if item.kind != "message" {
+            return if item.kind == "reasoning" { Ok(()) } else { Err(Unreadable::Place) };
+        }
+        let Some(part) = read_part(members, parts)? else { return Ok(()) };
+        let known = place(event, "content_index")?.and_then(|at| item.said.get(at));
+        if known == Some(&part) { Ok(()) } else { Err(Unreadable::Repeated) }
+    }
+
+    fn words(&mut self, event: &Members, (voice, name): (Voice, &str), parts: &mut Parts) -> Read {
+        parts.within(event, &[name, "content_index", "output_index", "item_id"])?;
+        let more = only_text(event, name)?;
+        let at = place(event, "content_index")?.unwrap_or(0);
+        let item = self.item(event)?;
+        if item.kind != "message" {
+            return Err(Unreadable::Place);
+        }
+        // Some servers do not say that a part begins.
+        if at == item.said.len() {
+            item.said.push(Part { voice, text: String::new() });
+        }
+        let last = item.said.len() == at + 1;
+        let part = item.said.get_mut(at).filter(|part| last && part.voice == voice);
+        part.ok_or(Unreadable::Place)?.text.push_str(more);
+        parts.say(voice, more)
+    }
+
+    fn words_done(&mut self, event: &Members, (voice, name): (Voice, &str)) -> Read {
+        let whole = Part { voice, text: only_text(event, name)?.to_owned() };
+        let at = place(event, "content_index")?.unwrap_or(0);
+        if self.item(event)?.said.get(at) == Some(&whole) {
+            return Ok(());
+        }
+        Err(Unreadable::Repeated)
+    }
+
+    fn argues(&mut self, event: &Members, kind: &str) -> Read {
+        let item = self.item(event)?;
+        if item.kind != kind || item.full {
+            return Err(Unreadable::Call);
+        }
+        item.call.argue(event.get("delta").unwrap_or(&Value::Null))
+    }
+
+    fn argued(&mut self, event: &Members, name: &str) -> Read {
+        let whole = only_text(event, name)?;
+        let item = self.item(event)?;
+        if !CALLS.contains(&item.kind.as_str()) {
+            return Err(Unreadable::Call);
+        }
+        if !item.call.has_arguments() {
+            item.full = true;
+            item.call.argue(&Value::from(whole))?;
+        }
+        item.call.call(text(event, "name"))?;
+        if item.call.argues(whole) { Ok(()) } else { Err(Unreadable::Repeated) }
+    }
+
+    fn ended(&mut self, event: &Members, parts: &mut Parts, asked: &Asked) -> Read {
+        parts.around(event, &["response"])?;
+        let response = object(event.get("response").unwrap_or(&Value::Null))?;
+        around_response(response, parts)?;
+        let said = only_text(response, "output_text")?;
+        if !said.is_empty() && said != parts.text {
+            return Err(Unreadable::Words);
+        }
+        let output = list(response, "output")?;
+        // Some servers do not say everything again.
+        if output.is_empty() {
+            return Ok(());
+        }
+        if output.len() != self.0.len() {
+            return Err(Unreadable::Repeated);
+        }
+        for (item, again) in self.0.iter().zip(output) {
+            let members = object(again)?;
+            let again = read_item(members, parts, asked)?;
+            let same = item.kind == again.kind && item.id == again.id && item.said == again.said;
+            if !same || item.call != again.call || !is_same_rest(item, members) {
+                return Err(Unreadable::Repeated);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a call of another kind ended as it is told of in the end.
+fn is_same_rest(item: &Item, again: &Members) -> bool {
+    let Some(whole) = item.whole.as_ref().filter(|_| CALLS.contains(&item.kind.as_str())) else {
+        return true;
+    };
+    let bare = |members: &Members| {
+        let mut members = members.clone();
+        members.remove("status");
+        members
+    };
+    bare(whole) == bare(again)
+}

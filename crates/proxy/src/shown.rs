@@ -1,0 +1,237 @@
+//! What a request shows: the conversation, its calls and their results, and the tools.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use counterfoil_formats::{Options, read};
+use counterfoil_guard::{Guard, HostTools};
+use counterfoil_model::{Digest, Gap, Message, Outcome, Role, Transcript};
+use hyper::body::Bytes;
+
+use crate::request::Asked;
+use crate::sessions::Seen;
+use crate::wire::Wire;
+
+/// So many lists of tools are kept ready.
+const MOST_LISTS: usize = 64;
+
+/// What answers of a request are held against.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) transcript: Transcript,
+    pub(crate) tools: Arc<HostTools>,
+    /// The list of tools as the client wrote it.
+    written: Option<Bytes>,
+    /// How much there is to read, in bytes.
+    pub(crate) size: usize,
+    /// Where what is new begins: behind what the agent said last.
+    pub(crate) new: usize,
+    /// Results that are not as they were reported first, or are gone.
+    pub(crate) tampered: Vec<Tampered>,
+}
+
+/// A result that a client reported in another way before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Tampered {
+    /// It says something else now.
+    Changed { call_id: String, tool: String },
+    /// It stands there no more, between others that do.
+    Dropped { call_id: String },
+}
+
+/// Lists of tools whose schemas are ready.
+#[derive(Debug, Default)]
+pub(crate) struct Lists(Mutex<Vec<(Digest, Arc<HostTools>)>>);
+
+impl Lists {
+    /// The tools of a request, ready once for all requests that have them.
+    fn of(
+        &self,
+        guard: &Guard,
+        written: Option<&Bytes>,
+        transcript: &Transcript,
+    ) -> Arc<HostTools> {
+        let digest = Digest::of_bytes(written.map_or(&[][..], |bytes| bytes));
+        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = lists.iter().position(|(known, _)| *known == digest) {
+            // The last used is the last one.
+            let known = lists.remove(at);
+            let tools = Arc::clone(&known.1);
+            lists.push(known);
+            return tools;
+        }
+        drop(lists);
+        // Many schemas take a while, and others need not wait.
+        let tools = transcript.catalog.iter().cloned();
+        let tools = Arc::new(HostTools::new(tools, guard.admission_settings()));
+        let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lists.len() >= MOST_LISTS {
+            lists.remove(0);
+        }
+        lists.push((digest, Arc::clone(&tools)));
+        tools
+    }
+}
+
+/// A conversation as a log has it; empty where it cannot be read.
+pub(crate) fn read_conversation(wire: Wire, body: &[u8]) -> Transcript {
+    let options = Options { format: Some(wire.format()), ..Options::new("proxy") };
+    let mut found = None;
+    let read = read(body, &options, &mut |reading| {
+        found.get_or_insert(reading.transcript);
+    });
+    let mut transcript = found.unwrap_or_else(|| Transcript::new("proxy", wire.format()));
+    if read.is_err() {
+        transcript.completeness.add(Gap::Unreadable, 0);
+    }
+    transcript
+}
+
+/// What a request shows by itself: without what is known of its session.
+pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &Asked) -> Shown {
+    let transcript = read_conversation(asked.wire, &asked.body);
+    let tools = lists.of(guard, asked.tools.as_ref(), &transcript);
+    let last = transcript.messages.iter().rposition(|message| message.role == Role::Assistant);
+    Shown {
+        new: last.map_or(0, |at| at + 1),
+        transcript,
+        tools,
+        written: asked.tools.clone(),
+        size: asked.body.len(),
+        tampered: Vec::new(),
+    }
+}
+
+impl Shown {
+    /// Adds what is known of the session and does not stand in the request: what the server keeps,
+    /// and calls that the client has left out or tells of otherwise now.
+    pub(crate) fn complete(&mut self, guard: &Guard, asked: &Asked, seen: &Seen) {
+        if let Some(previous) = &asked.previous {
+            match seen.up_to(previous) {
+                Some(before) => self.put_before(before.iter().cloned().collect()),
+                None => self.transcript.completeness.add(Gap::CutStart, 0),
+            }
+        }
+        let (missing, changed) = self.compare(&seen.state().reported);
+        if missing.is_empty() && changed.is_empty() {
+            return;
+        }
+        self.tampered = self.holes(&missing);
+        let Ok(recorded) = guard.transcript(&seen.session) else {
+            self.transcript.completeness.add(Gap::Unreadable, 0);
+            return;
+        };
+        for message in &mut self.transcript.messages {
+            for outcome in message.outcomes.iter_mut().filter(|o| changed.contains(&o.call_id)) {
+                let mut known = recorded.messages.iter().flat_map(|message| &message.outcomes);
+                if let Some(first) = known.find(|known| known.call_id == outcome.call_id) {
+                    outcome.text.clone_from(&first.text);
+                }
+            }
+        }
+        let names = self.names();
+        self.tampered.extend(changed.into_iter().map(|call_id| {
+            let tool = names.get(&call_id).cloned().unwrap_or_default();
+            Tampered::Changed { call_id, tool }
+        }));
+        self.put_before(only(recorded.messages, &missing));
+    }
+
+    fn put_before(&mut self, mut messages: Vec<Message>) {
+        let outcomes = messages.iter().flat_map(|message| &message.outcomes);
+        let texts = messages.iter().map(|message| message.text.len());
+        self.size += outcomes.map(|outcome| outcome.text.len()).chain(texts).sum::<usize>();
+        let system = self.transcript.messages.iter().take_while(|m| m.role == Role::System).count();
+        let count = messages.len();
+        messages.extend(self.transcript.messages.drain(system..));
+        self.transcript.messages.append(&mut messages);
+        self.new += count;
+    }
+
+    /// Calls whose results were reported and are not here, and those that say something else.
+    fn compare(
+        &self,
+        reported: &BTreeMap<String, Option<Digest>>,
+    ) -> (BTreeSet<String>, BTreeSet<String>) {
+        let mut missing: BTreeSet<String> = reported.keys().map(|key| id_of(key)).collect();
+        let mut changed = BTreeSet::new();
+        for (key, outcome) in outcomes(&self.transcript.messages) {
+            missing.remove(&outcome.call_id);
+            let now = Digest::of_bytes(outcome.text.as_bytes());
+            // Which of several results of one id is meant, nobody knows.
+            let several = reported.contains_key(&key_of(&outcome.call_id, 1));
+            let first = reported.get(&key).copied().flatten();
+            if !several && first.is_some_and(|first| first != now) {
+                changed.insert(outcome.call_id.clone());
+            }
+        }
+        (missing, changed)
+    }
+
+    /// Results that are gone while their calls still stand there.
+    fn holes(&self, missing: &BTreeSet<String>) -> Vec<Tampered> {
+        let names = self.names();
+        let gone = missing.iter().filter(|id| names.contains_key(*id));
+        gone.map(|id| Tampered::Dropped { call_id: id.clone() }).collect()
+    }
+
+    /// The tools that were called, by the ids of the calls.
+    fn names(&self) -> BTreeMap<String, String> {
+        let calls = self.transcript.messages.iter().flat_map(|message| &message.calls);
+        calls.map(|call| (call.id.clone(), call.tool.clone())).collect()
+    }
+
+    /// Whether the client lists a tool of this kind, which has no name and no schema.
+    pub(crate) fn declares(&self, kind: &str) -> bool {
+        let quoted = format!("\"{kind}");
+        self.written
+            .as_deref()
+            .is_some_and(|list| memchr::memmem::find(list, quoted.as_bytes()).is_some())
+    }
+
+    /// What the user said last.
+    pub(crate) fn query(&self) -> String {
+        let mut messages = self.transcript.messages.iter().rev();
+        messages
+            .find(|message| message.role == Role::User)
+            .map(|m| m.text.clone())
+            .unwrap_or_default()
+    }
+}
+
+/// Every result, under the id of its call and how often that was there before: some clients use
+/// ids again.
+pub(crate) fn outcomes(messages: &[Message]) -> Vec<(String, &Outcome)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let all = messages.iter().flat_map(|message| &message.outcomes);
+    all.filter(|outcome| !outcome.call_id.is_empty())
+        .map(|outcome| {
+            let count = counts.entry(&outcome.call_id).or_default();
+            *count += 1;
+            (key_of(&outcome.call_id, *count - 1), outcome)
+        })
+        .collect()
+}
+
+fn key_of(call_id: &str, before: usize) -> String {
+    format!("{before} {call_id}")
+}
+
+fn id_of(key: &str) -> String {
+    key.split_once(' ').map_or(key, |(_, id)| id).to_owned()
+}
+
+/// Of recorded messages what belongs to these calls.
+fn only(messages: Vec<Message>, calls: &BTreeSet<String>) -> Vec<Message> {
+    let mut kept = Vec::new();
+    for mut message in messages {
+        message.calls.retain(|call| calls.contains(&call.id));
+        message.outcomes.retain(|outcome| calls.contains(&outcome.call_id));
+        if message.calls.is_empty() && message.outcomes.is_empty() {
+            continue;
+        }
+        message.text.clear();
+        kept.push(message);
+    }
+    kept
+}

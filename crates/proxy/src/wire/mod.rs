@@ -1,0 +1,257 @@
+//! What goes between an agent and its model, one file a wire.
+
+mod chat;
+mod messages;
+mod responses;
+
+use counterfoil_model::{Format, ToolCall};
+use counterfoil_providers::{Kind, Reply, Stop, Turn, written};
+use percent_encoding::percent_decode_str;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::request::Asked;
+
+pub(crate) use responses::CALLS;
+
+/// A wire that answers are judged on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Wire {
+    /// Chat completions of OpenAI.
+    Chat,
+    /// The responses API of OpenAI.
+    Responses,
+    /// Messages of Anthropic.
+    Messages,
+}
+
+/// Writes what a client gets in the place of what a server sent, so that both together are one
+/// stream.
+pub(crate) trait Writer: Send + Sync {
+    /// Reads an event of the server, whatever becomes of it.
+    fn learn(&mut self, event: &Value);
+
+    /// Takes note of an event that the client gets as it is.
+    fn given(&mut self, event: &Value);
+
+    /// Whether an event ends the answer.
+    fn closes(&self, event: &Value) -> bool;
+
+    /// Whether a call of the client begins with an event, or goes on.
+    fn is_call(&self, event: &Value) -> bool;
+
+    /// More words.
+    fn text(&mut self, text: &str) -> String;
+
+    /// Whole calls; `kept` are items of other kinds, in which a call may stand as it came.
+    fn calls(&mut self, calls: &[ToolCall], kept: &[Value]) -> String;
+
+    /// What a model says where it may not give the form that was asked for.
+    fn refusal(&mut self, text: &str) -> String;
+
+    /// The end.
+    fn end(&mut self, stop: Stop) -> String;
+}
+
+impl Wire {
+    /// The wire of a path.
+    pub(crate) fn of(path: &str) -> Option<Self> {
+        // Some servers read what is escaped.
+        let path = percent_decode_str(path).decode_utf8_lossy();
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        // Messages of a thread are put there, and nobody answers.
+        let threads = parts.contains(&"threads");
+        match parts.as_slice() {
+            [.., "chat", "completions"] => Some(Self::Chat),
+            [.., "responses"] => Some(Self::Responses),
+            [.., "messages"] if !threads => Some(Self::Messages),
+            _ => None,
+        }
+    }
+
+    /// Whether an item of an answer is a call that the client is to make.
+    pub(crate) fn is_of_client(self, item: &Value) -> bool {
+        self == Self::Responses && responses::CALLS.contains(&kind_of(item))
+    }
+
+    /// Whether an item of an answer tells of a tool that the server itself runs, and that the
+    /// request has.
+    pub(crate) fn is_of_server(self, item: &Value, asked: &Asked) -> bool {
+        let kind = kind_of(item);
+        if self.is_of_client(item) || kind.ends_with("_call_output") || kind == "tool_result" {
+            return false;
+        }
+        // `web_search_call` is one of `web_search`, `mcp_tool_use` one of `mcp_toolset`.
+        let named = text_of(item, "name");
+        let stem = kind.split("_call").next().unwrap_or_default();
+        let stem = stem.split("_tool").next().unwrap_or_default();
+        let body = String::from_utf8_lossy(&asked.body);
+        [stem, named].iter().any(|word| !word.is_empty() && body.contains(&format!("\"{word}")))
+            || !kind.contains("_call") && !kind.contains("_tool")
+    }
+
+    /// The name used in records.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Messages => "messages",
+        }
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Chat => Kind::OpenAi,
+            Self::Responses => Kind::Responses,
+            Self::Messages => Kind::Anthropic,
+        }
+    }
+
+    /// The form of a log in which its requests are.
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Self::Chat => Format::OpenaiChat,
+            Self::Responses => Format::OpenaiResponses,
+            Self::Messages => Format::Anthropic,
+        }
+    }
+
+    pub(crate) fn writer(self) -> Box<dyn Writer> {
+        match self {
+            Self::Chat => Box::new(chat::Chunks::default()),
+            Self::Responses => Box::new(responses::Items::default()),
+            Self::Messages => Box::new(messages::Blocks::default()),
+        }
+    }
+
+    /// The member of a request that holds the conversation.
+    fn conversation(self) -> &'static str {
+        match self {
+            Self::Chat | Self::Messages => "messages",
+            Self::Responses => "input",
+        }
+    }
+
+    /// Puts entries behind the conversation of a request.
+    pub(crate) fn extend(self, request: &mut Map<String, Value>, turns: &[Turn]) {
+        let conversation = request.entry(self.conversation()).or_insert_with(|| json!([]));
+        if let Value::String(text) = conversation {
+            *conversation = json!([{ "role": "user", "content": text }]);
+        }
+        if let Value::Array(entries) = conversation {
+            entries.extend(written(self.kind(), turns));
+        }
+    }
+
+    /// What the model is told of a call that was not made, whatever kind of call it is.
+    pub(crate) fn result(
+        self,
+        request: &mut Map<String, Value>,
+        reply: &Reply,
+        call: &ToolCall,
+        text: &str,
+    ) {
+        if reply.calls.iter().any(|own| own.id == call.id) {
+            let (call_id, text) = (call.id.clone(), text.to_owned());
+            return self.extend(request, &[Turn::Result { call_id, text, failed: true }]);
+        }
+        let kind = reply.kept.iter().find(|item| text_of(item, "call_id") == call.id).map(kind_of);
+        let entry = json!({
+            "type": format!("{}_output", kind.unwrap_or("function_call")),
+            "call_id": call.id,
+            "output": text,
+        });
+        if let Some(Value::Array(entries)) = request.get_mut(self.conversation()) {
+            entries.push(entry);
+        }
+    }
+
+    /// An error in the form of this wire.
+    pub(crate) fn error(wire: Option<Self>, status: u16, message: &str) -> String {
+        let kind = match status {
+            401 | 403 => "authentication_error",
+            413 => "request_too_large",
+            429 => "rate_limit_error",
+            400..=499 => "invalid_request_error",
+            _ => "api_error",
+        };
+        let error = match wire {
+            Some(Self::Messages) => {
+                json!({ "type": "error", "error": { "type": kind, "message": message } })
+            }
+            _ => json!({ "error": {
+                "message": message, "type": kind, "param": null, "code": "counterfoil",
+            } }),
+        };
+        error.to_string()
+    }
+
+    /// The same within a stream.
+    pub(crate) fn error_event(self, message: &str) -> String {
+        match self {
+            Self::Chat => format!("data: {}\n\n", Self::error(Some(self), 500, message)),
+            Self::Messages => event(
+                "error",
+                &serde_json::from_str(&Self::error(Some(self), 500, message)).unwrap_or_default(),
+            ),
+            Self::Responses => event(
+                "error",
+                &json!({ "type": "error", "code": "counterfoil", "message": message, "param": null }),
+            ),
+        }
+    }
+
+    /// Puts words behind those of a whole answer.
+    pub(crate) fn append(self, answer: &mut Value, words: &str) {
+        match self {
+            Self::Chat => chat::append(answer, words),
+            Self::Responses => responses::append(answer, words),
+            Self::Messages => messages::append(answer, words),
+        }
+    }
+
+    /// Puts words in the place of those of a whole answer.
+    pub(crate) fn replace(self, answer: &mut Value, words: &str) {
+        match self {
+            Self::Chat => chat::replace(answer, words),
+            Self::Responses => responses::replace(answer, words),
+            Self::Messages => messages::replace(answer, words),
+        }
+    }
+
+    /// Leaves a whole answer with these calls only.
+    pub(crate) fn with_calls(self, answer: &mut Value, calls: &[ToolCall]) {
+        match self {
+            Self::Chat => chat::with_calls(answer, calls),
+            Self::Responses => responses::with_calls(answer, calls),
+            Self::Messages => messages::with_calls(answer, calls),
+        }
+    }
+
+    /// Makes a whole answer a refusal.
+    pub(crate) fn refuse(self, answer: &mut Value, why: &str) {
+        match self {
+            Self::Chat => chat::refuse(answer, why),
+            Self::Responses => responses::refuse(answer, why),
+            Self::Messages => messages::refuse(answer, why),
+        }
+    }
+}
+
+/// An event with its name.
+fn event(name: &str, data: &Value) -> String {
+    format!("event: {name}\ndata: {data}\n\n")
+}
+
+fn kind_of(value: &Value) -> &str {
+    text_of(value, "type")
+}
+
+fn text_of<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn index_of(value: &Value, name: &str) -> Option<usize> {
+    value.get(name).and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok())
+}

@@ -1,0 +1,117 @@
+//! A judge reads answers beside the rules.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use counterfoil_guard::{Guard, LiveJudge};
+use counterfoil_judge::{Judge, Prompt, ReadingOptions, Reply};
+use counterfoil_proxy::{ProxyMode, ProxyOptions};
+use serde_json::json;
+
+use crate::desk::{Desk, Scripted, Told};
+use crate::said::Says::{Call, Text};
+use crate::said::{On, Says, WIRES};
+use crate::test;
+use crate::{LOOKED_UP, MODES};
+
+/// No rule knows what an order weighs.
+const LIE: [Says; 1] = [Text("I looked. Order 7 weighs 90 kg. Have a nice day.")];
+const HONEST: [Says; 1] = [Text("I looked. Order 7 is shipped.")];
+
+/// Finds the lie wherever it is told, or is away.
+#[derive(Default)]
+struct Reads {
+    away: bool,
+    asked: AtomicUsize,
+}
+
+impl Judge for Reads {
+    fn name(&self) -> &str {
+        "reads"
+    }
+
+    fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        if self.away {
+            return Err("it is away".to_owned());
+        }
+        let finding = json!({ "sentence": "S2", "verdict": "contradicted", "says": "weighs 90 kg",
+            "record": "R1", "quote": "\"status\": \"shipped\"", "confidence": 0.9 });
+        let lies = prompt.question.contains("weighs 90 kg");
+        let findings = if lies { vec![finding] } else { Vec::new() };
+        Ok(Reply { text: json!({ "findings": findings }).to_string(), tokens: 0 })
+    }
+}
+
+async fn desk(mode: ProxyMode, away: bool) -> (Desk, Arc<Reads>) {
+    let judge = Arc::new(Reads { away, ..Reads::default() });
+    let live = LiveJudge::new(Arc::clone(&judge) as Arc<dyn Judge>, ReadingOptions::default());
+    // Whoever has a judge waits for it: there is no time for anything else.
+    let options =
+        ProxyOptions { mode, verify_ms: 0, max_corrections: 0, ..ProxyOptions::default() };
+    (Desk::of(options, Guard::builder().answer_judge(Arc::new(live))).await, judge)
+}
+
+async fn told(desk: &Desk, on: On, says: &[Says], streams: bool) -> Told {
+    let mut request = on.request("What is with order 7?", &[LOOKED_UP]);
+    request["stream"] = json!(streams);
+    desk.next(match streams {
+        true => Scripted::cut(&on.stream(says), 50),
+        false => Scripted::json(&on.whole(says)),
+    });
+    desk.ask(on.path(), &request).await
+}
+
+#[test]
+fn a_lie_is_annotated_or_held_before_a_word_of_it_leaves() {
+    test(async {
+        for mode in [ProxyMode::Annotate, ProxyMode::Block] {
+            let (desk, _) = desk(mode, false).await;
+            for (on, streams) in WIRES.iter().flat_map(|on| [(*on, true), (*on, false)]) {
+                let told = told(&desk, on, &LIE, streams).await;
+                let noted = told.text.contains("JUDGE") && told.text.contains("shipped");
+                match mode {
+                    ProxyMode::Block => assert!(
+                        !told.text.contains("nice day") && !told.text.contains("Order 7"),
+                        "{on:?} {streams}: {}",
+                        told.text
+                    ),
+                    _ => assert!(noted, "{on:?} {streams}: {}", told.text),
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn honest_answers_pass_and_a_judge_that_is_away_blocks_nobody() {
+    test(async {
+        for (mode, away) in MODES.iter().flat_map(|mode| [(*mode, false), (*mode, true)]) {
+            let (desk, judge) = desk(mode, away).await;
+            let says = if away { &LIE } else { &HONEST };
+            for (on, streams) in WIRES.iter().flat_map(|on| [(*on, true), (*on, false)]) {
+                let expected = match streams {
+                    true => on.stream(says),
+                    false => on.whole(says).to_string(),
+                };
+                let told = told(&desk, on, says, streams).await;
+                assert_eq!(told.text, expected, "{mode:?} {on:?} {streams}");
+            }
+            // Where everything passes at once, it is asked afterwards.
+            let asked = judge.asked.load(Ordering::Relaxed);
+            assert!(asked > 0 || mode == ProxyMode::Observe, "{mode:?}");
+        }
+    });
+}
+
+/// An answer with a call does not end the turn.
+#[test]
+fn nobody_is_asked_while_the_agent_works() {
+    test(async {
+        let (desk, judge) = desk(ProxyMode::Block, false).await;
+        let says = [Text("I will look."), Call("c1", "get_order", "{\"id\": 7}")];
+        told(&desk, WIRES[0], &says, true).await;
+        told(&desk, WIRES[0], &[Text("")], true).await;
+        assert_eq!(judge.asked.load(Ordering::Relaxed), 0);
+    });
+}

@@ -1,0 +1,38 @@
+//! The proxy, as a client and a server see it.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
+
+mod calls;
+mod desk;
+mod faults;
+mod hostile;
+mod judged;
+mod operators;
+mod paths;
+mod said;
+mod shapes;
+#[cfg(feature = "otel")]
+mod spans;
+mod verdicts;
+
+use counterfoil_proxy::ProxyMode;
+
+const MODES: [ProxyMode; 4] =
+    [ProxyMode::Observe, ProxyMode::Annotate, ProxyMode::Correct, ProxyMode::Block];
+
+/// What was looked up and not done.
+const LOOKED_UP: (&str, &str, &str, &str) =
+    ("call_a", "get_order", "{\"id\": 7}", "{\"id\": 7, \"status\": \"shipped\"}");
+
+const CANCELLED: (&str, &str, &str, &str) =
+    ("call_b", "cancel_order", "{\"id\": 7}", "{\"id\": 7, \"status\": \"cancelled\"}");
+
+/// A test that ends, on several threads.
+pub(crate) fn test(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let limit = std::time::Duration::from_secs(60);
+    runtime.block_on(async { tokio::time::timeout(limit, test).await.unwrap() });
+}
+
+pub(crate) fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}

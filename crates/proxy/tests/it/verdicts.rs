@@ -1,0 +1,383 @@
+//! What becomes of what a model says.
+
+use counterfoil_guard::GuardSettings;
+use counterfoil_model::{PermitBasis, Role};
+use counterfoil_providers::Stop;
+use counterfoil_proxy::{Least, ProxyMode, ProxyOptions};
+use counterfoil_rules::{Settings, check};
+use http_body_util::BodyExt as _;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Scripted};
+use crate::said::Says::{Call, Text};
+use crate::said::{On, Says, WIRES};
+use crate::{CANCELLED, LOOKED_UP, MODES};
+use crate::{json as parsed, test};
+
+const HONEST: [Says; 1] = [Text("Order 7 is shipped. It was not cancelled.")];
+const LIE: [Says; 1] = [Text("I looked at order 7. I have cancelled order 7. Have a nice day.")];
+const BETTER: [Says; 1] = [Text("Order 7 is shipped, and I have not cancelled it.")];
+
+/// Streams that are all honest, in every shape that we know of.
+fn honest(on: On) -> Vec<String> {
+    let says: [&[Says]; 6] = [
+        &HONEST,
+        &[Text("Order 7 is shipped, naïve café ☕ — 完了。 ok.")],
+        &[Text("I will look it up."), Call("c1", "get_order", "{\"id\": 8}")],
+        &[Call("c1", "get_order", "{\"id\": 8}"), Call("c2", "get_order", "{\"id\": 9}")],
+        &[Call("c1", "get_order", "{}")],
+        &[Text("")],
+    ];
+    let mut streams: Vec<String> = says.iter().map(|says| on.stream(says)).collect();
+    let plain = on.stream(&HONEST);
+    streams.push(plain.replace("\n\n", "\n\n: still there\n\n"));
+    streams.push(plain.replace('\n', "\r\n"));
+    streams.push(format!("event: odd\ndata: {{\"type\":\"odd\"}}\n\n{plain}"));
+    streams.push(plain.replace("data: {", "data:{"));
+    streams
+}
+
+/// Nothing of an answer passes unread because there is much before it.
+#[test]
+fn an_answer_longer_than_what_is_read_is_held() {
+    let long = format!("{}I have cancelled order 7.", "It is fine. ".repeat(90_000));
+    let says = [Text(String::leak(long))];
+    test(async {
+        let desk = Desk::new(ProxyMode::Block).await;
+        for on in WIRES {
+            for streams in [false, true] {
+                let mut request = on.request("Is it?", &[LOOKED_UP]);
+                request["stream"] = json!(streams);
+                desk.next(match streams {
+                    true => Scripted::cut(&on.stream(&says), 100_000),
+                    false => Scripted::json(&on.whole(&says)),
+                });
+                let told = desk.ask(on.path(), &request).await;
+                assert!(!told.text.contains("have cancelled"), "{on:?} {streams}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_nothing_is_wrong_with_passes_byte_for_byte() {
+    test(async {
+        let mut count = 0;
+        for mode in MODES {
+            // A call that lacks an argument is passed on as it is where that is only said.
+            let desk = Desk::new(mode).await;
+            for on in WIRES {
+                for (at, stream) in honest(on).iter().enumerate() {
+                    if at == 4 && mode != ProxyMode::Observe {
+                        continue;
+                    }
+                    for size in [1, 7, 100_000] {
+                        desk.next(Scripted::cut(stream, size));
+                        let told = desk.ask(on.path(), &on.request("Is it?", &[LOOKED_UP])).await;
+                        assert_eq!(told.text, *stream, "{mode:?} {on:?} {at} {size}");
+                        assert_eq!(told.status, 200);
+                        count += 1;
+                    }
+                }
+            }
+        }
+        assert!(count >= 300, "{count}");
+    });
+}
+
+#[test]
+fn what_nothing_is_wrong_with_passes_in_one_piece() {
+    test(async {
+        for mode in MODES {
+            let desk = Desk::new(mode).await;
+            for on in WIRES {
+                let mut request = on.request("Is it?", &[LOOKED_UP]);
+                request["stream"] = json!(false);
+                let answer = on.whole(&HONEST);
+                desk.next(Scripted::json(&answer));
+                let told = desk.ask(on.path(), &request).await;
+                assert_eq!(told.text, answer.to_string(), "{mode:?} {on:?}");
+                assert_eq!(told.headers["x-odd"], "1");
+                assert_eq!(desk.heard().last().unwrap().text, request.to_string());
+            }
+        }
+    });
+}
+
+#[test]
+fn a_lie_is_annotated_and_the_answer_stays_one() {
+    test(async {
+        let desk = Desk::new(ProxyMode::Annotate).await;
+        for on in WIRES {
+            for streams in [true, false] {
+                let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
+                request["stream"] = json!(streams);
+                desk.next(match streams {
+                    true => Scripted::cut(&on.stream(&LIE), 50),
+                    false => Scripted::json(&on.whole(&LIE)),
+                });
+                let told = desk.ask(on.path(), &request).await;
+                let reply = on.read(&told.text);
+                let Text(said) = &LIE[0] else { panic!() };
+                let note = reply.text.strip_prefix(said).unwrap();
+                assert!(
+                    note.contains("I have cancelled order 7") && note.contains("FK010"),
+                    "{note}"
+                );
+                assert_eq!(reply.stop, Stop::End);
+                assert_eq!((reply.usage.input, reply.usage.output), (7, 5), "{on:?}");
+                let machine = match streams {
+                    true => {
+                        told.text.lines().find(|line| line.starts_with(": counterfoil")).unwrap()
+                    }
+                    false => told.headers["counterfoil-findings"].to_str().unwrap(),
+                };
+                assert!(machine.contains("\"code\":\"FK010\""), "{machine}");
+            }
+        }
+    });
+}
+
+/// What the model was told when it was asked again.
+fn feedback(request: &Value) -> String {
+    let entries = request.get("messages").or_else(|| request.get("input")).unwrap();
+    entries.as_array().unwrap().last().unwrap().to_string()
+}
+
+#[test]
+fn a_lie_is_corrected_by_the_model() {
+    test(async {
+        for mode in [ProxyMode::Correct, ProxyMode::Block] {
+            let desk = Desk::new(mode).await;
+            for on in WIRES {
+                for streams in [true, false] {
+                    let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
+                    request["stream"] = json!(streams);
+                    for says in [&LIE, &BETTER] {
+                        desk.next(match streams {
+                            true => Scripted::cut(&on.stream(says), 50),
+                            false => Scripted::json(&on.whole(says)),
+                        });
+                    }
+                    let told = desk.ask(on.path(), &request).await;
+                    let reply = on.read(&told.text);
+                    let Text(better) = &BETTER[0] else { panic!() };
+                    let expected = match streams {
+                        true => format!("I looked at order 7. \n\n{better}"),
+                        false => (*better).to_owned(),
+                    };
+                    assert_eq!(reply.text, expected, "{on:?}");
+                    let asked = desk.heard();
+                    let again = feedback(&asked.last().unwrap().body);
+                    assert!(again.contains("FK010"), "{again}");
+                    assert_eq!(again.contains("I looked at order 7"), streams, "{again}");
+                    assert!(!told.text.contains("have cancelled"), "{}", told.text);
+                    if !streams {
+                        // About the answer that was sent, not about the one that was not.
+                        let found = parsed(told.headers["counterfoil-findings"].to_str().unwrap());
+                        assert_eq!(found, json!({ "findings": [], "refused_calls": [] }));
+                        assert_eq!(told.headers["counterfoil-corrections"], "1");
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn what_gets_no_better_does_not_pass() {
+    test(async {
+        for on in WIRES {
+            for streams in [true, false] {
+                for mode in [ProxyMode::Correct, ProxyMode::Block] {
+                    let desk = Desk::new(mode).await;
+                    let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
+                    request["stream"] = json!(streams);
+                    for _ in 0..2 {
+                        desk.next(match streams {
+                            true => Scripted::cut(&on.stream(&LIE), 50),
+                            false => Scripted::json(&on.whole(&LIE)),
+                        });
+                    }
+                    let told = desk.ask(on.path(), &request).await;
+                    let reply = on.read(&told.text);
+                    assert!(reply.text.starts_with("I looked at order 7."), "{}", reply.text);
+                    let blocks = mode == ProxyMode::Block;
+                    assert_eq!(!reply.text.contains("have cancelled order 7"), blocks);
+                    assert_eq!(reply.text.contains("held back"), blocks, "{}", reply.text);
+                    let status = desk.answers(1).await;
+                    let became = if blocks { "held" } else { "annotated" };
+                    assert_eq!(status["answers"][became], 1, "{status}");
+                    assert_eq!(status["corrections"], 1);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_before_a_lie_flows_at_once() {
+    test(async {
+        let desk = Desk::new(ProxyMode::Block).await;
+        let mut scripted = Scripted::stream("");
+        // One piece a word, slowly.
+        scripted.pieces = On::Chat
+            .stream(&LIE)
+            .split_inclusive("\n\n")
+            .map(|event| event.to_owned().into())
+            .collect();
+        scripted.pause = std::time::Duration::from_millis(30);
+        desk.next(scripted);
+        let request = On::Chat.request("Cancel 7.", &[LOOKED_UP]).to_string();
+        let mut body = desk.send(On::Chat.path(), &[], &request).await.into_body();
+        let began = std::time::Instant::now();
+        let (mut text, mut first) = (String::new(), None);
+        while let Some(frame) = body.frame().await {
+            text.push_str(std::str::from_utf8(&frame.unwrap().into_data().unwrap()).unwrap());
+            if first.is_none() && text.contains("\"order \"") {
+                first = Some(began.elapsed());
+            }
+        }
+        // The first sentence is there before the second one is written.
+        assert!(first.unwrap() < began.elapsed() / 2, "{first:?} of {:?}", began.elapsed());
+        assert!(!text.contains("cancelled "), "{text}");
+    });
+}
+
+#[test]
+fn an_answer_in_a_form_keeps_it() {
+    test(async {
+        let lie = [Text("{\"done\": \"I have cancelled order 7.\"}")];
+        for on in WIRES {
+            for (mode, streams) in MODES.iter().flat_map(|mode| [(*mode, true), (*mode, false)]) {
+                let desk = Desk::new(mode).await;
+                let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
+                request["stream"] = json!(streams);
+                match on {
+                    On::Chat => request["response_format"] = json!({ "type": "json_object" }),
+                    On::Responses => {
+                        request["text"] = json!({ "format": { "type": "json_object" } });
+                    }
+                    On::Messages => request["output_format"] = json!({ "type": "json_schema" }),
+                }
+                for _ in 0..2 {
+                    desk.next(match streams {
+                        true => Scripted::cut(&on.stream(&lie), 50),
+                        false => Scripted::json(&on.whole(&lie)),
+                    });
+                }
+                let told = desk.ask(on.path(), &request).await;
+                let Text(said) = &lie[0] else { panic!() };
+                let reply = on.read(&told.text);
+                let found = desk.answers(1).await["findings"].to_string();
+                // Either the form, or a refusal in the wire's own way.
+                let refused = told.text.contains("refusal");
+                assert!(reply.text == *said || refused, "{mode:?} {on:?}: {}", told.text);
+                assert!(found.contains("FK010"), "{mode:?} {on:?} {found}");
+                assert_eq!(refused, mode == ProxyMode::Block, "{on:?}: {}", told.text);
+            }
+        }
+    });
+}
+
+#[test]
+fn what_a_client_reports_is_evidence() {
+    test(async {
+        let claim = [Text("I have cancelled order 7.")];
+        for on in WIRES {
+            let desk = Desk::new(ProxyMode::Block).await;
+            desk.next(Scripted::stream(&on.stream(&claim)));
+            let request = on.request("Cancel 7.", &[LOOKED_UP, CANCELLED]);
+            let told = desk.ask(on.path(), &request).await;
+            assert_eq!(told.text, on.stream(&claim), "{on:?}");
+            desk.answers(1).await;
+            let receipts = desk.receipts();
+            let tools: Vec<&str> = receipts.iter().map(|receipt| receipt.tool.as_str()).collect();
+            assert_eq!(tools, ["get_order", "cancel_order"]);
+            assert_eq!(receipts[0].permit, Some(PermitBasis::Reported), "{on:?}");
+            let recorded = desk.recorded().await;
+            let texts: Vec<&str> = recorded
+                .messages
+                .iter()
+                .map(|message| message.text.as_str())
+                .filter(|text| !text.is_empty())
+                .collect();
+            assert_eq!(texts, ["Cancel 7.", "I have cancelled order 7."]);
+        }
+    });
+}
+
+/// A claim that is not proven never holds an answer back, not even at the level `warning`.
+#[test]
+fn what_is_not_proven_is_not_held_back() {
+    test(async {
+        let options = ProxyOptions {
+            mode: ProxyMode::Block,
+            least: Least::Warning,
+            max_corrections: 0,
+            ..ProxyOptions::default()
+        };
+        let desk = Desk::with(options, GuardSettings::default()).await;
+        let doubtful = [Text("Order 7 arrives in 48 days and costs 912.55 euros.")];
+        desk.next(Scripted::stream(&On::Chat.stream(&doubtful)));
+        let told = desk.ask(On::Chat.path(), &On::Chat.request("When?", &[LOOKED_UP])).await;
+        assert!(told.text.contains("912.55"), "{}", told.text);
+        assert_eq!(desk.heard().len(), 1);
+    });
+}
+
+/// What a replay of the only session finds, with the words of its agent.
+async fn replayed(desk: &Desk) -> (Vec<&'static str>, Vec<String>) {
+    let recorded = desk.recorded().await;
+    let report = check(&recorded, &Settings::default());
+    let said = recorded.messages.iter().filter(|message| message.role != Role::User);
+    let said = said.map(|message| message.text.clone()).filter(|text| !text.is_empty());
+    (report.findings.iter().map(|finding| finding.code.0).collect(), said.collect())
+}
+
+#[test]
+fn a_replay_of_the_record_finds_the_same() {
+    test(async {
+        let Text(lie) = LIE[0] else { panic!() };
+        let Text(better) = BETTER[0] else { panic!() };
+        for (mode, second, expected) in [
+            (ProxyMode::Observe, &LIE, vec![lie.to_owned()]),
+            (ProxyMode::Annotate, &LIE, vec![lie.to_owned()]),
+            (ProxyMode::Block, &LIE, vec![lie.to_owned(), "The answer was held back.".to_owned()]),
+            (
+                ProxyMode::Correct,
+                &BETTER,
+                vec![
+                    lie.to_owned(),
+                    "The answer was held back.".to_owned(),
+                    format!("I looked at order 7. {better}"),
+                ],
+            ),
+        ] {
+            let desk = Desk::new(mode).await;
+            desk.next(Scripted::stream(&On::Chat.stream(&LIE)));
+            desk.next(Scripted::stream(&On::Chat.stream(second)));
+            desk.ask(On::Chat.path(), &On::Chat.request("Cancel 7.", &[LOOKED_UP])).await;
+            desk.answers(1).await;
+            let (found, said) = replayed(&desk).await;
+            assert_eq!(found, ["FK010"], "{mode:?} {said:?}");
+            let said: Vec<String> = said.iter().map(|text| text.replace("\n\n", "")).collect();
+            assert_eq!(said, expected, "{mode:?}");
+        }
+    });
+}
+
+#[test]
+fn a_footnote_names_the_receipt() {
+    test(async {
+        let desk = Desk::new(ProxyMode::Annotate).await;
+        let failed = "Error: order 7 is shipped already and cannot be cancelled";
+        let request =
+            On::Chat.request("Cancel 7.", &[("c", "cancel_order", "{\"id\": 7}", failed)]);
+        desk.next(Scripted::stream(&On::Chat.stream(&[Text("I have cancelled order 7.")])));
+        let told = desk.ask(On::Chat.path(), &request).await;
+        let receipt = desk.receipts().remove(0);
+        assert!(told.text.contains(&receipt.execution_id), "{receipt:?}: {}", told.text);
+        assert!(told.text.contains("as its client reported it"), "{}", told.text);
+    });
+}
