@@ -7,9 +7,8 @@ use anyhow::Result;
 use super::{Complaint, House};
 
 /// The folders, each with the path of its module.
-const FOLDERS: [(&str, &str); 5] = [
+const FOLDERS: [(&str, &str); 4] = [
     ("crates/rules/src/claims", "crate::claims"),
-    ("crates/rules/src/call/rules", "crate::call::rules"),
     ("crates/formats/src/reader", "crate::reader"),
     ("crates/report/src/format", "crate::format"),
     ("crates/cli/src/command", "crate::command"),
