@@ -215,3 +215,14 @@ pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
             .filter_map(|at| prose.sentences.get(at))
             .any(|sentence| prose.tokens(sentence.tokens.clone()).iter().any(denies))
 }
+
+/// "The connection has been established since 10:00": how long a thing has been so.
+pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let behind = prose.tokens(predicate.object_tokens.clone());
+    predicate.voice == Voice::PerfectPassive
+        && behind.windows(2).any(|pair| {
+            let [since, time] = pair else { return false };
+            let moment = matches!(time.kind, TokenKind::Number | TokenKind::Date);
+            prose.is(since, words!["since"]) && (moment || time.has(Tags::MONTH))
+        })
+}

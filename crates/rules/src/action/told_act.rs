@@ -8,8 +8,8 @@ use super::extract::{
 use super::family::family_of;
 use super::named::Named;
 use super::no_act::{
-    is_by_another, is_definition, is_denied_in_row, is_excepted, is_label, is_of_a_moment, is_talk,
-    is_turned_down,
+    has_lasted, is_by_another, is_definition, is_denied_in_row, is_excepted, is_label,
+    is_of_a_moment, is_talk, is_turned_down,
 };
 use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda};
 
@@ -46,11 +46,13 @@ const BY_ANOTHER: &str = "done by somebody else";
 const A_STATE: &str = "a state without a named cause";
 
 /// Why a verb tells of no act of the agent although its kind is known: the first that holds speaks.
-const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 5] = [
+const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 7] = [
     ("among what is left out", |act| is_excepted(act.prose, act.predicate)),
     ("came to nothing, as it says", |act| is_turned_down(act.prose, act.clause, act.predicate)),
     ("says what a word stands for", |act| is_definition(act.prose, act.clause)),
     ("of a moment in an explanation", |act| is_of_a_moment(act.prose, act.clause, act.predicate)),
+    ("how long something has been so", |act| has_lasted(act.prose, act.predicate)),
+    ("opened, perhaps to be read", |act| act.verb == "opened"),
     ("of this conversation only", |act| is_talk(act.prose, act.predicate, &act.verb)),
 ];
 

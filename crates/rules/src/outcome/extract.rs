@@ -88,6 +88,7 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
 fn may_claim(prose: &Prose<'_>, clause: &Clause) -> bool {
     matches!(clause.mood, Mood::Asserted | Mood::Relative)
         && !is_of_another_session(prose, clause)
+        && !is_said_by_user(prose, clause)
         && !is_tabular(prose, clause)
         && !is_agenda(prose, clause)
         && !looks_back(prose, clause)
@@ -421,4 +422,12 @@ fn is_report(name: &str) -> bool {
     let names = ["action_input", "answer", "message", "output", "response", "text"];
     let last = name.rsplit(['_', ' ']).next().unwrap_or(name);
     parts.iter().any(|part| holds(name, part)) || names.contains(&name) || names.contains(&last)
+}
+
+/// "You said all tests pass": the user's word, which the agent only repeats.
+fn is_said_by_user(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let tokens = prose.tokens(clause.tokens.clone());
+    let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word).take(3);
+    let user = words.find(|t| t.has(Tags::USER) || prose.is(t, words!["user", "customer"]));
+    user.is_some() && words.next().is_some_and(|t| t.has(Tags::REPORT))
 }
