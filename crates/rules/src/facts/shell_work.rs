@@ -11,6 +11,7 @@ use counterfoil_shell::{
 };
 
 use super::arguments::Members;
+use crate::prose::sets;
 
 /// What one shell call did.
 #[derive(Debug, Default)]
@@ -315,14 +316,6 @@ fn family_of(kind: ActivityKind) -> Family {
     }
 }
 
-/// Programs that do nothing but what their name says, and nothing to the world.
-const INERT: [&str; 40] = [
-    "cd", "echo", "printf", "true", "false", "test", "[", "[[", "pwd", "export", "set", "sleep",
-    "wait", "exit", "which", "type", "date", "env", "local", "read", "shift", "return", "break",
-    "continue", "basename", "dirname", "sort", "uniq", "wc", "tr", "cut", "tee", "jq", "diff",
-    "xargs", "time", "timeout", "whoami", "uname", "awk",
-];
-
 /// Whether the script started something whose doings its words do not tell.
 fn is_opaque(script: &Script, found: &[Activity]) -> bool {
     script.commands().iter().enumerate().any(|(index, command)| {
@@ -336,7 +329,7 @@ fn is_opaque(script: &Script, found: &[Activity]) -> bool {
         }
         let known = found.iter().any(|a| a.command == index && a.kind != ActivityKind::Run);
         let writes = script.writes().iter().any(|w| w.command == index);
-        !known && !writes && !INERT.contains(&program)
+        !known && !writes && !sets::INERT_PROGRAMS.list.contains(&program)
     })
 }
 

@@ -4,8 +4,8 @@ use super::beside::{check_before, check_run};
 use super::supposed::{is_order, is_supposed};
 use super::trouble::{clears, fails, is_cross, reports_trouble};
 use super::verdict::{
-    builds_at, check_at, describes_check, ends_before, is_part, is_wished, may_give_verdict,
-    named_test, passes_everything, passing_at, says_which, sum_of_run,
+    builds_at, check_at, describes_check, ends_before, is_generic, is_part, is_wished,
+    may_give_verdict, named_test, passes_everything, passing_at, says_which, sum_of_run,
 };
 use crate::action::objects_in;
 use crate::facts::Answer;
@@ -298,7 +298,11 @@ fn checks_in_place(prose: &Prose<'_>, clause: &Clause, verdict: &Verdict) -> Vec
         let later = || passing_at(prose, tokens.get(i + 1..).unwrap_or_default()).is_some();
         let in_place =
             i < verdict.at || (verbal && i <= verdict.at) || verdict.clear.is_some() || later();
-        if in_place && !is_wished(prose, tokens, i) && !is_part(prose, tokens, i) {
+        if in_place
+            && !is_wished(prose, tokens, i)
+            && !is_part(prose, tokens, i)
+            && !is_generic(prose, tokens, i)
+        {
             found.push((family, clause.tokens.start + i));
         }
     }

@@ -4,7 +4,7 @@ use counterfoil_model::Family;
 use counterfoil_shell::{ActivityKind, Script, activities};
 
 use super::trouble::{fails, is_cross};
-use crate::prose::{Action, Clause, Kinds, Prose, Tags, Token, TokenKind, Words};
+use crate::prose::{Action, Clause, Kinds, Prose, Tags, Token, TokenKind, Words, sets};
 use crate::values::whole;
 
 /// A mark that stands for "passed".
@@ -126,17 +126,7 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
                         .or(Tags::PASSING)
                         .or(Tags::SUBORDINATE),
                 )
-                || matches!(
-                    prose.word(t),
-                    "locally"
-                        | "again"
-                        | "everywhere"
-                        | "here"
-                        | "without"
-                        | "afterwards"
-                        | "end"
-                        | "including"
-                )
+                || prose.is(t, &sets::BEHIND_A_VERDICT)
         })
     })
 }
@@ -265,21 +255,6 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
 /// "Everything's green", "all checks pass": a verdict on whatever there is to check.
 pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     const NAMED: &Words = words!["everything", "all"];
-    const IDLE: &Words = words![
-        "checks",
-        "the",
-        "of",
-        "comes",
-        "came",
-        "back",
-        "packages",
-        "crates",
-        "modules",
-        "suites",
-        "cases",
-        "assertions",
-        "projects",
-    ];
     // Most clauses speak of something.
     if !tokens.iter().any(|t| prose.is(t, NAMED)) {
         return None;
@@ -295,7 +270,7 @@ pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<u
     let idle = |token: &Token| {
         matches!(token.kind, TokenKind::Symbol(_))
             || token.has(plain)
-            || prose.is(token, IDLE)
+            || prose.is(token, &sets::AROUND_EVERYTHING)
             || prose.is(token, NAMED)
     };
     let before = tokens.get(..at)?;
@@ -396,41 +371,21 @@ pub(super) fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         t.kind == TokenKind::Word
             && t.tags.is_empty()
             && t.verb.is_none()
-            && !matches!(
-                prose.word(t),
-                "suite"
-                    | "suites"
-                    | "both"
-                    | "all"
-                    | "cases"
-                    | "run"
-                    | "runs"
-                    | "checks"
-                    | "check"
-                    | "job"
-                    | "locally"
-                    | "reports"
-                    | "reported"
-                    | "finds"
-                    | "gives"
-                    | "raises"
-                    | "results"
-                    | "came"
-                    | "comes"
-                    | "come"
-                    | "finishes"
-                    | "exits"
-                    | "exited"
-                    | "remain"
-                    | "remains"
-                    | "left"
-            )
+            && !prose.is(t, &sets::BEHIND_A_CHECK)
     })
+}
+
+/// "a test that passes", "a test passes": of tests in general.
+pub(super) fn is_generic(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let described = tokens.get(at + 1).is_some_and(|t| t.has(Tags::RELATIVE));
+    let before = tokens.get(at.saturating_sub(2)..at).unwrap_or_default();
+    let one = before.iter().any(|t| prose.is(t, words!["a", "an", "any"]));
+    let single = tokens.get(at).is_some_and(|t| !prose.word(t).ends_with('s'));
+    described || (one && single)
 }
 
 /// Whether the words say which tests: "the header tests", "its tests", "the other suites".
 pub(super) fn says_which(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
-    let kinds = ["unit", "test", "automated", "existing", "entire", "full", "whole", "complete"];
     let of = tokens.get(at + 1).is_some_and(|t| prose.is(t, words!["of"]));
     of || tokens.get(at.saturating_sub(3)..at).unwrap_or_default().iter().any(|t| {
         let word = prose.word(t).to_ascii_lowercase();
@@ -440,7 +395,7 @@ pub(super) fn says_which(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool
             || (t.kind == TokenKind::Word
                 && t.tags.is_empty()
                 && t.verb.is_none()
-                && !kinds.contains(&word.as_str()))
+                && !sets::KINDS_OF_TESTS.list.contains(&word.as_str()))
     })
 }
 

@@ -1,4 +1,4 @@
-use super::{BlockKind, Clause, Prose, Sentence, Tags, Token, TokenKind, Words};
+use super::{BlockKind, Clause, Prose, Sentence, Tags, Token, TokenKind, Words, sets};
 
 /// Goals, criteria, things to do or not done, or told by a log: an open check box, an item under such
 /// a heading, or what stands behind such a label: "To be done: …".
@@ -94,7 +94,7 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
         return false;
     }
     let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
-    let norm = |t: &Token| prose.is(t, NORMS) || t.has(Tags::MODAL);
+    let norm = |t: &Token| prose.is(t, &sets::NORMS) || t.has(Tags::MODAL);
     let leads = label.iter().find(|t| !mark(t)).is_some_and(|t| prose.is(t, REQUIRED))
         && label.get(1).is_none_or(|t| t.has(Tags::PREPOSITION));
     let last = label.last().is_some_and(|t| t.has(Tags::CONDITIONAL));
@@ -110,27 +110,6 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
 
 /// What is asked for, where it leads a label.
 const REQUIRED: &Words = words!["required", "needed"];
-
-/// Words of what has to be.
-const NORMS: &Words = words![
-    "need",
-    "needs",
-    "require",
-    "requires",
-    "prerequisite",
-    "prerequisites",
-    "precondition",
-    "preconditions",
-    "definition",
-    "policy",
-    "convention",
-    "looks",
-    "means",
-    "asks",
-    "expects",
-    "demands",
-    "wants",
-];
 
 /// Words of what is usually done, where a sentence is about it.
 const RULES: &Words = words!["rule", "rules", "process", "procedure", "workflow", "idea", "point"];

@@ -1,30 +1,11 @@
 //! What a text is said to say: "the README says all tests pass".
 
-use super::{Prose, Tags, Token, Words};
+use super::{Prose, Tags, Token, sets};
 
 /// Whether words tell what some text says, and not how things are.
 pub(crate) fn is_of_a_text(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    const TEXTS: &Words = words![
-        "readme",
-        "docs",
-        "documentation",
-        "badge",
-        "comment",
-        "comments",
-        "changelog",
-        "message",
-        "description",
-        "issue",
-        "ticket",
-        "page",
-        "wiki",
-        "manual",
-        "docstring",
-        "note",
-        "notes",
-    ];
     let says = words!["says", "say", "claims", "states", "promises", "mentions", "said", "claimed"];
     let at = tokens.iter().position(|t| !t.quoted && prose.is(t, says));
     let before = at.and_then(|at| tokens.get(..at)).unwrap_or_default();
-    before.iter().any(|t| prose.is(t, TEXTS)) && !before.iter().any(|t| t.has(Tags::AGENT))
+    before.iter().any(|t| prose.is(t, &sets::TEXTS)) && !before.iter().any(|t| t.has(Tags::AGENT))
 }

@@ -99,10 +99,12 @@ fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize) -> bool 
                 return false;
             }
             let before = if closes { at.checked_sub(2) } else { at.checked_sub(1) };
-            let abbreviated = before
-                .filter(|&i| i >= begin)
-                .and_then(|i| tokens.get(i))
-                .is_some_and(|t| t.tags.any(Tags::ABBREVIATION) && !t.tags.any(Tags::MONTH));
+            let before = before.filter(|&i| i >= begin).and_then(|i| tokens.get(i));
+            // "Rosa M. moved 60 of them": of a name.
+            let initial = |t: &Token| t.capital && t.end - t.start == 1 && next_char.is_lowercase();
+            let abbreviated = before.is_some_and(|t| {
+                initial(t) || t.tags.any(Tags::ABBREVIATION) && !t.tags.any(Tags::MONTH)
+            });
             !abbreviated || (breaks > 0 && !next_char.is_lowercase())
         }
         // A line break ends a sentence unless the next line plainly goes on.
@@ -142,6 +144,7 @@ mod tests {
         check("a soft\nwrapped line", &["a soft\nwrapped line"]);
         check("I used the\nWebSearch tool.", &["I used the\nWebSearch tool."]);
         check("Plan A\nPlan B", &["Plan A", "Plan B"]);
+        check("Rosa M. moved it. Plan B. Done.", &["Rosa M. moved it.", "Plan B.", "Done."]);
         check("Is it? Yes.", &["Is it?", "Yes."]);
         check("Items:\nnext", &["Items:", "next"]);
         check("Visit https://a.b/c?d=e. Bye", &["Visit https://a.b/c?d=e.", "Bye"]);

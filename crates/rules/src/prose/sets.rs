@@ -72,6 +72,15 @@ sets! {
     FILE_EXTENSIONS = "file-extensions";
     FINDS = "finds";
     SAYS_TO = "says-to";
+    INERT_PROGRAMS = "inert-programs";
+    LEADS_TO_MEANS = "leads-to-means";
+    SPELLED_NUMBERS = "spelled-numbers";
+    AROUND_EVERYTHING = "around-everything";
+    KINDS_OF_TESTS = "kinds-of-tests";
+    BEHIND_A_CHECK = "behind-a-check";
+    BEHIND_A_VERDICT = "behind-a-verdict";
+    NORMS = "norms";
+    TEXTS = "texts";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

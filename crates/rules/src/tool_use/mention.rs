@@ -369,8 +369,7 @@ fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &
 fn gives(prose: &Prose<'_>, says: &Token, behind: &[Token]) -> bool {
     let present = words!["gives", "lists", "comes", "says", "puts", "reads", "yields"];
     let figure = |t: &Token| {
-        matches!(t.kind, TokenKind::Number | TokenKind::Id)
-            || prose.is(t, words!["two", "three", "four", "five", "six", "seven", "eight", "nine"])
+        matches!(t.kind, TokenKind::Number | TokenKind::Id) || prose.is(t, &sets::SPELLED_NUMBERS)
     };
     let general = words!["when", "if", "whenever", "each", "every", "per"];
     prose.is(says, &sets::GAVE)
@@ -420,13 +419,11 @@ fn is_own_use(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
             // "the X tool and the Y tool"
             || t.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN))
     };
-    let by_means = between.iter().rev().find(|t| !plain(t)).is_some_and(|t| {
-        let of_means = words![
-            "with", "using", "via", "through", "against", "from", "by", "in", "on", "of", "into",
-            "at", "and",
-        ];
-        prose.is(t, of_means)
-    });
+    let by_means = between
+        .iter()
+        .rev()
+        .find(|t| !plain(t))
+        .is_some_and(|t| prose.is(t, &sets::LEADS_TO_MEANS));
     let direct = between.iter().all(plain);
     let means = words!["using", "via", "through"];
     let by_tool = between.iter().rev().find(|t| !plain(t)).is_some_and(|t| prose.is(t, means));
