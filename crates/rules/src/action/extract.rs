@@ -147,11 +147,20 @@ fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     let led = || act.prose.before_in_sentence(predicate.verb).iter().any(is_word);
     let labels = act.prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.is(':'));
     let finite = |t: &Token| {
-        let verb = t.has(Tags::BASE.or(Tags::THIRD_PERSON)) && t.noun.is_none();
-        t.verb.is_some() && verb && !t.has(Tags::COMPLETED)
+        t.has(Tags::BASE.or(Tags::THIRD_PERSON)) && t.noun.is_none() && !t.has(Tags::COMPLETED)
     };
-    let behind = || act.prose.tokens(predicate.verb + 1..act.clause.tokens.end).iter().any(finite);
-    let aside = predicate.voice == Voice::Bare && (labels || led() || behind());
+    let behind =
+        act.prose.tokens(predicate.verb + 1..act.clause.tokens.end.max(predicate.verb + 1));
+    let goes_on = Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::ADVERB).or(Tags::NOW);
+    let of_a_kind = match behind {
+        [noun, next, ..] => {
+            let plural = noun.tags.is_empty() && act.prose.word(noun).ends_with('s');
+            plural && next.kind == TokenKind::Word && !next.has(goes_on.or(Tags::RELATIVE))
+        }
+        _ => false,
+    };
+    let describes = || of_a_kind || behind.iter().any(finite);
+    let aside = predicate.voice == Voice::Bare && (labels || led() || describes());
     !state && !noun && !aside && (act.told == Told::Done || !listed)
 }
 

@@ -72,16 +72,27 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
 /// Whether what failed is the kind of act that is told of, or is named after the thing.
 fn is_of_its_kind(search: &Search<'_, '_>, at: usize) -> bool {
     let said = search.said;
-    let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
     search.facts.deed(at).is_some_and(|(execution, deed)| {
+        let names_id = || search.ids.iter().any(|id| mentions(args(execution), id));
+        if deed.edits_files() {
+            // What a file may hold is told in words of its own.
+            let speaks = |thing: &String| AnyCase::new(head(thing)).stands_in(args(execution));
+            let code = |object: &Object| mentions(args(execution), object);
+            let nothing = said.things.is_empty() && said.claim.objects.is_empty();
+            let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
+            return edits
+                && (nothing
+                    || names_id()
+                    || said.things.iter().any(speaks)
+                    || said.claim.objects.iter().any(code));
+        }
         let named = |word: &String| {
             let mut things = said.things.iter().map(String::as_str).chain([stem(&said.verb)]);
             word.len() > 3 && things.any(|thing| head(thing) == head(word))
         };
         deed.families.meets(kindred(said.family))
-            || edits && deed.edits_files()
             || deed.words().iter().any(named)
-            || deed.shell.is_none() && search.ids.iter().any(|id| mentions(args(execution), id))
+            || deed.shell.is_none() && names_id()
     })
 }
 

@@ -216,6 +216,17 @@ pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
             .any(|sentence| prose.tokens(sentence.tokens.clone()).iter().any(denies))
 }
 
+/// "I opened one page", "opened `cache.go`": to read it.
+pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
+    use TokenKind as K;
+    let read = |t: &Token| {
+        matches!(t.kind, K::Path | K::Code | K::Url | K::Identifier)
+            || t.has(Tags::TEXT_NOUN)
+            || prose.is(t, words!["page", "pages", "file", "files", "tab", "tabs"])
+    };
+    verb == "opened" && prose.tokens(predicate.object_tokens.clone()).iter().take(5).any(read)
+}
+
 /// "The connection has been established since 10:00": how long a thing has been so.
 pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let behind = prose.tokens(predicate.object_tokens.clone());

@@ -9,7 +9,7 @@ use super::family::family_of;
 use super::named::Named;
 use super::no_act::{
     has_lasted, is_by_another, is_definition, is_denied_in_row, is_excepted, is_label,
-    is_of_a_moment, is_talk, is_turned_down,
+    is_looked_at, is_of_a_moment, is_talk, is_turned_down,
 };
 use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda};
 
@@ -52,7 +52,7 @@ const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 7] = [
     ("says what a word stands for", |act| is_definition(act.prose, act.clause)),
     ("of a moment in an explanation", |act| is_of_a_moment(act.prose, act.clause, act.predicate)),
     ("how long something has been so", |act| has_lasted(act.prose, act.predicate)),
-    ("opened, perhaps to be read", |act| act.verb == "opened"),
+    ("opened to be read", |act| is_looked_at(act.prose, act.predicate, &act.verb)),
     ("of this conversation only", |act| is_talk(act.prose, act.predicate, &act.verb)),
 ];
 

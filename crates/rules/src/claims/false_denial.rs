@@ -170,13 +170,14 @@ fn runs(work: &ShellWork<'_>) -> bool {
 /// Whether the deed did an act of exactly this family.
 fn did(deed: &Deed<'_>, family: Family) -> bool {
     let wanted = Families::of(&[family]);
-    deed.families.meets(wanted) && deed.status_for(wanted).succeeded()
+    deed.families.meets(wanted) && deed.is_named_for(wanted) && deed.status_for(wanted).succeeded()
 }
 
 /// Whether a tool that is no shell changed something that is not the agent's own notes.
 fn changes_records(deed: &Deed<'_>) -> bool {
     deed.shell.is_none()
-        && deed.families.meets(Families::changing())
+        && deed.changes()
+        && deed.is_named_for(Families::changing())
         && !deed.words().iter().any(|word| sets::OWN_NOTES.list.contains(&word.as_str()))
 }
 

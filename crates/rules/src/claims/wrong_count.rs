@@ -133,13 +133,14 @@ fn judge_listed(
     if stem.len() < 3 {
         return;
     }
-    let (mut most, mut sum) = (None, 0_u64);
+    let (mut most, mut sum, mut told) = (None, 0_u64, false);
     for (execution, deed) in facts.deeds_before(claim.turn).take(MOST_CALLS) {
         if !holds(&deed.tool, stem) || !deed.words().iter().any(|w| w.starts_with(stem)) {
             continue;
         }
         let Some(length) = list_of(execution.text()) else { return };
         sum = sum.saturating_add(length);
+        told |= has_number(execution.text(), count.number);
         if most.is_none_or(|(known, _)| known < length) {
             most = Some((length, execution));
         }
@@ -154,7 +155,8 @@ fn judge_listed(
     if is_total(execution.text(), count.number) {
         return findings.supported(claim, [evidence]);
     }
-    if count.number <= sum {
+    // `{"revoked": 6, "devices": [...]}`: of which it is the number, nobody can say.
+    if told || count.number <= sum {
         return match count.number == length {
             true => findings.supported(claim, [evidence]),
             false => findings.not_checkable(claim),
@@ -170,6 +172,13 @@ fn judge_listed(
             )
             .evidence([evidence]),
     );
+}
+
+/// Whether a member of a result is the number.
+fn has_number(text: &str, number: u64) -> bool {
+    let wanted = number.to_string();
+    Leaves::of(text)
+        .is_some_and(|leaves| leaves.nodes().iter().any(|n| n.leaf == Leaf::Number(&wanted)))
 }
 
 /// Whether a result has the number as how many there are in all.

@@ -253,6 +253,12 @@ impl<'t> Deed<'t> {
         self.shell.is_none() && self.changes() && self.named.edits
     }
 
+    /// Whether the name of its tool says that it does such things; what a description or arguments
+    /// say proves nothing.
+    pub(crate) fn is_named_for(&self, wanted: Families) -> bool {
+        self.shell.is_some() || self.named.own_families.meets(wanted)
+    }
+
     /// Whether it changed the world, as far as is known.
     pub(crate) fn changes(&self) -> bool {
         self.families.meets(Families::changing())
