@@ -315,6 +315,10 @@ impl Guard {
         &*self.parts.clock
     }
 
+    pub(crate) fn shared_clock(&self) -> &Arc<dyn Clock> {
+        &self.parts.clock
+    }
+
     pub(crate) fn randomness(&self) -> &dyn Randomness {
         &*self.parts.randomness
     }

@@ -60,8 +60,7 @@ impl Guard {
         if let Some(known) = self.catalog().get(tool) {
             opened.origin = known.origin.clone();
         }
-        let recording =
-            Recording::open(self, session, opened, None).await.map_err(CallError::NotRecorded)?;
+        let recording = self.open_unasked(session, opened).await?;
         Ok(Tracked { guard: self.clone(), session: session.clone(), recording })
     }
 }
@@ -106,13 +105,10 @@ impl Tracked {
 
     async fn close(self, ending: Ending) -> Result<TrackedResult, CallError> {
         let Self { guard, session, recording } = self;
-        let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
-        let Recorded { opened, closed, text, structured } = recorded;
-        // Nobody knows what a host's tool wrote.
+        // What a host's tool wrote is unknown.
         session.cache().invalidate();
-        guard
-            .audit_closed(&session, &opened, &closed, Said::default())
-            .map_err(CallError::NotAudited)?;
+        let recorded = guard.finish(&session, recording, ending, Said::default()).await?;
+        let Recorded { opened, text, structured, .. } = recorded;
         let text = guard.with_id(&text, structured.as_ref(), &opened);
         Ok(TrackedResult { execution_id: opened.execution_id, text })
     }

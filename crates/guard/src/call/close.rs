@@ -111,14 +111,29 @@ impl Guard {
             confinement: output.confinement,
             raw_digest,
         };
-        let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
+        let said = Said { egress: &output.egress, ..said };
+        let recorded = self.finish(session, recording, ending, said).await?;
         if let Some(rolled_back) = rolled_back {
             self.tell(session, &recorded.opened, || ToolEvent::Rollback { rolled_back });
         }
-        let reason = (status != Status::Completed).then(|| reason_in(&recorded.text));
-        let said = Said { egress: &output.egress, reason: reason.flatten(), ..said };
+        Ok(ClosedCall { recorded, shown_chars, nudge: None, beside, envelope })
+    }
+
+    /// Writes down how an execution ended, whoever performed it: in the ledger, then in the audit
+    /// log.
+    pub(crate) async fn finish(
+        &self,
+        session: &Session,
+        recording: Recording,
+        ending: Ending,
+        said: Said<'_>,
+    ) -> Result<Recorded, CallError> {
+        let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
+        let failed = recorded.closed.status != Status::Completed;
+        let reason = failed.then(|| reason_in(&recorded.text)).flatten();
+        let said = Said { reason, ..said };
         self.audit_closed(session, &recorded.opened, &recorded.closed, said)
             .map_err(CallError::NotAudited)?;
-        Ok(ClosedCall { recorded, shown_chars, nudge: None, beside, envelope })
+        Ok(recorded)
     }
 }

@@ -1,9 +1,13 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use counterfoil_tools::Scene;
 
+use super::Performer;
 use crate::admitted::Admitted;
-use crate::gate::{AdversarialDecision, Clearance, Decision, GateId, Judged, Question, Reason};
+use crate::gate::{
+    AdversarialDecision, Approvals, Clearance, Decision, GateId, Judged, Question, Reason,
+};
 use crate::guard::Guard;
 use crate::ports::{Approval, ApprovalReply, ApprovalRequest, Completion, CompletionError};
 use crate::session::Session;
@@ -20,12 +24,12 @@ pub(crate) enum Stopped {
 
 /// What became of a call before the gates.
 #[derive(Debug)]
-pub(super) struct Ruling {
+pub(crate) struct Ruling {
     /// The call that was judged: a person may have changed it.
-    pub(super) admitted: Arc<Admitted>,
-    pub(super) outcome: Result<Clearance, Stopped>,
+    pub(crate) admitted: Arc<Admitted>,
+    pub(crate) outcome: Result<Clearance, Stopped>,
     /// What the model said that judges by policies in plain language, where it was asked.
-    pub(super) consulted: Option<&'static str>,
+    pub(crate) consulted: Option<&'static str>,
 }
 
 /// What somebody who was asked says, as far as the guard can use it.
@@ -57,10 +61,10 @@ impl From<Decision> for Permission {
 impl Guard {
     /// Asks every gate; where none denies, the model that judges by policies, if there is one; and
     /// where gates ask, a person. Where that one changes the call, all of it begins anew.
-    pub(super) async fn judge(
+    pub(crate) async fn judge(
         &self,
         session: &Session,
-        tools: &Toolset,
+        performer: Performer<'_>,
         mut admitted: Arc<Admitted>,
         scene: &Scene<'_>,
     ) -> Ruling {
@@ -69,7 +73,7 @@ impl Guard {
             let (objection, consulted) = self.objection(&admitted, scene).await;
             let outcome = match objection {
                 Some(reasons) => Err(Stopped::Denied(reasons)),
-                None => match self.permit(session, tools, &admitted, scene, changed_by).await {
+                None => match self.permit(session, performer, &admitted, scene, changed_by).await {
                     Permission::Changed(call, by) => {
                         admitted = call;
                         changed_by = Some(by);
@@ -105,43 +109,76 @@ impl Guard {
     async fn permit(
         &self,
         session: &Session,
-        tools: &Toolset,
+        performer: Performer<'_>,
         admitted: &Arc<Admitted>,
         scene: &Scene<'_>,
         changed_by: Option<String>,
     ) -> Permission {
-        let questions = match self.gates().decide(admitted, scene, self.approvals()) {
+        let questions = match self.decision(performer, admitted, scene) {
             Decision::Asked(questions) => questions,
             decided => return decided.into(),
         };
-        // No person is asked about a call that would not run even if they agreed.
-        if let Some(reason) = self.refusal(admitted, scene) {
-            return Permission::Stopped(Stopped::Denied(vec![reason]));
-        }
         let Some(question) = questions.first() else {
             return Permission::Stopped(Stopped::Asked(questions));
         };
-        let before = match changed_by {
+        if let Some(reason) = self.no_question(performer, admitted, scene, question, &changed_by) {
+            return Permission::Stopped(Stopped::Denied(vec![reason]));
+        }
+        let approval = match (changed_by, performer) {
+            (Some(by), _) => Approval::by(by),
+            (None, Performer::Host) => return Permission::Stopped(Stopped::Asked(questions)),
+            (None, Performer::Guard(tools)) => {
+                match self.ask(session, tools, admitted, scene, &questions).await {
+                    Reply::Agreed(approval) => approval,
+                    Reply::Changed(call, by) => return Permission::Changed(call, by),
+                    Reply::Declined(reason) => {
+                        return Permission::Stopped(Stopped::Denied(vec![reason]));
+                    }
+                    Reply::Nobody => return Permission::Stopped(Stopped::Asked(questions)),
+                }
+            }
+        };
+        self.agreed(scene.session, question, approval).await;
+        // Judged again: a policy may have been replaced meanwhile.
+        self.gates().decide(admitted, scene, self.approvals()).into()
+    }
+
+    /// What the gates decide, with the approvals that exist.
+    fn decision(
+        &self,
+        performer: Performer<'_>,
+        admitted: &Arc<Admitted>,
+        scene: &Scene<'_>,
+    ) -> Decision {
+        // A host's call without an id opens no receipt, so it could not use an approval up.
+        match performer {
+            Performer::Host if admitted.call().id.is_empty() => {
+                let none = Approvals::new(Arc::clone(self.shared_clock()), Duration::ZERO);
+                self.gates().decide(admitted, scene, &none)
+            }
+            _ => self.gates().decide(admitted, scene, self.approvals()),
+        }
+    }
+
+    /// Why no person is asked: the call would not run even if they agreed, or someone has already
+    /// said no to it.
+    fn no_question(
+        &self,
+        performer: Performer<'_>,
+        admitted: &Admitted,
+        scene: &Scene<'_>,
+        question: &Question,
+        changed_by: &Option<String>,
+    ) -> Option<Reason> {
+        let refused = match performer {
+            Performer::Guard(_) => self.refusal(admitted, scene),
+            Performer::Host => None,
+        };
+        let declined = || match changed_by {
             None => self.declined_before(scene.session, question),
             Some(_) => None,
         };
-        if let Some(reason) = before {
-            return Permission::Stopped(Stopped::Denied(vec![reason]));
-        }
-        let approval = match changed_by {
-            Some(by) => Approval::by(by),
-            None => match self.ask(session, tools, admitted, scene, &questions).await {
-                Reply::Agreed(approval) => approval,
-                Reply::Changed(call, by) => return Permission::Changed(call, by),
-                Reply::Declined(reason) => {
-                    return Permission::Stopped(Stopped::Denied(vec![reason]));
-                }
-                Reply::Nobody => return Permission::Stopped(Stopped::Asked(questions)),
-            },
-        };
-        self.agreed(scene.session, question, approval).await;
-        // Judged anew: meanwhile a policy may have been swapped.
-        self.gates().decide(admitted, scene, self.approvals()).into()
+        refused.or_else(declined)
     }
 
     /// Asks a person, until what they give instead can be used.
@@ -197,11 +234,7 @@ impl Guard {
     }
 
     /// The word for a call that such a model has to judge where there is none.
-    pub(crate) fn unconsulted(
-        &self,
-        admitted: &Admitted,
-        scene: &Scene<'_>,
-    ) -> Option<&'static str> {
+    fn unconsulted(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<&'static str> {
         let policy = self.policy();
         let settings = &policy.settings.adversarial;
         let missing = self.policy_judge().is_none() && settings.concerns(admitted, scene);
@@ -209,7 +242,7 @@ impl Guard {
     }
 
     /// The word of the model that judges by policies, and its objection where it has one.
-    pub(crate) async fn consult(
+    async fn consult(
         &self,
         judge: &dyn Completion,
         admitted: &Admitted,

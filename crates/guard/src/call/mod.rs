@@ -11,6 +11,7 @@ mod execute;
 mod filter;
 mod judge;
 mod open;
+mod performer;
 mod reformat;
 mod reject;
 
@@ -22,12 +23,11 @@ use crate::auditing::Said;
 use crate::guard::Guard;
 use crate::session::{Session, Surroundings};
 
-use judge::Ruling;
-
 pub(crate) use admit::{Refused, settled};
 pub use answer::{Answer, CallError};
 pub use changed::CHANGED_BY_PERSON;
-pub(crate) use open::quota_blocked;
+pub(crate) use judge::{Ruling, Stopped};
+pub(crate) use performer::Performer;
 
 impl Guard {
     /// Takes one call of a session through the whole chain:
@@ -72,7 +72,7 @@ impl Guard {
             }
         };
         let Ruling { admitted, outcome, consulted } =
-            self.judge(session, &tools, admitted, &scene).await;
+            self.judge(session, Performer::Guard(&tools), admitted, &scene).await;
         let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
         let cleared = match outcome {
             Ok(cleared) => cleared,
@@ -85,7 +85,7 @@ impl Guard {
             rollback_of: around.rollback_of.clone(),
             ..Links::default()
         };
-        let recording = match self.open(session, &admitted, &cleared, links, &scene).await? {
+        let recording = match self.open(session, &admitted, cleared.basis(), links, &scene).await? {
             Ok(recording) => recording,
             Err(stopped) => return self.stop(session, &admitted, stopped, &scene, said).await,
         };

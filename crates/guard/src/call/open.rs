@@ -10,7 +10,7 @@ use super::judge::Stopped;
 use super::reformat::REFORMATTED;
 use crate::admitted::Admitted;
 use crate::approve::approval_used;
-use crate::gate::{Clearance, GateId, Reason};
+use crate::gate::{GateId, Reason};
 use crate::guard::Guard;
 use crate::recording::Recording;
 use crate::session::Session;
@@ -21,7 +21,7 @@ impl Guard {
         &self,
         session: &Session,
         admitted: &Arc<Admitted>,
-        cleared: &Clearance,
+        basis: PermitBasis,
         links: Links,
         scene: &Scene<'_>,
     ) -> Result<Result<Recording, Stopped>, CallError> {
@@ -36,7 +36,7 @@ impl Guard {
             )
             .map_err(CallError::NoRandomness)?;
         opened.origin = tool.origin.clone();
-        opened.permit = cleared.basis();
+        opened.permit = basis;
         opened.links = links;
         let warnings = admitted.report().issues.iter();
         opened.warnings = warnings.map(|issue| issue.code.0.to_owned()).collect();
@@ -55,6 +55,16 @@ impl Guard {
             Err(AppendError::ApprovalUsed) => Ok(Err(Stopped::Denied(vec![approval_used()]))),
             Err(error) => Err(CallError::NotRecorded(error)),
         }
+    }
+
+    /// Writes down the intent of a call that its host permits itself or has performed already: no
+    /// quota stops it.
+    pub(crate) async fn open_unasked(
+        &self,
+        session: &Session,
+        opened: Opened,
+    ) -> Result<Recording, CallError> {
+        Recording::open(self, session, opened, None).await.map_err(CallError::NotRecorded)
     }
 
     /// What is known of a call before it runs. `digest` is that of `{tool, arguments}`.
@@ -98,7 +108,7 @@ impl Guard {
 }
 
 /// The answer when the ledger, which counts for all processes, has the last word on the quota.
-pub(crate) fn quota_blocked(limit: u64) -> Reason {
+fn quota_blocked(limit: u64) -> Reason {
     Reason {
         gate: GateId("quota"),
         code: "quota_blocked",

@@ -97,12 +97,38 @@ impl Guard {
         scene: &Scene<'_>,
         said: Said<'_>,
     ) -> Result<Answer, CallError> {
-        let call = admitted.call();
-        let tool = admitted.tool();
+        let answer = self.deny_admitted(session, admitted, stopped, scene, said).await?;
+        let (call, tool) = (admitted.call(), admitted.tool());
+        let writes = tool.effects.writes;
+        session.went(&tool.name, &call.arguments, &answer.text, Ending::Failed, writes);
+        Ok(answer)
+    }
+
+    /// Records that an admitted call was denied. A host's denied calls are no repetition of it.
+    pub(crate) async fn deny_admitted(
+        &self,
+        session: &Session,
+        admitted: &Admitted,
+        stopped: Stopped,
+        scene: &Scene<'_>,
+        said: Said<'_>,
+    ) -> Result<Answer, CallError> {
+        let (call, tool) = (admitted.call(), admitted.tool());
         let mut intent = self
             .intent(call, &tool.name, admitted.exact_arguments(), admitted.digest(), scene)
             .map_err(CallError::NoRandomness)?;
         intent.origin = tool.origin.clone();
+        self.deny(session, intent, stopped, said).await
+    }
+
+    /// Records that a call was denied, and what the model is to know about it.
+    pub(crate) async fn deny(
+        &self,
+        session: &Session,
+        intent: Opened,
+        stopped: Stopped,
+        said: Said<'_>,
+    ) -> Result<Answer, CallError> {
         let (category, codes, message, help, questions) = match stopped {
             Stopped::Asked(questions) => (
                 ToolErrorCategory::ConfirmationRequired,
@@ -127,7 +153,6 @@ impl Guard {
             feedback = feedback.suggesting(help);
         }
         let text = self.redactor().redact(&feedback.format_for_llm()).into_owned();
-        session.went(&tool.name, &call.arguments, &text, Ending::Failed, tool.effects.writes);
         let rejected =
             Rejected { call: intent, status: Status::Denied, category, codes, answer: text };
         self.reject(session, rejected, questions, said).await
@@ -162,11 +187,9 @@ impl Guard {
             envelope: None,
         })
     }
-}
 
-impl Guard {
     /// Writes down that a call was not executed: in the ledger, then in the audit log.
-    pub(crate) async fn record_rejected(
+    async fn record_rejected(
         &self,
         session: &Session,
         rejected: &Rejected,

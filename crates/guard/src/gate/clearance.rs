@@ -5,7 +5,7 @@ use counterfoil_tools::Progress;
 
 use super::approvals::Agreed;
 use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit};
-use super::verdict::GateId;
+use super::verdict::{GateId, Judged};
 use crate::admitted::Admitted;
 
 /// The gates' yes to one call. Worth nothing by itself: only the guard turns it into permits, one
@@ -20,14 +20,14 @@ pub struct Clearance {
 
 #[derive(Debug)]
 enum Ground {
-    Policy(Vec<String>),
+    /// The gates that allow it, each with its rule.
+    Policy(Vec<(GateId, String)>),
     Approval(Agreed),
 }
 
 impl Clearance {
     pub(super) fn by_policy(call: &Arc<Admitted>, matched: Vec<(GateId, String)>) -> Self {
-        let rules = matched.into_iter().map(|(gate, rule)| format!("{gate}: {rule}")).collect();
-        Self { call: Arc::clone(call), ground: Ground::Policy(rules) }
+        Self { call: Arc::clone(call), ground: Ground::Policy(matched) }
     }
 
     pub(super) fn by_approval(call: &Arc<Admitted>, agreed: Agreed) -> Self {
@@ -44,8 +44,19 @@ impl Clearance {
     #[must_use]
     pub fn basis(&self) -> PermitBasis {
         match &self.ground {
-            Ground::Policy(rules) => PermitBasis::Policy { rules: rules.clone() },
+            Ground::Policy(matched) => PermitBasis::Policy { rules: rules(matched) },
             Ground::Approval(agreed) => agreed.basis(),
+        }
+    }
+
+    /// What decided, and on what the call runs if its host performs it with permissions of its own.
+    pub(crate) fn for_host(self, host: PermitBasis) -> (Judged, PermitBasis) {
+        match self.ground {
+            Ground::Policy(matched) => (Judged::Allowed { matched }, host),
+            Ground::Approval(agreed) => {
+                let basis = agreed.basis();
+                (Judged::Allowed { matched: vec![(GateId("approval"), agreed.by)] }, basis)
+            }
         }
     }
 
@@ -60,7 +71,7 @@ impl Clearance {
         let (call, progress) = (Arc::clone(&self.call), progress.clone());
         match &self.ground {
             Ground::Policy(matched) => {
-                let basis = ByPolicy { matched: matched.clone() };
+                let basis = ByPolicy { matched: rules(matched) };
                 AnyPermit::ByPolicy(Permit::new(call, (execution_id, attempt), basis, progress))
             }
             Ground::Approval(agreed) => {
@@ -69,6 +80,10 @@ impl Clearance {
             }
         }
     }
+}
+
+fn rules(matched: &[(GateId, String)]) -> Vec<String> {
+    matched.iter().map(|(gate, rule)| format!("{gate}: {rule}")).collect()
 }
 
 #[cfg(test)]

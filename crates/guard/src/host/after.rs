@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::before::HostedCall;
 use super::repetition;
-use crate::auditing::{Said, reason_in};
+use crate::auditing::Said;
 use crate::call::CallError;
 use crate::guard::Guard;
 use crate::recording::{Ending, Recording};
@@ -60,9 +60,7 @@ impl Guard {
                 opened.origin = tool.origin.clone();
                 opened.permit = session.host_basis();
                 // It has run: no quota can stop it any more.
-                Recording::open(self, session, opened, None)
-                    .await
-                    .map_err(CallError::NotRecorded)?
+                self.open_unasked(session, opened).await?
             }
         };
         if running {
@@ -82,12 +80,7 @@ impl Guard {
             truncated: ended.truncated,
             ..Ending::default()
         };
-        let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
-        let failed = recorded.closed.status != Status::Completed;
-        let reason = failed.then(|| reason_in(&recorded.text)).flatten();
-        let said = Said { reason, ..Said::default() };
-        self.audit_closed(session, &recorded.opened, &recorded.closed, said)
-            .map_err(CallError::NotAudited)?;
+        let recorded = self.finish(session, recording, ending, Said::default()).await?;
         let nudge = repetition::after(self, session, hosted, around, &recorded.closed);
         let id = self.id_beside(&recorded.opened.execution_id);
         let told: Vec<String> = nudge.into_iter().chain(id).collect();
@@ -119,9 +112,7 @@ impl Guard {
             text: "not made: the host did not let it".to_owned(),
             ..Ending::default()
         };
-        let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
-        self.audit_closed(session, &recorded.opened, &recorded.closed, Said::default())
-            .map_err(CallError::NotAudited)
+        self.finish(session, recording, ending, Said::default()).await.map(drop)
     }
 
     /// The call of this id whose end is not recorded. One that another process opened stands in the

@@ -1,17 +1,14 @@
-use counterfoil_ledger::{APPROVAL_REQUIRED, AppendError, Opened, Rejected};
-use counterfoil_model::{
-    Digest, ExactValue, PermitBasis, Status, Tool, ToolCall, ToolErrorCategory,
-};
-use counterfoil_tools::Scene;
+use std::sync::Arc;
+
+use counterfoil_ledger::{APPROVAL_REQUIRED, Links};
+use counterfoil_model::{Digest, ExactValue, PermitBasis, Tool, ToolCall};
 
 use super::{repetition, secrets};
-use crate::admitted::call_digest;
-use crate::approve::approval_used;
+use crate::admitted::{Admitted, call_digest};
 use crate::auditing::Said;
-use crate::call::CallError;
-use crate::gate::{GateId, Gates, Judged, Question, Reason, combine};
+use crate::call::{CallError, Performer, Ruling, Stopped};
+use crate::gate::{Clearance, GateId, Gates, Judged, Question, Reason};
 use crate::guard::{BeginSessionError, Guard};
-use crate::recording::Recording;
 use crate::session::{Session, SessionStart, Surroundings};
 
 /// A call that a host is about to execute, or has executed.
@@ -116,147 +113,96 @@ impl Guard {
         around: &Surroundings,
         asking: Asking,
     ) -> Result<Before, CallError> {
+        let HostedCall { call, tool, arguments } = hosted;
+        if let Ok(admitted) = Gates::unadmitted(call, tool, arguments.clone()) {
+            return self.before_admitted(session, Arc::new(admitted), around, asking).await;
+        }
         let held = session.hold(self, around);
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
-        let HostedCall { call, tool, arguments } = hosted;
-        let (judged, consulted) = self.verdict_on(hosted, &scene).await;
-        let (judged, permit, unasked) = self.with_approval(session, hosted, judged, asking);
-        let secret = secrets::note(hosted, self.runs_commands(&tool.name));
+        let mut intent = self
+            .intent(call, &tool.name, arguments, hosted.digest(), &scene)
+            .map_err(CallError::NoRandomness)?;
+        intent.origin = tool.origin.clone();
+        let reasons = vec![not_judged(&tool.name)];
+        let stopped = Stopped::Denied(reasons.clone());
+        let said = Said { claim_source: scene.claim_source, ..Said::default() };
+        let denied = self.deny(session, intent, stopped, said).await?;
+        let execution_id = Some(denied.execution_id);
+        Ok(Before { judged: Judged::Denied(reasons), notes: Vec::new(), execution_id })
+    }
+
+    /// The same for a call that admission let pass.
+    pub(super) async fn before_admitted(
+        &self,
+        session: &Session,
+        admitted: Arc<Admitted>,
+        around: &Surroundings,
+        asking: Asking,
+    ) -> Result<Before, CallError> {
+        let held = session.hold(self, around);
+        let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
+        let ruling = self.judge(session, Performer::Host, admitted, &scene).await;
+        let Ruling { admitted, outcome, consulted } = ruling;
+        let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
+        let (judged, basis, unasked) = for_host(outcome, session.host_basis(), asking);
+        let secret = secrets::note(&admitted, self.runs_commands(&admitted.tool().name));
         let mut notes: Vec<String> = secret.into_iter().chain(unasked).collect();
-        let execution_id = match &judged {
-            Judged::Denied(reasons) => {
-                let denied = self.deny(session, hosted, reasons, &scene, consulted).await?;
-                Some(denied.call.execution_id)
-            }
-            // A call without an id is not found again: it is recorded once it has ended.
-            Judged::Allowed { .. } | Judged::Asked(_) if call.id.is_empty() => {
-                notes.extend(repetition::before(self, session, hosted, around));
+        let stopped = match &judged {
+            Judged::Denied(reasons) => Some(Stopped::Denied(reasons.clone())),
+            Judged::Allowed { .. } | Judged::Asked(_) => {
+                notes.extend(repetition::before(self, session, &admitted, around));
                 None
             }
-            // Where somebody is asked and does not agree, the host's own log tells it.
-            Judged::Allowed { .. } | Judged::Asked(_) => {
-                notes.extend(repetition::before(self, session, hosted, around));
-                let mut opened = self
-                    .intent(call, &tool.name, arguments, hosted.digest(), &scene)
-                    .map_err(CallError::NoRandomness)?;
-                opened.origin = tool.origin.clone();
-                opened.permit = permit;
-                match self.open_hosted(session, opened).await? {
-                    Ok(recording) => Some(recording.left_open()),
-                    Err(reason) => {
-                        let reasons = vec![reason];
-                        let denied =
-                            self.deny(session, hosted, &reasons, &scene, consulted).await?;
-                        let execution_id = Some(denied.call.execution_id);
-                        return Ok(Before { judged: Judged::Denied(reasons), notes, execution_id });
-                    }
-                }
-            }
         };
-        Ok(Before { judged, notes, execution_id })
-    }
-
-    /// The judgement, with what somebody agreed to ahead of the call, and on what it may run.
-    fn with_approval(
-        &self,
-        session: &Session,
-        hosted: &HostedCall,
-        judged: Judged,
-        asking: Asking,
-    ) -> (Judged, PermitBasis, Option<String>) {
-        let basis = session.host_basis();
-        let Judged::Asked(questions) = judged else { return (judged, basis, None) };
-        // Of a call without an id nothing is opened that would use the approval up.
-        let redeem = || self.approvals().redeem(session.id(), hosted.digest());
-        match (!hosted.call.id.is_empty()).then(redeem).flatten() {
-            Some(agreed) => {
-                let permit = agreed.basis();
-                let matched = vec![(GateId("approval"), agreed.by)];
-                (Judged::Allowed { matched }, permit, None)
+        let stopped = match stopped {
+            Some(stopped) => stopped,
+            // A call without an id is not found again: it is recorded once it has ended.
+            None if admitted.call().id.is_empty() => {
+                return Ok(Before { judged, notes, execution_id: None });
             }
-            None if let Some(reason) = self.refusal_of(session, &questions) => {
-                (Judged::Denied(vec![reason]), basis, None)
-            }
-            None => match asking {
-                Asking::Person => (Judged::Asked(questions), basis, None),
-                Asking::SwitchedOff if !questions.iter().any(|q| q.stake.is_lasting()) => {
-                    let note = unasked(&questions);
-                    (Judged::Allowed { matched: Vec::new() }, basis, Some(note))
+            // Where a person is asked and does not agree, the host's own log says so.
+            None => match self.open(session, &admitted, basis, Links::default(), &scene).await? {
+                Ok(recording) => {
+                    let execution_id = Some(recording.left_open());
+                    return Ok(Before { judged, notes, execution_id });
                 }
-                Asking::Nobody | Asking::SwitchedOff => {
-                    let reasons = questions.into_iter().map(not_agreed).collect();
-                    (Judged::Denied(reasons), basis, None)
-                }
+                Err(stopped) => stopped,
             },
-        }
-    }
-
-    /// Why nobody is asked: somebody has said no to this call.
-    fn refusal_of(&self, session: &Session, questions: &[Question]) -> Option<Reason> {
-        questions.first().and_then(|question| self.declined_before(session.id(), question))
-    }
-
-    /// Writes down the intent; or why the ledger, which counts for all processes, does not let it.
-    async fn open_hosted(
-        &self,
-        session: &Session,
-        opened: Opened,
-    ) -> Result<Result<Recording, Reason>, CallError> {
-        match Recording::open(self, session, opened, self.quota()).await {
-            Ok(recording) => Ok(Ok(recording)),
-            Err(AppendError::QuotaExhausted { limit }) => {
-                Ok(Err(crate::call::quota_blocked(limit)))
-            }
-            Err(AppendError::ApprovalUsed) => Ok(Err(approval_used())),
-            Err(error) => Err(CallError::NotRecorded(error)),
-        }
-    }
-
-    /// What gates say, and the model that judges by policies where none of them denies; with that
-    /// model's word.
-    async fn verdict_on(
-        &self,
-        hosted: &HostedCall,
-        scene: &Scene<'_>,
-    ) -> (Judged, Option<&'static str>) {
-        let HostedCall { call, tool, arguments } = hosted;
-        let Ok(seen) = Gates::unadmitted(call, tool, arguments.clone()) else {
-            return (Judged::Denied(vec![not_judged(&tool.name)]), None);
         };
-        let verdicts = self.gates().explain(&seen, scene);
-        let judged = combine(verdicts);
-        let Some(judge) = self.consulting(&seen, scene) else {
-            return (judged, self.unconsulted(&seen, scene));
+        let reasons = match &stopped {
+            Stopped::Denied(reasons) => reasons.clone(),
+            Stopped::Asked(_) => Vec::new(),
         };
-        if matches!(judged, Judged::Denied(_)) {
-            return (judged, None);
-        }
-        let (word, objection) = self.consult(judge, &seen, scene).await;
-        (objection.map_or(judged, |reason| Judged::Denied(vec![reason])), Some(word))
+        let denied = self.deny_admitted(session, &admitted, stopped, &scene, said).await?;
+        let execution_id = Some(denied.execution_id);
+        Ok(Before { judged: Judged::Denied(reasons), notes, execution_id })
     }
+}
 
-    async fn deny(
-        &self,
-        session: &Session,
-        hosted: &HostedCall,
-        reasons: &[Reason],
-        scene: &Scene<'_>,
-        consulted: Option<&'static str>,
-    ) -> Result<Rejected, CallError> {
-        let HostedCall { call, tool, arguments } = hosted;
-        let intent = self
-            .intent(call, &tool.name, arguments, hosted.digest(), scene)
-            .map_err(CallError::NoRandomness)?;
-        let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
-        let rejected = Rejected {
-            call: Opened { origin: tool.origin.clone(), ..intent },
-            status: Status::Denied,
-            category: ToolErrorCategory::PolicyBlocked,
-            codes: reasons.iter().map(|reason| reason.code.to_owned()).collect(),
-            answer: self.redactor().redact(&messages.join("; ")).into_owned(),
-        };
-        let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
-        self.record_rejected(session, &rejected, said).await?;
-        Ok(rejected)
+/// What the host is to know, on what the call runs, and what would have been asked where questions
+/// are switched off.
+fn for_host(
+    outcome: Result<Clearance, Stopped>,
+    host: PermitBasis,
+    asking: Asking,
+) -> (Judged, PermitBasis, Option<String>) {
+    let questions = match outcome {
+        Ok(cleared) => {
+            let (judged, basis) = cleared.for_host(host);
+            return (judged, basis, None);
+        }
+        Err(Stopped::Denied(reasons)) => return (Judged::Denied(reasons), host, None),
+        Err(Stopped::Asked(questions)) => questions,
+    };
+    match asking {
+        Asking::Person => (Judged::Asked(questions), host, None),
+        Asking::SwitchedOff if !questions.iter().any(|q| q.stake.is_lasting()) => {
+            let note = unasked(&questions);
+            (Judged::Allowed { matched: Vec::new() }, host, Some(note))
+        }
+        Asking::Nobody | Asking::SwitchedOff => {
+            let reasons = questions.into_iter().map(not_agreed).collect();
+            (Judged::Denied(reasons), host, None)
+        }
     }
 }

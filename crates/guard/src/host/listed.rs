@@ -85,7 +85,7 @@ impl Guard {
                     tool: admitted.tool().clone(),
                     arguments: admitted.exact_arguments().clone(),
                 };
-                let before = self.before(session, &hosted, around, asking).await?;
+                let before = self.before_admitted(session, admitted, around, asking).await?;
                 Ok(Listed::Judged(Box::new(hosted), before))
             }
             Err(refused) => {

@@ -3,9 +3,10 @@
 
 use counterfoil_admission::{Fixation, Step};
 use counterfoil_ledger::Closed;
-use counterfoil_model::Arguments;
+use counterfoil_model::{Arguments, ExactValue};
 
 use super::before::HostedCall;
+use crate::admitted::Admitted;
 use crate::guard::Guard;
 use crate::repeated::{Last, ending_of, remembered};
 use crate::session::{Session, Surroundings};
@@ -14,10 +15,10 @@ use crate::session::{Session, Surroundings};
 pub(super) fn before(
     guard: &Guard,
     session: &Session,
-    hosted: &HostedCall,
+    call: &Admitted,
     around: &Surroundings,
 ) -> Option<String> {
-    let (tool, arguments) = (&hosted.tool.name, redacted(guard, hosted));
+    let (tool, arguments) = (&call.tool().name, redacted(guard, call.exact_arguments()));
     let issue = if around.caller.is_some() {
         past(guard, session, around)?.0.before(tool, &arguments)
     } else {
@@ -43,15 +44,15 @@ pub(super) fn after(
     }
     session.state().fixation.record(Step {
         tool: &hosted.tool.name,
-        arguments: &redacted(guard, hosted),
+        arguments: &redacted(guard, &hosted.arguments),
         result: &closed.raw_digest.to_string(),
         ending: ending_of(closed.status),
         writes: None,
     })
 }
 
-fn redacted(guard: &Guard, hosted: &HostedCall) -> Arguments {
-    Arguments::from(&guard.redactor().redact_exact(&hosted.arguments))
+fn redacted(guard: &Guard, arguments: &ExactValue) -> Arguments {
+    Arguments::from(&guard.redactor().redact_exact(arguments))
 }
 
 fn past(guard: &Guard, session: &Session, around: &Surroundings) -> Option<(Fixation, Last)> {

@@ -108,7 +108,8 @@ impl Guard {
         scene: &Scene<'_>,
     ) -> Outcome {
         let links = Links { speculative: true, ..Links::default() };
-        let recording = self.open(session, admitted, cleared, links, scene).await.ok()?.ok()?;
+        let recording =
+            self.open(session, admitted, cleared.basis(), links, scene).await.ok()?.ok()?;
         let ended = self.execute(session, &recording, cleared, scene).await;
         let closed = self.record(session, recording, ended, Default::default()).await.ok()?;
         closed.as_result().filter(|_| closed.recorded.closed.status == Status::Completed)
