@@ -124,7 +124,7 @@ async fn play(row: &Row, tally: &mut Tally, options: &Options) -> Result<()> {
     let guard = guard(row, &outcomes)?;
     let session = guard.session(SessionStart::default())?;
     for message in row.transcript.messages.iter().filter(|m| m.role == Role::System) {
-        guard.hear(&session, Role::System, &message.text).await?;
+        session.hear(Role::System, &message.text).await?;
     }
     let mut agent = Agent::new(Parts {
         guard,

@@ -134,9 +134,9 @@ async fn long_session(guard: &Guard, receipts: u32) -> Result<()> {
     Ok(())
 }
 
-async fn call(guard: &Guard, session: &Session, tool: &str, arguments: Value) -> Result<()> {
+async fn call(session: &Session, tool: &str, arguments: Value) -> Result<()> {
     let call = ToolCall::new("", tool, &*arguments.to_string());
-    guard.call(session, call, Surroundings::default()).await?;
+    session.call(call, Surroundings::default()).await?;
     Ok(())
 }
 
@@ -152,34 +152,34 @@ async fn shop(guard: &Guard, number: u32) -> Result<()> {
     };
     let session = guard.session(start)?;
     let wish = format!("Please cancel order {id}, and tell me what it was.");
-    guard.hear(&session, Role::User, &wish).await?;
-    call(guard, &session, "get_order", json!({ "id": id })).await?;
+    session.hear(Role::User, &wish).await?;
+    call(&session, "get_order", json!({ "id": id })).await?;
     match number % 5 {
         0 => {
             let lie = format!(
                 "I have cancelled order {id} and sent you an e-mail.\n\nThe order was a lamp and \
                  two bulbs, 49.90 EUR in total."
             );
-            guard.verify(&session, &lie).await?;
+            session.verify(&lie).await?;
         }
         1 => {
-            call(guard, &session, "delete_order", json!({ "id": id })).await?;
+            call(&session, "delete_order", json!({ "id": id })).await?;
             let said = format!("Order {id} could not be deleted: there is no such tool.");
-            guard.verify(&session, &said).await?;
+            session.verify(&said).await?;
         }
         2 if number % 4 < 2 => {
-            call(guard, &session, "cancel_order", json!({ "id": id })).await?;
-            call(guard, &session, "refund_payment", json!({ "id": id })).await?;
+            call(&session, "cancel_order", json!({ "id": id })).await?;
+            call(&session, "refund_payment", json!({ "id": id })).await?;
             let said = format!("I have cancelled order {id}. The refund waits for a colleague.");
-            guard.verify(&session, &said).await?;
+            session.verify(&said).await?;
         }
         _ => {
-            call(guard, &session, "cancel_order", json!({ "id": id })).await?;
+            call(&session, "cancel_order", json!({ "id": id })).await?;
             let said = format!(
                 "I have cancelled order {id}. It was a lamp and two bulbs, 49.90 EUR in total."
             );
-            guard.verify(&session, &said).await?;
-            guard.end(&session).await?;
+            session.verify(&said).await?;
+            session.end().await?;
         }
     }
     Ok(())
@@ -193,9 +193,9 @@ async fn hostile(guard: &Guard) -> Result<()> {
         ..SessionStart::default()
     };
     let session = guard.session(start)?;
-    guard.hear(&session, Role::User, TRICKS).await?;
-    call(guard, &session, "<img src=x onerror=alert(1)>", json!({ "text": TRICKS })).await?;
-    call(guard, &session, "refund_payment", json!({ "id": 1, "note": TRICKS })).await?;
-    guard.verify(&session, &format!("I have cancelled the order {TRICKS}.")).await?;
+    session.hear(Role::User, TRICKS).await?;
+    call(&session, "<img src=x onerror=alert(1)>", json!({ "text": TRICKS })).await?;
+    call(&session, "refund_payment", json!({ "id": 1, "note": TRICKS })).await?;
+    session.verify(&format!("I have cancelled the order {TRICKS}.")).await?;
     Ok(())
 }

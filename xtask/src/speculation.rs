@@ -107,7 +107,7 @@ async fn turn(
     let took = begun.elapsed();
     let calls: usize = steps.iter().map(Vec::len).sum();
     ensure!(turned.executions.len() == calls && turned.stands, "the turn went wrong: {turned:?}");
-    Ok((took, guard.speculation_counts(&session)))
+    Ok((took, session.speculation_counts()))
 }
 
 /// A tool that takes so many milliseconds.

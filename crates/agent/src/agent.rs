@@ -134,7 +134,7 @@ impl Agent {
         };
         let around = Surroundings { phase, requested, ..Surroundings::default() };
         let call = ToolCall::new("", COMPRESS_CONTEXT, "{}");
-        let answer = self.parts.guard.call(&self.parts.session, call, around).await?;
+        let answer = self.parts.session.call(call, around).await?;
         if self.compressor.take_done().is_some() {
             self.read = 0;
         }
@@ -146,7 +146,7 @@ impl Agent {
     /// # Errors
     /// When it cannot be recorded.
     pub async fn clear(&mut self) -> Result<(), counterfoil_guard::AppendError> {
-        self.parts.guard.clear(&self.parts.session).await?;
+        self.parts.session.clear().await?;
         let until = self.compressor.conversation().forget();
         if let Some(keeps) = &self.parts.summaries
             && let Err(error) = keeps.forget(self.parts.session.id(), until)

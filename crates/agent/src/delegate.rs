@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use counterfoil_guard::{
-    BoxFuture, FunctionExecutor, Guard, Phase, Progress, Session, ToolError, ToolOutput, WeakGuard,
+    BoxFuture, FunctionExecutor, Phase, Progress, Session, ToolError, ToolOutput, WeakSession,
 };
 use counterfoil_model::ToolErrorCategory;
 use serde_json::{Value, json};
@@ -29,8 +29,7 @@ const DESCRIPTION: &str = "Gives part of the work to a helper, which has the sam
 pub struct SubAgents(Arc<Shared>);
 
 struct Shared {
-    guard: WeakGuard,
-    session: Session,
+    session: WeakSession,
     model: Arc<dyn Model>,
     settings: AgentSettings,
     introduction: String,
@@ -42,7 +41,6 @@ impl SubAgents {
     /// its agent.
     #[must_use]
     pub fn new(
-        guard: &Guard,
         session: &Session,
         model: Arc<dyn Model>,
         settings: &AgentSettings,
@@ -51,8 +49,7 @@ impl SubAgents {
         let settings =
             AgentSettings { max_steps: settings.max_steps.div_ceil(2), ..settings.clone() };
         Self(Arc::new(Shared {
-            guard: guard.downgrade(),
-            session: session.clone(),
+            session: session.downgrade(),
             model,
             settings,
             introduction: introduction.to_owned(),
@@ -83,12 +80,12 @@ impl SubAgents {
 
     async fn done(&self, prompt: &str, phase: Phase) -> Result<ToolOutput, ToolError> {
         let fails = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
-        let Shared { guard, session, model, settings, introduction, begun } = &*self.0;
-        let guard = guard.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
+        let Shared { session, model, settings, introduction, begun } = &*self.0;
+        let session = session.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
         let number = begun.fetch_add(1, Ordering::Relaxed) + 1;
         let parts = Parts {
-            guard,
-            session: session.clone(),
+            guard: session.guard().clone(),
+            session,
             model: Arc::clone(model),
             compresses: Arc::clone(model),
             summaries: None,

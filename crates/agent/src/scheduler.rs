@@ -414,7 +414,7 @@ impl Scheduler {
     ) -> Result<Turned, FireError> {
         let around = Surroundings { phase: Phase::Autonomous, ..Surroundings::default() };
         let call = ToolCall::new("", RUN_TASK, json!({ "task": due.task.id }).to_string());
-        let answer = agent.guard().call(agent.session(), call, around).await?;
+        let answer = agent.session().call(call, around).await?;
         let id = answer.execution_id.as_str();
         if answer.status != Status::Completed {
             self.finish(due, answer.status.name(), id)?;

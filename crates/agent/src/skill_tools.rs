@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use counterfoil_guard::{
-    BoxFuture, ExecutorKind, FunctionExecutor, Guard, Session, Surroundings, ToolError, ToolOutput,
-    WeakGuard,
+    BoxFuture, ExecutorKind, FunctionExecutor, Session, Surroundings, ToolError, ToolOutput,
+    WeakSession,
 };
 use counterfoil_model::{Origin, Status, Tool, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
@@ -22,10 +22,7 @@ pub struct SkillSet(Arc<Vec<Skill>>);
 
 /// What runs a command of a skill: a call of its own, through every gate.
 #[derive(Clone)]
-struct Caller {
-    guard: WeakGuard,
-    session: Session,
-}
+struct Caller(WeakSession);
 
 impl SkillSet {
     /// These skills: whoever calls this has asked whether they are trusted.
@@ -55,13 +52,13 @@ impl SkillSet {
         text
     }
 
-    /// Their tools, for a session of this guard.
+    /// Their tools, for a session.
     #[must_use]
-    pub fn tools(&self, guard: &Guard, session: &Session) -> Vec<FunctionExecutor> {
+    pub fn tools(&self, session: &Session) -> Vec<FunctionExecutor> {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let caller = Caller { guard: guard.downgrade(), session: session.clone() };
+        let caller = Caller(session.downgrade());
         let inline = self
             .0
             .iter()
@@ -145,7 +142,7 @@ impl Caller {
         words: impl Iterator<Item = &'w String>,
     ) -> Result<ToolOutput, ToolError> {
         let fails = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
-        let guard = self.guard.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
+        let session = self.0.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
         let line = shlex::try_join(words.map(String::as_str));
         let line =
             line.map_err(|error| fails(format!("the command cannot be written: {error}")))?;
@@ -156,7 +153,7 @@ impl Caller {
         ]);
         let around = Surroundings { environment, ..Surroundings::default() };
         let call = ToolCall::new("", SHELL, json!({ "command": line }).to_string());
-        let answer = guard.call(&self.session, call, around).await;
+        let answer = session.call(call, around).await;
         let answer = answer.map_err(|error| failed(&error))?;
         if answer.status == Status::Completed {
             return Ok(ToolOutput::from(answer.text));

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use counterfoil_guard::{
-    Answer, AppendError, CHANGED_BY_PERSON, CallError, Guard, Guess, Phase, Session, ShowId,
-    Surroundings, Verified, VerifyError, without_hidden,
+    Answer, AppendError, CHANGED_BY_PERSON, CallError, Guess, Phase, Session, ShowId, Surroundings,
+    Verified, VerifyError, without_hidden,
 };
 use counterfoil_model::{Finding, Judgement, Role, Severity, Status, ToolCall};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Stop, Turn};
@@ -131,8 +131,8 @@ impl Agent {
         self.hear(role, said).await?;
         self.compressor.conversation().begin(said.to_owned());
         // However the turn ends, nothing runs ahead of it any more.
-        let Parts { guard, session, caller, .. } = &self.parts;
-        let _over = Over(guard.clone(), session.clone(), caller.clone());
+        let Parts { session, caller, .. } = &self.parts;
+        let _over = Over(session.clone(), caller.clone());
         self.work(said, watch).await
     }
 
@@ -180,13 +180,13 @@ impl Agent {
     }
 
     async fn hear(&self, role: Role, text: &str) -> Result<(), AppendError> {
-        let Parts { guard, session, caller, .. } = &self.parts;
-        guard.hear_in(session, caller.as_deref(), role, text).await
+        let Parts { session, caller, .. } = &self.parts;
+        session.hear_in(caller.as_deref(), role, text).await
     }
 
     async fn verify(&self, draft: &str) -> Result<Verified, VerifyError> {
-        let Parts { guard, session, caller, .. } = &self.parts;
-        guard.verify_of(session, caller.as_deref(), draft).await
+        let Parts { session, caller, .. } = &self.parts;
+        session.verify_of(caller.as_deref(), draft).await
     }
 
     /// Tells the model what happened beside the conversation. It grounds nothing.
@@ -230,13 +230,13 @@ impl Agent {
         watch.told(Told::Asked(course.steps));
         let request = self.request(said, course.closing).await;
         let mut written = 0;
-        let Parts { guard, session, .. } = &self.parts;
+        let session = &self.parts.session;
         let around = self.around();
         let closing = course.closing;
         let mut on = |piece: Piece| match piece {
             // None was offered where the turn is closing.
             Piece::Whole(call) if !closing => {
-                guard.speculate(session, call, &around, Guess::Decoded);
+                session.speculate(call, &around, Guess::Decoded);
             }
             Piece::Text(text) => {
                 written += text.chars().count();
@@ -267,10 +267,10 @@ impl Agent {
         let mut tools = if closing {
             Vec::new()
         } else if self.parts.model.supports_tool_use() {
-            guard.offer_for(session, said).await.tools
+            session.offer_for(said).await.tools
         } else {
             // Whoever reads about tools in plain text reads about all, as they are.
-            let offered = guard.offer(session).tools.into_iter();
+            let offered = session.offer().tools.into_iter();
             offered.filter_map(|tool| guard.catalog().get(&tool.name).cloned()).collect()
         };
         if self.parts.caller.is_some() {
@@ -307,8 +307,8 @@ impl Agent {
             // Whoever watches does not see what the model only thinks.
             let shown = without_hidden(call.clone());
             watch.told(Told::Calling(&shown));
-            let (guard, session) = (&self.parts.guard, &self.parts.session);
-            let answer = guard.call(session, call.clone(), self.around()).await?;
+            let session = &self.parts.session;
+            let answer = session.call(call.clone(), self.around()).await?;
             fits |= answer.status != Status::Refused;
             watch.told(Told::Answered(&shown, &answer));
             course.executions.push(answer.execution_id.clone());
@@ -341,11 +341,11 @@ impl Agent {
 }
 
 /// A turn that is over when this is dropped: nobody wants what ran ahead of it.
-struct Over(Guard, Session, Option<String>);
+struct Over(Session, Option<String>);
 
 impl Drop for Over {
     fn drop(&mut self) {
-        self.0.end_speculation(&self.1, self.2.as_deref());
+        self.0.end_speculation(self.1.as_deref());
     }
 }
 

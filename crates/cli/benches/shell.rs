@@ -51,7 +51,6 @@ fn bare_bash(bencher: Bencher<'_, '_>) {
 
 struct Room {
     _folder: TempDir,
-    guard: Guard,
     session: Session,
     runtime: Runtime,
 }
@@ -71,7 +70,7 @@ fn room(sandbox: Sandbox) -> Room {
     };
     let session = guard.session(start).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    Room { _folder: folder, guard, session, runtime }
+    Room { _folder: folder, session, runtime }
 }
 
 fn measure(bencher: Bencher<'_, '_>, sandbox: Sandbox) {
@@ -83,7 +82,7 @@ fn measure(bencher: Bencher<'_, '_>, sandbox: Sandbox) {
             arguments: Arguments::raw(r#"{"command": "true"}"#),
             line: 0,
         };
-        let answer = room.guard.call(&room.session, call, Surroundings::default());
+        let answer = room.session.call(call, Surroundings::default());
         assert_eq!(room.runtime.block_on(answer).unwrap().exit_code, Some(0));
     });
 }

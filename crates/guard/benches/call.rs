@@ -1,4 +1,4 @@
-//! A whole `Guard::call` with a tool that does nothing, and its parts, in one run:
+//! A whole `Session::call` with a tool that does nothing, and its parts, in one run:
 //! `cargo bench -p counterfoil-guard --bench call`.
 //!
 //! The ledger is written with durability `os`; the audit log with its default. Everything is on
@@ -30,7 +30,6 @@ fn main() {
 struct Desk {
     _folder: TempDir,
     runtime: Runtime,
-    guard: Guard,
     session: Session,
 }
 
@@ -57,7 +56,7 @@ fn desk(kept: bool) -> Desk {
     let guard = builder.build().unwrap();
     let session = guard.session(SessionStart::default()).unwrap();
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    Desk { _folder: folder, runtime, guard, session }
+    Desk { _folder: folder, runtime, session }
 }
 
 fn call(n: usize) -> ToolCall {
@@ -74,7 +73,7 @@ fn calls(bencher: Bencher<'_, '_>, kept: bool) {
     let mut n = 0;
     bencher.bench_local(|| {
         n += 1;
-        let answer = desk.guard.call(&desk.session, call(n), Surroundings::default());
+        let answer = desk.session.call(call(n), Surroundings::default());
         black_box(desk.runtime.block_on(answer)).unwrap()
     });
 }

@@ -126,7 +126,7 @@ impl GuardBuilder {
         self
     }
 
-    /// The judge that reads answers beside the rules, in [`Guard::verify`].
+    /// The judge that reads answers beside the rules, in [`Session::verify`](crate::Session::verify).
     #[must_use]
     pub fn answer_judge(mut self, judge: Arc<dyn AnswerJudge>) -> Self {
         self.answer_judge = Some(judge);

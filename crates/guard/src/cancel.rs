@@ -8,16 +8,18 @@ use crate::guard::Guard;
 use crate::recording::Recording;
 use crate::session::Session;
 
-impl Guard {
+impl Session {
     /// Ends calls of a session that run now, by the model's id of the call or the id of the receipt:
     /// their answer says that they were cancelled. How many there were. A call that a host executes
     /// is not one of them, nor is one that has not begun to run.
-    pub fn cancel(&self, session: &Session, id: &str) -> usize {
-        let running = session.cancellable(id);
+    pub fn cancel(&self, id: &str) -> usize {
+        let running = self.running().cancellable(id);
         running.iter().for_each(AbortHandle::abort);
         running.len()
     }
+}
 
+impl Guard {
     /// What comes of it, if nobody cancels it before.
     pub(crate) async fn cancellable<T>(
         &self,
@@ -41,13 +43,13 @@ struct Listed<'c> {
 impl<'c> Listed<'c> {
     fn new(session: &'c Session, recording: &'c Recording, handle: AbortHandle) -> Self {
         let execution_id = recording.execution_id();
-        session.begin_cancellable(execution_id, recording.call_id(), handle);
+        session.running().begin_cancellable(execution_id, recording.call_id(), handle);
         Self { session, execution_id }
     }
 }
 
 impl Drop for Listed<'_> {
     fn drop(&mut self) {
-        self.session.end_cancellable(self.execution_id);
+        self.session.running().end_cancellable(self.execution_id);
     }
 }

@@ -44,7 +44,7 @@ pub enum CitationFault {
     ExecutionIncomplete,
 }
 
-impl Guard {
+impl Session {
     /// Whether an execution of this session stands as cited. `window` is how long ago it may have
     /// begun; `None` is the whole session. The host's own default is in the settings.
     ///
@@ -52,11 +52,11 @@ impl Guard {
     /// When the ledger cannot be read.
     pub fn cited(
         &self,
-        session: &Session,
         execution_id: &str,
         tool: &str,
         window: Option<Duration>,
     ) -> Result<Result<CitedExecution, NotStanding>, ReadLedgerError> {
+        let guard = self.guard();
         let fault = |reason, message| Ok(Err(NotStanding { reason, message }));
         let Some(id) = ExecutionId::parse(execution_id) else {
             return fault(
@@ -65,12 +65,12 @@ impl Guard {
             );
         };
         // An id of another session is as good as none: nothing of it may leak.
-        let receipt = self.ledger().receipt(execution_id)?;
-        let Some(receipt) = receipt.filter(|receipt| receipt.session_id == session.id()) else {
-            return Ok(Err(self.not_found(&id)?));
+        let receipt = guard.ledger().receipt(execution_id)?;
+        let Some(receipt) = receipt.filter(|receipt| receipt.session_id == self.id()) else {
+            return Ok(Err(guard.not_found(&id)?));
         };
         if let Some(window) = window {
-            let age = self.age_of_result(session, &receipt)?;
+            let age = guard.age_of_result(self, &receipt)?;
             if age > window {
                 return fault(
                     CitationFault::ExecutionExpired,
@@ -95,12 +95,14 @@ impl Guard {
             );
         }
         let result = match &receipt.recorded_digest {
-            Some(digest) => self.ledger().result(digest)?,
+            Some(digest) => guard.ledger().result(digest)?,
             None => None,
         };
         Ok(Ok(CitedExecution { receipt, result }))
     }
+}
 
+impl Guard {
     /// Why no execution with this id is in the session.
     fn not_found(&self, id: &ExecutionId<'_>) -> Result<NotStanding, ReadLedgerError> {
         let kept_since = self.ledger().kept_since()?;
@@ -135,7 +137,7 @@ impl Guard {
     fn age(&self, session: &Session, receipt: &Receipt) -> Duration {
         let wall = self.clock().wall().saturating_sub(receipt.started_at);
         let wall = Duration::from_millis(u64::try_from(wall).unwrap_or(0));
-        let here = session.begun(&receipt.execution_id);
+        let here = session.running().begun(&receipt.execution_id);
         let monotonic = here.map(|begun| self.clock().monotonic().saturating_sub(begun));
         monotonic.map_or(wall, |monotonic| monotonic.max(wall))
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::executor::ExecutorKind;
 use crate::extract_paths::extract_paths;
 use crate::guard::Guard;
-use crate::session::{Session, State, Surroundings};
+use crate::session::{Record, Session, Surroundings};
 
 /// A longer argument is content, not the name of something.
 const LONGEST_NAME: usize = 4 * 1024;
@@ -32,19 +32,19 @@ impl Guard {
         let mut texts = Vec::new();
         each_text(arguments?, &mut texts);
         let names = Names::of(&texts);
-        let state = session.state();
+        let record = session.record();
         let found = match &names {
             // INVARIANT: one URL that nobody gave leaves the call without a source, whatever else
             // it names.
             Names::Urls(urls) => {
                 let mut found = None;
                 for url in urls {
-                    found = Some(latest(&state, std::slice::from_ref(url))?);
+                    found = Some(latest(&record, std::slice::from_ref(url))?);
                 }
                 found?
             }
             Names::Paths(paths) if paths.is_empty() => return None,
-            Names::Paths(paths) => latest(&state, paths)?,
+            Names::Paths(paths) => latest(&record, paths)?,
             Names::TooMany => return None,
         };
         Some(match found {
@@ -105,10 +105,10 @@ fn is_url(text: &str) -> bool {
 }
 
 /// Where the latest of the names stands.
-fn latest<'s>(state: &'s State, names: &[Name<'_>]) -> Option<Found<'s>> {
-    let transcript = state.transcript();
+fn latest<'s>(record: &'s Record, names: &[Name<'_>]) -> Option<Found<'s>> {
+    let transcript = record.transcript();
     let texts: Vec<&str> = names.iter().map(Name::text).collect();
-    let source = state.heard.latest(&texts, LOOKED_THROUGH, |n, source, at| {
+    let source = record.heard.latest(&texts, LOOKED_THROUGH, |n, source, at| {
         let (name, message) = (names.get(n), transcript.messages.get(source.message));
         name.zip(message).is_some_and(|(name, message)| {
             let outcome = source.outcome.and_then(|n| message.outcomes.get(n));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use counterfoil_admission::{AdmissionSettings, CatalogIssue};
 use counterfoil_judge::AnswerJudge;
-use counterfoil_ledger::{AppendError, AuditLog, Clock, Draft, Ledger, Opened, Randomness};
+use counterfoil_ledger::{AppendError, AuditLog, Clock, Ledger, Opened, Randomness};
 use counterfoil_model::Catalog;
 use counterfoil_redact::Redactor;
 use counterfoil_rules::Settings as RuleSettings;
@@ -34,12 +34,11 @@ pub struct Guard {
 
 /// A guard that somebody else holds: for tools that make calls themselves, and are held by it.
 #[derive(Clone)]
-pub struct WeakGuard(Weak<Parts>);
+pub(crate) struct WeakGuard(Weak<Parts>);
 
 impl WeakGuard {
     /// The guard, while it is there.
-    #[must_use]
-    pub fn upgrade(&self) -> Option<Guard> {
+    pub(crate) fn upgrade(&self) -> Option<Guard> {
         self.0.upgrade().map(|parts| Guard { parts })
     }
 }
@@ -122,30 +121,7 @@ impl Guard {
     /// When what the ledger knows of the session cannot be read.
     pub fn session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
         let id = self.session_id(&start)?;
-        let learned = (self.settings().fixation.clone(), self.settings().reads());
-        Session::begin(id, start, &self.toolset(), learned, self.ledger(), self.clock().wall())
-    }
-
-    /// Ends a session: what still runs of it in the background ends, and its record is signed to
-    /// here.
-    ///
-    /// # Errors
-    /// When that cannot be recorded.
-    pub async fn end(&self, session: &Session) -> Result<(), AppendError> {
-        self.parts.session_ends.iter().for_each(|end| end(session.id()));
-        self.ledger().append(session.id(), Draft::Ended, Vec::new()).await.map(drop)
-    }
-
-    /// Lets a session forget what it learned about its calls: completed tools, repetitions and
-    /// cached results. What is recorded stays, and that it was cleared is recorded, too.
-    ///
-    /// # Errors
-    /// When that cannot be recorded; then nothing is forgotten.
-    pub async fn clear(&self, session: &Session) -> Result<(), AppendError> {
-        let event = self.ledger().append(session.id(), Draft::Cleared, Vec::new()).await?;
-        session.note(event, Vec::new());
-        session.clear();
-        Ok(())
+        Session::begin(self, id, start)
     }
 
     /// How strictly calls are held against their tools, for hosts that bring tools of their own.
@@ -220,21 +196,13 @@ impl Guard {
         self.parts.policy.load_full()
     }
 
-    /// A session as a transcript: what [`crate::export`] writes and `counterfoil check` reads.
-    ///
-    /// # Errors
-    /// When its record cannot be read.
-    pub fn transcript(
-        &self,
-        session: &Session,
-    ) -> Result<counterfoil_model::Transcript, counterfoil_ledger::ReadLedgerError> {
-        session.transcript(self.ledger())
+    /// The guard for whoever it holds itself.
+    pub(crate) fn downgrade(&self) -> WeakGuard {
+        WeakGuard(Arc::downgrade(&self.parts))
     }
 
-    /// The guard for whoever it holds itself.
-    #[must_use]
-    pub fn downgrade(&self) -> WeakGuard {
-        WeakGuard(Arc::downgrade(&self.parts))
+    pub(crate) fn session_ends(&self) -> &[SessionEnd] {
+        &self.parts.session_ends
     }
 
     pub(crate) fn from_parts(parts: Parts) -> Self {

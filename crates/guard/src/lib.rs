@@ -1,7 +1,7 @@
 //! What may happen, and what did: one door for every tool call, with receipts nobody can forge.
 //!
-//! Three verbs: [`Guard::offer`] says which tools the model may see, [`Guard::call`] takes one
-//! call through `admit → judge → open → execute → close → filter → answer`, [`Guard::verify`]
+//! Three verbs: [`Session::offer`] says which tools the model may see, [`Session::call`] takes one
+//! call through `admit → judge → open → execute → close → filter → answer`, [`Session::verify`]
 //! holds what the agent says against the receipts.
 //!
 //! ```
@@ -16,9 +16,9 @@
 //! let session = guard.session(SessionStart::default())?;
 //!
 //! let call = ToolCall::new("call_1", "ping", "{}");
-//! let answer = guard.call(&session, call, Surroundings::default()).await?;
+//! let answer = session.call(call, Surroundings::default()).await?;
 //! assert_eq!(answer.text, "pong");
-//! let verified = guard.verify(&session, "I have cancelled your order.").await?;
+//! let verified = session.verify("I have cancelled your order.").await?;
 //! assert_eq!(verified.disposition, Disposition::Block);
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! # })?;
@@ -122,7 +122,7 @@ pub use gate::{
     Turn, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore, UtilityScorer,
     UtilitySettings, Verdict, available, combine,
 };
-pub use guard::{BeginSessionError, Guard, WeakGuard};
+pub use guard::{BeginSessionError, Guard};
 pub use host::{
     Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, reason, remark, review,
 };
@@ -139,7 +139,7 @@ pub use ports::{
 pub use repeated::repetitions;
 pub use replay::{RehearsalPlace, Replay, ReplayChange, SessionPast};
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
-pub use session::{Session, SessionStart, Surroundings};
+pub use session::{Session, SessionStart, Surroundings, WeakSession};
 pub use settings::GuardSettings;
 pub use shown_id::ShowId;
 pub use speculation::{

@@ -87,7 +87,7 @@ impl Recording {
                 }
             }
         };
-        recording.session.began(&recording.opened.execution_id, since);
+        recording.session.running().begin(&recording.opened.execution_id, since);
         recording.session.note(event, Vec::new());
         recording.tell(|| ToolEvent::Opened);
         Ok(recording)
@@ -96,7 +96,7 @@ impl Recording {
     /// An execution that was left open, here or by another process; `now` by the wall clock.
     pub(crate) fn found(guard: &Guard, session: &Session, opened: Opened, now: i64) -> Self {
         let ran = || u64::try_from(now.saturating_sub(opened.started_at)).unwrap_or(0);
-        let (since, before) = match session.begun(&opened.execution_id) {
+        let (since, before) = match session.running().begun(&opened.execution_id) {
             Some(since) => (since, Duration::ZERO),
             None => (guard.clock().monotonic(), Duration::from_millis(ran())),
         };
@@ -109,7 +109,7 @@ impl Recording {
     pub(crate) fn left_open(mut self) -> String {
         self.closed = true;
         if !self.opened.call_id.is_empty() {
-            self.session.hand_over(self.opened.clone());
+            self.session.running().hand_over(self.opened.clone());
         }
         self.opened.execution_id.clone()
     }

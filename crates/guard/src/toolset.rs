@@ -90,7 +90,7 @@ impl Guard {
         session: &Session,
         tools: &Toolset,
     ) -> Result<(), CallError> {
-        if !session.lists_others(tools.digest) {
+        if !session.record().lists_others(tools.digest) {
             return Ok(());
         }
         let (digest, list) = (tools.digest, tools.list.clone());
@@ -99,7 +99,7 @@ impl Guard {
         let draft = Draft::Began { tools: digest, model, parent, at: self.clock().wall() };
         let event = self.ledger().append(session.id(), draft, vec![list.clone()]).await;
         session.note(event.map_err(CallError::NotRecorded)?, vec![list]);
-        session.lists(digest);
+        session.record().lists(digest);
         Ok(())
     }
 }

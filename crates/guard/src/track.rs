@@ -28,20 +28,20 @@ pub struct TrackedResult {
     pub text: String,
 }
 
-impl Guard {
+impl Session {
     /// Opens a receipt for a call that the host executes itself, with its own permission.
     ///
     /// # Errors
     /// When the intent cannot be recorded; then the host must not execute the call.
     pub async fn track(
         &self,
-        session: &Session,
         tool: &str,
         arguments: &ExactValue,
         around: Surroundings,
     ) -> Result<Tracked, CallError> {
-        let held = session.hold(self, &around);
-        let scene = session.scene(&held, &around, self.workspace(), self.clock().wall());
+        let guard = self.guard();
+        let held = self.hold(guard, &around);
+        let scene = self.scene(&held, &around, guard.workspace(), guard.clock().wall());
         let call = ToolCall {
             id: String::new(),
             tool: tool.to_owned(),
@@ -49,19 +49,20 @@ impl Guard {
             line: 0,
         };
         let digest = call_digest(tool, arguments);
-        let mut opened =
-            self.intent(&call, tool, arguments, digest, &scene).map_err(CallError::NoRandomness)?;
+        let mut opened = guard
+            .intent(&call, tool, arguments, digest, &scene)
+            .map_err(CallError::NoRandomness)?;
         opened.permit = PermitBasis::Host;
         opened.links = Links {
             retry_of: around.retry_of.clone(),
             rollback_of: around.rollback_of.clone(),
             ..Links::default()
         };
-        if let Some(known) = self.catalog().get(tool) {
+        if let Some(known) = guard.catalog().get(tool) {
             opened.origin = known.origin.clone();
         }
-        let recording = self.open_unasked(session, opened).await?;
-        Ok(Tracked { guard: self.clone(), session: session.clone(), recording })
+        let recording = guard.open_unasked(self, opened).await?;
+        Ok(Tracked { guard: guard.clone(), session: self.clone(), recording })
     }
 }
 

@@ -55,13 +55,13 @@ pub enum VerifyError {
 /// Pieces of evidence that are kept of one finding.
 const EVIDENCE: usize = 6;
 
-impl Guard {
+impl Session {
     /// Takes note of what a person or a policy said. It may ground values, never actions.
     ///
     /// # Errors
     /// When it cannot be recorded.
-    pub async fn hear(&self, session: &Session, role: Role, text: &str) -> Result<(), AppendError> {
-        self.hear_in(session, None, role, text).await
+    pub async fn hear(&self, role: Role, text: &str) -> Result<(), AppendError> {
+        self.hear_in(None, role, text).await
     }
 
     /// The same in the conversation of a sub-agent: what is said to it, and what it says.
@@ -70,23 +70,21 @@ impl Guard {
     /// When it cannot be recorded.
     pub async fn hear_in(
         &self,
-        session: &Session,
         caller: Option<&str>,
         role: Role,
         text: &str,
     ) -> Result<(), AppendError> {
-        let text = self.redactor().redact(text).into_owned();
-        let at = self.clock().wall();
+        let guard = self.guard();
+        let text = guard.redactor().redact(text).into_owned();
+        let at = guard.clock().wall();
         let caller_id = caller.map(str::to_owned);
         let said = Said { role, caller_id, text: Digest::of_bytes(text.as_bytes()), at };
         let stored = vec![text.into_bytes()];
-        let event = self.ledger().append(session.id(), Draft::Said(said), stored.clone()).await?;
-        session.note(event, stored);
+        let event = guard.ledger().append(self.id(), Draft::Said(said), stored.clone()).await?;
+        self.note(event, stored);
         if role == Role::User && caller.is_none() {
             // What went before was another task.
-            let mut state = session.state();
-            state.corrections = None;
-            state.fixation.reset();
+            self.conduct().new_task();
         }
         Ok(())
     }
@@ -98,15 +96,59 @@ impl Guard {
     /// When it cannot be recorded.
     pub async fn judged<'f>(
         &self,
-        session: &Session,
         answer: &str,
         findings: impl IntoIterator<Item = &'f Finding>,
     ) -> Result<(), AppendError> {
-        self.hear(session, Role::Assistant, answer).await?;
-        let answer = self.redactor().redact(answer);
-        self.note_judgement(session, &answer, findings).await
+        let guard = self.guard();
+        self.hear(Role::Assistant, answer).await?;
+        let answer = guard.redactor().redact(answer);
+        guard.note_judgement(self, &answer, findings).await
     }
 
+    /// Holds an answer of the agent against the session's receipts. The judgement is recorded with
+    /// the time and window it used, so that a replay judges alike.
+    ///
+    /// # Errors
+    /// When the record cannot be read or written.
+    pub async fn verify(&self, answer: &str) -> Result<Verified, VerifyError> {
+        self.verify_of(None, answer).await
+    }
+
+    /// The same for what a sub-agent reports.
+    ///
+    /// # Errors
+    /// When the record cannot be read or written.
+    pub async fn verify_of(
+        &self,
+        caller: Option<&str>,
+        answer: &str,
+    ) -> Result<Verified, VerifyError> {
+        let guard = self.guard();
+        self.hear_in(caller, Role::Assistant, answer).await?;
+        let transcript = self.transcript()?;
+        let turn = transcript.messages.len().saturating_sub(1);
+        let text = transcript.messages.last().map(|last| last.text.clone()).unwrap_or_default();
+        let settings: &Settings = guard.rules();
+        let report = check(&transcript, settings);
+        let mut findings: Vec<Finding> =
+            report.findings.into_iter().filter(|finding| finding.turn == turn).collect();
+        let unjudged = guard.read_answer(&transcript, turn, &mut findings).await;
+        let unjudged = unjudged.or_else(|| {
+            let too_long = text.len() > LONGEST_ANSWER;
+            too_long.then(|| format!("only its first {} MiB were read", LONGEST_ANSWER >> 20))
+        });
+        guard.note_judgement(self, &text, &findings).await?;
+        let disposition = disposition(&findings);
+        let feedback =
+            if disposition == Disposition::Block { feedback(&findings) } else { String::new() };
+        let mut judgements = report.judgements;
+        judgements.retain(|judgement| judgement.claim.turn == turn);
+        let counts = report.counts;
+        Ok(Verified { disposition, findings, text, unjudged, judgements, counts, feedback })
+    }
+}
+
+impl Guard {
     async fn note_judgement<'f>(
         &self,
         session: &Session,
@@ -145,48 +187,6 @@ impl Guard {
             "claim": claim,
             "evidence": evidence.collect::<Vec<_>>(),
         })
-    }
-
-    /// Holds an answer of the agent against the session's receipts. The judgement is recorded with
-    /// the time and window it used, so that a replay judges alike.
-    ///
-    /// # Errors
-    /// When the record cannot be read or written.
-    pub async fn verify(&self, session: &Session, answer: &str) -> Result<Verified, VerifyError> {
-        self.verify_of(session, None, answer).await
-    }
-
-    /// The same for what a sub-agent reports.
-    ///
-    /// # Errors
-    /// When the record cannot be read or written.
-    pub async fn verify_of(
-        &self,
-        session: &Session,
-        caller: Option<&str>,
-        answer: &str,
-    ) -> Result<Verified, VerifyError> {
-        self.hear_in(session, caller, Role::Assistant, answer).await?;
-        let transcript = session.transcript(self.ledger())?;
-        let turn = transcript.messages.len().saturating_sub(1);
-        let text = transcript.messages.last().map(|last| last.text.clone()).unwrap_or_default();
-        let settings: &Settings = self.rules();
-        let report = check(&transcript, settings);
-        let mut findings: Vec<Finding> =
-            report.findings.into_iter().filter(|finding| finding.turn == turn).collect();
-        let unjudged = self.read_answer(&transcript, turn, &mut findings).await;
-        let unjudged = unjudged.or_else(|| {
-            let too_long = text.len() > LONGEST_ANSWER;
-            too_long.then(|| format!("only its first {} MiB were read", LONGEST_ANSWER >> 20))
-        });
-        self.note_judgement(session, &text, &findings).await?;
-        let disposition = disposition(&findings);
-        let feedback =
-            if disposition == Disposition::Block { feedback(&findings) } else { String::new() };
-        let mut judgements = report.judgements;
-        judgements.retain(|judgement| judgement.claim.turn == turn);
-        let counts = report.counts;
-        Ok(Verified { disposition, findings, text, unjudged, judgements, counts, feedback })
     }
 }
 

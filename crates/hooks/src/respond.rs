@@ -80,7 +80,6 @@ pub enum RespondError {
 
 /// Notes what the user said, and gives the model what is still to be told.
 async fn prompt(
-    guard: &Guard,
     session: &Session,
     around: &Surrounding<'_>,
     event: &Event,
@@ -92,7 +91,7 @@ async fn prompt(
     }
     let notification = text.trim_start().starts_with(NOTIFICATION);
     if !notification {
-        guard.hear(session, Role::User, text).await.map_err(RespondError::NotHeard)?;
+        session.hear(Role::User, text).await.map_err(RespondError::NotHeard)?;
     }
     let Some(folder) = around.folder else { return Ok(Answer::default()) };
     let mut memory = Memory::open(folder, &event.session, None)?;
@@ -136,7 +135,7 @@ pub async fn respond(
     match &event.happening {
         Happening::Before(hosted) => {
             let asking = asking(around.agent, event.questions, around.settings);
-            let mut before = guard.before(&session, hosted, &call, asking).await?;
+            let mut before = session.before(hosted, &call, asking).await?;
             before.notes.extend(snapshot(around, event, hosted, &before));
             Ok(before_answer(hosted, before))
         }
@@ -145,7 +144,7 @@ pub async fn respond(
                 Some(_) => guard.ledger().open_call(session.id(), &hosted.call.id).ok().flatten(),
                 None => None,
             };
-            let nudge = guard.after(&session, hosted, &call, ended.clone()).await?;
+            let nudge = session.after(hosted, &call, ended.clone()).await?;
             if let (Some(kept), Some(opened)) = (around.snapshots, open)
                 && let Err(error) = kept.after(&opened.execution_id)
             {
@@ -154,12 +153,12 @@ pub async fn respond(
             }
             Ok(Answer { context: nudge, ..Answer::default() })
         }
-        Happening::Prompt(text) => prompt(guard, &session, around, event, text).await,
+        Happening::Prompt(text) => prompt(&session, around, event, text).await,
         Happening::Stop { last, again } => {
             stop(guard, &session, around, event, last.as_deref(), *again).await
         }
         Happening::Ended => {
-            guard.end(&session).await.map_err(RespondError::NotHeard)?;
+            session.end().await.map_err(RespondError::NotHeard)?;
             Ok(Answer::default())
         }
         Happening::Started | Happening::Other => Ok(Answer::default()),

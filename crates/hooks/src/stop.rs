@@ -103,7 +103,7 @@ pub(crate) async fn stop(
     let heard = judged.turn.transcript.messages.iter().skip(judged.turn.first);
     for outcome in heard.flat_map(|message| &message.outcomes).filter(|outcome| outcome.refused) {
         // No event tells that the user did not let a call run: the transcript alone does.
-        guard.not_made(session, &outcome.call_id).await?;
+        session.not_made(&outcome.call_id).await?;
     }
     let (blocks, may) = may_send_back(&memory, around, again);
     let unread = read_by_judge(guard, &mut judged, &mut memory).await;
@@ -121,7 +121,7 @@ pub(crate) async fn stop(
     let Judged { turn, review, .. } = judged;
     memory.keep(Some(turn))?;
     let findings = review.blocking.iter().chain(&review.warnings);
-    guard.judged(session, &review.answer, findings).await.map_err(RespondError::NotJudged)?;
+    session.judged(&review.answer, findings).await.map_err(RespondError::NotJudged)?;
     Ok(answer)
 }
 

@@ -1,7 +1,7 @@
 //! The calls of an answer, before the client sees them.
 
 use counterfoil_guard::{
-    Asking, CallError, Guard, HostedCall, Judged, Listed, Reason, Surroundings, without_hidden,
+    Asking, CallError, HostedCall, Judged, Listed, Reason, Surroundings, without_hidden,
 };
 use counterfoil_model::{Message, Origin, ToolCall};
 use serde_json::{Value, json};
@@ -33,7 +33,6 @@ pub(crate) struct RefusedCall {
 
 /// Holds the calls of an answer against the tools of its request and the gates.
 pub(crate) async fn judge(
-    guard: &Guard,
     seen: &Seen,
     shown: &Shown,
     answer: &[Message],
@@ -50,7 +49,7 @@ pub(crate) async fn judge(
             judged.refused.push(RefusedCall { call: visible, why, denied: false });
             continue;
         }
-        let (objection, notes) = one(guard, seen, shown, &visible, asking).await?;
+        let (objection, notes) = one(seen, shown, &visible, asking).await?;
         judged.notes.extend(notes.into_iter().map(|note| format!("`{}`: {note}", visible.tool)));
         match objection {
             None => judged.passed.push(visible),
@@ -65,7 +64,6 @@ pub(crate) async fn judge(
 /// Why a call may not go on, with whether a rule of the operator says so; and what else is to be
 /// said about it.
 async fn one(
-    guard: &Guard,
     seen: &Seen,
     shown: &Shown,
     call: &ToolCall,
@@ -80,11 +78,10 @@ async fn one(
     if !known || command.is_some() {
         let call = command.unwrap_or_else(|| call.clone());
         let hosted = HostedCall::of_unknown(call, Origin::External);
-        let before = guard.before(&seen.session, &hosted, &around, asking).await?;
+        let before = seen.session.before(&hosted, &around, asking).await?;
         return Ok((denied(&before.judged), before.notes));
     }
-    let listed =
-        guard.before_listed(&seen.session, call.clone(), &shown.tools, &around, asking).await?;
+    let listed = seen.session.before_listed(call.clone(), &shown.tools, &around, asking).await?;
     Ok(match listed {
         // Its client knows no other name than that of the tool.
         Listed::Judged(hosted, before) if hosted.tool.name != call.tool => {

@@ -83,7 +83,7 @@ impl Exchange {
     pub(crate) async fn not_made(&self, calls: &[ToolCall]) {
         let Ok(prepared) = self.prepared().await else { return };
         for call in calls {
-            let closed = self.proxy.guard.not_made(&prepared.seen.session, &call.id).await;
+            let closed = prepared.seen.session.not_made(&call.id).await;
             if let Err(error) = closed {
                 tracing::warn!("a receipt stays open: {error}");
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Asking, Clock as _, Guard, without_hidden};
+use counterfoil_guard::{Asking, Clock as _, without_hidden};
 use counterfoil_model::{EvidenceSource, Finding, Message, Role, Severity, ToolCall};
 use counterfoil_providers::{Reply, Turn, Usage, written};
 use counterfoil_rules::{LONGEST_ANSWER, set_aside_feedback};
@@ -178,16 +178,16 @@ async fn prepare(proxy: Arc<Proxy>, asked: Asked, owner: String) -> Result<Arc<P
         let mut shown = of_request(guard, lists, &asked);
         let found = sessions.of(guard, &asked, &owner, &shown.transcript);
         let (seen, first) = found.map_err(|error| error.to_string())?;
-        shown.complete(guard, &asked, &seen);
+        shown.complete(&asked, &seen);
         // What we sent back before quotes what was made up.
         set_aside_feedback(&mut shown.transcript);
         Ok((Arc::new(shown), seen, first))
     });
     let (shown, seen, first) = read.await.unwrap_or_else(|error| Err(error.to_string()))?;
-    let (guard, known, new) = (proxy.guard.clone(), Arc::clone(&seen), Arc::clone(&shown));
+    let (known, new) = (Arc::clone(&seen), Arc::clone(&shown));
     let busy = Busy::of(&proxy);
     let recording = tokio::spawn(async move {
-        let recorded = record(&guard, &known, &new, first).await;
+        let recorded = record(&known, &new, first).await;
         drop(busy);
         recorded.err().map(|error| error.to_string())
     });
@@ -300,7 +300,7 @@ impl Exchange {
             // What was done before is part of what decides.
             prepared.recorded().await;
         }
-        let calls = calls::judge(&self.proxy.guard, seen, shown, &answer, asking).await;
+        let calls = calls::judge(seen, shown, &answer, asking).await;
         let findings = self.judge(&prepared, answer.clone(), None).await;
         let mut conclusion = match calls {
             Ok(calls) => Conclusion { calls, ..Conclusion::default() },
@@ -313,7 +313,7 @@ impl Exchange {
                 if !findings.is_empty() {
                     // Their receipts may be on their way.
                     prepared.recorded().await;
-                    cite_receipts(&self.proxy.guard, seen, &mut findings);
+                    cite_receipts(seen, &mut findings);
                 }
                 conclusion.findings = findings;
                 if reply.text.len() + before.len() > LONGEST_ANSWER {
@@ -440,17 +440,17 @@ impl Exchange {
     ) -> Vec<String> {
         let mut failed: Vec<String> = prepared.recorded().await.into_iter().collect();
         let _in_order = prepared.seen.recording.lock().await;
-        let (guard, session) = (&self.proxy.guard, &prepared.seen.session);
+        let session = &prepared.seen.session;
         let mut recorded = Vec::new();
         if !words.judged.trim().is_empty() {
-            recorded.push(guard.judged(session, words.judged, &conclusion.findings).await);
+            recorded.push(session.judged(words.judged, &conclusion.findings).await);
         }
         if withheld || words.better.is_some() {
             // Only that it was: what is wrong with it quotes what was made up.
-            recorded.push(guard.hear(session, Role::System, HELD_BACK).await);
+            recorded.push(session.hear(Role::System, HELD_BACK).await);
         }
         if let Some(findings) = words.better {
-            recorded.push(guard.judged(session, words.said, findings).await);
+            recorded.push(session.judged(words.said, findings).await);
         }
         failed.extend(recorded.into_iter().filter_map(Result::err).map(|e| e.to_string()));
         failed.into_iter().map(|why| format!("something is not recorded: {why}")).collect()
@@ -502,12 +502,12 @@ fn messages(asked: &Asked, reply: &Reply, before: &str) -> Vec<Message> {
 }
 
 /// Names the receipts of the calls that were looked at, where there are some.
-fn cite_receipts(guard: &Guard, seen: &Seen, findings: &mut [Finding]) {
+fn cite_receipts(seen: &Seen, findings: &mut [Finding]) {
     let evidence = || findings.iter().flat_map(|finding| &finding.evidence);
     if !evidence().any(|evidence| matches!(evidence.source, EvidenceSource::Call { .. })) {
         return;
     }
-    let recorded = guard.transcript(&seen.session).ok();
+    let recorded = seen.session.transcript().ok();
     let receipts = recorded.and_then(|recorded| recorded.receipts).unwrap_or_default();
     let of_call = |id: &str| receipts.iter().find(|r| r.call_id.as_deref() == Some(id));
     for evidence in findings.iter_mut().flat_map(|finding| &mut finding.evidence) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use counterfoil_guard::{AppendError, CallError, Guard, HostEnded, HostedCall, Surroundings};
+use counterfoil_guard::{AppendError, CallError, HostEnded, HostedCall, Surroundings};
 use counterfoil_model::{
     Digest, Message, MessageKind, Origin, Outcome, Role, Status, ToolCall, ToolErrorCategory,
 };
@@ -21,12 +21,7 @@ pub(crate) enum NotRecorded {
 }
 
 /// Writes down what is new in a request. `first` is its session's first one: then all of it is.
-pub(crate) async fn record(
-    guard: &Guard,
-    seen: &Seen,
-    shown: &Shown,
-    first: bool,
-) -> Result<(), NotRecorded> {
+pub(crate) async fn record(seen: &Seen, shown: &Shown, first: bool) -> Result<(), NotRecorded> {
     let _in_order = seen.recording.lock().await;
     let messages = &shown.transcript.messages;
     let calls: BTreeMap<&str, &ToolCall> =
@@ -35,12 +30,12 @@ pub(crate) async fn record(
     let again = is_again(seen, messages.len(), messages.get(new..).unwrap_or_default());
     for (at, message) in messages.iter().enumerate() {
         if at >= new && !again {
-            said(guard, seen, message).await?;
+            said(seen, message).await?;
         }
     }
     for (key, outcome) in outcomes(messages) {
         let call = calls.get(outcome.call_id.as_str()).copied();
-        ended(guard, seen, shown, call, (key, outcome)).await?;
+        ended(seen, shown, call, (key, outcome)).await?;
     }
     Ok(())
 }
@@ -52,7 +47,7 @@ fn is_again(seen: &Seen, count: usize, new: &[Message]) -> bool {
     seen.state().heard.replace(digest) == Some(digest)
 }
 
-async fn said(guard: &Guard, seen: &Seen, message: &Message) -> Result<(), AppendError> {
+async fn said(seen: &Seen, message: &Message) -> Result<(), AppendError> {
     let text = message.text.trim();
     if text.is_empty() || message.role == Role::Tool || message.kind == MessageKind::Reasoning {
         return Ok(());
@@ -62,12 +57,11 @@ async fn said(guard: &Guard, seen: &Seen, message: &Message) -> Result<(), Appen
         MessageKind::Ordinary => message.role,
         _ => Role::System,
     };
-    guard.hear(&seen.session, role, text).await
+    seen.session.hear(role, text).await
 }
 
 /// The receipt of a call as its client reports it: it says who executed it.
 async fn ended(
-    guard: &Guard,
     seen: &Seen,
     shown: &Shown,
     call: Option<&ToolCall>,
@@ -99,7 +93,7 @@ async fn ended(
         exit_code: outcome.exit_code,
         truncated: outcome.truncated,
     };
-    guard.after(&seen.session, &hosted, &Surroundings::default(), ended).await?;
+    seen.session.after(&hosted, &Surroundings::default(), ended).await?;
     if status != Status::Open {
         let digest = Digest::of_bytes(outcome.text.as_bytes());
         seen.state().reported.insert(key, Some(digest));

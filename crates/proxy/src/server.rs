@@ -425,9 +425,8 @@ impl Exchange {
         let prepared = self.prepared().await.ok()?;
         // What its results show is part of what decides.
         prepared.recorded().await;
-        let (guard, settings) = (&self.proxy.guard, &self.settings);
         let offered =
-            tools::offered(guard, settings, &self.asked, &prepared.shown, &prepared.seen).await?;
+            tools::offered(&self.settings, &self.asked, &prepared.shown, &prepared.seen).await?;
         let changed = self.asked.with_tools(&offered.tools)?;
         self.asked.tools = None;
         self.asked.body = changed.clone();

@@ -105,7 +105,7 @@ pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &Asked) -> Shown {
 impl Shown {
     /// Adds what is known of the session and does not stand in the request: what the server keeps,
     /// and calls that the client has left out or tells of otherwise now.
-    pub(crate) fn complete(&mut self, guard: &Guard, asked: &Asked, seen: &Seen) {
+    pub(crate) fn complete(&mut self, asked: &Asked, seen: &Seen) {
         if let Some(previous) = &asked.previous {
             match seen.up_to(previous) {
                 Some(before) => self.put_before(before.iter().cloned().collect()),
@@ -117,7 +117,7 @@ impl Shown {
             return;
         }
         self.tampered = self.holes(&missing);
-        let Ok(recorded) = guard.transcript(&seen.session) else {
+        let Ok(recorded) = seen.session.transcript() else {
             self.transcript.completeness.add(Gap::Unreadable, 0);
             return;
         };

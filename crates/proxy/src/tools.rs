@@ -31,7 +31,6 @@ pub(crate) fn may_change(guard: &Guard, asked: &Asked) -> bool {
 
 /// The tools that go on in the place of those of the client; `None` where those do.
 pub(crate) async fn offered(
-    guard: &Guard,
     settings: &ProxySettings,
     asked: &Asked,
     shown: &Shown,
@@ -39,7 +38,7 @@ pub(crate) async fn offered(
 ) -> Option<Offered> {
     let own = asked.tools.as_ref()?;
     let digest = Digest::of_bytes(own);
-    let offer = guard.offer_listed(&seen.session, &shown.tools, &shown.query()).await;
+    let offer = seen.session.offer_listed(&shown.tools, &shown.query()).await;
     let mut names: BTreeSet<String> = offer.tools.iter().map(|tool| tool.name.clone()).collect();
     let mut state = seen.state();
     if let Some((_, before)) = state.pinned.take_if(|(known, _)| *known == digest)

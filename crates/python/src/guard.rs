@@ -89,7 +89,7 @@ impl PyGuard {
         py.detach(|| {
             let guard = self.guard.get()?;
             let session = guard.session(start).map_err(failed)?;
-            Ok(PySession::new(guard.clone(), session, Arc::clone(&self.waiting)))
+            Ok(PySession::new(session, Arc::clone(&self.waiting)))
         })
     }
 

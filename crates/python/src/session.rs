@@ -3,7 +3,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use counterfoil_guard::{Guard, Receipt, Session, Surroundings, export};
+use counterfoil_guard::{Receipt, Session, Surroundings, export};
 use counterfoil_model::{ExactValue, Role, ToolCall};
 use counterfoil_report::json_line;
 use pyo3::prelude::*;
@@ -20,16 +20,16 @@ use crate::waiting_calls::{CallStep, WaitingCalls};
 /// One session of one agent.
 #[pyclass(frozen, name = "Session", module = "counterfoil._counterfoil")]
 pub(crate) struct PySession {
-    parts: ProcessBound<(Guard, Session)>,
+    session: ProcessBound<Session>,
     waiting: Arc<WaitingCalls>,
     #[pyo3(get)]
     id: String,
 }
 
 impl PySession {
-    pub(crate) fn new(guard: Guard, session: Session, waiting: Arc<WaitingCalls>) -> Self {
+    pub(crate) fn new(session: Session, waiting: Arc<WaitingCalls>) -> Self {
         let id = session.id().to_owned();
-        Self { parts: ProcessBound::new((guard, session)), waiting, id }
+        Self { session: ProcessBound::new(session), waiting, id }
     }
 }
 
@@ -44,8 +44,8 @@ impl PySession {
             other => return Err(failed(format!("`{other}` is none of user, system, assistant"))),
         };
         py.detach(|| {
-            let (guard, session) = self.parts.get()?;
-            wait(guard.hear(session, role, text))?.map_err(failed)
+            let session = self.session.get()?;
+            wait(session.hear(role, text))?.map_err(failed)
         })
     }
 
@@ -53,8 +53,8 @@ impl PySession {
     /// unjudged}` as JSON.
     fn verify(&self, py: Python<'_>, text: &str) -> PyResult<String> {
         py.detach(|| {
-            let (guard, session) = self.parts.get()?;
-            let verified = wait(guard.verify(session, text))?.map_err(failed)?;
+            let session = self.session.get()?;
+            let verified = wait(session.verify(text))?.map_err(failed)?;
             let claims: Vec<Value> = verified
                 .judgements
                 .iter()
@@ -91,7 +91,7 @@ impl PySession {
         let runtime = runtime()?;
         let (sender, steps) = channel();
         let place = (self.id.clone(), call_id.to_owned());
-        let (guard, session) = self.parts.get()?.clone();
+        let session = self.session.get()?.clone();
         if !self.waiting.wait(&place.0, &place.1, sender.clone()) {
             return Err(failure(
                 format!("a call with the id `{call_id}` is running in this session"),
@@ -103,7 +103,7 @@ impl PySession {
         let around = Surroundings { caller, ..Surroundings::default() };
         let left = place.clone();
         let running = runtime.spawn(async move {
-            let answer = guard.call(&session, call, around).await;
+            let answer = session.call(call, around).await;
             waiting.leave(&left.0, &left.1);
             sender.send(CallStep::Done(Box::new(answer))).ok();
         });
@@ -130,8 +130,8 @@ impl PySession {
         py.detach(|| {
             let arguments: ExactValue = serde_json::from_str(arguments).map_err(failed)?;
             let around = Surroundings { retry_of, ..Surroundings::default() };
-            let (guard, session) = self.parts.get()?;
-            let opened = wait(guard.track(session, tool, &arguments, around))?;
+            let session = self.session.get()?;
+            let opened = wait(session.track(tool, &arguments, around))?;
             Ok(PyTracked::new(opened.map_err(failed)?))
         })
     }
@@ -148,8 +148,8 @@ impl PySession {
     ) -> PyResult<String> {
         let window = window.map(Duration::try_from_secs_f64).transpose().map_err(failed)?;
         py.detach(|| {
-            let (guard, session) = self.parts.get()?;
-            let cited = guard.cited(session, execution_id, tool, window);
+            let session = self.session.get()?;
+            let cited = session.cited(execution_id, tool, window);
             match cited.map_err(failed)? {
                 Ok(stands) => {
                     #[derive(Serialize)]
@@ -175,16 +175,16 @@ impl PySession {
     /// The tools that the model may see, as JSON.
     fn offer(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
-            let (guard, session) = self.parts.get()?;
-            Ok(listed(guard.offer(session).tools.iter()))
+            let session = self.session.get()?;
+            Ok(listed(session.offer().tools.iter()))
         })
     }
 
     /// The session as a log that `counterfoil check` reads, as JSON.
     fn transcript(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
-            let (guard, session) = self.parts.get()?;
-            let transcript = guard.transcript(session).map_err(failed)?;
+            let session = self.session.get()?;
+            let transcript = session.transcript().map_err(failed)?;
             Ok(export(&transcript).to_string())
         })
     }
@@ -192,16 +192,16 @@ impl PySession {
     /// Forgets what was learned of its calls.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
-            let (guard, session) = self.parts.get()?;
-            wait(guard.clear(session))?.map_err(failed)
+            let session = self.session.get()?;
+            wait(session.clear())?.map_err(failed)
         })
     }
 
     /// Ends the session; its record is signed to here.
     fn end(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
-            let (guard, session) = self.parts.get()?;
-            wait(guard.end(session))?.map_err(failed)
+            let session = self.session.get()?;
+            wait(session.end())?.map_err(failed)
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Counterfoil for programs: one door for every tool call of an agent, with receipts that the model
 //! cannot forge.
 //!
-//! Three verbs: [`Guard::offer`] says which tools the model may see, [`Guard::call`] takes one call
-//! through validation, policy, execution and receipt, [`Guard::verify`] holds what the agent says
+//! Three verbs: [`Session::offer`] says which tools the model may see, [`Session::call`] takes one call
+//! through validation, policy, execution and receipt, [`Session::verify`] holds what the agent says
 //! against the receipts.
 //!
 //! ```
@@ -17,11 +17,11 @@
 //!
 //! // What the model asked for, as it wrote it.
 //! let call = ToolCall::new("call_1", "ping", "{}");
-//! let answer = guard.call(&session, call, Surroundings::default()).await?;
+//! let answer = session.call(call, Surroundings::default()).await?;
 //! assert_eq!(answer.text, "pong");
 //!
 //! // What it then says of it.
-//! let verified = guard.verify(&session, "I have cancelled your order.").await?;
+//! let verified = session.verify("I have cancelled your order.").await?;
 //! assert_eq!(verified.disposition, Disposition::Block);
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! # })?;

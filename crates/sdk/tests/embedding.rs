@@ -93,22 +93,22 @@ async fn a_program_with_tools_approvals_events_and_answers_of_its_own() {
     let guard = Guard::builder().executor(Rooms).approver(Arc::new(Desk)).build().unwrap();
     let session = guard.session(SessionStart::default()).unwrap();
     let mut events = guard.events();
-    assert_eq!(guard.offer(&session).tools.len(), 1);
-    guard.hear(&session, Role::User, "Book the blue room.").await.unwrap();
+    assert_eq!(session.offer().tools.len(), 1);
+    session.hear(Role::User, "Book the blue room.").await.unwrap();
     let book = |id: &str, room: &str| {
         let call = ToolCall::new(id, "book_room", format!("{{\"room\":\"{room}\"}}"));
-        guard.call(&session, call, Surroundings::default())
+        session.call(call, Surroundings::default())
     };
     let red = book("c1", "red").await.unwrap();
     assert!(red.text.contains("desk did not agree to this call: it is taken"), "{}", red.text);
-    let lie = guard.verify(&session, "I have booked the room.").await.unwrap();
+    let lie = session.verify("I have booked the room.").await.unwrap();
     assert_eq!(lie.disposition, Disposition::Block);
     let blue = book("c2", "blue").await.unwrap();
     assert_eq!((blue.status, blue.text.as_str()), (Status::Completed, "booked blue"));
     let permit = blue.receipt(&guard).unwrap().unwrap().permit;
     let Some(PermitBasis::Approval { who, reason, .. }) = permit else { panic!("{permit:?}") };
     assert_eq!((who.as_str(), reason.as_deref()), ("desk", Some("it is free")));
-    let said = guard.verify(&session, "I have booked the blue room.").await.unwrap();
+    let said = session.verify("I have booked the blue room.").await.unwrap();
     assert_eq!(said.disposition, Disposition::Pass, "{:?}", said.findings);
     let told = std::iter::from_fn(|| events.try_recv().ok());
     let told: Vec<String> = told
@@ -140,7 +140,7 @@ async fn what_nobody_may_run_and_what_a_configuration_says_is_known_without_our_
     let session = guard.session(SessionStart::default()).unwrap();
     let run = |id: &str, command: &str| {
         let call = ToolCall::new(id, "bash", format!("{{\"command\":\"{command}\"}}"));
-        guard.call(&session, call, Surroundings::default())
+        session.call(call, Surroundings::default())
     };
     assert_eq!(run("c1", "ls").await.unwrap().text, "it ran");
     let denied = run("c2", "rm -rf /").await.unwrap();

@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 let schema = tool.and_then(|tool| tool.parameters.clone());
                 arguments = json!({ "schema": schema });
             }
-            call(&guard, &session, &tool, &arguments).await?;
+            call(&session, &tool, &arguments).await?;
         }
         anyhow::Ok(())
     })
@@ -102,14 +102,14 @@ fn named(context: &Value) -> Vec<(String, Value)> {
 }
 
 #[expect(clippy::print_stdout, reason = "the suite keeps it beside its results")]
-async fn call(guard: &Guard, session: &Session, tool: &str, arguments: &Value) -> Result<Answer> {
+async fn call(session: &Session, tool: &str, arguments: &Value) -> Result<Answer> {
     let call = ToolCall {
         id: tool.to_owned(),
         tool: format!("suite__{tool}"),
         arguments: Given::raw(arguments.to_string()),
         line: 0,
     };
-    let answer = guard.call(session, call, Surroundings::default()).await?;
+    let answer = session.call(call, Surroundings::default()).await?;
     println!("{tool}: {} {}", answer.status.name(), answer.text);
     Ok(answer)
 }

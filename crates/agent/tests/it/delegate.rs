@@ -10,7 +10,7 @@ fn agent(model: &Arc<Script>) -> Agent {
     let guard = guard();
     let parts = parts(&guard, model);
     let helpers = Arc::clone(model) as Arc<dyn Model>;
-    let helpers = SubAgents::new(&guard, &parts.session, helpers, &parts.settings, "Help.");
+    let helpers = SubAgents::new(&parts.session, helpers, &parts.settings, "Help.");
     guard.register(helpers.tool()).unwrap();
     Agent::new(parts).unwrap()
 }

@@ -36,7 +36,7 @@ fn notes_are_found_by_words_and_by_meaning_and_say_where_they_are_from() {
     }
     let call = |tool: &str, arguments: Value| {
         let call = ToolCall::new("", tool, arguments.to_string());
-        wait(guard.call(&session, call, Surroundings::default())).unwrap()
+        wait(session.call(call, Surroundings::default())).unwrap()
     };
     for text in ["The door is green.", "The meeting is on Monday."] {
         assert_eq!(call("memory_save", json!({ "text": text })).status, Status::Completed);

@@ -139,9 +139,9 @@ fn of_many_processes_one_runs_a_firing_and_a_killed_one_is_told() {
     assert_eq!(minutes(&taken(&after)), (51..=60).collect::<Vec<i64>>());
 }
 
-fn call(guard: &Guard, agent: &Agent, tool: &str, arguments: &Value) -> (Status, String) {
+fn call(agent: &Agent, tool: &str, arguments: &Value) -> (Status, String) {
     let call = ToolCall::new("", tool, arguments.to_string());
-    let answer = wait(guard.call(agent.session(), call, Surroundings::default())).unwrap();
+    let answer = wait(agent.session().call(call, Surroundings::default())).unwrap();
     (answer.status, answer.text)
 }
 
@@ -180,7 +180,7 @@ fn the_model_makes_lists_and_ends_tasks() {
         ("run_task", &json!({ "task": 2 }), Status::Completed, prompt),
         ("run_task", &json!({ "task": 9 }), Status::Failed, "there is no task 9"),
     ] {
-        let (found, said) = call(&guard, &agent, tool, arguments);
+        let (found, said) = call(&agent, tool, arguments);
         assert_eq!(found, status, "{tool} {arguments}: {said}");
         assert!(said.contains(text), "{tool} {arguments}: {said}");
     }
@@ -200,7 +200,7 @@ fn no_secret_of_a_prompt_is_kept() {
     scheduler.add("s", "in 20 minutes", &prompt, CatchUp::Once).unwrap();
     for tool in ["scheduler", "schedule_deferred"] {
         let arguments = json!({ "when": "in 20 minutes", "prompt": prompt });
-        assert_eq!(call(&guard, &agent, tool, &arguments).0, Status::Completed);
+        assert_eq!(call(&agent, tool, &arguments).0, Status::Completed);
     }
     let tasks = scheduler.tasks(TaskSelection::All).unwrap();
     assert_eq!(tasks.len(), 3);
@@ -226,7 +226,7 @@ fn a_firing_is_a_call_with_a_receipt_and_nobody_says_its_prompt() {
     let ids = guard.ledger().recent(Some(agent.session().id()), 1).unwrap();
     let receipt = guard.ledger().receipt(&ids[0]).unwrap().unwrap();
     assert_eq!((receipt.tool.as_str(), receipt.phase), ("run_task", Phase::Autonomous));
-    let transcript = guard.transcript(agent.session()).unwrap();
+    let transcript = agent.session().transcript().unwrap();
     let says = |role| transcript.messages.iter().any(|message| message.role == role);
     assert!(says(Role::System) && !says(Role::User));
     assert_eq!(scheduler.give_up_interrupted(0).unwrap(), 0, "it came to its end");
@@ -250,7 +250,7 @@ fn what_a_firing_calls_is_autonomous_and_so_is_what_its_helpers_call() {
     let mut agent = agent(&model, &guard, &scheduler);
     let helpers = Arc::clone(&model) as Arc<dyn Model>;
     let settings = AgentSettings::default();
-    let helpers = SubAgents::new(&guard, agent.session(), helpers, &settings, "Help.");
+    let helpers = SubAgents::new(agent.session(), helpers, &settings, "Help.");
     guard.register(helpers.tool()).unwrap();
     add(&scheduler, "in 20 minutes", CatchUp::Once);
     hand.minutes(20);

@@ -164,7 +164,7 @@ fn a_session_is_gone_on_with_as_it_is_recorded() {
         "compress_context".to_owned(),
     ));
     let session = guard.session(SessionStart { id: Some(id), ..SessionStart::default() }).unwrap();
-    let transcript = guard.transcript(&session).unwrap();
+    let transcript = session.transcript().unwrap();
     let conversation = Conversation::of(&transcript, 0, Vec::new());
     let said = |conversation: &Conversation| -> Vec<String> {
         let text = |turn: &Turn| match turn {
@@ -213,7 +213,7 @@ fn a_turn_that_is_broken_off_can_be_gone_on_with() {
     assert!(!ended || model.asked().len() == 2);
     model.then(Ok(says("What would you like to know?")));
     assert!(turn(&mut agent, "Go on.").unwrap().stands);
-    let transcript = agent.guard().transcript(agent.session()).unwrap();
+    let transcript = agent.session().transcript().unwrap();
     assert!(transcript.messages.iter().flat_map(|m| &m.outcomes).all(|outcome| !outcome.running));
     let turns = model.asked().pop().unwrap().turns;
     let count = |wanted: fn(&Turn) -> bool| turns.iter().filter(|turn| wanted(turn)).count();
@@ -267,12 +267,12 @@ fn what_the_model_has_written_runs_ahead_and_nothing_does_after_the_turn() {
     let mut agent = Agent::new(parts(&guard, &model)).unwrap();
     let turned = turn(&mut agent, "What time is it?").unwrap();
     assert!(turned.stands && turned.executions.len() == 1);
-    let counts = guard.speculation_counts(agent.session());
+    let counts = agent.session().speculation_counts();
     assert_eq!((counts.begun, counts.used, counts.wasted), (1, 1, 0));
     // The model breaks off behind a call, and nobody makes it.
     model.breaks_off(calls(&clock()));
     turn(&mut agent, "And now?").unwrap_err();
-    let counts = guard.speculation_counts(agent.session());
+    let counts = agent.session().speculation_counts();
     assert_eq!((counts.begun, counts.used, counts.wasted), (2, 1, 1));
 }
 

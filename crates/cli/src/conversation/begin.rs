@@ -99,7 +99,7 @@ pub(crate) fn begin(
     let (session, known) = session(&guard, wanted.session, &model)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     let kept = store.clone().map(|store| KeptSummaries::new(store, Arc::clone(&clock)));
-    let conversation = conversation(&guard, &session, known, kept.as_ref())?;
+    let conversation = conversation(&session, known, kept.as_ref())?;
     let embeds = own.settings().embedding_model.is_some();
     let embedder = embeds.then(|| Arc::clone(&own) as Arc<dyn Embedder>);
     let scheduler = store.as_ref().map(|store| {
@@ -110,7 +110,7 @@ pub(crate) fn begin(
     let skills = skills(&options, &settings, &guard, &mut notices)?;
     let introduction = [introduction(&guard), skills.introduction()].join("\n\n");
     let model_of_helpers = Arc::clone(&own) as Arc<dyn Model>;
-    let helpers = SubAgents::new(&guard, &session, model_of_helpers, &agent, &introduction);
+    let helpers = SubAgents::new(&session, model_of_helpers, &agent, &introduction);
     let agent = Agent::new(Parts {
         guard,
         session,
@@ -158,7 +158,7 @@ impl Begun {
         let scheduling = self.scheduler.iter().flat_map(|tasks| tasks.tools(session.id()));
         let own = remembering.chain(scheduling).chain([helpers.tool()]);
         own.into_iter().try_for_each(|tool| guard.register(tool))?;
-        for tool in skills.tools(guard, session) {
+        for tool in skills.tools(session) {
             if let Err(error) = guard.register(tool) {
                 self.notices.push(noted(&format!("left out: {error}")));
             }
@@ -225,7 +225,6 @@ fn alone(folder: &StateFolder, id: &str) -> anyhow::Result<File> {
 
 /// What was said and done in a session before, as far as it is not told in short.
 fn conversation(
-    guard: &Guard,
     session: &Session,
     known: bool,
     kept: Option<&KeptSummaries>,
@@ -237,7 +236,7 @@ fn conversation(
         Some(kept) => kept.of(session.id())?,
         None => (0, Vec::new()),
     };
-    Ok(Conversation::of(&guard.transcript(session)?, compressed, knowledge))
+    Ok(Conversation::of(&session.transcript()?, compressed, knowledge))
 }
 
 /// The skills that may be used. What is wrong with the others is said.

@@ -285,7 +285,7 @@ impl House {
     /// What the library does with the call.
     async fn made(&self, call: &ToolCall) -> &'static str {
         self.asked.0.store(false, Ordering::SeqCst);
-        let answer = self.guard.call(&self.session(), call.clone(), Surroundings::default()).await;
+        let answer = self.session().call(call.clone(), Surroundings::default()).await;
         let answer = answer.unwrap();
         match answer.status {
             Status::Completed => "allow",
@@ -324,8 +324,7 @@ impl House {
         tools: &HostTools,
     ) -> (&'static str, Option<HostedCall>) {
         let (session, around) = (self.session(), Surroundings::default());
-        let listed =
-            self.guard.before_listed(&session, call.clone(), tools, &around, Asking::Person).await;
+        let listed = session.before_listed(call.clone(), tools, &around, Asking::Person).await;
         match listed.unwrap() {
             Listed::Refused(..) => ("rejected", None),
             Listed::Judged(hosted, before) => (word(&before.judged), Some(*hosted)),
@@ -407,7 +406,7 @@ async fn differing(house: &House, call: &ToolCall) -> (&'static str, Option<Stri
         vec![("explain", with_model(explained), made), ("listed", listed, with_model(gates))];
     if let Some(hosted) = hosted {
         let (session, around) = (house.session(), Surroundings::default());
-        let before = house.guard.before(&session, &hosted, &around, Asking::Person).await;
+        let before = session.before(&hosted, &around, Asking::Person).await;
         doors.push(("before", word(&before.unwrap().judged), listed));
         doors.push(("hook", house.hooked(hosted).await, listed));
     }

@@ -58,15 +58,15 @@ impl Guard {
         requested: Requested,
     ) -> Result<Arc<Admitted>, Box<Refused>> {
         let report = {
-            let state = session.state();
-            let seen = Seen { heard: &state.heard, workspace: self.workspace() };
+            let record = session.record();
+            let seen = Seen { heard: &record.heard, workspace: self.workspace() };
             let mut report = tools.admission.admit(&call, Some(&seen));
             if requested == Requested::ByUser {
                 // Where a value comes from that the user wrote, nobody has to ask.
                 report.issues.retain(|issue| !issue.code.0.starts_with("UNGROUNDED"));
             }
             let tool = report.resolved_name.as_deref().unwrap_or(&call.tool);
-            report.issues.extend(state.fixation.before(tool, &call.arguments));
+            report.issues.extend(session.conduct().fixation.before(tool, &call.arguments));
             report
         };
         settled(&tools.catalog, call, report)

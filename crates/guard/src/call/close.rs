@@ -1,3 +1,4 @@
+use counterfoil_admission::Step;
 use counterfoil_model::{Digest, Status};
 use counterfoil_tools::{CachedResult, RecentCall, ShellOutputEnvelope, ToolEvent};
 
@@ -57,7 +58,9 @@ impl Guard {
         let went = ending_of(closed.status);
         let tool = admitted.tool();
         let arguments = &admitted.call().arguments;
-        call.nudge = session.went(&tool.name, arguments, text, went, tool.effects.writes);
+        let writes = tool.effects.writes;
+        let step = Step { tool: &tool.name, arguments, result: text, ending: went, writes };
+        call.nudge = session.went(step);
         if self.policy().settings.utility.enabled() {
             let ran = RecentCall {
                 execution_id: closed.execution_id.clone(),
@@ -68,7 +71,7 @@ impl Guard {
                 result_chars: text.chars().count(),
                 outdated: false,
             };
-            session.ran(ran, self.writes(admitted));
+            session.record().calls.ran(ran, self.writes(admitted));
         }
         Ok(call)
     }

@@ -1,8 +1,8 @@
 use crate::toolset::Toolset;
 
 /// Who performs a call. Both go through the same steps: a host enters with
-/// [`before`](crate::Guard::before) and leaves with [`after`](crate::Guard::after), or with
-/// [`track`](crate::Guard::track) where it needs no permission.
+/// [`before`](crate::Session::before) and leaves with [`after`](crate::Session::after), or with
+/// [`track`](crate::Session::track) where it needs no permission.
 #[derive(Clone, Copy)]
 pub(crate) enum Performer<'t> {
     /// The guard's executors, with these tools.

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use counterfoil_admission::{Corrections, Ending, last_rejection_text, rejection_text};
+use counterfoil_admission::{Ending, Step, last_rejection_text, rejection_text};
 use counterfoil_ledger::{Draft, Opened, Rejected};
-use counterfoil_model::{ExactValue, Status, ToolErrorCategory};
+use counterfoil_model::{Arguments, ExactValue, Status, ToolErrorCategory};
 use counterfoil_tools::Scene;
 use serde_json::{Value, json};
 
@@ -35,14 +35,17 @@ impl Guard {
         let category = classify_report(&report).unwrap_or(ToolErrorCategory::InvalidParameters);
         {
             let redact = |text: &str| self.redactor().redact(text).into_owned();
-            let rejections = &mut session.state().rejections;
-            rejections.record(scene.now, scene.model, &call.arguments, &report, &redact);
+            session.conduct().rejections.record(
+                scene.now,
+                scene.model,
+                &call.arguments,
+                &report,
+                &redact,
+            );
         }
         let text = {
             let limit = self.settings().admission.corrections;
-            let mut state = session.state();
-            let corrections = &mut state.corrections;
-            match corrections.get_or_insert(Corrections::limited_to(limit)).again() {
+            match session.conduct().corrections(limit).again() {
                 Ok(_) => rejection_text(&report),
                 Err(used_up) => last_rejection_text(&report, used_up),
             }
@@ -51,7 +54,7 @@ impl Guard {
         let feedback = ToolErrorFeedback::new(category, issues.join("; "));
         let text = format!("{text}\n\n{}", feedback.format_for_llm());
         let text = self.redactor().redact(&text).into_owned();
-        session.went(&call.tool, &call.arguments, &text, Ending::Failed, None);
+        session.went(failed(&call.tool, &call.arguments, &text, None));
         let rejected =
             Rejected { call: intent, status: Status::Refused, category, codes, answer: text };
         let said = Said { claim_source: scene.claim_source, ..Said::default() };
@@ -83,7 +86,7 @@ impl Guard {
             answer: ONLY_THINKING.to_owned(),
         };
         // Whoever does so again and again gets nowhere.
-        session.went(&call.tool, &call.arguments, ONLY_THINKING, Ending::Failed, None);
+        session.went(failed(&call.tool, &call.arguments, ONLY_THINKING, None));
         let said = Said { claim_source: scene.claim_source, ..Said::default() };
         self.reject(session, rejected, Vec::new(), said).await
     }
@@ -100,7 +103,7 @@ impl Guard {
         let answer = self.deny_admitted(session, admitted, stopped, scene, said).await?;
         let (call, tool) = (admitted.call(), admitted.tool());
         let writes = tool.effects.writes;
-        session.went(&tool.name, &call.arguments, &answer.text, Ending::Failed, writes);
+        session.went(failed(&tool.name, &call.arguments, &answer.text, writes));
         Ok(answer)
     }
 
@@ -206,6 +209,15 @@ impl Guard {
 /// What a model reads that has only thought.
 const ONLY_THINKING: &str = "Nothing was executed: the call has no arguments beside your thoughts. \
                              Make it with its arguments, or go on without it.";
+
+fn failed<'s>(
+    tool: &'s str,
+    arguments: &'s Arguments,
+    result: &'s str,
+    writes: Option<bool>,
+) -> Step<'s> {
+    Step { tool, arguments, result, ending: Ending::Failed, writes }
+}
 
 fn asked(questions: &[Question]) -> String {
     let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();

@@ -26,8 +26,8 @@ pub struct HostEnded {
     pub truncated: bool,
 }
 
-impl Guard {
-    /// Records how a call ended that a host executed: closes the receipt that [`Guard::before`]
+impl Session {
+    /// Records how a call ended that a host executed: closes the receipt that [`Session::before`]
     /// opened, maybe in another process, or writes a whole one where there is none. Gives what the
     /// model should know: that it repeats itself, and the id of the execution where the settings
     /// show it.
@@ -36,15 +36,15 @@ impl Guard {
     /// When it cannot be recorded.
     pub async fn after(
         &self,
-        session: &Session,
         hosted: &HostedCall,
         around: &Surroundings,
         ended: HostEnded,
     ) -> Result<Option<String>, CallError> {
-        let (mut recording, now) = (None, self.clock().wall());
+        let guard = self.guard();
+        let (mut recording, now) = (None, guard.clock().wall());
         if !hosted.call.id.is_empty() {
-            let open = self.left_open(session, &hosted.call.id)?;
-            recording = open.map(|opened| Recording::found(self, session, opened, now));
+            let open = guard.left_open(self, &hosted.call.id)?;
+            recording = open.map(|opened| Recording::found(guard, self, opened, now));
         }
         // A background command that goes on is open, and stays so.
         let running = ended.status == Status::Open;
@@ -52,15 +52,15 @@ impl Guard {
             Some(recording) => recording,
             None => {
                 let HostedCall { call, tool, arguments } = hosted;
-                let held = session.hold(self, around);
-                let scene = session.scene(&held, around, self.workspace(), now);
-                let mut opened = self
+                let held = self.hold(guard, around);
+                let scene = self.scene(&held, around, guard.workspace(), now);
+                let mut opened = guard
                     .intent(call, &tool.name, arguments, hosted.digest(), &scene)
                     .map_err(CallError::NoRandomness)?;
                 opened.origin = tool.origin.clone();
-                opened.permit = session.host_basis();
+                opened.permit = self.host_basis();
                 // It has run: no quota can stop it any more.
-                self.open_unasked(session, opened).await?
+                guard.open_unasked(self, opened).await?
             }
         };
         if running {
@@ -80,13 +80,36 @@ impl Guard {
             truncated: ended.truncated,
             ..Ending::default()
         };
-        let recorded = self.finish(session, recording, ending, Said::default()).await?;
-        let nudge = repetition::after(self, session, hosted, around, &recorded.closed);
-        let id = self.id_beside(&recorded.opened.execution_id);
+        let recorded = guard.finish(self, recording, ending, Said::default()).await?;
+        let nudge = repetition::after(guard, self, hosted, around, &recorded.closed);
+        let id = guard.id_beside(&recorded.opened.execution_id);
         let told: Vec<String> = nudge.into_iter().chain(id).collect();
         Ok((!told.is_empty()).then(|| told.join("\n")))
     }
 
+    /// Closes the receipt of a call that the host did not make after all, because somebody did not
+    /// let it; nothing where no receipt of it is open.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn not_made(&self, call_id: &str) -> Result<(), CallError> {
+        let guard = self.guard();
+        if call_id.is_empty() {
+            return Ok(());
+        }
+        let Some(opened) = guard.left_open(self, call_id)? else { return Ok(()) };
+        let recording = Recording::found(guard, self, opened, guard.clock().wall());
+        let ending = Ending {
+            status: Some(Status::Cancelled),
+            category: Some(ToolErrorCategory::Cancelled),
+            text: "not made: the host did not let it".to_owned(),
+            ..Ending::default()
+        };
+        guard.finish(self, recording, ending, Said::default()).await.map(drop)
+    }
+}
+
+impl Guard {
     /// The id of an execution as the model is told it of a result that the host shows itself: it can
     /// only stand beside that. `None` where the settings do not show it.
     #[must_use]
@@ -95,30 +118,11 @@ impl Guard {
         shown.then(|| format!("(execution_id: {execution_id})"))
     }
 
-    /// Closes the receipt of a call that the host did not make after all, because somebody did not
-    /// let it; nothing where no receipt of it is open.
-    ///
-    /// # Errors
-    /// When it cannot be recorded.
-    pub async fn not_made(&self, session: &Session, call_id: &str) -> Result<(), CallError> {
-        if call_id.is_empty() {
-            return Ok(());
-        }
-        let Some(opened) = self.left_open(session, call_id)? else { return Ok(()) };
-        let recording = Recording::found(self, session, opened, self.clock().wall());
-        let ending = Ending {
-            status: Some(Status::Cancelled),
-            category: Some(ToolErrorCategory::Cancelled),
-            text: "not made: the host did not let it".to_owned(),
-            ..Ending::default()
-        };
-        self.finish(session, recording, ending, Said::default()).await.map(drop)
-    }
-
     /// The call of this id whose end is not recorded. One that another process opened stands in the
     /// ledger only.
     fn left_open(&self, session: &Session, call_id: &str) -> Result<Option<Opened>, CallError> {
-        match session.handed_over(call_id) {
+        let handed_over = session.running().handed_over(call_id);
+        match handed_over {
             Some(opened) => Ok(Some(opened)),
             None => self.ledger().open_call(session.id(), call_id).map_err(CallError::Unreadable),
         }

@@ -87,6 +87,38 @@ fn not_agreed(question: Question) -> Reason {
     }
 }
 
+impl Session {
+    /// Asks every gate about a call that the host is about to execute, and opens its receipt where
+    /// none denies it. A denied one is recorded as denied.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub async fn before(
+        &self,
+        hosted: &HostedCall,
+        around: &Surroundings,
+        asking: Asking,
+    ) -> Result<Before, CallError> {
+        let guard = self.guard();
+        let HostedCall { call, tool, arguments } = hosted;
+        if let Ok(admitted) = Gates::unadmitted(call, tool, arguments.clone()) {
+            return guard.before_admitted(self, Arc::new(admitted), around, asking).await;
+        }
+        let held = self.hold(guard, around);
+        let scene = self.scene(&held, around, guard.workspace(), guard.clock().wall());
+        let mut intent = guard
+            .intent(call, &tool.name, arguments, hosted.digest(), &scene)
+            .map_err(CallError::NoRandomness)?;
+        intent.origin = tool.origin.clone();
+        let reasons = vec![not_judged(&tool.name)];
+        let stopped = Stopped::Denied(reasons.clone());
+        let said = Said { claim_source: scene.claim_source, ..Said::default() };
+        let denied = guard.deny(self, intent, stopped, said).await?;
+        let execution_id = Some(denied.execution_id);
+        Ok(Before { judged: Judged::Denied(reasons), notes: Vec::new(), execution_id })
+    }
+}
+
 impl Guard {
     /// Begins or goes on with a session whose calls a host executes. What was recorded before is
     /// read only when something asks for it, so this costs the same however long the session is.
@@ -95,40 +127,7 @@ impl Guard {
     /// When the ledger cannot be read.
     pub fn host_session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
         let id = self.session_id(&start)?;
-        let policy = self.policy();
-        let past = policy.settings.dependencies.is_enabled() || policy.settings.trust.taints();
-        let learned = (self.settings().fixation.clone(), self.settings().reads());
-        Session::hosted(id, start, learned, self.ledger(), past)
-    }
-
-    /// Asks every gate about a call that the host is about to execute, and opens its receipt where
-    /// none denies it. A denied one is recorded as denied.
-    ///
-    /// # Errors
-    /// When it cannot be recorded.
-    pub async fn before(
-        &self,
-        session: &Session,
-        hosted: &HostedCall,
-        around: &Surroundings,
-        asking: Asking,
-    ) -> Result<Before, CallError> {
-        let HostedCall { call, tool, arguments } = hosted;
-        if let Ok(admitted) = Gates::unadmitted(call, tool, arguments.clone()) {
-            return self.before_admitted(session, Arc::new(admitted), around, asking).await;
-        }
-        let held = session.hold(self, around);
-        let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
-        let mut intent = self
-            .intent(call, &tool.name, arguments, hosted.digest(), &scene)
-            .map_err(CallError::NoRandomness)?;
-        intent.origin = tool.origin.clone();
-        let reasons = vec![not_judged(&tool.name)];
-        let stopped = Stopped::Denied(reasons.clone());
-        let said = Said { claim_source: scene.claim_source, ..Said::default() };
-        let denied = self.deny(session, intent, stopped, said).await?;
-        let execution_id = Some(denied.execution_id);
-        Ok(Before { judged: Judged::Denied(reasons), notes: Vec::new(), execution_id })
+        Session::hosted(self, id, start)
     }
 
     /// The same for a call that admission let pass.

@@ -5,7 +5,6 @@ use counterfoil_model::{Catalog, Origin, Tool, ToolCall};
 
 use super::before::{Asking, Before, HostedCall};
 use crate::call::{Answer, CallError, Refused, settled};
-use crate::guard::Guard;
 use crate::session::{Session, Surroundings};
 
 /// The tools of a host, and what calls of them are held against.
@@ -63,7 +62,7 @@ impl HostedCall {
     }
 }
 
-impl Guard {
+impl Session {
     /// Holds a call that the host is about to execute against its tools, and then does what
     /// [`before`](Self::before) does. A call that does not fit is recorded as refused.
     ///
@@ -71,12 +70,12 @@ impl Guard {
     /// When it cannot be recorded.
     pub async fn before_listed(
         &self,
-        session: &Session,
         call: ToolCall,
         tools: &HostTools,
         around: &Surroundings,
         asking: Asking,
     ) -> Result<Listed, CallError> {
+        let guard = self.guard();
         let report = tools.admission.admit(&call, None);
         match settled(&tools.catalog, call, report) {
             Ok(admitted) => {
@@ -85,15 +84,15 @@ impl Guard {
                     tool: admitted.tool().clone(),
                     arguments: admitted.exact_arguments().clone(),
                 };
-                let before = self.before_admitted(session, admitted, around, asking).await?;
+                let before = guard.before_admitted(self, admitted, around, asking).await?;
                 Ok(Listed::Judged(Box::new(hosted), before))
             }
             Err(refused) => {
                 let Refused { call, report } = *refused;
-                let held = session.hold(self, around);
-                let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
+                let held = self.hold(guard, around);
+                let scene = self.scene(&held, around, guard.workspace(), guard.clock().wall());
                 let refused = Refused { call, report: report.clone() };
-                let answer = self.refuse(session, refused, &scene).await?;
+                let answer = guard.refuse(self, refused, &scene).await?;
                 Ok(Listed::Refused(Box::new(answer), report))
             }
         }

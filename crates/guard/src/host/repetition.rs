@@ -22,10 +22,11 @@ pub(super) fn before(
     let issue = if around.caller.is_some() {
         past(guard, session, around)?.0.before(tool, &arguments)
     } else {
-        if !session.past_known() {
-            session.know_past(past(guard, session, around)?.0);
+        if !session.conduct().past_known() {
+            let past = past(guard, session, around)?.0;
+            session.conduct().know_past(past);
         }
-        session.state().fixation.before(tool, &arguments)
+        session.conduct().fixation.before(tool, &arguments)
     };
     issue.map(|issue| issue.message)
 }
@@ -38,11 +39,11 @@ pub(super) fn after(
     around: &Surroundings,
     closed: &Closed,
 ) -> Option<String> {
-    if around.caller.is_some() || !session.past_known() {
+    if around.caller.is_some() || !session.conduct().past_known() {
         let (_, last) = past(guard, session, around)?;
         return last.filter(|(opened, _)| opened.call_id == hosted.call.id).and_then(|last| last.1);
     }
-    session.state().fixation.record(Step {
+    session.conduct().fixation.record(Step {
         tool: &hosted.tool.name,
         arguments: &redacted(guard, &hosted.arguments),
         result: &closed.raw_digest.to_string(),

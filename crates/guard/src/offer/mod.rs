@@ -56,6 +56,35 @@ pub struct Excluded {
     pub unlike: bool,
 }
 
+impl Session {
+    /// Which tools the model may see now. Nothing that is offered is denied for a dependency: the
+    /// gate asks the same function.
+    #[must_use]
+    pub fn offer(&self) -> Offer {
+        let guard = self.guard();
+        let held = self.hold(guard, &Surroundings::default());
+        guard.augmented(guard.all(&held, &held.tools, &guard.catalog()))
+    }
+
+    /// The tools of a host that its model may see for this request.
+    pub async fn offer_listed(&self, tools: &HostTools, query: &str) -> Offer {
+        let guard = self.guard();
+        let held = self.hold(guard, &Surroundings::default());
+        let catalog = tools.catalog();
+        let names = catalog.iter().map(|tool| tool.name.clone()).collect();
+        let offer = guard.augmented(guard.all(&held, &names, catalog));
+        guard.chosen(self, query, offer).await
+    }
+
+    /// The same for one request, where the settings let a request choose: of many tools those that
+    /// it is about. The rest is said to be [`unlike`](Excluded::unlike) it, and can be called all
+    /// the same.
+    pub async fn offer_for(&self, query: &str) -> Offer {
+        let guard = self.guard();
+        guard.chosen(self, query, self.offer()).await
+    }
+}
+
 impl Guard {
     /// Why no call of this tool would be let through, whatever is in it: by the rules of the
     /// operator. `None` where one may be. Such a tool need not be offered.
@@ -74,23 +103,6 @@ impl Guard {
         dependencies || self.settings().tool_filter.enabled || self.settings().tafc.enabled
     }
 
-    /// Which tools the model may see now. Nothing that is offered is denied for a dependency: the
-    /// gate asks the same function.
-    #[must_use]
-    pub fn offer(&self, session: &Session) -> Offer {
-        let held = session.hold(self, &Surroundings::default());
-        self.augmented(self.all(&held, &held.tools, &self.catalog()))
-    }
-
-    /// The tools of a host that its model may see for this request.
-    pub async fn offer_listed(&self, session: &Session, tools: &HostTools, query: &str) -> Offer {
-        let held = session.hold(self, &Surroundings::default());
-        let catalog = tools.catalog();
-        let names = catalog.iter().map(|tool| tool.name.clone()).collect();
-        let offer = self.augmented(self.all(&held, &names, catalog));
-        self.chosen(session, query, offer).await
-    }
-
     fn augmented(&self, mut offer: Offer) -> Offer {
         offer.excluded.sort_by(|a, b| a.tool.cmp(&b.tool));
         let tafc = &self.settings().tafc;
@@ -104,20 +116,13 @@ impl Guard {
         offer
     }
 
-    /// The same for one request, where the settings let a request choose: of many tools those that
-    /// it is about. The rest is said to be [`unlike`](Excluded::unlike) it, and can be called all
-    /// the same.
-    pub async fn offer_for(&self, session: &Session, query: &str) -> Offer {
-        self.chosen(session, query, self.offer(session)).await
-    }
-
     async fn chosen(&self, session: &Session, query: &str, mut offer: Offer) -> Offer {
         let options = &self.settings().tool_filter;
         if !options.enabled || query.trim().is_empty() {
             return offer;
         }
         let filter = self.filter_of(&offer.tools).await;
-        let referenced = session.referenced();
+        let referenced = session.record().calls.referenced().clone();
         let asked = Asked { query, referenced: &referenced, boosts: &offer.boosts };
         let result = filter.filter(options, &asked, self.embedder()).await;
         let policy = self.policy();

@@ -23,21 +23,16 @@ pub(crate) enum RanAhead {
     Cancelled,
 }
 
-impl Guard {
+impl Session {
     /// Begins this call before it is known that it is wanted, where nothing speaks against it: its
     /// tool only reads and may run ahead, no stranger is in play, no gate denies or asks, and no
     /// person or model would be asked. Its receipt is marked `speculative` and supports nothing.
-    /// [`Guard::call`] with the same arguments takes its result, and has its own receipt.
+    /// [`Session::call`] with the same arguments takes its result, and has its own receipt.
     ///
     /// Returns at once. Does nothing outside a runtime.
-    pub fn speculate(
-        &self,
-        session: &Session,
-        call: ToolCall,
-        around: &Surroundings,
-        guess: Guess,
-    ) {
-        let engine = session.speculation();
+    pub fn speculate(&self, call: ToolCall, around: &Surroundings, guess: Guess) {
+        let guard = self.guard();
+        let engine = self.speculation();
         if !engine.guesses(guess) || tokio::runtime::Handle::try_current().is_err() {
             return;
         }
@@ -45,40 +40,43 @@ impl Guard {
         if only_thought {
             return;
         }
-        let tools = self.toolset();
-        let Ok(admitted) = self.admit(session, &tools, call, around.requested) else { return };
+        let tools = guard.toolset();
+        let Ok(admitted) = guard.admit(self, &tools, call, around.requested) else { return };
         let key = key_of(&admitted);
-        let now = self.clock().monotonic();
+        let now = guard.clock().monotonic();
         let caller = around.caller.clone();
         if !engine.has_room(&key, caller.as_deref(), now) {
             return;
         }
-        let held = session.hold(self, around);
-        let wall = self.clock().wall();
-        let scene = session.scene(&held, around, self.workspace(), wall);
-        let Some(cleared) = self.may_run_ahead(&admitted, &scene) else { return };
-        let generation = session.cache().generation();
-        let (guard, session, around) = (self.clone(), session.clone(), around.clone());
-        let runs = session.clone();
+        let held = self.hold(guard, around);
+        let wall = guard.clock().wall();
+        let scene = self.scene(&held, around, guard.workspace(), wall);
+        let Some(cleared) = guard.may_run_ahead(&admitted, &scene) else { return };
+        let generation = self.cache().generation();
+        let (session, around) = (self.clone(), around.clone());
         let running = tokio::spawn(async move {
-            let scene = runs.scene(&held, &around, guard.workspace(), wall);
-            guard.run_ahead(&runs, &admitted, &cleared, &scene).await
+            let guard = session.guard();
+            let scene = session.scene(&held, &around, guard.workspace(), wall);
+            guard.run_ahead(&session, &admitted, &cleared, &scene).await
         });
         let running = Running(running);
-        session.speculation().begin(Ahead { key, caller, generation, since: now, running });
+        self.speculation().begin(Ahead { key, caller, generation, since: now, running });
     }
 
     /// Ends what still runs ahead for this caller: its turn is over.
-    pub fn end_speculation(&self, session: &Session, caller: Option<&str>) {
-        session.speculation().stop(caller, self.clock().monotonic());
+    pub fn end_speculation(&self, caller: Option<&str>) {
+        let guard = self.guard();
+        self.speculation().stop(caller, guard.clock().monotonic());
     }
 
     /// How calls of this session that ran ahead went.
     #[must_use]
-    pub fn speculation_counts(&self, session: &Session) -> SpeculationCounts {
-        session.speculation().counts()
+    pub fn speculation_counts(&self) -> SpeculationCounts {
+        self.speculation().counts()
     }
+}
 
+impl Guard {
     /// The permission, where nobody has to be asked.
     fn may_run_ahead(&self, admitted: &Arc<Admitted>, scene: &Scene<'_>) -> Option<Clearance> {
         let tool = &admitted.tool().name;
@@ -131,9 +129,9 @@ impl Guard {
         // Whoever cancels the call cancels this.
         let (handle, registration) = AbortHandle::new_pair();
         let waiting = format!("ahead of {}", admitted.call().id);
-        session.begin_cancellable(&waiting, &admitted.call().id, handle);
+        session.running().begin_cancellable(&waiting, &admitted.call().id, handle);
         let outcome = Abortable::new(running.outcome(), registration).await;
-        session.end_cancellable(&waiting);
+        session.running().end_cancellable(&waiting);
         let Ok(outcome) = outcome else { return RanAhead::Cancelled };
         // What was written meanwhile may have changed what it read.
         let result = outcome.filter(|_| cache.generation() == generation);
@@ -163,7 +161,7 @@ impl Guard {
             requested: Requested::ByModel,
             ..Surroundings::default()
         };
-        self.speculate(session, call, &around, Guess::Pattern);
+        session.speculate(call, &around, Guess::Pattern);
     }
 }
 

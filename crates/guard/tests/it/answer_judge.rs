@@ -42,9 +42,9 @@ fn said(reply: &'static str, answer: &str) -> (Verified, usize) {
     let guard = shop().answer_judge(Arc::new(live)).build().unwrap();
     let session = session(&guard, "s");
     let verified = wait(async {
-        guard.hear(&session, Role::User, "what does order #W1 cost?").await.unwrap();
-        run(&guard, &session, "get_order", r##"{"order_id":"#W1"}"##).await;
-        guard.verify(&session, answer).await.unwrap()
+        session.hear(Role::User, "what does order #W1 cost?").await.unwrap();
+        run(&session, "get_order", r##"{"order_id":"#W1"}"##).await;
+        session.verify(answer).await.unwrap()
     });
     (verified, judge.asked.load(Ordering::Relaxed))
 }

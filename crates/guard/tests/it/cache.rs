@@ -50,8 +50,8 @@ fn the_same_call_gets_the_same_result_and_a_receipt_that_says_so() {
     let guard =
         guard(&clock, GuardSettings::default()).executor(look).executor(write).build().unwrap();
     let (ours, theirs) = (session(&guard, "ours"), session(&guard, "theirs"));
-    let first = wait(run(&guard, &ours, "look", r#"{"a":1,"b":2}"#));
-    let again = wait(run(&guard, &ours, "look", r#"{"b": 2, "a": 1}"#));
+    let first = wait(run(&ours, "look", r#"{"a":1,"b":2}"#));
+    let again = wait(run(&ours, "look", r#"{"b": 2, "a": 1}"#));
     assert_eq!((first.text.as_str(), again.text.as_str()), ("run 1", "run 1"));
     assert_ne!(first.execution_id, again.execution_id);
     assert_eq!(runs.load(Ordering::SeqCst), 1);
@@ -65,21 +65,21 @@ fn the_same_call_gets_the_same_result_and_a_receipt_that_says_so() {
     assert_eq!((counts.hits, counts.misses, counts.entries), (1, 1, 1));
 
     // Other arguments, another session, a repeated attempt: all run.
-    assert_eq!(wait(run(&guard, &ours, "look", r#"{"a":2}"#)).text, "run 2");
-    assert_eq!(wait(run(&guard, &theirs, "look", r#"{"a":1,"b":2}"#)).text, "run 3");
+    assert_eq!(wait(run(&ours, "look", r#"{"a":2}"#)).text, "run 2");
+    assert_eq!(wait(run(&theirs, "look", r#"{"a":1,"b":2}"#)).text, "run 3");
     let around = Surroundings { retry_of: Some(first.execution_id), ..Surroundings::default() };
-    let repeated = wait(guard.call(&ours, call("look", r#"{"a":1,"b":2}"#), around)).unwrap();
+    let repeated = wait(ours.call(call("look", r#"{"a":1,"b":2}"#), around)).unwrap();
     assert_eq!(repeated.text, "run 4");
 
     // A write drops what may depend on it, and nothing of other sessions.
-    wait(run(&guard, &ours, "save", "{}"));
-    assert_eq!(wait(run(&guard, &ours, "look", r#"{"a":2}"#)).text, "run 5");
-    assert_eq!(wait(run(&guard, &theirs, "look", r#"{"a":1,"b":2}"#)).text, "run 3");
+    wait(run(&ours, "save", "{}"));
+    assert_eq!(wait(run(&ours, "look", r#"{"a":2}"#)).text, "run 5");
+    assert_eq!(wait(run(&theirs, "look", r#"{"a":1,"b":2}"#)).text, "run 3");
 
     // `clear` also sets the counters back.
-    wait(guard.clear(&ours)).unwrap();
+    wait(ours.clear()).unwrap();
     assert_eq!(ours.cache().counts(), counterfoil_guard::CacheCounts::default());
-    assert_eq!(wait(run(&guard, &ours, "look", r#"{"a":2}"#)).text, "run 6");
+    assert_eq!(wait(run(&ours, "look", r#"{"a":2}"#)).text, "run 6");
 }
 
 /// INVARIANT: what claims may take from a hit is as old as the execution behind it.
@@ -89,16 +89,16 @@ fn a_cached_result_is_as_old_as_its_execution() {
     let (look, _) = counting("look", reads(), Origin::Builtin);
     let guard = guard(&clock, GuardSettings::default()).executor(look).build().unwrap();
     let session = session(&guard, "s");
-    wait(run(&guard, &session, "look", "{}"));
+    wait(run(&session, "look", "{}"));
     clock.pass(Duration::from_secs(200));
-    let again = wait(run(&guard, &session, "look", "{}"));
+    let again = wait(run(&session, "look", "{}"));
     for (window, fault) in [(300, None), (100, Some(CitationFault::ExecutionExpired))] {
         let window = Some(Duration::from_secs(window));
-        let cited = guard.cited(&session, &again.execution_id, "look", window).unwrap();
+        let cited = session.cited(&again.execution_id, "look", window).unwrap();
         assert_eq!(cited.err().map(|fault| fault.reason), fault);
     }
     clock.pass(Duration::from_secs(100));
-    let expired = wait(run(&guard, &session, "look", "{}"));
+    let expired = wait(run(&session, "look", "{}"));
     assert_eq!(expired.text, "run 2");
 }
 
@@ -132,9 +132,9 @@ fn only_what_declares_that_it_reads_is_cached_and_mcp_never() {
         let guard = guard(&clock, GuardSettings::default()).executor(executor).build().unwrap();
         let session = session(&guard, "s");
         // As a command it harms nobody: it is what `bash` would have to be called with.
-        let first = wait(run(&guard, &session, name, r#"{"command":"ls"}"#));
+        let first = wait(run(&session, name, r#"{"command":"ls"}"#));
         assert_eq!(first.status, Status::Completed, "{name}: {}", first.text);
-        wait(run(&guard, &session, name, r#"{"command":"ls"}"#));
+        wait(run(&session, name, r#"{"command":"ls"}"#));
         assert_eq!(runs.load(Ordering::SeqCst), if expected { 1 } else { 2 }, "{name}");
     }
 }
@@ -150,8 +150,8 @@ fn failures_are_not_cached_and_a_cache_that_is_off_keeps_nothing() {
         let settings = GuardSettings { result_cache: cache.resolve(), ..GuardSettings::default() };
         let guard = guard(&clock, settings).executor(look).build().unwrap();
         let session = session(&guard, "s");
-        wait(run(&guard, &session, "look", arguments));
-        wait(run(&guard, &session, "look", arguments));
+        wait(run(&session, "look", arguments));
+        wait(run(&session, "look", arguments));
         assert_eq!(runs.load(Ordering::SeqCst), expected, "{enabled} {arguments}");
     }
 }

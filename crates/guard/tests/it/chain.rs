@@ -23,7 +23,7 @@ use crate::server::Server;
 fn check(tool: &str, arguments: &str, status: Status, category: Option<ToolErrorCategory>) {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
-    let answer = wait(run(&guard, &session, tool, arguments));
+    let answer = wait(run(&session, tool, arguments));
     assert_eq!((answer.status, answer.category), (status, category), "{}", answer.text);
     let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
     assert_eq!((receipt.status, receipt.category), (status, category));
@@ -47,9 +47,9 @@ fn every_call_has_a_receipt() {
 fn a_tool_that_breaks_off_takes_nothing_with_it() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
-    let answer = wait(run(&guard, &session, "break_off", "{}"));
+    let answer = wait(run(&session, "break_off", "{}"));
     assert!(answer.text.contains("the tool broke off: oh no"), "{}", answer.text);
-    let again = wait(run(&guard, &session, "get_order", r##"{"order_id":"#W1"}"##));
+    let again = wait(run(&session, "get_order", r##"{"order_id":"#W1"}"##));
     assert_eq!(again.status, Status::Completed);
 }
 
@@ -61,7 +61,7 @@ fn a_call_that_is_given_up_leaves_a_cancelled_receipt() {
     let guard = shop().executor(endless).build().unwrap();
     let session = session(&guard, "s");
     wait(async {
-        let running = guard.call(&session, call("wait", "{}"), Surroundings::default());
+        let running = session.call(call("wait", "{}"), Surroundings::default());
         let given_up = tokio::time::timeout(Duration::from_millis(20), running).await;
         assert!(given_up.is_err());
     });
@@ -89,7 +89,7 @@ fn a_call_that_is_given_up_while_its_intent_is_written_is_cancelled_too() {
     let session = session(&guard, "s");
     wait(async {
         let arguments = r##"{"order_id":"#W1"}"##;
-        let opening = guard.call(&session, call("get_order", arguments), Surroundings::default());
+        let opening = session.call(call("get_order", arguments), Surroundings::default());
         // Polled once, so that the write is under way, and dropped.
         let mut opening = Box::pin(opening);
         std::future::poll_fn(|context| {
@@ -98,7 +98,7 @@ fn a_call_that_is_given_up_while_its_intent_is_written_is_cancelled_too() {
         })
         .await;
         drop(opening);
-        guard.end(&session).await.unwrap();
+        session.end().await.unwrap();
     });
     let events = guard.ledger().events("s").unwrap();
     let kinds: Vec<_> = events.iter().map(|event| event.draft.name()).collect();
@@ -114,7 +114,7 @@ fn a_tool_that_never_returns_is_given_up() {
         GuardSettings { longest_call: Duration::from_millis(20), ..GuardSettings::default() };
     let guard = shop().executor(endless).settings(settings).build().unwrap();
     let session = session(&guard, "s");
-    let answer = wait(run(&guard, &session, "wait", "{}"));
+    let answer = wait(run(&session, "wait", "{}"));
     assert_eq!(answer.status, Status::Timeout);
     assert_eq!(answer.category, Some(ToolErrorCategory::Timeout));
 }
@@ -145,7 +145,7 @@ fn what_may_help_is_tried_again_and_counted_in_the_receipt() {
         let guard =
             shop().executor(flaky(&ran, failures, idempotent)).settings(settings).build().unwrap();
         let session = session(&guard, "s");
-        let answer = wait(run(&guard, &session, "flaky", "{}"));
+        let answer = wait(run(&session, "flaky", "{}"));
         assert_eq!((answer.status, ran.load(Ordering::SeqCst)), (status, runs));
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         assert_eq!(receipt.attempts, u32::try_from(runs).unwrap());
@@ -159,10 +159,9 @@ fn a_batch_cannot_overshoot_the_quota() {
     let session = session(&guard, "s");
     let answers = wait(async {
         let calls = (0..20).map(|n| {
-            let (guard, session) = (guard.clone(), session.clone());
+            let session = session.clone();
             tokio::spawn(async move {
-                run(&guard, &session, "get_order", &format!("{{\"order_id\":\"#W{}\"}}", 100 + n))
-                    .await
+                run(&session, "get_order", &format!("{{\"order_id\":\"#W{}\"}}", 100 + n)).await
             })
         });
         let mut answers = Vec::new();
@@ -214,7 +213,7 @@ fn who_agreed_stands_in_the_receipt() {
         }
         let guard = builder.build().unwrap();
         let session = session(&guard, "s");
-        let answer = wait(run(&guard, &session, "cancel_order", r##"{"order_id":"#W1"}"##));
+        let answer = wait(run(&session, "cancel_order", r##"{"order_id":"#W1"}"##));
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         assert_eq!((answer.status, receipt.permit), (status, permit));
         if approver.is_none() {
@@ -235,9 +234,7 @@ fn an_approval_holds_for_one_call_with_these_arguments_once() {
         .build()
         .unwrap();
     let session = session(&guard, "s");
-    let ask = |id: &str| {
-        wait(run(&guard, &session, "cancel_order", &format!("{{\"order_id\":\"{id}\"}}")))
-    };
+    let ask = |id: &str| wait(run(&session, "cancel_order", &format!("{{\"order_id\":\"{id}\"}}")));
     let question = ask("#W1").questions.remove(0);
     guard.approvals().grant("s", &question, Approval::by("maria"));
     assert_eq!(ask("#W2").status, Status::Denied, "other arguments");
@@ -259,7 +256,7 @@ fn an_approval_that_was_given_ahead_stands_in_the_ledger() {
     };
     let ask = |guard: &Guard, session: &str, id: &str| {
         let session = self::session(guard, session);
-        wait(run(guard, &session, "cancel_order", &format!("{{\"order_id\":\"{id}\"}}")))
+        wait(run(&session, "cancel_order", &format!("{{\"order_id\":\"{id}\"}}")))
     };
     let first = ask(&guard(), "s", "#W1");
     assert_eq!(first.status, Status::Denied);
@@ -292,7 +289,7 @@ fn an_approval_that_was_given_ahead_stands_in_the_ledger() {
 fn a_refusal_stands_until_somebody_agrees() {
     let guard = Guard::builder().executor(cancel().asking("it cannot be undone")).build().unwrap();
     let session = self::session(&guard, "s");
-    let ask = || wait(run(&guard, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
+    let ask = || wait(run(&session, "cancel_order", "{\"order_id\":\"#W1\"}"));
     let first = ask();
     let receipt = guard.ledger().receipt(&first.execution_id).unwrap().unwrap();
     assert!(receipt.waits_for_approval());
@@ -316,7 +313,7 @@ fn a_refusal_stands_until_somebody_agrees() {
     let receipt = guard.ledger().receipt(&refused.execution_id).unwrap().unwrap();
     assert_eq!(receipt.codes, ["approval_declined"]);
     assert!(!receipt.waits_for_approval());
-    let other = wait(run(&guard, &session, "cancel_order", "{\"order_id\":\"#W2\"}"));
+    let other = wait(run(&session, "cancel_order", "{\"order_id\":\"#W2\"}"));
     assert!(!other.text.contains(told), "other arguments are another call");
     approve(Approval::by("bob"));
     assert_eq!(ask().status, Status::Completed);
@@ -353,7 +350,7 @@ fn shared() -> Option<Server> {
 
 fn decided_on_once(first: &Guard, second: &Guard) {
     let session = self::session(first, "s");
-    let ask = || wait(run(first, &session, "cancel_order", "{\"order_id\":\"#W1\"}"));
+    let ask = || wait(run(&session, "cancel_order", "{\"order_id\":\"#W1\"}"));
     let denied = ask();
     let receipt = second.ledger().receipt(&denied.execution_id).unwrap().unwrap();
     let agree = || PersonsDecision::Agree(Approval::by("ada"));
@@ -370,7 +367,7 @@ fn decided_on_once(first: &Guard, second: &Guard) {
     let seen = second.ledger().events("s").unwrap().last().unwrap().session_seq;
     assert_eq!(wait(second.decide(&receipt, refuse(), seen)), Ok(()));
     assert!(ask().text.contains("bob did not agree"));
-    let other = wait(run(first, &session, "cancel_order", "{\"order_id\":\"#W2\"}"));
+    let other = wait(run(&session, "cancel_order", "{\"order_id\":\"#W2\"}"));
     let other = second.ledger().receipt(&other.execution_id).unwrap().unwrap();
     assert_eq!(wait(second.decide(&other, agree(), other.seq)), Ok(()));
 }
@@ -388,7 +385,7 @@ fn a_program_reads_the_result_as_it_is_recorded() {
     let session = session(&guard, "s");
     let read = |verbatim: bool| {
         let around = Surroundings { verbatim, ..Surroundings::default() };
-        wait(guard.call(&session, call("log", "{}"), around)).unwrap()
+        wait(session.call(call("log", "{}"), around)).unwrap()
     };
     let (program, model) = (read(true), read(false));
     assert!(program.text == long && !program.truncated);
@@ -415,7 +412,7 @@ fn receipt_and_audit_log_agree_on_what_was_cut() {
         let state = StateFolder::at(folder.path());
         let guard = shop().state(state.clone()).executor(log).build().unwrap();
         let session = session(&guard, "s");
-        let answer = wait(run(&guard, &session, "log", "{}"));
+        let answer = wait(run(&session, "log", "{}"));
         let receipt = answer.receipt(&guard).unwrap().unwrap();
         assert_eq!((receipt.truncated, receipt.kept_whole), expected);
         let mut audited = Vec::new();
@@ -426,7 +423,7 @@ fn receipt_and_audit_log_agree_on_what_was_cut() {
         });
         read.unwrap();
         assert_eq!(audited, [receipt.truncated]);
-        let transcript = guard.transcript(&session).unwrap();
+        let transcript = session.transcript().unwrap();
         let mut outcomes = transcript.messages.iter().flat_map(|message| &message.outcomes);
         let partial = receipt.truncated && !receipt.kept_whole;
         assert_eq!(outcomes.next().map(|outcome| outcome.truncated), Some(partial));
@@ -438,12 +435,12 @@ fn hidden_thinking_is_stripped_at_admission_and_recorded_nowhere() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
     let arguments = r##"{"_tafc_think":"the boss is wrong","order_id":"#W1"}"##;
-    let answer = wait(run(&guard, &session, "get_order", arguments));
+    let answer = wait(run(&session, "get_order", arguments));
     assert_eq!(answer.status, Status::Completed);
     let refused = r##"{"_tafc_think":"the boss is wrong","order":"#W1"}"##;
-    assert_eq!(wait(run(&guard, &session, "get_order", refused)).status, Status::Refused);
+    assert_eq!(wait(run(&session, "get_order", refused)).status, Status::Refused);
     let loud = r##"{"_TAFC_THINK":"the boss is wrong","order_id":"#W1"}"##;
-    assert_eq!(wait(run(&guard, &session, "get_order", loud)).status, Status::Completed);
+    assert_eq!(wait(run(&session, "get_order", loud)).status, Status::Completed);
     let events = guard.ledger().events("s").unwrap();
     let all = serde_json::to_string(&events).unwrap();
     assert!(!all.contains("boss") && !all.to_lowercase().contains("_tafc_think"), "{all}");
@@ -461,10 +458,10 @@ fn secrets_are_redacted_before_anything_is_stored() {
     let guard = shop().executor(leaky).build().unwrap();
     let session = session(&guard, "s");
     let arguments = json!({ "token": secret }).to_string();
-    let answer = wait(run(&guard, &session, "leak", &arguments));
-    wait(guard.verify(&session, &format!("The key is {secret}."))).unwrap();
+    let answer = wait(run(&session, "leak", &arguments));
+    wait(session.verify(&format!("The key is {secret}."))).unwrap();
     let mut all = serde_json::to_string(&guard.ledger().events("s").unwrap()).unwrap();
-    all += &guard.transcript(&session).map(|t| format!("{t:?}")).unwrap();
+    all += &session.transcript().map(|t| format!("{t:?}")).unwrap();
     all += &format!("{answer:?}");
     assert!(!all.contains(&secret), "{all}");
     assert!(all.contains("kept"));
@@ -489,7 +486,7 @@ fn the_id_is_shown_where_the_surface_wants_it() {
         let settings = GuardSettings { show_id, ..GuardSettings::default() };
         let guard = shop().settings(settings).build().unwrap();
         let session = session(&guard, "s");
-        let answer = wait(run(&guard, &session, "cancel_order", r##"{"order_id":"#W1"}"##));
+        let answer = wait(run(&session, "cancel_order", r##"{"order_id":"#W1"}"##));
         assert_eq!(answer.text.replace(&answer.execution_id, "ID"), expected);
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         let result = guard.ledger().result(&receipt.recorded_digest.unwrap()).unwrap().unwrap();
@@ -502,7 +499,7 @@ fn hosts_that_execute_tools_themselves_get_receipts_too() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
     let arguments = json!({ "host": "example.org" }).into();
-    let track = || guard.track(&session, "ping", &arguments, Surroundings::default());
+    let track = || session.track("ping", &arguments, Surroundings::default());
     let (completed, failed, dropped) = wait(async {
         let completed = track().await.unwrap().complete(json!({ "up": true })).await.unwrap();
         let failing = track().await.unwrap();
@@ -525,14 +522,14 @@ fn a_cited_execution_stands_or_there_is_one_reason() {
     let (ours, other) = (session(&guard, "ours"), session(&guard, "other"));
     let (good, bad, foreign) = wait(async {
         (
-            run(&guard, &ours, "get_order", r##"{"order_id":"#W1"}"##).await.execution_id,
-            run(&guard, &ours, "get_order", r##"{"order_id":"#W9"}"##).await.execution_id,
-            run(&guard, &other, "get_order", r##"{"order_id":"#W1"}"##).await.execution_id,
+            run(&ours, "get_order", r##"{"order_id":"#W1"}"##).await.execution_id,
+            run(&ours, "get_order", r##"{"order_id":"#W9"}"##).await.execution_id,
+            run(&other, "get_order", r##"{"order_id":"#W1"}"##).await.execution_id,
         )
     });
     let window = Some(Duration::from_secs(300));
     let cited = |id: &str, tool: &str| {
-        guard.cited(&ours, id, tool, window).unwrap().map(|_| ()).map_err(|not| not.reason)
+        ours.cited(id, tool, window).unwrap().map(|_| ()).map_err(|not| not.reason)
     };
     use CitationFault::{
         ExecutionExpired, ExecutionIdNotFound, ExecutionIncomplete, MalformedId, ToolNameMismatch,
@@ -548,7 +545,7 @@ fn a_cited_execution_stands_or_there_is_one_reason() {
     clock.set_wall(NOW - 1_000_000);
     assert_eq!(cited(&good, "get_order"), Err(ExecutionExpired));
     clock.pass(Duration::from_secs(0));
-    assert!(guard.cited(&ours, &good, "get_order", None).unwrap().is_ok());
+    assert!(ours.cited(&good, "get_order", None).unwrap().is_ok());
 }
 
 #[test]
@@ -567,8 +564,7 @@ fn trust_of_a_turn_is_never_more_than_the_sessions() {
     ] {
         let around = Surroundings { trust: asked, ..Surroundings::default() };
         let answer =
-            wait(guard.call(&session, call("get_order", r##"{"order_id":"#W1"}"##), around))
-                .unwrap();
+            wait(session.call(call("get_order", r##"{"order_id":"#W1"}"##), around)).unwrap();
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         assert_eq!(receipt.trust, recorded);
     }
@@ -580,15 +576,15 @@ fn trust_of_a_turn_is_never_more_than_the_sessions() {
 fn corrections_of_a_turn_are_bounded() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
-    let wrong = || wait(run(&guard, &session, "get_order", r#"{"order_id": 7}"#)).text;
+    let wrong = || wait(run(&session, "get_order", r#"{"order_id": 7}"#)).text;
     let stops = |text: &str| text.contains("make no further call of this kind");
     for _ in 0..3 {
         assert!(!stops(&wrong()));
     }
     assert!(stops(&wrong()));
-    wait(guard.hear(&session, Role::User, "go on")).unwrap();
+    wait(session.hear(Role::User, "go on")).unwrap();
     assert!(!stops(&wrong()));
-    wait(run(&guard, &session, "get_order", r##"{"order_id": "#W1"}"##));
+    wait(run(&session, "get_order", r##"{"order_id": "#W1"}"##));
     for _ in 0..3 {
         assert!(!stops(&wrong()));
     }

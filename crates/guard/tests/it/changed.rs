@@ -54,7 +54,7 @@ fn what_a_person_writes_runs_where_it_fits_and_no_gate_denies() {
             .build()
             .unwrap();
         let session = session(&guard, "s");
-        let answer = wait(run(&guard, &session, "cancel_order", WRITTEN));
+        let answer = wait(run(&session, "cancel_order", WRITTEN));
         assert_eq!(answer.status, status, "{}", answer.text);
         let told = says.1.lock().unwrap();
         assert_eq!(told.len(), asked);

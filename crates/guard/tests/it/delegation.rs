@@ -94,11 +94,10 @@ fn a_running_guard_takes_an_executor_up_and_asks_it() {
             arguments: Arguments::raw("{}"),
             line: 0,
         };
-        wait(guard.call(&session, call, Surroundings::default())).unwrap()
+        wait(session.call(call, Surroundings::default())).unwrap()
     };
-    let offered = || -> Vec<String> {
-        guard.offer(&session).tools.into_iter().map(|tool| tool.name).collect()
-    };
+    let offered =
+        || -> Vec<String> { session.offer().tools.into_iter().map(|tool| tool.name).collect() };
     assert_eq!(called("close").status, Status::Refused);
     let late = Recording::new(ExecutorKind::Mcp, "github", &["close"]);
     let log = Arc::clone(&late.log);
@@ -112,7 +111,7 @@ fn a_running_guard_takes_an_executor_up_and_asks_it() {
     assert!(log.lock().unwrap().iter().all(|line| !line.contains("execute")));
     assert_eq!(called("look").status, Status::Completed);
     // The session's record says which tools there were.
-    let transcript = guard.transcript(&session).unwrap();
+    let transcript = session.transcript().unwrap();
     assert!(transcript.catalog.get("close").is_some());
     let twice = Recording::new(ExecutorKind::Mcp, "other", &["look"]);
     assert!(matches!(guard.register(twice), Err(RegisterError::TwoOwners(_))));

@@ -134,8 +134,8 @@ pub(crate) fn call(tool: &str, arguments: &str) -> ToolCall {
 }
 
 /// Calls with nothing particular about it.
-pub(crate) async fn run(guard: &Guard, session: &Session, tool: &str, arguments: &str) -> Answer {
-    guard.call(session, call(tool, arguments), Surroundings::default()).await.unwrap()
+pub(crate) async fn run(session: &Session, tool: &str, arguments: &str) -> Answer {
+    session.call(call(tool, arguments), Surroundings::default()).await.unwrap()
 }
 
 /// Lets a future run to its end.

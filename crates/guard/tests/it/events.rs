@@ -21,12 +21,12 @@ fn every_call_is_told_to_whoever_listens() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
     // Nobody listens yet.
-    wait(run(&guard, &session, "get_order", r##"{"order_id":"#W1"}"##));
+    wait(run(&session, "get_order", r##"{"order_id":"#W1"}"##));
     let mut events = guard.events();
     let answers = ["get_order", "cancel_order", "no_such_tool"].map(|tool| {
         let call = ToolCall { id: "c7".to_owned(), ..call(tool, r##"{"order_id":"#W2"}"##) };
         let around = Surroundings { caller: Some("helper".to_owned()), ..Surroundings::default() };
-        wait(guard.call(&session, call, around)).unwrap()
+        wait(session.call(call, around)).unwrap()
     });
     let told: Vec<Value> =
         told(&mut events).iter().map(|event| serde_json::to_value(event).unwrap()).collect();
@@ -66,7 +66,7 @@ fn what_a_command_prints_is_told_while_it_runs() {
     let token = concat!("ghp_Zx8Qw2Er5Ty7", "Ui9Op1As3Df6Gh4Jk0Lz2Xc");
     let command = format!("echo one; sleep 0.05; printf 'key {token}\\nend'; echo bad >&2");
     let arguments = json!({ "command": command }).to_string();
-    let answer = wait(run(&guard, &session, "shell", &arguments));
+    let answer = wait(run(&session, "shell", &arguments));
     assert_eq!(answer.status, Status::Completed, "{}", answer.text);
     let mut printed = [String::new(), String::new()];
     for event in told(&mut events) {
@@ -85,7 +85,7 @@ fn a_call_that_is_given_up_is_told_as_cancelled() {
     let session = session(&guard, "s");
     let mut events = guard.events();
     wait(async {
-        let running = guard.call(&session, call("wait", "{}"), Surroundings::default());
+        let running = session.call(call("wait", "{}"), Surroundings::default());
         assert!(tokio::time::timeout(Duration::from_millis(20), running).await.is_err());
     });
     let told: Vec<ToolEvent> = told(&mut events).into_iter().map(|event| event.what).collect();
@@ -114,15 +114,15 @@ fn a_call_is_cancelled_by_its_id() {
     let (ours, others) = (session(&guard, "s"), session(&guard, "t"));
     let waiting = |id: &str| ToolCall { id: id.to_owned(), ..call("wait", "{}") };
     wait(async {
-        let first = guard.call(&ours, waiting("c1"), Surroundings::default());
-        let second = guard.call(&ours, waiting("c2"), Surroundings::default());
-        let third = guard.call(&others, waiting("c1"), Surroundings::default());
+        let first = ours.call(waiting("c1"), Surroundings::default());
+        let second = ours.call(waiting("c2"), Surroundings::default());
+        let third = others.call(waiting("c1"), Surroundings::default());
         let cancel = async {
             tokio::time::sleep(Duration::from_millis(20)).await;
-            assert_eq!([guard.cancel(&ours, "c3"), guard.cancel(&ours, "")], [0, 0]);
-            assert_eq!(guard.cancel(&ours, "c1"), 1);
+            assert_eq!([ours.cancel("c3"), ours.cancel("")], [0, 0]);
+            assert_eq!(ours.cancel("c1"), 1);
             tokio::time::sleep(Duration::from_millis(20)).await;
-            assert_eq!(guard.cancel(&ours, "c1"), 0, "it has ended");
+            assert_eq!(ours.cancel("c1"), 0, "it has ended");
         };
         tokio::pin!(first, second, third);
         let (answer, ()) = tokio::join!(first, async {
@@ -146,7 +146,7 @@ fn a_listener_that_does_not_keep_up_misses_the_oldest() {
     let session = session(&guard, "s");
     let mut events = guard.events();
     for n in 0..600 {
-        wait(run(&guard, &session, "get_order", &format!(r##"{{"order_id":"#W1{n}"}}"##)));
+        wait(run(&session, "get_order", &format!(r##"{{"order_id":"#W1{n}"}}"##)));
     }
     let missed = events.try_recv().unwrap_err();
     assert!(missed.to_string().contains("176"), "{missed}");

@@ -67,10 +67,10 @@ fn a_result_that_cannot_be_audited_does_not_leave() {
         settings.audit.on_failure = on_failure;
         let (guard, runs) = kept(&folder, settings);
         let session = session(&guard, "s");
-        assert_eq!(wait(run(&guard, &session, "touch", "{}")).status, Status::Completed);
+        assert_eq!(wait(run(&session, "touch", "{}")).status, Status::Completed);
         // Somebody cuts the log.
         std::fs::write(StateFolder::at(folder.path()).audit(), "").unwrap();
-        let answer = wait(guard.call(&session, call("touch", "{}"), Surroundings::default()));
+        let answer = wait(session.call(call("touch", "{}"), Surroundings::default()));
         match (answer, leaves) {
             (Ok(answer), true) => assert_eq!(answer.text, "touched"),
             (Err(CallError::NotAudited(error)), false) => {
@@ -106,11 +106,11 @@ fn a_call_whose_intent_cannot_be_recorded_does_not_run() {
         settings.ledger.durability = Durability::Os;
         let (guard, runs) = kept(&folder, settings);
         let session = session(&guard, "s");
-        assert_eq!(wait(run(&guard, &session, "touch", "{}")).status, Status::Completed);
+        assert_eq!(wait(run(&session, "touch", "{}")).status, Status::Completed);
         let ledger = StateFolder::at(folder.path()).ledger();
         spoil(&folder.path().join(format!("{}{file}", ledger.file_name().unwrap().display())));
         for _ in 0..2 {
-            let answer = wait(guard.call(&session, call("touch", "{}"), Surroundings::default()));
+            let answer = wait(session.call(call("touch", "{}"), Surroundings::default()));
             assert!(matches!(answer, Err(CallError::NotRecorded(_))), "{file}: {answer:?}");
             assert_eq!(runs.load(Ordering::SeqCst), 1);
         }

@@ -303,7 +303,7 @@ fn the_record_is_whole_and_what_was_shown_has_its_digest() {
     std::fs::write(&path, script).unwrap();
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let arguments = json!({ "command": "./cargo build" }).to_string();
-    let answer = wait(run(&guard, &session, "shell", &arguments));
+    let answer = wait(run(&session, "shell", &arguments));
     assert_eq!(answer.filtered, Some(FilterConfidence::Partial));
     assert!(answer.text.starts_with("error: it is broken\npassword=[REDACTED:"), "{}", answer.text);
     assert!(answer.text.contains("[9 of 12 lines left out: "), "{}", answer.text);

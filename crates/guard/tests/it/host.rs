@@ -20,15 +20,15 @@ fn hosted(id: &str, tool: &str, arguments: &Value) -> HostedCall {
 }
 
 /// Whether the call may run; then it ends so. With what the model is told after it.
-fn ran(guard: &Guard, session: &Session, call: &HostedCall, status: Status) -> Option<Vec<String>> {
+fn ran(session: &Session, call: &HostedCall, status: Status) -> Option<Vec<String>> {
     let around = Surroundings::default();
-    let before = wait(guard.before(session, call, &around, Asking::Nobody)).unwrap();
+    let before = wait(session.before(call, &around, Asking::Nobody)).unwrap();
     if !matches!(before.judged, Judged::Allowed { .. }) {
         return None;
     }
     let result = Value::from("it is so");
     let ended = HostEnded { status, category: None, result, exit_code: None, truncated: false };
-    let after = wait(guard.after(session, call, &around, ended)).unwrap();
+    let after = wait(session.after(call, &around, ended)).unwrap();
     Some(before.notes.into_iter().chain(after).collect())
 }
 
@@ -45,12 +45,12 @@ fn a_lean_session_knows_what_completed_and_reads_the_rest() {
     let session = guard.host_session(SessionStart::default()).unwrap();
     session.keep_lean();
     let (order, pay) = (hosted("1", "order", &json!({})), hosted("2", "pay", &json!({})));
-    assert_eq!(ran(&guard, &session, &pay, Status::Completed), None);
-    assert!(ran(&guard, &session, &order, Status::Failed).is_some());
-    assert_eq!(ran(&guard, &session, &pay, Status::Completed), None);
-    assert!(ran(&guard, &session, &order, Status::Completed).is_some());
-    assert!(ran(&guard, &session, &pay, Status::Completed).is_some());
-    let transcript = guard.transcript(&session).unwrap();
+    assert_eq!(ran(&session, &pay, Status::Completed), None);
+    assert!(ran(&session, &order, Status::Failed).is_some());
+    assert_eq!(ran(&session, &pay, Status::Completed), None);
+    assert!(ran(&session, &order, Status::Completed).is_some());
+    assert!(ran(&session, &pay, Status::Completed).is_some());
+    let transcript = session.transcript().unwrap();
     let calls: Vec<&str> = transcript
         .messages
         .iter()
@@ -72,7 +72,7 @@ fn repetition_is_noticed_as_if_every_event_were_a_process_of_its_own() {
         let call = |at: usize| {
             let session = if lasting { one.clone() } else { begin() };
             let call = hosted(&at.to_string(), "look", &json!({ "at": "a" }));
-            let told = ran(&guard, &session, &call, Status::Failed).unwrap();
+            let told = ran(&session, &call, Status::Failed).unwrap();
             // Ids differ from run to run.
             told.into_iter().map(|text| text.replace(char::is_numeric, "")).collect()
         };
@@ -115,7 +115,7 @@ fn a_host_that_knows_its_tools_has_calls_held_against_them() {
     for (number, (tool, arguments, expected)) in cases.iter().enumerate() {
         let call = hosted(&format!("call_{number}"), tool, arguments).call;
         let around = Surroundings::default();
-        let listed = guard.before_listed(&session, call, &tools, &around, Asking::Nobody);
+        let listed = session.before_listed(call, &tools, &around, Asking::Nobody);
         match (wait(listed).unwrap(), expected) {
             (Listed::Judged(hosted, before), Ok((tool, arguments))) => {
                 assert_eq!((&*hosted.tool.name, hosted.arguments.value()), (*tool, arguments));

@@ -17,15 +17,15 @@ fn settings(options: &str) -> GuardSettings {
     options.resolve().unwrap()
 }
 
-fn cancel(guard: &Guard, session: &Session) -> Answer {
-    wait(run(guard, session, "cancel_order", r##"{"order_id":"#W1"}"##))
+fn cancel(session: &Session) -> Answer {
+    wait(run(session, "cancel_order", r##"{"order_id":"#W1"}"##))
 }
 
 #[test]
 fn rules_are_replaced_while_a_guard_runs() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
-    assert_eq!(cancel(&guard, &session).status, Status::Completed);
+    assert_eq!(cancel(&session).status, Status::Completed);
     let denied = r#"{"permissions":{"rules":[{"tool":"cancel_order","action":"deny"}]}}"#;
     for (options, codes) in [
         (denied, "permission_denied"),
@@ -36,7 +36,7 @@ fn rules_are_replaced_while_a_guard_runs() {
         ),
     ] {
         guard.reload(settings(options));
-        let answer = cancel(&guard, &session);
+        let answer = cancel(&session);
         assert_eq!(
             (answer.status, answer.codes.as_slice()),
             (Status::Denied, &[codes.to_owned()][..])
@@ -44,12 +44,12 @@ fn rules_are_replaced_while_a_guard_runs() {
     }
     guard.reload(settings(denied));
     assert!(guard.never_runs("cancel_order").is_some());
-    let offered = guard.offer(&session);
+    let offered = session.offer();
     assert!(!offered.tools.iter().any(|tool| tool.name == "cancel_order"));
     guard.reload(GuardSettings::default());
     // What was repeated is another matter.
-    wait(guard.clear(&session)).unwrap();
-    assert_eq!(cancel(&guard, &session).status, Status::Completed);
+    wait(session.clear()).unwrap();
+    assert_eq!(cancel(&session).status, Status::Completed);
 }
 
 /// Whoever could write the file while a guard runs could otherwise take back what narrows it.
@@ -65,7 +65,7 @@ fn an_authorization_is_fixed_when_a_guard_is_made() {
         let guard = shop().settings(settings(at_first)).build().unwrap();
         let session = session(&guard, "s");
         guard.reload(settings(then));
-        assert_eq!(cancel(&guard, &session).status, status, "{at_first} then {then}");
+        assert_eq!(cancel(&session).status, status, "{at_first} then {then}");
         assert_eq!(guard.never_runs("cancel_order").is_some(), status == Status::Denied);
     }
 }
@@ -97,30 +97,26 @@ fn content_from_strangers_lowers_the_trust_of_what_follows() {
         trust: TrustLevel::Trusted,
         ..SessionStart::default()
     };
-    let mail = |guard: &Guard, session: &Session| wait(run(guard, session, "mail", "{}"));
+    let mail = |session: &Session| wait(run(session, "mail", "{}"));
     let first = guard();
     let session = first.session(start()).unwrap();
-    assert_eq!(mail(&first, &session).status, Status::Completed);
-    assert_eq!(wait(run(&first, &session, "web_read", "{}")).status, Status::Completed);
-    let denied = mail(&first, &session);
+    assert_eq!(mail(&session).status, Status::Completed);
+    assert_eq!(wait(run(&session, "web_read", "{}")).status, Status::Completed);
+    let denied = mail(&session);
     assert_eq!(denied.codes, ["trust_too_low"]);
     assert!(denied.text.contains("with content from strangers by `web_read`"), "{}", denied.text);
     let receipt = first.ledger().receipt(&denied.execution_id).unwrap().unwrap();
     assert_eq!(receipt.trust, TrustLevel::Untrusted);
     // What a caller says raises nothing.
     let around = Surroundings { trust: Some(TrustLevel::Trusted), ..Surroundings::default() };
-    let insisted = wait(first.call(&session, call("mail", "{}"), around)).unwrap();
+    let insisted = wait(session.call(call("mail", "{}"), around)).unwrap();
     assert_eq!(insisted.codes, ["trust_too_low"]);
     drop((session, first));
     let later = guard();
     let session = later.session(start()).unwrap();
-    assert_eq!(
-        mail(&later, &session).codes,
-        ["trust_too_low"],
-        "another process, the same session"
-    );
-    wait(later.clear(&session)).unwrap();
-    assert_eq!(mail(&later, &session).status, Status::Completed);
+    assert_eq!(mail(&session).codes, ["trust_too_low"], "another process, the same session");
+    wait(session.clear()).unwrap();
+    assert_eq!(mail(&session).status, Status::Completed);
 }
 
 #[test]
@@ -134,7 +130,7 @@ fn a_host_s_calls_are_lowered_too() {
         HostedCall { call, tool: Tool::named(name), arguments: json!({}).into() }
     };
     let judged = |id: &str, name: &str| {
-        wait(guard.before(&session, &hosted(id, name), &around, Asking::Nobody)).unwrap().judged
+        wait(session.before(&hosted(id, name), &around, Asking::Nobody)).unwrap().judged
     };
     assert!(matches!(judged("1", "mail"), Judged::Allowed { .. }));
     assert!(matches!(judged("2", "web_read"), Judged::Allowed { .. }));
@@ -145,7 +141,7 @@ fn a_host_s_calls_are_lowered_too() {
         exit_code: None,
         truncated: false,
     };
-    wait(guard.after(&session, &hosted("2", "web_read"), &around, ended)).unwrap();
+    wait(session.after(&hosted("2", "web_read"), &around, ended)).unwrap();
     assert!(matches!(judged("3", "mail"), Judged::Denied(_)));
 }
 
@@ -161,7 +157,7 @@ fn an_approval_given_ahead_lets_a_host_s_call_through_once() {
     let judged = |id: &str| {
         let call = ToolCall::new(id, "mail", "{}");
         let mail = HostedCall { call, tool: Tool::named("mail"), arguments: json!({}).into() };
-        wait(guard.before(&session, &mail, &around, Asking::Nobody)).unwrap()
+        wait(session.before(&mail, &around, Asking::Nobody)).unwrap()
     };
     let denied = judged("1");
     let Judged::Denied(reasons) = &denied.judged else { panic!("{denied:?}") };
@@ -184,14 +180,14 @@ fn who_of_several_agents_speaks_is_recorded() {
     let start = SessionStart { parent: Some("main".to_owned()), ..SessionStart::default() };
     let session = guard.session(start).unwrap();
     let helper = Some("helper");
-    wait(guard.hear(&session, Role::User, "Look into order #W1.")).unwrap();
-    wait(guard.hear_in(&session, helper, Role::User, "Cancel order #W1.")).unwrap();
+    wait(session.hear(Role::User, "Look into order #W1.")).unwrap();
+    wait(session.hear_in(helper, Role::User, "Cancel order #W1.")).unwrap();
     let around = Surroundings { caller: Some("helper".to_owned()), ..Surroundings::default() };
     let looked = call("get_order", r##"{"order_id":"#W1"}"##);
-    wait(guard.call(&session, looked, around)).unwrap();
-    let reported = wait(guard.verify_of(&session, helper, "I have cancelled order #W1.")).unwrap();
+    wait(session.call(looked, around)).unwrap();
+    let reported = wait(session.verify_of(helper, "I have cancelled order #W1.")).unwrap();
     assert_eq!(reported.disposition, Disposition::Block);
-    let transcript = guard.transcript(&session).unwrap();
+    let transcript = session.transcript().unwrap();
     let agents: Vec<Option<&str>> = transcript
         .messages
         .iter()

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use counterfoil_formats::{Options, read};
-use counterfoil_guard::{Disposition, Guard, Session, export};
+use counterfoil_guard::{Disposition, Session, export};
 use counterfoil_model::{Finding, RecordedReceipt, Role, Transcript};
 use counterfoil_rules::{Settings, check};
 use insta::assert_snapshot;
@@ -71,14 +71,14 @@ fn sessions() -> Vec<(&'static str, Vec<Step>)> {
     ]
 }
 
-async fn play(guard: &Guard, session: &Session, steps: &[Step]) -> (Vec<Finding>, String) {
+async fn play(session: &Session, steps: &[Step]) -> (Vec<Finding>, String) {
     let (mut findings, mut wrong) = (Vec::new(), String::new());
     for step in steps {
         match step {
-            User(text) => guard.hear(session, Role::User, text).await.unwrap(),
-            Call(tool, arguments) => drop(run(guard, session, tool, arguments).await),
+            User(text) => session.hear(Role::User, text).await.unwrap(),
+            Call(tool, arguments) => drop(run(session, tool, arguments).await),
             Answer(text, expected) => {
-                let verified = guard.verify(session, text).await.unwrap();
+                let verified = session.verify(text).await.unwrap();
                 if verified.disposition != *expected {
                     let got = verified.disposition;
                     wrong += &format!("{text}: {got:?}, not {expected:?}\n");
@@ -110,9 +110,9 @@ fn live_verdicts_and_their_replay_agree() {
     for (name, steps) in sessions() {
         let guard = shop().build().unwrap();
         let session = session(&guard, name);
-        let (live, wrong) = wait(play(&guard, &session, &steps));
+        let (live, wrong) = wait(play(&session, &steps));
         assert_eq!(wrong, "", "{name}");
-        let transcript = guard.transcript(&session).unwrap();
+        let transcript = session.transcript().unwrap();
         let replayed = replay(&export(&transcript).to_string());
         // Each answer is judged by what had happened when it was given.
         let plain = |transcript: &Transcript| {
@@ -142,7 +142,7 @@ fn live_verdicts_and_their_replay_agree() {
 fn what_the_model_is_told() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
-    let verified = wait(guard.verify(&session, "Your order #W1 has been cancelled.")).unwrap();
+    let verified = wait(session.verify("Your order #W1 has been cancelled.")).unwrap();
     assert_snapshot!(verified.feedback, @"
     I apologize: my answer said things that the record of this session does not show. I will do it again, properly, and say only what was done.
 

@@ -93,7 +93,7 @@ fn an_approval_is_of_one_number_and_not_of_its_neighbours() {
         };
         let pay = |guard: &Guard, number: &str| {
             let session = session(guard, "s");
-            wait(run(guard, &session, "pay", &format!("{{\"to\": [{{\"id\": {number}}}]}}")))
+            wait(run(&session, "pay", &format!("{{\"to\": [{{\"id\": {number}}}]}}")))
         };
         let first = pay(&guard(), asked);
         assert_eq!(first.status, Status::Denied);
@@ -118,7 +118,7 @@ fn an_approval_is_of_one_number_and_not_of_its_neighbours() {
         assert!(body.contains(&shown) && body.ends_with(",\"version\":2}"), "{body}");
         let audit = std::fs::read_to_string(state.audit()).unwrap();
         assert!(audit.lines().last().unwrap().contains(&shown), "{audit}");
-        let transcript = guard.transcript(&session(&guard, "s")).unwrap();
+        let transcript = session(&guard, "s").transcript().unwrap();
         let calls = transcript.messages.iter().flat_map(|message| &message.calls);
         let last = calls.last().unwrap().arguments.as_str();
         assert!(last.contains(asked), "{last}");
@@ -137,7 +137,7 @@ fn one_number_is_one_call_however_it_is_written() {
         let guard = Guard::builder().executor(Pays(Arc::clone(&ran))).build().unwrap();
         let session = session(&guard, "s");
         let digests = ways.map(|number| {
-            let answer = wait(run(&guard, &session, "pay", &format!("{{\"id\": {number}}}")));
+            let answer = wait(run(&session, "pay", &format!("{{\"id\": {number}}}")));
             guard.ledger().receipt(&answer.execution_id).unwrap().unwrap().arguments_digest
         });
         assert_eq!(digests, [digests[0]; 3], "{ways:?}");
@@ -153,7 +153,7 @@ fn results_are_cached_by_every_digit_and_functions_take_what_they_can_hold() {
     });
     let guard = Guard::builder().executor(look).build().unwrap();
     let session = session(&guard, "s");
-    let look = |number: &str| wait(run(&guard, &session, "look", &format!("{{\"id\":{number}}}")));
+    let look = |number: &str| wait(run(&session, "look", &format!("{{\"id\":{number}}}")));
     for number in ["1234567890123456789", "1234567890123456700", "9007199254740993", "1.5"] {
         let first = look(number);
         assert_eq!((first.text.as_str(), first.status), (number, Status::Completed));
@@ -182,7 +182,7 @@ fn hosts_get_what_they_asked_about() {
             call.id = format!("call_{number}");
             let hosted = HostedCall::of_unknown(call, Origin::External);
             let around = Surroundings::default();
-            let before = wait(guard.before(&session, &hosted, &around, Asking::Nobody)).unwrap();
+            let before = wait(session.before(&hosted, &around, Asking::Nobody)).unwrap();
             assert!(matches!(before.judged, Judged::Allowed { .. }), "{before:?}");
             guard.ledger().receipt(&before.execution_id.unwrap()).unwrap().unwrap()
         };

@@ -48,8 +48,8 @@ fn filtering(top_k: usize) -> Value {
     json!({ "agent": { "tool_filter": { "enabled": true, "top_k": top_k } } })
 }
 
-fn offered(guard: &Guard, session: &Session, query: &str) -> Offer {
-    wait(guard.offer_for(session, query))
+fn offered(session: &Session, query: &str) -> Offer {
+    wait(session.offer_for(query))
 }
 
 fn names(offer: &Offer) -> Vec<&str> {
@@ -60,7 +60,7 @@ fn names(offer: &Offer) -> Vec<&str> {
 fn a_request_is_shown_what_it_is_about() {
     let guard = guard(filtering(2), None);
     let session = session(&guard, "s");
-    let offer = offered(&guard, &session, "My customer wants his orders to be cancelled");
+    let offer = offered(&session, "My customer wants his orders to be cancelled");
     assert_eq!(names(&offer), ["cancel_order", "find_order", "memory_search", "zap"]);
     for (tool, reason) in [
         ("cancel_order", SimilarityRank),
@@ -81,7 +81,7 @@ fn a_request_is_shown_what_it_is_about() {
         .collect();
     assert_eq!(unlike, ["get_weather", "pay_invoice", "play_music"]);
     // What it names is there, as a word of its own.
-    let named = offered(&guard, &session, "Cancel order 7, then play_music, not pay_invoices.");
+    let named = offered(&session, "Cancel order 7, then play_music, not pay_invoices.");
     assert_eq!(named.reasons["play_music"], [NameMentioned]);
     assert!(!named.reasons.get("pay_invoice").is_some_and(|why| why.contains(&NameMentioned)));
 }
@@ -91,9 +91,9 @@ fn without_a_request_or_where_it_is_off_everything_is_shown() {
     for (options, query) in [(filtering(1), " "), (json!({}), "Cancel the order")] {
         let guard = guard(options, None);
         let session = session(&guard, "s");
-        let offer = offered(&guard, &session, query);
+        let offer = offered(&session, query);
         assert_eq!((offer.tools.len(), offer.reasons.len()), (7, 0));
-        assert_eq!(offer, guard.offer(&session));
+        assert_eq!(offer, session.offer());
     }
 }
 
@@ -102,13 +102,13 @@ fn without_a_request_or_where_it_is_off_everything_is_shown() {
 fn what_was_called_in_this_turn_stays() {
     let guard = guard(filtering(1), None);
     let session = session(&guard, "s");
-    wait(guard.hear(&session, Role::User, "How will the weather be?")).unwrap();
-    wait(run(&guard, &session, "get_weather", "{}"));
-    let offer = offered(&guard, &session, "Pay the invoice");
+    wait(session.hear(Role::User, "How will the weather be?")).unwrap();
+    wait(run(&session, "get_weather", "{}"));
+    let offer = offered(&session, "Pay the invoice");
     assert_eq!(offer.reasons["get_weather"], [Referenced]);
     assert_eq!(offer.reasons["pay_invoice"], [SimilarityRank]);
-    wait(guard.hear(&session, Role::User, "Pay the invoice")).unwrap();
-    assert!(!names(&offered(&guard, &session, "Pay the invoice")).contains(&"get_weather"));
+    wait(session.hear(Role::User, "Pay the invoice")).unwrap();
+    assert!(!names(&offered(&session, "Pay the invoice")).contains(&"get_weather"));
 }
 
 /// A tool that waits is not there, whatever it has in common with the request; what it prefers
@@ -122,14 +122,14 @@ fn dependencies_hold_behind_the_filter() {
     } } });
     let guard = guard(options, None);
     let session = session(&guard, "s");
-    let offer = offered(&guard, &session, "Cancel the order");
+    let offer = offered(&session, "Cancel the order");
     let waits = offer.excluded.iter().find(|excluded| excluded.tool == "cancel_order").unwrap();
     assert_eq!((waits.waits_for.as_slice(), waits.unlike), (&["find_order".to_owned()][..], false));
-    wait(run(&guard, &session, "find_order", "{}"));
-    wait(guard.hear(&session, Role::User, "Go on")).unwrap();
-    let offer = offered(&guard, &session, "Cancel the order");
+    wait(run(&session, "find_order", "{}"));
+    wait(session.hear(Role::User, "Go on")).unwrap();
+    let offer = offered(&session, "Cancel the order");
     assert_eq!(offer.reasons["cancel_order"], [SimilarityRank, DependencyMet]);
-    let offer = offered(&guard, &session, "The open invoice");
+    let offer = offered(&session, "The open invoice");
     assert_eq!(offer.reasons["pay_invoice"], [SimilarityRank, PreferenceBoost]);
     assert!(offer.scores["pay_invoice"] > 1.0);
 }
@@ -153,19 +153,19 @@ fn a_call_that_is_only_thinking_runs_nothing() {
     let guard =
         Guard::builder().executor(look).settings(options.resolve().unwrap()).build().unwrap();
     let session = session(&guard, "s");
-    let offer = guard.offer(&session);
+    let offer = session.offer();
     let schema = offer.tools[0].parameters.as_ref().unwrap();
     assert!(schema["properties"]["_tafc_think"]["description"].is_string(), "{schema}");
     assert!(offer.thinking.contains("look"));
-    let thought = wait(run(&guard, &session, "look", r#"{"_tafc_think":"the boss is wrong"}"#));
+    let thought = wait(run(&session, "look", r#"{"_tafc_think":"the boss is wrong"}"#));
     assert_eq!(
         (thought.status, thought.codes.as_slice()),
         (Status::Refused, &["only_thinking".to_owned()][..])
     );
     assert!(thought.text.starts_with("Nothing was executed"), "{}", thought.text);
     let called = r#"{"_tafc_think":"the boss is wrong","at":"home"}"#;
-    assert_eq!(wait(run(&guard, &session, "look", called)).text, r#"{"at":"home"}"#);
-    assert_eq!(wait(run(&guard, &session, "look", "{}")).text, "{}");
+    assert_eq!(wait(run(&session, "look", called)).text, r#"{"at":"home"}"#);
+    assert_eq!(wait(run(&session, "look", "{}")).text, "{}");
     assert_eq!(ran.load(Ordering::SeqCst), 2);
     let events = serde_json::to_string(&guard.ledger().events("s").unwrap()).unwrap();
     assert!(!events.contains("boss"), "{events}");
@@ -204,7 +204,7 @@ fn meanings_count_where_there_is_a_model_for_them() {
     let guard = guard(filtering(1), Some(meanings.clone()));
     let session = session(&guard, "s");
     for _ in 0..3 {
-        let offer = offered(&guard, &session, "A tune, please");
+        let offer = offered(&session, "A tune, please");
         assert_eq!(offer.reasons["play_music"], [SimilarityRank]);
     }
     assert_eq!(meanings.asked.load(Ordering::SeqCst), 4, "the tools once, each request");
@@ -218,7 +218,7 @@ fn where_the_request_has_no_embedding_everything_is_shown() {
         let meanings = Meanings { fails: Some(fails), ..Meanings::default() };
         let guard = guard(filtering(1), Some(Arc::new(meanings)));
         let session = session(&guard, "s");
-        let offer = offered(&guard, &session, "A tune, please");
+        let offer = offered(&session, "A tune, please");
         assert_eq!(offer.tools.len(), 7, "{fails}");
         assert!(offer.reasons.values().all(|reasons| reasons == &[NoEmbedding]));
     }
@@ -281,12 +281,12 @@ fn what_a_request_needs_is_among_ten_of_five_hundred() {
         }
         let guard = builder.build().unwrap();
         let session = session(&guard, "s");
-        all += asked.len() * size(&guard.offer(&session).tools);
+        all += asked.len() * size(&session.offer().tools);
         for row in asked {
             let said = row["messages"].as_array().unwrap().iter().rev();
             let said = said.filter(|message| message["role"] == "user");
             let query = said.filter_map(|message| message["content"].as_str()).next().unwrap_or("");
-            let offer = offered(&guard, &session, query);
+            let offer = offered(&session, query);
             shown += size(&offer.tools);
             let offered: BTreeSet<&str> = names(&offer).into_iter().collect();
             let wanted = wanted(row);

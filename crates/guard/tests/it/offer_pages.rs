@@ -35,7 +35,7 @@ fn room_to_think() {
         let hard = schema_complexity(&parameters);
         let tool = Tool { parameters: Some(parameters), ..Tool::named("t") };
         let guard = guard(json!({ "tools": { "tafc": { "enabled": true } } }), [tool].into_iter());
-        let offer = guard.offer(&session(&guard, "s"));
+        let offer = session(&guard, "s").offer();
         let offered = offer.tools[0].parameters.as_ref().unwrap();
         let thinks = offered["properties"].get("_tafc_think").is_some();
         let found = format!("{hard:.2} {} {schema}", if thinks { "thinks" } else { "plain" });
@@ -61,7 +61,7 @@ fn what_is_offered() {
             ..Tool::named(*name)
         });
         let guard = guard(options, all);
-        let offer = wait(guard.offer_for(&session(&guard, "s"), request));
+        let offer = wait(session(&guard, "s").offer_for(request));
         let shown = offer.reasons.iter().map(|(tool, reasons)| {
             let reasons: Vec<String> = reasons.iter().map(|why| format!("{why:?}")).collect();
             format!("{tool} {}", reasons.join("+"))

@@ -17,11 +17,11 @@ fn long() -> FunctionExecutor {
 }
 
 /// The whole text of a result, read in pieces until nothing goes on.
-fn read(guard: &Guard, session: &counterfoil_guard::Session, id: &str) -> String {
+fn read(session: &counterfoil_guard::Session, id: &str) -> String {
     let (mut text, mut offset) = (String::new(), 0);
     loop {
         let arguments = json!({ "id": id, "offset": offset }).to_string();
-        let answer = wait(run(guard, session, "read_overflow", &arguments));
+        let answer = wait(run(session, "read_overflow", &arguments));
         assert_eq!(answer.status, Status::Completed, "{}", answer.text);
         let (note, piece) = answer.text.split_once('\n').unwrap();
         text.push_str(piece);
@@ -35,7 +35,7 @@ fn read(guard: &Guard, session: &counterfoil_guard::Session, id: &str) -> String
 fn a_long_result_is_shown_in_part_and_read_in_pieces() {
     let guard = shop().executor(long()).read_overflow().build().unwrap();
     let (ours, theirs) = (session(&guard, "ours"), session(&guard, "theirs"));
-    let answer = wait(run(&guard, &ours, "long", "{}"));
+    let answer = wait(run(&ours, "long", "{}"));
     assert!(answer.truncated);
     assert!(answer.text.chars().count() <= 30_000);
     let hint = format!("read_overflow {{\"id\":\"{}\"}} shows them", answer.execution_id);
@@ -44,15 +44,15 @@ fn a_long_result_is_shown_in_part_and_read_in_pieces() {
     assert_eq!(receipt.filters, ["overflow"]);
     // The record is not cut.
     assert!(!receipt.truncated);
-    let text = read(&guard, &ours, &answer.execution_id);
+    let text = read(&ours, &answer.execution_id);
     assert_eq!(text.lines().count(), 10_001);
     assert!(text.starts_with("line 0 — ü\nline 1 — ü\n"));
     assert!(text.ends_with("[REDACTED:auth_token]\n"));
 
     let arguments = json!({ "id": answer.execution_id }).to_string();
-    let refused = wait(run(&guard, &theirs, "read_overflow", &arguments));
+    let refused = wait(run(&theirs, "read_overflow", &arguments));
     assert_eq!(refused.category, Some(ToolErrorCategory::PermanentFailure));
-    let unknown = wait(run(&guard, &theirs, "read_overflow", r#"{"id":"long-1-2"}"#));
+    let unknown = wait(run(&theirs, "read_overflow", r#"{"id":"long-1-2"}"#));
     let same = refused.text.replace(&answer.execution_id, "long-1-2");
     assert_eq!(same, unknown.text);
 }
@@ -65,7 +65,7 @@ fn without_the_tool_nobody_is_sent_to_it() {
     };
     let guard = shop().settings(settings).executor(long()).build().unwrap();
     let session = session(&guard, "s");
-    let answer = wait(run(&guard, &session, "long", "{}"));
+    let answer = wait(run(&session, "long", "{}"));
     assert!(answer.text.chars().count() <= 2_000);
     assert!(answer.text.contains(" characters left out ...]"), "{}", answer.text);
     let error = OverflowOptions { max_chars: 10 }.resolve().unwrap_err().to_string();
@@ -97,12 +97,12 @@ fn the_middle_of_a_commands_output_is_not_lost() {
     let session = guard.session(start).unwrap();
     for (lines, recorded_whole) in [(3_000, true), (30_000, false)] {
         let arguments = json!({ "command": format!("seq 1 {lines}") }).to_string();
-        let answer = wait(run(&guard, &session, "shell", &arguments));
+        let answer = wait(run(&session, "shell", &arguments));
         assert!(answer.truncated && answer.text.chars().count() <= 1_000, "{}", answer.text);
         assert!(answer.text.starts_with("1\n2\n") && answer.text.contains(&lines.to_string()));
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         assert_eq!((receipt.truncated, receipt.kept_whole), (true, recorded_whole));
-        let text = read(&guard, &session, &answer.execution_id);
+        let text = read(&session, &answer.execution_id);
         assert_eq!(text.contains(&format!("\n{}\n", lines / 2)), recorded_whole);
         assert!(text.chars().count() <= 50_100);
     }

@@ -67,7 +67,7 @@ fn arguments_get_another_form_once_and_nothing_is_added() {
         let guard = guard(options, &says);
         let session = guard.session(SessionStart::default()).unwrap();
         let call = ToolCall::new("c1", "order", written);
-        let answer = wait(guard.call(&session, call, Surroundings::default())).unwrap();
+        let answer = wait(session.call(call, Surroundings::default())).unwrap();
         let expected = if runs { Status::Completed } else { Status::Refused };
         assert_eq!(answer.status, expected, "{written} {}: {}", says.0, answer.text);
         assert_eq!(says.1.lock().unwrap().len(), asked, "{written} {}", says.0);
@@ -87,7 +87,7 @@ fn a_tool_that_is_not_there_is_nobodys_to_repair() {
     let guard = guard(ON, &says);
     let session = guard.session(SessionStart::default()).unwrap();
     let call = ToolCall::new("c1", "refund", "{}");
-    let answer = wait(guard.call(&session, call, Surroundings::default())).unwrap();
+    let answer = wait(session.call(call, Surroundings::default())).unwrap();
     assert_eq!(answer.status, Status::Refused);
     assert!(says.1.lock().unwrap().is_empty());
 }

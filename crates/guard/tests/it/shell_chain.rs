@@ -59,7 +59,7 @@ impl Bench {
 
     fn call(&self, tool: &str, arguments: serde_json::Value) -> Answer {
         let call = call(tool, &arguments.to_string());
-        wait(self.guard.call(&self.session, call, Surroundings::default())).unwrap()
+        wait(self.session.call(call, Surroundings::default())).unwrap()
     }
 
     fn path(&self) -> PathBuf {
@@ -84,7 +84,7 @@ fn doubts_and_reasons_stand_wherever_the_call_does() {
     let session = guard.session(start).unwrap();
     let run = |tool: &str, arguments: serde_json::Value| {
         let call = call(tool, &arguments.to_string());
-        wait(guard.call(&session, call, Surroundings::default())).unwrap()
+        wait(session.call(call, Surroundings::default())).unwrap()
     };
     let doubtful = run("get_order", json!({ "order_id": "<order_id>" }));
     let codes: Vec<&str> = doubtful.warnings.iter().map(|issue| issue.code.0).collect();
@@ -191,7 +191,7 @@ fn a_dropped_call_leaves_a_cancelled_receipt_and_no_orphan() {
     let patience = Duration::from_secs(60);
     wait(async {
         let call = call("shell", &json!({ "command": command }).to_string());
-        let running = bench.guard.call(&bench.session, call, Surroundings::default());
+        let running = bench.session.call(call, Surroundings::default());
         let started = tokio::task::spawn_blocking(move || is_up.recv_timeout(patience).unwrap());
         tokio::select! {
             answer = running => panic!("it ended: {answer:?}"),

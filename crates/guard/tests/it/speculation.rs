@@ -73,7 +73,7 @@ impl Desk {
 
     fn ahead(&self, name: &str, arguments: &str) {
         let around = Surroundings::default();
-        self.guard.speculate(&self.session, call(name, arguments), &around, Guess::Decoded);
+        self.session.speculate(call(name, arguments), &around, Guess::Decoded);
     }
 
     /// Waits until what runs ahead has had its time.
@@ -143,7 +143,7 @@ fn only_what_is_harmless_and_asks_nobody_runs_ahead() {
         }
         let desk = Desk::with(DECODING, plain);
         let around = Surroundings { trust: Some(TrustLevel::Untrusted), ..Surroundings::default() };
-        desk.guard.speculate(&desk.session, call("look_up", BALL), &around, Guess::Decoded);
+        desk.session.speculate(call("look_up", BALL), &around, Guess::Decoded);
         desk.settle().await;
         assert_eq!(desk.looked_up(), 0, "a stranger is in play");
     });
@@ -157,11 +157,11 @@ fn a_call_takes_what_ran_ahead_of_it_and_only_the_call_counts() {
         desk.ahead("look_up", BALL);
         desk.settle().await;
         let calls = |desk: &Desk| {
-            let transcript = desk.guard.transcript(&desk.session).unwrap();
+            let transcript = desk.session.transcript().unwrap();
             transcript.messages.iter().map(|message| message.calls.len()).sum::<usize>()
         };
         assert_eq!((desk.looked_up(), calls(&desk)), (1, 0), "nobody has made the call");
-        let answer = run(&desk.guard, &desk.session, "look_up", BALL).await;
+        let answer = run(&desk.session, "look_up", BALL).await;
         assert_eq!((answer.status, desk.looked_up()), (Status::Completed, 1), "{}", answer.text);
         assert!(answer.text.contains("ball is red"), "{}", answer.text);
         assert_eq!(calls(&desk), 1);
@@ -169,16 +169,16 @@ fn a_call_takes_what_ran_ahead_of_it_and_only_the_call_counts() {
         let [ahead, own] = receipts.as_slice() else { panic!("{receipts:?}") };
         assert!(ahead.links.speculative && !own.links.speculative);
         assert_eq!(own.links.cached_from.as_ref(), Some(&ahead.execution_id));
-        let recorded = desk.guard.transcript(&desk.session).unwrap().receipts.unwrap();
+        let recorded = desk.session.transcript().unwrap().receipts.unwrap();
         let ids: Vec<&str> = recorded.iter().map(|receipt| receipt.id.as_str()).collect();
         assert_eq!(ids, [own.execution_id.as_str()], "what ran ahead supports nothing");
         let mut stats = CallStats::default();
         desk.guard.ledger().events("s").unwrap().iter().for_each(|event| stats.add(event));
         assert_eq!((stats.calls, stats.ran_ahead), (1, 1));
         // The quota counts calls, and this is the second.
-        let second = run(&desk.guard, &desk.session, "look_up", r#"{"id":"cap"}"#).await;
+        let second = run(&desk.session, "look_up", r#"{"id":"cap"}"#).await;
         assert_eq!(second.codes, ["quota_blocked"]);
-        let counts = desk.guard.speculation_counts(&desk.session);
+        let counts = desk.session.speculation_counts();
         assert_eq!((counts.begun, counts.used, counts.wasted), (1, 1, 0));
     });
 }
@@ -192,11 +192,11 @@ fn what_is_old_or_written_over_is_read_again() {
             desk.settle().await;
             desk.clock.pass_monotonic(Duration::from_secs(age));
             if paints {
-                run(&desk.guard, &desk.session, "paint", BALL).await;
+                run(&desk.session, "paint", BALL).await;
             }
-            let answer = run(&desk.guard, &desk.session, "look_up", BALL).await;
+            let answer = run(&desk.session, "look_up", BALL).await;
             assert_eq!((answer.status, desk.looked_up()), (Status::Completed, 2), "{why}");
-            let counts = desk.guard.speculation_counts(&desk.session);
+            let counts = desk.session.speculation_counts();
             assert_eq!((counts.begun, counts.used, counts.wasted), (1, 0, 1), "{why}");
         }
     });
@@ -211,15 +211,14 @@ fn few_run_at_once_and_the_end_of_the_turn_ends_them() {
         }
         desk.ahead("look_up", r#"{"id":"ball 0"}"#);
         desk.settle().await;
-        assert_eq!(desk.guard.speculation_counts(&desk.session).begun, 4);
-        // Those of a helper are its own.
-        desk.guard.end_speculation(&desk.session, Some("helper"));
-        assert_eq!(desk.guard.speculation_counts(&desk.session).wasted, 0);
-        desk.guard.end_speculation(&desk.session, None);
+        assert_eq!(desk.session.speculation_counts().begun, 4);
+        // Those of a helper are its desk.session.end_speculation(Some("helper"));
+        assert_eq!(desk.session.speculation_counts().wasted, 0);
+        desk.session.end_speculation(None);
         desk.settle().await;
         let statuses: Vec<Status> = desk.receipts().iter().map(|one| one.status).collect();
         assert_eq!((statuses, desk.looked_up()), (vec![Status::Cancelled; 4], 0));
-        let counts = desk.guard.speculation_counts(&desk.session);
+        let counts = desk.session.speculation_counts();
         assert_eq!((counts.used, counts.wasted), (0, 4));
     });
 }
@@ -231,8 +230,8 @@ fn whoever_guesses_wrong_again_and_again_is_quiet_for_a_while() {
         let desk = Desk::with(options, |count| look_up(count, 0));
         let begun = |number: usize| {
             desk.ahead("look_up", &format!(r#"{{"id":"ball {number}"}}"#));
-            desk.guard.end_speculation(&desk.session, None);
-            desk.guard.speculation_counts(&desk.session).begun
+            desk.session.end_speculation(None);
+            desk.session.speculation_counts().begun
         };
         assert_eq!([begun(1), begun(2), begun(3), begun(4), begun(5)], [1, 2, 3, 3, 3]);
         desk.clock.pass_monotonic(Duration::from_secs(61));
@@ -246,14 +245,14 @@ fn what_followed_before_runs_ahead_of_its_call() {
         let desk = Desk::with(r#""speculation":{"mode":"pattern"}"#, |count| look_up(count, 0));
         for id in ["ball one", "ball two"] {
             let arguments = json!({ "id": id }).to_string();
-            run(&desk.guard, &desk.session, "paint", &arguments).await;
-            run(&desk.guard, &desk.session, "look_up", &arguments).await;
+            run(&desk.session, "paint", &arguments).await;
+            run(&desk.session, "look_up", &arguments).await;
         }
         assert_eq!(desk.looked_up(), 2);
-        run(&desk.guard, &desk.session, "paint", r#"{"id":"ball three"}"#).await;
+        run(&desk.session, "paint", r#"{"id":"ball three"}"#).await;
         desk.settle().await;
         assert_eq!(desk.looked_up(), 3, "it ran ahead");
-        let answer = run(&desk.guard, &desk.session, "look_up", r#"{"id":"ball three"}"#).await;
+        let answer = run(&desk.session, "look_up", r#"{"id":"ball three"}"#).await;
         assert!(answer.text.contains("ball three is red"), "{}", answer.text);
         assert_eq!(desk.looked_up(), 3, "and not again");
     });
@@ -265,13 +264,12 @@ fn a_call_that_waits_for_what_runs_ahead_is_cancelled_with_it() {
         let desk = Desk::with(DECODING, |count| look_up(count, 5_000));
         desk.ahead("look_up", BALL);
         desk.settle().await;
-        let (guard, own) = (desk.guard.clone(), desk.session.clone());
+        let own = desk.session.clone();
         let mut made = call("look_up", BALL);
         made.id = "c1".to_owned();
-        let waits =
-            tokio::spawn(async move { guard.call(&own, made, Surroundings::default()).await });
+        let waits = tokio::spawn(async move { own.call(made, Surroundings::default()).await });
         desk.settle().await;
-        assert_eq!(desk.guard.cancel(&desk.session, "c1"), 1);
+        assert_eq!(desk.session.cancel("c1"), 1);
         let answer = waits.await.unwrap().unwrap();
         assert_eq!((answer.status, desk.looked_up()), (Status::Cancelled, 0));
         desk.settle().await;
@@ -296,9 +294,9 @@ fn the_audit_log_tells_what_ran_ahead() {
         .unwrap();
     let session = session(&guard, "s");
     wait(async {
-        guard.speculate(&session, call("look_up", BALL), &Surroundings::default(), Guess::Decoded);
+        session.speculate(call("look_up", BALL), &Surroundings::default(), Guess::Decoded);
         sleep(Duration::from_millis(60)).await;
-        run(&guard, &session, "look_up", BALL).await;
+        run(&session, "look_up", BALL).await;
     });
     assert_eq!(count.load(Ordering::SeqCst), 1);
     let (mut lines, mut audited) = (Vec::new(), AuditStats::default());

@@ -70,7 +70,7 @@ impl Bench {
         let session = self.guard.session(start).unwrap();
         let arguments = json!({ "command": command, "timeout_secs": 1 }).to_string();
         let around = Surroundings { requested, ..Surroundings::default() };
-        wait(self.guard.call(&session, call("shell", &arguments), around)).unwrap()
+        wait(session.call(call("shell", &arguments), around)).unwrap()
     }
 
     fn audit(&self) -> Vec<Value> {

@@ -112,7 +112,7 @@ impl Gateway {
         };
         for held in old {
             let id = &held.call.hosted.call.id;
-            if let Err(error) = self.guard.not_made(&self.session, id).await {
+            if let Err(error) = self.session.not_made(id).await {
                 tracing::error!("the end of a call is not recorded: {error}");
             }
         }
@@ -227,7 +227,7 @@ impl Gateway {
             given.is_ok_and(|given| called.arguments.canonical().is_ok_and(|asked| asked == given));
         if name.as_deref() != Some(&called.tool) || !same {
             let what = "this is not the call that the user was asked about";
-            return match self.guard.not_made(&self.session, &called.id).await {
+            return match self.session.not_made(&called.id).await {
                 Ok(()) => refused(what),
                 Err(error) => refused(&not_recorded(&error)),
             };
@@ -260,7 +260,7 @@ impl Gateway {
             return Step::Forward(line);
         }
         self.state().waiting.remove(&id);
-        if let Err(error) = self.guard.not_made(&self.session, &call.hosted.call.id).await {
+        if let Err(error) = self.session.not_made(&call.hosted.call.id).await {
             let told = not_recorded(&error);
             return Step::Answer(message::error(Some(&id), code::INTERNAL_ERROR, &told));
         }

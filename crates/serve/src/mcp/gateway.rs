@@ -252,7 +252,7 @@ impl Gateway {
         };
         let closed = match (held, waiting) {
             (Some(held), _) => {
-                self.guard.not_made(&self.session, &held.call.hosted.call.id).await.map(|()| None)
+                self.session.not_made(&held.call.hosted.call.id).await.map(|()| None)
             }
             (None, Some(Waiting::Call(call))) => {
                 let why = "the client cancelled the call; the server may have done it all the same";
@@ -311,14 +311,14 @@ impl Gateway {
         let Some(known) = known else {
             let origin = Origin::Mcp { server: self.server.as_ref().to_owned() };
             let hosted = HostedCall::of_unknown(call, origin);
-            let before = match self.guard.before(&self.session, &hosted, &around, asking).await {
+            let before = match self.session.before(&hosted, &around, asking).await {
                 Ok(before) => before,
                 Err(error) => return internal(id, &error),
             };
             let line = message_as_meant(&hosted, message, &members, text);
             return self.judged(wire, (id, line), (hosted, as_task), before);
         };
-        let listed = self.guard.before_listed(&self.session, call, &known, &around, asking).await;
+        let listed = self.session.before_listed(call, &known, &around, asking).await;
         match listed {
             Err(error) => internal(id, &error),
             Ok(Listed::Judged(hosted, before)) => {
@@ -468,7 +468,7 @@ impl Gateway {
         ended: HostEnded,
     ) -> Result<Option<String>, CallError> {
         let around = Surroundings::default();
-        self.guard.after(&self.session, &call.hosted, &around, ended).await
+        self.session.after(&call.hosted, &around, ended).await
     }
 
     /// Ends what is still open, for this reason: the receipts of calls are closed. Gives what the
@@ -478,7 +478,7 @@ impl Gateway {
         let asked = std::mem::take(&mut self.shared().asked);
         for held in asked.into_values() {
             let id = &held.call.hosted.call.id;
-            if let Err(error) = self.guard.not_made(&self.session, id).await {
+            if let Err(error) = self.session.not_made(id).await {
                 tracing::error!("the end of a call is not recorded: {error}");
             }
         }
@@ -488,7 +488,7 @@ impl Gateway {
             answers.push(message::error(Some(&id), code::SERVER_GONE, why));
         }
         self.end_tasks(why).await;
-        if let Err(error) = self.guard.end(&self.session).await {
+        if let Err(error) = self.session.end().await {
             tracing::error!("the end of the session is not recorded: {error}");
         }
         answers

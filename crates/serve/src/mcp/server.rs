@@ -28,7 +28,8 @@ const LATEST: &str = "2025-11-25";
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Offers the tools of a guard to one client, until it is gone. Every call goes through
-/// [`Guard::call`]; several run at once, and one that the client cancels is given up.
+/// [`Session::call`](counterfoil_guard::Session::call); several run at once, and one that the client
+/// cancels is given up.
 ///
 /// # Errors
 /// When a stream breaks.
@@ -175,8 +176,8 @@ fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -
                 let token = member(asked.meta, "progressToken");
                 running.tokens.extend(token.map(|token| (id.to_owned(), token)));
                 let call = called(id, asked);
-                let (guard, session, own) = (guard.clone(), session.clone(), id.to_owned());
-                let call = async move { (own, answered(&guard, &session, call, around).await) };
+                let (session, own) = (session.clone(), id.to_owned());
+                let call = async move { (own, answered(&session, call, around).await) };
                 running.by_id.insert(id.to_owned(), running.calls.spawn(call));
                 return None;
             }
@@ -250,14 +251,9 @@ fn called(id: &str, asked: Asked<'_>) -> ToolCall {
     ToolCall { id: id.to_owned(), tool: asked.name, arguments, line: 0 }
 }
 
-async fn answered(
-    guard: &Guard,
-    session: &Session,
-    call: ToolCall,
-    around: Surroundings,
-) -> String {
+async fn answered(session: &Session, call: ToolCall, around: Surroundings) -> String {
     let id = call.id.clone();
-    match guard.call(session, call, around).await {
+    match session.call(call, around).await {
         Ok(answer) => message::result(&id, &told(&answer)),
         Err(error) => message::error(Some(&id), code::INTERNAL_ERROR, &error.to_string()),
     }

@@ -59,20 +59,18 @@ fn options() -> ClientOptions {
     ClientOptions::within(Duration::from_secs(5))
 }
 
-async fn guarded(executor: McpExecutor, approver: Option<Arc<dyn Approver>>) -> (Guard, Session) {
+async fn guarded(executor: McpExecutor, approver: Option<Arc<dyn Approver>>) -> Session {
     let mut builder = Guard::builder().executor(executor);
     if let Some(approver) = approver {
         builder = builder.approver(approver);
     }
-    let guard = builder.build().unwrap();
-    let session = guard.session(SessionStart::default()).unwrap();
-    (guard, session)
+    builder.build().unwrap().session(SessionStart::default()).unwrap()
 }
 
-async fn call(guard: &Guard, session: &Session, tool: &str, arguments: Value) -> Answer {
+async fn call(session: &Session, tool: &str, arguments: Value) -> Answer {
     let arguments = Arguments::raw(arguments.to_string());
     let call = ToolCall { id: "c".to_owned(), tool: tool.to_owned(), arguments, line: 0 };
-    guard.call(session, call, Surroundings::default()).await.unwrap()
+    session.call(call, Surroundings::default()).await.unwrap()
 }
 
 #[test]
@@ -80,13 +78,13 @@ fn a_server_gets_every_digit() {
     crate::test(async {
         let folder = folder();
         let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
-        let (guard, session) = guarded(executor, None).await;
+        let session = guarded(executor, None).await;
         for number in
             ["1234567890123456789", "123456789012345678901234567890", "0.10000000000000000555"]
         {
             let arguments = format!("{{\"word\":\"x\",\"n\":{number}}}");
             let call = ToolCall::new("c", "words__say", arguments.clone());
-            let answer = guard.call(&session, call, Surroundings::default()).await.unwrap();
+            let answer = session.call(call, Surroundings::default()).await.unwrap();
             assert_eq!(answer.status, Status::Completed, "{}", answer.text);
             let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
             assert!(heard.contains(&format!("\"arguments\":{arguments}")), "{heard}");
@@ -99,11 +97,12 @@ fn a_server_s_tools_are_tools_of_a_guard() {
     crate::test(async {
         let folder = folder();
         let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
-        let (guard, session) = guarded(executor, None).await;
-        let names: Vec<String> = guard.catalog().iter().map(|tool| tool.name.clone()).collect();
+        let session = guarded(executor, None).await;
+        let names: Vec<String> =
+            session.guard().catalog().iter().map(|tool| tool.name.clone()).collect();
         // Of `odd` the arguments could not be told in headers.
         assert_eq!(names, ["words__ask", "words__drop", "words__fail", "words__say"]);
-        let said = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        let said = call(&session, "words__say", json!({ "word": "moon" })).await;
         assert_eq!(
             (said.status, said.text.as_str()),
             (Status::Completed, "said\n[image: image/png]")
@@ -113,13 +112,13 @@ fn a_server_s_tools_are_tools_of_a_guard() {
             json!({ "type": "image", "mimeType": "image/png", "data": "AA==" })
         );
         assert_eq!(said.meta, Some(json!({ "from": "words" })));
-        let receipt = guard.ledger().receipt(&said.execution_id).unwrap().unwrap();
+        let receipt = session.guard().ledger().receipt(&said.execution_id).unwrap().unwrap();
         assert_eq!(receipt.tool, "words__say");
-        let again = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        let again = call(&session, "words__say", json!({ "word": "moon" })).await;
         assert_ne!(again.execution_id, said.execution_id);
-        let failed = call(&guard, &session, "words__fail", json!({})).await;
+        let failed = call(&session, "words__fail", json!({})).await;
         assert_eq!((failed.status, failed.text.lines().next()), (Status::Failed, Some("no")));
-        let wrong = call(&guard, &session, "words__say", json!({ "wrod": "moon" })).await;
+        let wrong = call(&session, "words__say", json!({ "wrod": "moon" })).await;
         assert_eq!(wrong.status, Status::Refused);
         let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
         // Never cached, and asked for what the server asked.
@@ -145,8 +144,8 @@ fn how_far_a_server_is_with_a_call_is_told() {
     crate::test(async {
         let folder = folder();
         let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
-        let (guard, session) = guarded(executor, None).await;
-        let mut events = guard.events();
+        let session = guarded(executor, None).await;
+        let mut events = session.guard().events();
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let around = Surroundings {
             trace: Some(TraceContext::parse(trace).unwrap()),
@@ -155,7 +154,7 @@ fn how_far_a_server_is_with_a_call_is_told() {
         let arguments = Arguments::raw(r#"{"word":"slow"}"#);
         let slow =
             ToolCall { id: "c".to_owned(), tool: "words__say".to_owned(), arguments, line: 0 };
-        guard.call(&session, slow, around).await.unwrap();
+        session.call(slow, around).await.unwrap();
         let told = std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.what);
         let told: Vec<ToolEvent> = told.collect();
         let quarter = ToolEvent::Progress {
@@ -175,22 +174,22 @@ fn what_destroys_is_asked_about_and_no_wrapper_loses_it() {
     crate::test(async {
         let folder = folder();
         let connect = || McpExecutor::connect("words", server(&folder), options());
-        let (guard, session) = guarded(connect().await.unwrap(), None).await;
-        let denied = call(&guard, &session, "words__drop", json!({})).await;
+        let session = guarded(connect().await.unwrap(), None).await;
+        let denied = call(&session, "words__drop", json!({})).await;
         assert_eq!(denied.status, Status::Denied);
         // Behind a `DynExecutor`, in a guard that runs.
         let maria = Arc::new(Maria(AtomicU32::new(0)));
         let first = McpExecutor::connect("first", server(&folder), options()).await.unwrap();
-        let (guard, _) = guarded(first, Some(maria.clone())).await;
+        let guard = guarded(first, Some(maria.clone())).await.guard().clone();
         guard.register(connect().await.unwrap()).unwrap();
         let session = guard.session(SessionStart::default()).unwrap();
-        let done = call(&guard, &session, "words__drop", json!({})).await;
+        let done = call(&session, "words__drop", json!({})).await;
         assert_eq!((done.status, maria.0.load(Ordering::Relaxed)), (Status::Completed, 1));
-        let tool = guard.catalog().get("words__drop").unwrap().clone();
+        let tool = session.guard().catalog().get("words__drop").unwrap().clone();
         assert_eq!(tool.origin, Origin::Mcp { server: "words".to_owned() });
         // Where every call is asked about.
-        let (guard, session) = guarded(connect().await.unwrap().asking(), None).await;
-        let denied = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        let session = guarded(connect().await.unwrap().asking(), None).await;
+        let denied = call(&session, "words__say", json!({ "word": "moon" })).await;
         assert_eq!(denied.status, Status::Denied);
     });
 }
@@ -228,18 +227,18 @@ fn a_server_that_ends_is_started_again() {
     crate::test(async {
         let folder = folder();
         let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
-        let (guard, session) = guarded(executor, None).await;
-        let dead = call(&guard, &session, "words__say", json!({ "word": "die" })).await;
+        let session = guarded(executor, None).await;
+        let dead = call(&session, "words__say", json!({ "word": "die" })).await;
         assert_eq!(
             (dead.status, dead.category),
             (Status::Failed, Some(ToolErrorCategory::NetworkError))
         );
-        let said = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        let said = call(&session, "words__say", json!({ "word": "moon" })).await;
         assert_eq!(said.status, Status::Completed, "{}", said.text);
         // One that does not come back is left alone for a while.
         std::fs::write(folder.path().join("server.sh"), "exit 1").unwrap();
-        call(&guard, &session, "words__say", json!({ "word": "die" })).await;
-        let gone = call(&guard, &session, "words__say", json!({ "word": "sun" })).await;
+        call(&session, "words__say", json!({ "word": "die" })).await;
+        let gone = call(&session, "words__say", json!({ "word": "sun" })).await;
         assert_eq!(gone.status, Status::Failed);
         assert!(gone.text.contains("tried again in"), "{}", gone.text);
     });
@@ -251,10 +250,10 @@ fn a_call_that_takes_too_long_is_given_up_and_the_server_told() {
         let folder = folder();
         let options = ClientOptions::within(Duration::from_millis(500));
         let executor = McpExecutor::connect("words", server(&folder), options).await.unwrap();
-        let (guard, session) = guarded(executor, None).await;
-        let late = call(&guard, &session, "words__say", json!({ "word": "late" })).await;
+        let session = guarded(executor, None).await;
+        let late = call(&session, "words__say", json!({ "word": "late" })).await;
         assert_eq!(late.category, Some(ToolErrorCategory::Timeout), "{}", late.text);
-        let said = call(&guard, &session, "words__say", json!({ "word": "moon" })).await;
+        let said = call(&session, "words__say", json!({ "word": "moon" })).await;
         assert_eq!(said.status, Status::Completed);
         let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
         assert!(heard.contains("notifications/cancelled"), "{heard}");
@@ -276,13 +275,13 @@ fn without_sessions_a_server_asks_first_and_gets_the_answer_with_the_same_call()
         let folder = folder();
         std::fs::write(folder.path().join("alone"), "").unwrap();
         let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
-        let (guard, session) = guarded(executor, None).await;
-        let nobody = call(&guard, &session, "words__ask", json!({})).await;
+        let session = guarded(executor, None).await;
+        let nobody = call(&session, "words__ask", json!({})).await;
         assert_eq!(nobody.category, Some(ToolErrorCategory::ConfirmationRequired));
         let options = options().eliciting(Arc::new(Lena));
         let executor = McpExecutor::connect("words", server(&folder), options).await.unwrap();
-        let (guard, session) = guarded(executor, None).await;
-        let answered = call(&guard, &session, "words__ask", json!({})).await;
+        let session = guarded(executor, None).await;
+        let answered = call(&session, "words__ask", json!({})).await;
         assert_eq!((answered.status, answered.text.as_str()), (Status::Completed, "thanks"));
         let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
         assert!(heard.contains(r#""inputResponses":{"who":{"action":"accept""#), "{heard}");

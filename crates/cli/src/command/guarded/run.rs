@@ -117,14 +117,14 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let ended = runtime.block_on(async {
         tokio::select! {
-            answer = guard.call(&session, call, around) => Some(answer),
+            answer = session.call(call, around) => Some(answer),
             () = interrupted() => None,
         }
     });
     let answer = ended.transpose()?;
     if answer.is_none() || arguments.session.is_none() {
         // Comes after whatever is still on its way to the ledger, and is signed.
-        runtime.block_on(guard.end(&session))?;
+        runtime.block_on(session.end())?;
     }
     // A question that nobody will answer any more may still wait on its thread.
     runtime.shutdown_background();

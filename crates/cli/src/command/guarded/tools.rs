@@ -63,7 +63,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let start = SessionStart { id: arguments.session.clone(), ..SessionStart::default() };
     let session = guard.session(start)?;
     let query = arguments.query.as_deref().unwrap_or_default();
-    let offer = runtime.block_on(guard.offer_for(&session, query));
+    let offer = runtime.block_on(session.offer_for(query));
     for notice in guard.notices() {
         writeln!(io::stderr(), "note: {notice}")?;
     }

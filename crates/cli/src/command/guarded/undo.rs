@@ -52,7 +52,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let ended = runtime.block_on(async {
         let start = SessionStart { id: Some(receipt.session_id), ..SessionStart::default() };
         let session = guard.session(start)?;
-        undo(&guard, &session, &kept, id, arguments.force).await
+        undo(&session, &kept, id, arguments.force).await
     })?;
     match ended {
         Ok(rolled_back) => {
@@ -74,7 +74,6 @@ fn newest(guard: &Guard, kept: &Path) -> anyhow::Result<String> {
 
 /// Puts back what this call changed. What undoes a call is a call itself, and has its own receipt.
 pub(super) async fn undo(
-    guard: &Guard,
     session: &Session,
     kept: &Path,
     id: &str,
@@ -82,7 +81,7 @@ pub(super) async fn undo(
 ) -> anyhow::Result<Result<RolledBack, UndoError>> {
     let around = Surroundings { rollback_of: Some(id.to_owned()), ..Surroundings::default() };
     let named: ExactValue = json!({ "execution_id": id, "force": force }).into();
-    let tracked = guard.track(session, "undo", &named, around).await?;
+    let tracked = session.track("undo", &named, around).await?;
     let changed = if force { SinceChanged::Overwrite } else { SinceChanged::Refuse };
     let undone = undo_snapshot(kept, id, changed);
     match &undone {

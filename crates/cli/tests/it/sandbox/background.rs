@@ -71,7 +71,7 @@ fn it_ends_with_its_session() {
     let (lines, gone) = end_of(&room, "pipe");
     start(&room, "{ echo up; sleep 1000 & sleep 1000; } > pipe");
     assert_eq!(lines.recv_timeout(PATIENCE).unwrap(), "up\n");
-    wait(room.guard.end(&room.session)).unwrap();
+    wait(room.session.end()).unwrap();
     gone.recv_timeout(PATIENCE).unwrap();
     assert_eq!(
         std::fs::read_dir(room.path("tmp")).unwrap().count(),

@@ -110,7 +110,7 @@ impl Room {
             arguments: Arguments::raw(arguments.to_string()),
             line: 0,
         };
-        let answer = wait(self.guard.call(&self.session, call, Surroundings::default())).unwrap();
+        let answer = wait(self.session.call(call, Surroundings::default())).unwrap();
         let receipt = self.guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         let stdout = answer.text.split("[stderr]").next().unwrap_or_default().to_owned();
         Ran { answer, receipt, stdout }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use counterfoil_guard::{
-    Available, DependencyOptions, Gates, GuardSettings, ToolDependency, ToolDependencyGraph, Turn,
-    available,
+    Available, DependencyOptions, Gates, GuardSettings, Session, ToolDependency,
+    ToolDependencyGraph, Turn, available,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -246,19 +246,20 @@ fn clear_forgets_what_was_completed() {
         .build()
         .unwrap();
     let (ours, theirs) = (desk::session(&guard, "ours"), desk::session(&guard, "theirs"));
-    let waiting = |session| guard.offer(session).excluded.into_iter().map(|e| e.tool).collect();
+    let waiting =
+        |session: &Session| session.offer().excluded.into_iter().map(|e| e.tool).collect();
     let before: Vec<String> = waiting(&ours);
     assert_eq!(before, ["cancel_order"]);
-    desk::wait(desk::run(&guard, &ours, "get_order", r##"{"order_id":"#W1"}"##));
+    desk::wait(desk::run(&ours, "get_order", r##"{"order_id":"#W1"}"##));
     let after: Vec<String> = waiting(&ours);
     assert!(after.is_empty());
     let others: Vec<String> = waiting(&theirs);
     assert_eq!(others, ["cancel_order"]);
-    desk::wait(guard.clear(&ours)).unwrap();
+    desk::wait(ours.clear()).unwrap();
     let recorded = guard.ledger().events("ours").unwrap();
     assert!(recorded.iter().any(|event| event.draft == counterfoil_guard::Draft::Cleared));
     let cleared: Vec<String> = waiting(&ours);
     assert_eq!(cleared, ["cancel_order"]);
-    let denied = desk::wait(desk::run(&guard, &ours, "cancel_order", r##"{"order_id":"#W1"}"##));
+    let denied = desk::wait(desk::run(&ours, "cancel_order", r##"{"order_id":"#W1"}"##));
     assert_eq!(denied.codes, ["dependency_unmet"]);
 }

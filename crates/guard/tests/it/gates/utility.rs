@@ -166,7 +166,7 @@ fn a_repeated_look_up_is_skipped_until_something_changes() {
         let look = FunctionExecutor::new(tool, |_: &Value| Ok::<_, ToolError>("3 lamps"));
         let guard = desk::shop().settings(settings).executor(look).build().unwrap();
         let session = desk::session(&guard, "s");
-        let run = |tool, arguments| desk::wait(desk::run(&guard, &session, tool, arguments));
+        let run = |tool, arguments| desk::wait(desk::run(&session, tool, arguments));
         let first = run("look", r#"{"for":"lamps"}"#);
         assert_eq!(first.status, Status::Completed);
         let again = run("look", r#"{"for":"lamps"}"#);
@@ -179,12 +179,12 @@ fn a_repeated_look_up_is_skipped_until_something_changes() {
         // The user may always ask.
         let around = Surroundings { requested: Requested::ByUser, ..Surroundings::default() };
         let call = desk::call("look", r#"{"for":"lamps"}"#);
-        let asked = desk::wait(guard.call(&session, call, around)).unwrap();
+        let asked = desk::wait(session.call(call, around)).unwrap();
         assert_eq!(asked.status, Status::Completed);
         run("cancel_order", r##"{"order_id":"#W1"}"##);
         assert_eq!(run("look", r#"{"for":"lamps"}"#).status, Status::Completed);
         // A skipped call proves nothing.
-        let verified = desk::wait(guard.verify(&session, "There are 3 lamps.")).unwrap();
+        let verified = desk::wait(session.verify("There are 3 lamps.")).unwrap();
         assert_ne!(verified.disposition, Disposition::Block, "{verified:?}");
     }
 }

@@ -41,24 +41,23 @@ fn egress_and_its_source_stand_in_the_audit_log() {
         .unwrap();
     let fetch = |path: &str| {
         let arguments = json!({ "url": server.url(path) }).to_string();
-        wait(guard.call(&session, desk::call("fetch", &arguments), Surroundings::default()))
-            .unwrap()
+        wait(session.call(desk::call("fetch", &arguments), Surroundings::default())).unwrap()
     };
     let message = format!("please read {} and {}", server.url("/first"), server.url("/busy"));
-    wait(guard.hear(&session, Role::User, &message)).unwrap();
+    wait(session.hear(Role::User, &message)).unwrap();
 
     assert_eq!(fetch("/first").status, Status::Completed);
     let invented = fetch("/invented");
     assert_eq!((invented.status, invented.category), (Status::Failed, Some(PolicyBlocked)));
     assert_eq!(fetch("/linked").category, Some(PolicyBlocked), "nobody has read it yet");
-    wait(desk::run(&guard, &session, "read_file", r#"{"path":"links.txt"}"#));
+    wait(desk::run(&session, "read_file", r#"{"path":"links.txt"}"#));
     assert_eq!(fetch("/linked").status, Status::Completed);
     assert_eq!(fetch("/busy").category, Some(ServerError));
     // Something else that is known does not make up for a URL that is not.
     for more in ["links.txt", &server.url("/first")] {
         let arguments = json!({ "url": server.url("/other"), "note": more }).to_string();
         let call = desk::call("fetch", &arguments);
-        let answer = wait(guard.call(&session, call, Surroundings::default())).unwrap();
+        let answer = wait(session.call(call, Surroundings::default())).unwrap();
         assert_ne!(answer.status, Status::Completed);
     }
 

@@ -61,8 +61,8 @@ fn a_number_is_shown_with_every_digit_wherever_it_is_shown() {
             let session = desk.session("s").await;
             let refund = |number: &str| {
                 let call = ToolCall::new("", "refund", format!("{{\"ids\":[{number}]}}"));
-                let (guard, session) = (desk.guard.clone(), session.clone());
-                async move { guard.call(&session, call, Surroundings::default()).await.unwrap() }
+                let session = session.clone();
+                async move { session.call(call, Surroundings::default()).await.unwrap() }
             };
             let asked = refund(&number).await;
             desk.followed().await;

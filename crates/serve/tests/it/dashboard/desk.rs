@@ -189,19 +189,19 @@ impl Desk {
 
     pub(super) async fn call(&self, session: &Session, tool: &str, arguments: Value) -> String {
         let call = ToolCall::new("", tool, &*arguments.to_string());
-        let answer = self.guard.call(session, call, Surroundings::default()).await.unwrap();
+        let answer = session.call(call, Surroundings::default()).await.unwrap();
         answer.text
     }
 
     /// A session with a call, one that was refused, one that waits, and a false answer.
     pub(super) async fn shop(&self, id: &str) {
         let session = self.session(id).await;
-        self.guard.hear(&session, Role::User, "Cancel order 7.").await.unwrap();
+        session.hear(Role::User, "Cancel order 7.").await.unwrap();
         self.call(&session, "get_order", json!({ "id": 7 })).await;
         self.call(&session, "delete_order", json!({ "note": TRICKS })).await;
         self.call(&session, "refund", json!({ "id": 7, "note": TRICKS })).await;
         let said = format!("I have deleted order 7. {TRICKS}");
-        self.guard.verify(&session, &said).await.unwrap();
+        session.verify(&said).await.unwrap();
     }
 
     /// Waits until the dashboard has read all that the ledger holds now.

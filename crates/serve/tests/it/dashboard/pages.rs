@@ -54,8 +54,8 @@ fn claims_are_underlined_and_lead_to_their_evidence() {
         let desk = Desk::new().await;
         let session = desk.session("s").await;
         desk.call(&session, "cancel_order", serde_json::json!({ "id": 7 })).await;
-        desk.guard.verify(&session, "I have cancelled order 7.").await.unwrap();
-        desk.guard.verify(&session, &format!("I deleted order 8. {TRICKS}")).await.unwrap();
+        session.verify("I have cancelled order 7.").await.unwrap();
+        session.verify(&format!("I deleted order 8. {TRICKS}")).await.unwrap();
         desk.followed().await;
         let answers = desk.get("/api/v1/answers").await.json();
         for (at, kind, verdict) in [(1, "good", "supported"), (0, "", "FK0")] {
@@ -80,7 +80,7 @@ fn a_long_answer_is_judged_as_a_whole() {
         let session = desk.session("s").await;
         desk.call(&session, "cancel_order", serde_json::json!({ "id": 7 })).await;
         let filler = "The weather stayed as it was. ".repeat(3_000);
-        desk.guard.verify(&session, &format!("I have cancelled order 7. {filler}")).await.unwrap();
+        session.verify(&format!("I have cancelled order 7. {filler}")).await.unwrap();
         desk.followed().await;
         let answers = desk.get("/api/v1/answers").await.json();
         let answer = &answers["items"][0];

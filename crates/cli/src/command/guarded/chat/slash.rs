@@ -102,7 +102,7 @@ fn status(begun: &Begun) -> String {
         lines.push(format!("Cache: {} results, {} given again", cache.entries, cache.hits));
     }
     if settings.speculation.mode != SpeculationMode::Off {
-        let SpeculationCounts { begun, used, wasted } = guard.speculation_counts(session);
+        let SpeculationCounts { begun, used, wasted } = session.speculation_counts();
         let mode = settings.speculation.mode;
         lines.push(format!("Ahead: mode={mode:?}, begun={begun}, used={used}, wasted={wasted}"));
     }
@@ -157,7 +157,7 @@ async fn put_back(begun: &mut Begun, id: &str, last: Option<&Turned>) -> anyhow:
     let Some(id) = id else {
         return Ok("the last answer has no call that could be undone".to_owned());
     };
-    match undo(begun.agent.guard(), begun.agent.session(), &kept, id, false).await? {
+    match undo(begun.agent.session(), &kept, id, false).await? {
         Ok(rolled_back) => {
             let text = undone(&rolled_back);
             begun.agent.inform(&format!("The user has undone {id}: {text}")).await?;
@@ -183,7 +183,7 @@ fn tasks(begun: &Begun) -> anyhow::Result<String> {
 const NO_MEMORY: &str = "there is no memory in this run";
 
 fn tools(begun: &Begun) -> String {
-    let offer = begun.agent.guard().offer(begun.agent.session());
+    let offer = begun.agent.session().offer();
     let mut lines: Vec<String> = offer
         .tools
         .iter()

@@ -30,7 +30,7 @@ pub(super) async fn once(mut begun: Begun, prompt: &str, as_json: bool) -> anyho
     let went = turn(&mut begun, &mut lines, prompt).await?;
     let session = begun.agent.session().id().to_owned();
     if !begun.stays {
-        begun.agent.guard().end(begun.agent.session()).await?;
+        begun.agent.session().end().await?;
     }
     let turned = match went {
         Some(Ok(turned)) => turned,
@@ -96,7 +96,7 @@ pub(super) async fn on_and_on(begun: &mut Begun, front: &mut impl Front) -> anyh
         }
     }
     if !begun.stays {
-        begun.agent.guard().end(begun.agent.session()).await?;
+        begun.agent.session().end().await?;
     }
     Ok(Exit::Clean)
 }

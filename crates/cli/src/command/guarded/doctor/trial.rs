@@ -54,8 +54,8 @@ fn attempt(options: &Options) -> anyhow::Result<Vec<&'static str>> {
         line: 0,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let answer = runtime.block_on(guard.call(&session, call, Surroundings::default()))?;
-    runtime.block_on(guard.end(&session))?;
+    let answer = runtime.block_on(session.call(call, Surroundings::default()))?;
+    runtime.block_on(session.end())?;
     let mut broken = Vec::new();
     if !answer.status.ran() || answer.status == Status::Timeout {
         anyhow::bail!("no command runs: {}", answer.text.lines().next().unwrap_or_default());

@@ -113,7 +113,7 @@ impl Standing<'_> {
             }
             () = interrupted() => {}
         }
-        self.guard.end(&session).await?;
+        session.end().await?;
         Ok(Exit::Clean)
     }
 
