@@ -102,7 +102,7 @@ impl Session {
         let ending = Ending {
             status: Some(Status::Cancelled),
             category: Some(ToolErrorCategory::Cancelled),
-            text: "not made: the host did not let it".to_owned(),
+            text: "the host did not make the call".to_owned(),
             ..Ending::default()
         };
         guard.finish(self, recording, ending, Said::default()).await.map(drop)
