@@ -1,5 +1,5 @@
-//! Audit lines beside bare writes of as many bytes on the same file system, and verification
-//! beside a bare digest of the same bytes: `cargo bench -p counterfoil-ledger --bench audit`.
+//! Compares audit lines with bare writes of the same size, and verification with a bare digest of
+//! the same bytes: `cargo bench -p counterfoil-ledger --bench audit`.
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a bench may fail")]
 
 use std::fs::File;
@@ -40,7 +40,7 @@ fn log(folder: &TempDir, durability: Durability) -> AuditLog {
     AuditLog::open(&path, settings, Arc::new(SystemClock::default())).unwrap()
 }
 
-/// A line as it is in the file.
+/// One line exactly as it is in the file.
 fn line() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     log(&folder, Durability::Os).append(&entry()).unwrap();
@@ -89,7 +89,7 @@ fn filled() -> TempDir {
     folder
 }
 
-/// The digest of every byte, and nothing else: the floor of verification.
+/// The digest of every byte and nothing else: the lower bound for verification.
 #[divan::bench(sample_count = 10)]
 fn digested_bare(bencher: Bencher<'_, '_>) {
     let folder = filled();

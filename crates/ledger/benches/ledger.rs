@@ -1,5 +1,5 @@
-//! What the ledger costs, beside what the same bytes cost without it: appends beside a bare write
-//! and sync, groups beside bare inserts and bare digests, verification, look-up.
+//! What the ledger costs compared with handling the same bytes without it: appends against a bare
+//! write and sync, groups against bare inserts and bare digests, verification, lookup.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 
 use std::io::Write as _;
@@ -21,7 +21,7 @@ fn main() {
     divan::main();
 }
 
-/// In one sample of what is done many at a time.
+/// Events per sample in the benches that write many at a time.
 const EVENTS: u32 = 40_000;
 
 /// Open and close of one execution, written before each call returns.
@@ -32,7 +32,7 @@ fn open_and_close_under_os(bencher: Bencher) {
     bencher.bench_local(|| execute(&ledger, number.fetch_add(1, Ordering::Relaxed)));
 }
 
-/// One event of some 900 bytes, written and synced, as often as it is.
+/// One event of about 900 bytes, written and synced.
 #[divan::bench(sample_count = 200, sample_size = 1)]
 fn one_event_under_full(bencher: Bencher) {
     let (_folder, ledger) = ledger(Durability::Full);
@@ -43,7 +43,7 @@ fn one_event_under_full(bencher: Bencher) {
     });
 }
 
-/// The same bytes into a file of their own: what `full` is held against.
+/// The same number of bytes into a plain file: the baseline for `full`.
 #[divan::bench(sample_count = 200, sample_size = 1)]
 fn one_bare_write_and_sync(bencher: Bencher) {
     let folder = TempDir::new().unwrap();
@@ -79,8 +79,8 @@ fn events_under_batch(bencher: Bencher) {
     });
 }
 
-/// The same number of rows of the same bytes into one bare SQLite table, in groups of the same
-/// size with one sync each: what `batch` is held against.
+/// The same number of rows of the same size into a bare SQLite table, in groups of the same size
+/// with one sync each: the baseline for `batch`.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn bare_inserts_in_groups(bencher: Bencher) {
     const GROUP: u32 = 4096;
@@ -108,8 +108,8 @@ fn bare_inserts_in_groups(bencher: Bencher) {
     });
 }
 
-/// The canonical bytes of as many events and their digests, on one core: what no ledger can do
-/// without.
+/// The canonical bytes of the same number of events and their digests, on one core: the minimum
+/// that any ledger has to do.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn bare_canonical_bytes_and_digests(bencher: Bencher) {
     let opened = Draft::Opened(opened(&id(1)));

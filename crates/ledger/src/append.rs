@@ -4,26 +4,27 @@ use super::body::draft_bytes;
 use super::event::{Draft, Opened};
 use super::results::Stored;
 
-/// Why an event was not written. Nothing of it is in the ledger then.
+/// Why an event was not written. Unless the variant says otherwise, none of it is in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendError {
-    /// The session made as many first attempts as it may.
+    /// The session has used up its quota of first attempts.
     #[error("the session has made its {limit} calls")]
     QuotaExhausted {
-        /// How many it may make.
+        /// The quota.
         limit: u64,
     },
-    /// The ledger has an execution with this id already.
+    /// The ledger already has an execution with this id.
     #[error("the execution id `{id}` is in the ledger already")]
     RepeatedExecutionId {
         /// The id.
         id: String,
     },
-    /// Another call has used the approval up.
+    /// Another call has already used the approval.
     #[error("another call has used up the approval of this one")]
     ApprovalUsed,
-    /// A person decided on the call after what this one has seen.
+    /// A person decided on this call after the place in the session that the new decision is based
+    /// on.
     #[error("somebody has decided on this call meanwhile")]
     DecidedMeanwhile,
     /// The ledger has no execution with this id.
@@ -32,25 +33,25 @@ pub enum AppendError {
         /// The id.
         id: String,
     },
-    /// The execution ended already, or was never to run.
+    /// The execution has already ended, or was never going to run.
     #[error("the execution `{id}` is closed already")]
     ClosedExecution {
         /// The id.
         id: String,
     },
-    /// A text or result that the event speaks of was not given, and is not stored.
+    /// The event refers to a text or result that was neither passed in nor stored before.
     #[error("the result store has nothing with the digest {digest}")]
     MissingResult {
         /// The digest.
         digest: Digest,
     },
-    /// Bytes were given to be stored that the event does not speak of.
+    /// The caller passed bytes to store that the event does not refer to.
     #[error("the event does not name the digest {digest} of what is to be stored")]
     UnnamedResult {
-        /// Their digest.
+        /// The digest of those bytes.
         digest: Digest,
     },
-    /// The event has no form as JSON.
+    /// The event cannot be serialised as JSON.
     #[error("the event cannot be written: {0}")]
     Unwritable(String),
     /// Another process replaced the signing key, and the new one cannot be used.
@@ -59,8 +60,8 @@ pub enum AppendError {
     /// The file could not be written.
     #[error("the ledger could not be written: {0}")]
     Storage(String),
-    /// The connection was lost while the database committed, and could not be had again: the event
-    /// is in the ledger or it is not. It counts as failed, and nothing may go on from it.
+    /// The connection was lost during the commit and could not be restored, so the event may or may
+    /// not be in the ledger. Treated as a failure: nothing may continue from it.
     #[error("it is not known whether the event is in the ledger: {0}")]
     Unknown(String),
     /// The ledger was closed before the event was written.
@@ -74,7 +75,7 @@ impl From<rusqlite::Error> for AppendError {
     }
 }
 
-/// An event that is to be written, with everything that can be done beforehand.
+/// An event to be written, with everything precomputed that does not need the lock.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) session: String,
@@ -82,9 +83,9 @@ pub(super) struct Item {
     /// The draft's canonical bytes.
     pub(super) bytes: Vec<u8>,
     pub(super) stored: Vec<Stored>,
-    /// First attempts that the session may make.
+    /// The maximum number of first attempts in the session.
     pub(super) quota: Option<u64>,
-    /// Of a person's decision: the latest place in the session that they knew of.
+    /// For a person's decision: the latest place in the session that the person had seen.
     pub(super) seen: Option<u64>,
 }
 
@@ -107,13 +108,14 @@ impl Item {
         Ok(Self { session: session.to_owned(), draft, bytes, stored, quota, seen: None })
     }
 
-    /// What a person decides, if nothing was decided meanwhile: after the place `seen` of the session.
+    /// A person's decision, which is refused if another was made after the place `seen` of the
+    /// session.
     pub(super) fn decision(session: &str, draft: Draft, seen: u64) -> Result<Self, AppendError> {
         let item = Self::new(session, draft, Vec::new(), None)?;
         Ok(Self { seen: Some(seen), ..item })
     }
 
-    /// A call that begins; first attempts alone are counted.
+    /// A call that begins. The quota applies to first attempts only.
     pub(super) fn execution(
         session: &str,
         opened: Opened,
@@ -123,14 +125,14 @@ impl Item {
         Self::new(session, Draft::Opened(opened), Vec::new(), quota.filter(|_| first))
     }
 
-    /// The digest that the event needs and does not bring.
+    /// The digest of content that the event needs but does not bring.
     pub(super) fn missing(&self) -> Option<Digest> {
         let brought = |digest: &Digest| self.stored.iter().any(|stored| stored.digest == *digest);
         self.draft.needs().filter(|digest| *digest != Digest::of_bytes(b"") && !brought(digest))
     }
 }
 
-/// Whether the bytes of an event or a draft name a digest.
+/// Whether the bytes of an event or a draft contain the digest.
 pub(super) fn names(bytes: &[u8], digest: &Digest) -> bool {
     memchr::memmem::find(bytes, digest.to_string().as_bytes()).is_some()
 }

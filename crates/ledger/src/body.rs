@@ -1,4 +1,4 @@
-//! The bytes of an event: canonical JSON, stored once, hashed as they are.
+//! The bytes of an event: canonical JSON, stored once and hashed as stored.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 use super::event::{Draft, Event, Links};
 use super::read::ReadLedgerError;
 
-/// Of the form of events that are written here: that of their canonical bytes.
+/// The version of the events written here, which is the version of their canonical bytes.
 pub(super) const VERSION: u32 = CanonicalForm::WRITTEN.version();
 
-/// The canonical bytes of what happened.
+/// The canonical bytes of a draft.
 pub(super) fn draft_bytes(draft: &Draft) -> Result<Vec<u8>, serde_json::Error> {
     canonical_bytes_of(draft)
 }
@@ -28,7 +28,7 @@ pub(super) struct Place<'p> {
     pub(super) previous: Digest,
 }
 
-/// The canonical bytes of an event. Members stand in the order of their names.
+/// The canonical bytes of an event. Its members are sorted by name.
 pub(super) fn body(draft: &[u8], place: &Place<'_>) -> Result<Vec<u8>, serde_json::Error> {
     use std::io::Write as _;
     let Place { seq, session, session_seq, at, previous } = place;
@@ -63,7 +63,7 @@ pub(super) fn read(body: &[u8]) -> Result<Event, serde_json::Error> {
     Ok(Event { version, seq, session, session_seq, at, draft, previous, digest })
 }
 
-/// Reads arguments again where doubles are in the place of what was written.
+/// Reads the arguments again, because serde has rounded their numbers to doubles.
 fn read_numbers(body: &[u8], draft: &mut Draft) -> Result<(), serde_json::Error> {
     #[derive(Deserialize)]
     struct Body<'b> {
@@ -97,7 +97,7 @@ fn read_numbers(body: &[u8], draft: &mut Draft) -> Result<(), serde_json::Error>
     Ok(())
 }
 
-/// What the columns of an event repeat of its bytes, read without the rest.
+/// The parts of an event that its columns repeat, read without the rest.
 #[derive(Debug, Deserialize)]
 pub(super) struct Outline<'b> {
     pub(super) version: u32,
@@ -111,7 +111,7 @@ pub(super) struct Outline<'b> {
     pub(super) previous: Digest,
 }
 
-/// What the columns repeat of a draft.
+/// The parts of a draft that its columns repeat.
 #[derive(Debug, Deserialize)]
 pub(super) struct DraftOutline<'b> {
     #[serde(borrow)]
@@ -151,7 +151,7 @@ impl<'b> Outline<'b> {
 }
 
 impl Outline<'_> {
-    /// The place of the approval that the event of a session uses up.
+    /// The place of the approval that the event uses up. `session` is for the error message.
     pub(super) fn uses(body: &[u8], session: &str) -> Result<Option<u64>, ReadLedgerError> {
         let read = Outline::read(body).map(|outline| outline.draft.uses());
         read.map_err(|error| ReadLedgerError::Broken {
@@ -160,7 +160,7 @@ impl Outline<'_> {
     }
 }
 
-// INVARIANT: these say the same as the methods of those names on `Draft`.
+// INVARIANT: these return the same as the methods of the same names on `Draft`.
 impl DraftOutline<'_> {
     pub(super) fn opens(&self) -> Option<&str> {
         match &*self.event {
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// Every kind of draft, as it stands in a ledger.
+    /// Every kind of draft, as written in a ledger.
     fn drafts() -> Vec<Draft> {
         let digest = |text: &str| Digest::of_bytes(text.as_bytes());
         let opened = json!({

@@ -1,4 +1,4 @@
-//! Receipts of a ledger in one piece, which anybody verifies without it.
+//! A self-contained file of receipts that anyone can verify without the ledger.
 
 mod check;
 mod sessions;
@@ -22,47 +22,48 @@ pub use check::{BundleMark, BundleVerification};
 const FORM: &str = "counterfoil bundle";
 const VERSION: u32 = CanonicalForm::WRITTEN.version();
 
-/// Events with their proofs, the receipts that they add up to, the keys that signed them and, where
-/// they are wanted, the results that they name.
+/// Events with their proofs, their receipts, the keys that signed them and, on request, the results
+/// that they name.
 ///
-/// Written as one line of canonical JSON in which `<` is an escape, so that it can stand in a page.
+/// Written as one line of canonical JSON in which `<` is escaped, so that it can be embedded in a
+/// page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bundle {
-    /// What it is: `counterfoil bundle`.
+    /// The file type: `counterfoil bundle`.
     pub form: String,
-    /// Of this form, which is the canonical form that it is written in: 2; 1 in older bundles.
+    /// The version of the format, which is also that of its canonical form: 2; 1 in older bundles.
     pub version: u32,
-    /// The signed head of the tree in which the events are, in the C2SP checkpoint form.
+    /// The signed head of the tree that contains the events, in the C2SP checkpoint form.
     pub checkpoint: String,
-    /// The notes in which each key of the ledger is vouched for by the one before, up to the key that
-    /// signed the checkpoint.
+    /// The notes in which each key of the ledger certifies the next one, up to the key that signed
+    /// the checkpoint.
     pub keys: Vec<String>,
-    /// In their order.
+    /// The events in ledger order.
     pub events: Vec<ExportedEvent>,
-    /// What the events add up to, in the order in which they began.
+    /// The receipts of the events, in the order in which the executions began.
     pub receipts: Vec<ExactValue>,
-    /// Texts and results that the events name, in the order of their digests.
+    /// Texts and results that the events name, sorted by digest.
     pub results: Vec<BundleResult>,
-    /// The sessions of which everything is here, from one place to another.
+    /// The sessions that are complete between two places.
     pub sessions: Vec<BundleSession>,
 }
 
-/// A text or result: one of `text` and `base64` is there.
+/// A text or result. Exactly one of `text` and `base64` is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BundleResult {
     /// SHA-256 of its bytes.
     pub digest: Digest,
-    /// The bytes, where they are UTF-8.
+    /// The bytes, if they are UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The bytes, where they are not.
+    /// The bytes, if they are not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
 }
 
-/// A session of which no event between two places is left out.
+/// A session in which no event between two places is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BundleSession {
@@ -70,29 +71,29 @@ pub struct BundleSession {
     pub session: String,
     /// The place in the session of its first event here, from 1.
     pub first: u64,
-    /// That of its last event here.
+    /// The place of its last event here.
     pub last: u64,
 }
 
-/// Why nothing can be said of a file: it is no bundle that this version reads.
+/// Why a file cannot be judged: it is not a bundle that this version reads.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoBundle {
-    /// It is something else.
+    /// It is not a bundle.
     #[error("it is not a bundle")]
     Else,
-    /// Something on its way changed its line ends, or what stands around it.
+    /// Its line endings, or the text around the bundle, were changed on the way.
     #[error("the file was changed: its line endings, or text around the bundle")]
     Reframed,
-    /// It is one of another version.
+    /// It is a bundle of an unknown version.
     #[error("it is a bundle of version {0}, and only versions 1 and 2 are known here")]
     Version(u32),
 }
 
 impl NoBundle {
-    /// What a text is that cannot be read as a bundle. `None`: a bundle that was changed.
+    /// Why a text cannot be read as a bundle. `None` if it is a bundle that was changed.
     fn of(line: &str) -> Option<Self> {
-        // Editors and mail add a mark of the encoding, blanks and other line ends.
+        // Editors and mail add a byte order mark, blanks and other line endings.
         let bare = line.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
         if bare != line && Bundle::read(bare).is_some() {
             return Some(Self::Reframed);
@@ -101,7 +102,7 @@ impl NoBundle {
         if !line.starts_with("{\"checkpoint\":") && !line.contains(&form) {
             return Some(Self::Else);
         }
-        // The members stand in the order of their names, and this is the last one.
+        // Members are sorted by name, and this is the last one.
         let (_, version) = line.strip_suffix('}')?.rsplit_once("\"version\":")?;
         let plain = |number: &u32| number.to_string() == version && version.len() < 10;
         let version = version.parse().ok().filter(plain)?;
@@ -110,28 +111,28 @@ impl NoBundle {
     }
 }
 
-/// Why no bundle was made.
+/// Why a bundle could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BundleError {
     /// The ledger could not be read.
     #[error(transparent)]
     Ledger(#[from] ReadLedgerError),
-    /// There is nothing to put into it.
+    /// Nothing was found to put into it.
     #[error("the ledger has {0}")]
     Nothing(String),
-    /// The session has events, and none since then.
+    /// The session has events, but none since the given time.
     #[error("the session `{0}` has events, and none since the given time")]
     NothingSince(String),
-    /// What was read cannot be written.
+    /// What was read cannot be serialised.
     #[error("the bundle cannot be written: {0}")]
     Unwritten(String),
 }
 
 impl Bundle {
-    /// Makes the bundle of what is wanted, under a checkpoint that is signed now.
+    /// Makes a bundle of the wanted events, under a checkpoint that is signed now.
     ///
     /// # Errors
-    /// When something that is wanted is not there, or the ledger cannot be read.
+    /// When something wanted is missing, or the ledger cannot be read.
     pub fn of(ledger: &Ledger, wanted: &Provable, with_results: bool) -> Result<Self, BundleError> {
         let proved = ledger.prove(wanted)?;
         let mut events = Vec::new();
@@ -169,7 +170,7 @@ impl Bundle {
         }
         let mut results = Vec::new();
         for digest in named(&events).into_iter().filter(|_| with_results) {
-            // Retention drops results before it drops events.
+            // Retention deletes results before it deletes events.
             if let Some(bytes) = ledger.result(&digest)? {
                 results.push(BundleResult::of(digest, bytes));
             }
@@ -199,7 +200,8 @@ impl Bundle {
         canonical_line(&text, form).ok_or_else(|| unwritten("it has no canonical form".to_owned()))
     }
 
-    /// Reads a bundle. `None`: it is none of this version, or not written as bundles are.
+    /// Reads a bundle. `None` if its version is unknown, or it is not written exactly as bundles
+    /// are.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         let bundle: Self = serde_json::from_str(line).ok()?;
@@ -208,12 +210,12 @@ impl Bundle {
             && bundle.form == FORM
             && bundle.receipts.iter().all(|receipt| receipt.is_object())
             && bundle.results.iter().all(|result| result.text.is_some() != result.base64.is_some());
-        // A digest in capital letters is read, and is not what was written.
+        // A digest in capital letters can be parsed, but is not what was written.
         (whole && bundle.to_line().is_ok_and(|written| written == line)).then_some(bundle)
     }
 }
 
-/// The text in its canonical form, in which `<` is an escape.
+/// The text in canonical form, with `<` escaped.
 fn canonical_line(text: &str, form: CanonicalForm) -> Option<String> {
     let bytes = canonical_text(text, form, JsonLimits::RECORDED).ok()?;
     Some(String::from_utf8(bytes).ok()?.replace('<', r"\u003c"))
@@ -230,7 +232,7 @@ impl BundleResult {
         }
     }
 
-    /// The bytes; `None` where they are not written as they have to be.
+    /// The bytes; `None` if they are not encoded as required.
     fn bytes(&self) -> Option<Vec<u8>> {
         match (&self.text, &self.base64) {
             (Some(text), None) => Some(text.clone().into_bytes()),
@@ -240,14 +242,14 @@ impl BundleResult {
     }
 }
 
-/// What events add up to, execution by execution.
+/// The receipts of events, execution by execution.
 #[derive(Default)]
 struct Sums {
-    /// In the order in which they began.
+    /// The receipts in the order in which the executions began.
     receipts: Vec<Receipt>,
-    /// Executions that began again.
+    /// Executions that began more than once.
     twice: Vec<String>,
-    /// Events of executions whose beginning is not among them, with the execution.
+    /// Events of executions whose beginning is missing, with the execution id.
     headless: Vec<(u64, String)>,
 }
 

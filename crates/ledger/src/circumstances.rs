@@ -1,25 +1,25 @@
-//! In what circumstances a call was made, as its receipt says.
+//! The circumstances of a call, as recorded in its receipt.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A place in a distributed trace: the `traceparent` of W3C Trace Context. The receipt has it, so
-/// that both can be found from each other.
+/// A place in a distributed trace: the `traceparent` of W3C Trace Context. Recorded in the receipt,
+/// so that trace and receipt can be found from each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceContext(String);
 
-/// A text is no `traceparent`.
+/// The text is not a `traceparent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a `traceparent` is four fields in lower-case hexadecimal: version, trace, parent, flags")]
 pub struct TraceContextError;
 
 impl TraceContext {
-    /// As the header and the member of `_meta` have it:
+    /// Parses a `traceparent` as in the header and in `_meta`:
     /// `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`.
     ///
     /// # Errors
-    /// When the text is none, or names no trace.
+    /// When the text is not a `traceparent`, or its ids are all zeros.
     pub fn parse(traceparent: &str) -> Result<Self, TraceContextError> {
         let fields: Vec<&str> = traceparent.split('-').collect();
         let [version, trace, parent, flags] = fields.as_slice() else {
@@ -93,7 +93,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The name in receipts and audit.
+    /// The name in receipts and in the audit log.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -132,7 +132,7 @@ pub enum TrustLevel {
 }
 
 impl TrustLevel {
-    /// The name in receipts and audit.
+    /// The name in receipts and in the audit log.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What people said to calls, whichever database keeps it.
+//! The decisions of people on calls, for every kind of database.
 
 use counterfoil_model::Digest;
 
@@ -6,10 +6,10 @@ use super::event::Lasts;
 use super::event::{Approved, Declined, Draft, Event};
 use super::read::ReadLedgerError;
 
-/// The approval, given ahead, that holds for a call now: its place in the session and what it says.
-/// One for one call that another call has used up does not, nor one to which somebody said no
-/// later. `decided` is what people said in the session, in order; `is_used` says whether a call
-/// has used up the approval at a place.
+/// The prior approval that is valid for a call now: its place in the session, and the approval. An
+/// approval for one call is void once a call has used it; any approval is void once a person has
+/// declined the call later. `decided` has the decisions of the session in order; `is_used` returns
+/// whether a call has used the approval at a place.
 pub(super) fn standing_approval(
     decided: Vec<Event>,
     digest: Digest,
@@ -34,7 +34,7 @@ pub(super) fn standing_approval(
     Ok(standing)
 }
 
-/// Who said no to a call, where nobody agreed to it later.
+/// The decision that declines a call, unless it was approved later.
 pub(super) fn standing_refusal(decided: Vec<Event>, digest: Digest) -> Option<Declined> {
     let mut standing = None;
     for event in decided {
@@ -49,7 +49,7 @@ pub(super) fn standing_refusal(decided: Vec<Event>, digest: Digest) -> Option<De
     standing
 }
 
-/// Whether somebody decided on a call after a place of the session.
+/// Whether a person decided on the call after a place of the session.
 pub(super) fn is_decided(decided: &[Event], digest: Digest, seen: u64) -> bool {
     let mut later = decided.iter().filter(|event| event.session_seq > seen);
     later.any(|event| event.draft.decides() == Some(digest))

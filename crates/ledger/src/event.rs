@@ -7,15 +7,16 @@ use serde_json::Value;
 
 use crate::circumstances::{Phase, Requested, TraceContext, TrustLevel};
 
-/// One event as it stands in the ledger.
+/// One event of the ledger.
 ///
-/// What is hashed is its canonical JSON without `digest`: the members `at`, `draft`, `previous`,
+/// Its digest is over its canonical JSON without `digest`: the members `at`, `draft`, `previous`,
 /// `seq`, `session`, `session_seq`, `version`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Event {
-    /// Of the form of events, which is the canonical form that they are in: 2; 1 in older ledgers.
+    /// The version of the event format, which is also that of its canonical form: 2; 1 in older
+    /// ledgers.
     pub version: u32,
-    /// Its place in the ledger, from 0: also its leaf in the tree.
+    /// Its place in the ledger, from 0, which is also its leaf in the tree.
     pub seq: u64,
     /// The session.
     pub session: String,
@@ -25,25 +26,25 @@ pub struct Event {
     pub at: i64,
     /// What happened.
     pub draft: Draft,
-    /// Digest of the event before it; of the ledger's name for the first one.
+    /// The digest of the event before it; for the first one, the digest of the ledger's name.
     pub previous: Digest,
     /// SHA-256 of its canonical bytes.
     pub digest: Digest,
 }
 
-/// What is to be written into the ledger. The ledger adds its version, the session's sequence
-/// number, the previous digest and the digest of the whole.
+/// Content to write to the ledger. The ledger adds its version, the sequence numbers, the previous
+/// digest and the digest of the whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Draft {
-    /// A session began, or went on with other tools.
+    /// A session began, or continued with other tools.
     Began {
-        /// Digest of the tools the agent has, as JSON; it stands in the result store.
+        /// The digest of the agent's tools as JSON, which are in the result store.
         tools: Digest,
         /// The model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// The session that it is a part of.
+        /// The parent session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<String>,
         /// Milliseconds since the Unix epoch.
@@ -55,20 +56,20 @@ pub enum Draft {
     Closed(Closed),
     /// A call that was not executed: refused by admission or denied by a gate.
     Rejected(Rejected),
-    /// Something said in the session.
+    /// A message of the session.
     Said(Said),
-    /// An answer of the agent was held against the receipts.
+    /// An answer of the agent was checked against the receipts.
     Judged {
-        /// Digest of the answer's (redacted) text, which stands in the result store.
+        /// The digest of the (redacted) answer, which is in the result store.
         answer: Digest,
-        /// Milliseconds since the Unix epoch, as used for the judgement.
+        /// The time used for the judgement, in milliseconds since the Unix epoch.
         at: i64,
-        /// How old an execution might be, in seconds; 0 is the whole session.
+        /// The maximum age of executions, in seconds; 0 is the whole session.
         window_secs: u64,
-        /// What was found: code, verdict, span, message.
+        /// The findings: code, verdict, span, message.
         findings: Value,
     },
-    /// What the agent saw of a result differs from what was recorded.
+    /// The agent was shown something other than the recorded result.
     Shown {
         /// The execution.
         execution_id: String,
@@ -76,26 +77,25 @@ pub enum Draft {
         digest: Digest,
         /// The filters that changed it.
         filters: Vec<String>,
-        /// Bytes of the recorded result; 0 where nobody counted.
+        /// The size of the recorded result in bytes; 0 if unknown.
         #[serde(default, skip_serializing_if = "is_zero")]
         recorded_bytes: u64,
-        /// Bytes of what the agent saw.
+        /// The size in bytes of what the agent saw.
         #[serde(default, skip_serializing_if = "is_zero")]
         shown_bytes: u64,
     },
-    /// A person agreed to a call ahead of it.
+    /// A person approved a call before it was made.
     Approved(Approved),
-    /// A person said no to a call: it is not asked about again, and what they agreed to before
-    /// holds no longer.
+    /// A person declined a call: it is not asked about again, and earlier approvals of it are void.
     Declined(Declined),
-    /// The session forgot what it had learned: completed tools, repetitions, cached results.
+    /// The session discarded what it had learned: completed tools, repetitions, cached results.
     Cleared,
     /// The session ended.
     Ended,
 }
 
 impl Draft {
-    /// The name of what happened.
+    /// The name of the kind of event.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -113,12 +113,12 @@ impl Draft {
         }
     }
 
-    /// Whether there is a kind of this name.
+    /// Whether a kind of event has this name.
     pub(super) fn is_known(name: &str) -> bool {
         KINDS.contains(&name)
     }
 
-    /// The execution id that it brings into the ledger.
+    /// The execution id that the event adds to the ledger.
     pub(super) fn opens(&self) -> Option<&str> {
         match self {
             Self::Opened(opened) => Some(&opened.execution_id),
@@ -127,7 +127,7 @@ impl Draft {
         }
     }
 
-    /// The execution that it says more about.
+    /// The id of an earlier execution that the event is about.
     pub(super) fn follows(&self) -> Option<&str> {
         match self {
             Self::Closed(closed) => Some(&closed.execution_id),
@@ -136,7 +136,7 @@ impl Draft {
         }
     }
 
-    /// The call on which a person decides in it.
+    /// The digest of the call that a person decides on.
     pub(super) fn decides(&self) -> Option<Digest> {
         match self {
             Self::Approved(approved) => Some(approved.arguments_digest),
@@ -145,7 +145,7 @@ impl Draft {
         }
     }
 
-    /// The approval of its session that it uses up.
+    /// The place in the session of the approval that it uses up.
     pub(super) fn uses(&self) -> Option<u64> {
         match self {
             Self::Opened(Opened { permit: PermitBasis::Approval { uses, .. }, .. }) => *uses,
@@ -153,7 +153,7 @@ impl Draft {
         }
     }
 
-    /// What must stand in the result store beside it.
+    /// The digest of content that must be in the result store.
     pub(super) fn needs(&self) -> Option<Digest> {
         match self {
             Self::Closed(closed) => Some(closed.recorded_digest),
@@ -163,7 +163,7 @@ impl Draft {
         }
     }
 
-    /// Whether it is a first attempt: what quotas count.
+    /// Whether it is a first attempt; quotas count these.
     pub(super) fn is_first_attempt(&self) -> bool {
         matches!(self, Self::Opened(opened) if opened.links.is_first_attempt())
     }
@@ -178,15 +178,15 @@ pub struct Opened {
     pub tool: String,
     /// Where that tool comes from.
     pub origin: Origin,
-    /// The name as the model wrote it, where it was repaired.
+    /// The name as the model wrote it, if it was repaired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emitted_tool: Option<String>,
-    /// The model's id of the call; empty when it gave none.
+    /// The model's id of the call; empty if it gave none.
     pub call_id: String,
     /// The sub-agent that called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller_id: Option<String>,
-    /// When in the agent's cycle.
+    /// The phase of the agent's cycle.
     pub phase: Phase,
     /// Who asked for it.
     pub requested: Requested,
@@ -209,20 +209,20 @@ pub struct Opened {
     /// The trace that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceContext>,
-    /// Other executions that it stands on.
+    /// Other executions that it depends on.
     #[serde(default, skip_serializing_if = "Links::is_empty")]
     pub links: Links,
-    /// Codes of what was doubtful about it, and did not keep it from running.
+    /// Codes of doubts about the call that did not stop it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The arguments as the model wrote them, redacted, where another model gave them the form in
-    /// which they run.
+    /// The arguments as the model wrote them, redacted, if another model rewrote them into the form
+    /// in which they run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emitted_arguments: Option<String>,
 }
 
-/// Arguments of which serde kept no text, because it looked for the kind of the event first: where an
-/// event is read, `body` reads the numbers again.
+/// Reads arguments without their source text: serde buffers the event to find its kind, which
+/// rounds numbers. `body` reads the numbers again when an event is read.
 fn without_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ExactValue, D::Error> {
     Value::deserialize(deserializer).map(ExactValue::from)
 }
@@ -232,30 +232,30 @@ fn without_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ExactValue
 pub struct Closed {
     /// The execution.
     pub execution_id: String,
-    /// How.
+    /// The status.
     pub status: Status,
-    /// Why it failed; set exactly when it did not complete.
+    /// Why it failed; set if and only if it did not complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<ToolErrorCategory>,
-    /// The exit code, where there is one.
+    /// The exit code, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// The tool cut its output: what the agent was given is not all of it.
+    /// Whether the tool cut its output, so that the agent was not given all of it.
     pub truncated: bool,
-    /// The recorded result is whole where `truncated` says that the output was cut.
+    /// Whether the recorded result is whole although `truncated` is set.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept_whole: bool,
-    /// How many attempts were made.
+    /// The number of attempts.
     pub attempts: u32,
     /// Milliseconds since the Unix epoch.
     pub ended_at: i64,
-    /// How long it took, in microseconds, by a clock that never goes back.
+    /// The duration in microseconds, by a monotonic clock.
     pub duration_us: u64,
-    /// Digest of the result as the tool gave it.
+    /// The digest of the result as the tool returned it.
     pub raw_digest: Digest,
-    /// Digest of the recorded result (after redaction), which stands in the result store.
+    /// The digest of the recorded result (after redaction), which is in the result store.
     pub recorded_digest: Digest,
-    /// What it did to the world.
+    /// Its side effects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub side_effects: Vec<SideEffect>,
     /// How it was confined.
@@ -264,13 +264,13 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// Whether the recorded result is not all that there was.
+    /// Whether the recorded result is incomplete.
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.truncated && !self.kept_whole
     }
 
-    /// How it ended, in words that follow "the call".
+    /// The status, in words that follow "the call".
     #[must_use]
     pub fn status_word(&self) -> &'static str {
         match self.status {
@@ -289,7 +289,7 @@ impl Closed {
 /// A call that was not executed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// The call, with what is known about it. `permit` says nothing here.
+    /// The call as far as it is known. `permit` has no meaning here.
     pub call: Opened,
     /// `refused` or `denied`.
     pub status: Status,
@@ -297,94 +297,94 @@ pub struct Rejected {
     pub category: ToolErrorCategory,
     /// Codes of the issues or reasons, in their order.
     pub codes: Vec<String>,
-    /// What the model was told; redacted.
+    /// The answer given to the model, redacted.
     pub answer: String,
 }
 
 impl Rejected {
-    /// Whether the call was denied only because a person has to agree to it first.
+    /// Whether the call was denied only because a person has to approve it first.
     #[must_use]
     pub fn waits_for_approval(&self) -> bool {
         waits(self.status, Some(self.category), &self.codes)
     }
 
-    /// Whether it was denied only because a person said no to it before.
+    /// Whether the call was denied only because a person had declined it.
     #[must_use]
     pub fn was_declined(&self) -> bool {
         is_only(self.status, &self.codes, APPROVAL_DECLINED)
     }
 }
 
-/// The code of a denial that lasts until a person agrees.
+/// The code of a denial that lasts until a person approves.
 pub const APPROVAL_REQUIRED: &str = "approval_required";
 
-/// The code of a denial because a person said no.
+/// The code of a denial because a person declined the call.
 pub const APPROVAL_DECLINED: &str = "approval_declined";
 
-/// Whether a call was denied only because a person has to agree to it first.
+/// Whether a call was denied only because a person has to approve it first.
 pub(super) fn waits(status: Status, category: Option<ToolErrorCategory>, codes: &[String]) -> bool {
     let asks = category == Some(ToolErrorCategory::ConfirmationRequired)
         && !codes.iter().any(|code| code == APPROVAL_DECLINED);
     status == Status::Denied && asks || is_only(status, codes, APPROVAL_REQUIRED)
 }
 
-/// Whether a call was denied for this and nothing else.
+/// Whether a call was denied for this reason only.
 pub(super) fn is_only(status: Status, codes: &[String], wanted: &str) -> bool {
     status == Status::Denied && !codes.is_empty() && codes.iter().all(|code| code == wanted)
 }
 
-/// Something said in the session.
+/// A message of the session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Said {
-    /// By whom.
+    /// Who said it.
     pub role: Role,
-    /// The sub-agent that said it, or to which it was said; `None` for the main one.
+    /// The sub-agent that sent or received it; `None` for the main agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller_id: Option<String>,
-    /// Digest of the (redacted) text, which stands in the result store.
+    /// The digest of the (redacted) text, which is in the result store.
     pub text: Digest,
     /// Milliseconds since the Unix epoch.
     pub at: i64,
 }
 
-/// A person agreed to a call ahead of it: to this tool with these arguments in this session.
+/// A person's prior approval of a call: of this tool with these arguments in this session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approved {
     /// Digest of `{tool, arguments}`.
     pub arguments_digest: Digest,
     /// The tool.
     pub tool: String,
-    /// Who.
+    /// The person.
     pub by: String,
-    /// Why, where they said.
+    /// The reason, if they gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// For how many calls.
+    /// How many calls it covers.
     pub lasts: Lasts,
-    /// Until when: milliseconds since the Unix epoch. `None`: as long as the session goes on.
+    /// When it expires, in milliseconds since the Unix epoch. `None`: when the session ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,
 }
 
 impl Approved {
-    /// Whether it holds for this call at this time.
+    /// Whether it covers this call at this time, not counting earlier uses.
     pub(super) fn holds_for(&self, digest: Digest, now: i64) -> bool {
         self.arguments_digest == digest && self.until.is_none_or(|until| now < until)
     }
 }
 
-/// For how many calls an approval holds. Other arguments are another call, whatever it says.
+/// How many calls an approval covers. A call with other arguments is never covered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lasts {
-    /// One.
+    /// One call.
     #[default]
     Once,
-    /// All of the session that are the same.
+    /// Every identical call of the session.
     Session,
 }
 
-/// The name of an event that says so.
+/// The name of this kind of event.
 pub(super) const APPROVED: &str = "approved";
 
 /// The names of all kinds.
@@ -393,48 +393,48 @@ const KINDS: [&str; 11] = [
     "cleared", "ended",
 ];
 
-/// A person said no to a call: to this tool with these arguments in this session.
+/// A person declined a call: this tool with these arguments in this session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declined {
     /// Digest of `{tool, arguments}`.
     pub arguments_digest: Digest,
     /// The tool.
     pub tool: String,
-    /// Who.
+    /// The person.
     pub by: String,
-    /// Why, where they said.
+    /// The reason, if they gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// The name of an event that says so.
+/// The name of this kind of event.
 pub(super) const DECLINED: &str = "declined";
 
-/// Other executions that one stands on.
+/// Other executions that an execution depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Links {
-    /// The result was taken from this one.
+    /// The execution whose result was reused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_from: Option<String>,
-    /// The same call again, after this one failed.
+    /// The failed execution that this one repeats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<String>,
-    /// It undoes this one.
+    /// The execution that this one undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollback_of: Option<String>,
-    /// It ran before it was known to be wanted. It supports nothing: the call that took its result
-    /// has its own receipt.
+    /// Whether it ran before it was known to be wanted. It supports no claim: the call that took
+    /// its result has a receipt of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub speculative: bool,
 }
 
 impl Links {
-    /// Whether a quota counts the call: it is made, and not made again.
+    /// Whether a quota counts the call: it is neither a retry nor speculative.
     pub(super) fn is_first_attempt(&self) -> bool {
         self.retry_of.is_none() && !self.speculative
     }
 
-    /// Whether it stands on nothing.
+    /// Whether it depends on no other execution.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

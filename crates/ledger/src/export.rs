@@ -10,56 +10,56 @@ use super::receipt::Receipt;
 use super::tables::Tables;
 use super::tree::{InclusionProof, inclusion};
 
-/// A receipt with all that somebody needs to verify it without the ledger.
+/// A receipt with everything needed to verify it without the ledger.
 ///
-/// The receipt is for reading: what is proved are the events that it adds up.
+/// The receipt is for reading; the proofs are for its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExportedReceipt {
-    /// Of this form: 1.
+    /// The version of this format: 1.
     pub version: u32,
-    /// What the events add up to.
+    /// The sum of the events.
     pub receipt: Receipt,
-    /// The events, the one that brought the execution first.
+    /// The events, beginning with the one that added the execution.
     pub events: Vec<ExportedEvent>,
-    /// The signed head of the tree in which they stand, in the C2SP checkpoint form.
+    /// The signed head of the tree that contains them, in the C2SP checkpoint form.
     pub checkpoint: Checkpoint,
-    /// The key that signed it, as PEM. Compare it with the one that you have from elsewhere.
+    /// The key that signed it, as PEM. Compare it with one obtained elsewhere.
     pub public_key: PublicKey,
 }
 
 /// One event and its place in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportedEvent {
-    /// The leaf.
+    /// Its leaf.
     pub seq: u64,
     /// Its canonical bytes, as text.
     pub body: String,
-    /// The hashes beside its path, from the leaf upward.
+    /// The sibling hashes along its path, from the leaf upward.
     pub proof: InclusionProof,
 }
 
 /// Why an exported receipt proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
-    /// Somebody else signed the checkpoint, or nobody.
+    /// The checkpoint is not signed by the key.
     #[error("the checkpoint is not signed by this key")]
     Signature,
-    /// An event is not what stood in the tree.
+    /// An event is not in the tree.
     #[error("event {seq} is not in the tree")]
     Inclusion {
         /// The event.
         seq: u64,
     },
-    /// The receipt says something else than its events.
+    /// The receipt is not the sum of its events.
     #[error("the receipt is not what its events add up to")]
     Receipt,
 }
 
 impl ExportedReceipt {
-    /// Verifies signature, proofs and the sum of the events, against a key from elsewhere.
+    /// Verifies signature, proofs and the sum of the events, with a key obtained elsewhere.
     ///
     /// # Errors
-    /// The first thing that does not hold.
+    /// The first check that fails.
     pub fn verify(&self, key: &PublicKey) -> Result<(), ExportError> {
         if !self.checkpoint.is_signed_by(key) {
             return Err(ExportError::Signature);
@@ -100,14 +100,14 @@ pub(super) fn export(
     }))
 }
 
-/// Those of the events that the checkpoint covers, with their proofs in its tree.
+/// The events that the checkpoint covers, with their proofs in its tree.
 fn with_proofs(
     tables: &impl Tables,
     events: &mut Vec<(Event, Vec<u8>)>,
     checkpoint: &Checkpoint,
 ) -> Result<Vec<ExportedEvent>, ReadLedgerError> {
     let size = checkpoint.size().min(tables.extent()?);
-    // What was added after the checkpoint is not proved by it.
+    // The checkpoint does not prove what was added after it.
     events.retain(|(event, _)| event.seq < size);
     let mut exported = Vec::new();
     for (event, bytes) in events {
@@ -118,34 +118,33 @@ fn with_proofs(
     Ok(exported)
 }
 
-/// Which events somebody wants to have proved.
+/// Which events to prove.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Provable {
-    /// Those of a session, or those of it that were written since this time: milliseconds since the
-    /// Unix epoch.
+    /// The events of a session, or only those written since a time in milliseconds since the Unix
+    /// epoch.
     Session {
         /// Its name.
         name: String,
         /// The time.
         since: Option<i64>,
     },
-    /// Those of these executions.
+    /// The events of these executions.
     Executions(Vec<String>),
 }
 
-/// Events, each with its place in the tree of one checkpoint.
+/// Events, each with its proof in the tree of one checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proved {
     /// The signed head of that tree.
     pub checkpoint: Checkpoint,
-    /// The notes in which keys are vouched for, up to that of the key that signed.
+    /// The notes that certify the keys, up to the key that signed.
     pub keys: Vec<String>,
-    /// In their order.
+    /// The events in ledger order.
     pub events: Vec<ExportedEvent>,
 }
 
-/// The events that are wanted, as far as they are there, with their proofs in the tree of a
-/// checkpoint.
+/// The wanted events that exist, with their proofs in the tree of a checkpoint.
 pub(super) fn prove(
     tables: &impl Tables,
     wanted: &Provable,
@@ -169,7 +168,7 @@ pub(super) fn prove(
     };
     let mut keys = tables.keys()?;
     let signer = keys.iter().position(|key| checkpoint.is_signed_by(&key.public));
-    // A key that came meanwhile signed nothing here.
+    // A key that was added since signed nothing here.
     keys.truncate(signer.map_or(0, |signer| signer + 1));
     let events = with_proofs(tables, &mut events, &checkpoint)?;
     Ok(Proved { checkpoint, keys: keys.into_iter().map(|key| key.note).collect(), events })

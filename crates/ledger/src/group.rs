@@ -1,4 +1,4 @@
-//! Many events, one sync.
+//! Group commit: many events, one sync.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,26 +11,26 @@ use super::pending::{Pending, Promise};
 use super::seal::Outcome;
 use super::settings::Durability;
 
-/// The thread that writes what is handed to it, group by group.
+/// The thread that writes what it receives, group by group.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// `None` once it is to stop.
+    /// `None` once the thread has to stop.
     queue: Option<Sender<Waiting>>,
     thread: Option<JoinHandle<()>>,
 }
 
 type Waiting = (Item, Promise<Event>);
 
-/// A group is not larger: whoever came first is not kept waiting for ever.
+/// The maximum size of a group, so that the first caller does not wait for ever.
 const LARGEST: usize = 2048;
 
-/// Who writes the groups.
+/// Writes groups of events.
 pub(super) trait WritesGroups: Send + 'static {
-    /// Writes the items in their order, all at once. An item that is refused leaves the others
-    /// alone; trouble with the storage leaves nothing of any.
+    /// Writes the items in order, all at once. A refused item does not affect the others; a storage
+    /// failure writes none of them.
     fn write(&mut self, items: Vec<Item>) -> Vec<Outcome>;
 
-    /// What is to be done once the callers have their answers.
+    /// What to do once the callers have their answers.
     fn after_group(&mut self);
 }
 
@@ -50,8 +50,8 @@ impl Group {
 
     pub(super) fn append(&self, item: Item) -> Pending<Event> {
         let (pending, promise) = Pending::under_way();
-        // A queue that nobody reads gives the promise back, which answers that the ledger is
-        // closed when it is dropped.
+        // If the thread is gone, the send returns the promise; dropping it answers that the ledger
+        // is closed.
         if let Some(queue) = &self.queue {
             let _ = queue.send((item, promise));
         }
@@ -60,7 +60,7 @@ impl Group {
 }
 
 impl Drop for Group {
-    /// Waits until everything that was handed over is written.
+    /// Waits until everything in the queue is written.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
@@ -86,8 +86,8 @@ fn write_groups(
     }
 }
 
-/// Everything that waits, and what comes while it is gathered. Whoever is alone does not wait:
-/// others gather while a sync goes on.
+/// Collects everything in the queue, and what arrives meanwhile. A single item does not wait:
+/// others queue up during a sync.
 fn gather(
     first: Waiting,
     waiting: &Receiver<Waiting>,

@@ -1,4 +1,4 @@
-//! Where the ledger ends: what the next event stands on.
+//! The end of the ledger, which the next event continues.
 
 use std::collections::HashMap;
 
@@ -14,23 +14,23 @@ use super::results::Stored;
 use super::tables::{self, EventRow, Lookups, NoteKind, Tables};
 use super::tree::{BLOCK, Frontier};
 
-/// The end of the ledger, as it was when this process wrote or read it last.
+/// The end of the ledger when this process last wrote or read it.
 #[derive(Debug, Clone)]
 pub(super) struct Head {
     pub(super) frontier: Frontier,
-    /// Digest of the last event; of the ledger's name when there is none.
+    /// The digest of the last event, or of the ledger's name if there is none.
     pub(super) last: Digest,
     /// The size of the last checkpoint.
     pub(super) signed: u64,
-    /// The first event that retention left.
+    /// The first event that retention kept.
     pub(super) cut: u64,
     /// Where the log ends.
     pub(super) log: Extent,
-    /// What stands only in the log.
+    /// What is only in the log.
     pub(super) recent: Recent,
-    /// Nothing failed since it was read.
+    /// Whether nothing has failed since it was read.
     pub(super) is_whole: bool,
-    /// The key that signs is known to be the last one.
+    /// Whether the signing key is known to be the last one.
     pub(super) key_is_known: bool,
     sessions: HashMap<String, SessionHead>,
 }
@@ -38,28 +38,28 @@ pub(super) struct Head {
 /// The end of one session.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SessionHead {
-    /// Its number in the tables, where known.
+    /// Its number in the tables, if known.
     id: Option<i64>,
-    /// The place of its last event; 0 when it has none.
+    /// The place of its last event; 0 if it has none.
     pub(super) seq: u64,
-    /// First attempts that it made.
+    /// The number of first attempts it has made.
     pub(super) calls: u64,
 }
 
 impl SessionHead {
-    /// Of a session that stands in the tables.
+    /// The end of a session that is in the tables.
     #[cfg(feature = "postgres")]
     pub(super) fn known(id: i64, seq: u64, calls: u64) -> Self {
         Self { id: Some(id), seq, calls }
     }
 }
 
-/// More sessions are forgotten and looked up again.
+/// The maximum number of sessions kept in memory; beyond it they are dropped and looked up again.
 const REMEMBERED: usize = 4096;
 
 impl Head {
-    /// Reads the end of what stands in the tables. What was signed must still have the root that
-    /// was signed, and what follows must follow: nothing else is ever signed again.
+    /// Reads the end of the tables. The signed part must still have the signed root, and the events
+    /// after it must form a chain: nothing else is ever signed again.
     pub(super) fn load(
         tables: &impl Tables,
         origin: &str,
@@ -91,7 +91,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Adds what stands in the log and follows.
+    /// Adds what is in the log and continues the tables.
     pub(super) fn replay(
         &mut self,
         connection: &Connection,
@@ -118,14 +118,15 @@ impl Head {
                 }
             }
         }
-        // The others were signed by the same keys, and each is verified when the ledger is.
+        // Earlier checkpoints were signed with the same keys; verifying the ledger checks each of
+        // them.
         if let Some(last) = last {
             hold(&last, last.root(), connection)?;
         }
         Ok(())
     }
 
-    /// Adds an event of the log, unless it has moved into the tables.
+    /// Adds an event of the log, unless it is already in the tables.
     fn replay_event(
         &mut self,
         connection: &Connection,
@@ -136,7 +137,7 @@ impl Head {
             .map_err(|error| broken(&format!("an event of its log: {error}")))?;
         let size = self.frontier.size();
         if outline.seq < size {
-            // It has moved.
+            // It is in the tables.
             return Ok(());
         }
         if (outline.seq, outline.previous) != (size, self.last) {
@@ -170,7 +171,7 @@ impl Head {
         Ok(())
     }
 
-    /// Adds an event that stands in the log.
+    /// Adds an event that is in the log.
     pub(super) fn add(&mut self, mut entry: Entry, session: SessionHead) {
         self.last = entry.digest;
         self.frontier.push(&entry.digest, |node| entry.nodes.push(node));
@@ -181,7 +182,7 @@ impl Head {
         self.recent.add(entry);
     }
 
-    /// Adds the events that follow, if each follows the one before it.
+    /// Adds the events after it, checking that each continues the one before.
     pub(super) fn extend(&mut self, tables: &impl Tables) -> Result<(), ReadLedgerError> {
         loop {
             let page = tables.events(self.frontier.size().checked_sub(1))?;
@@ -206,7 +207,7 @@ impl Head {
         }
     }
 
-    /// The end of a session; `None` when it has not begun.
+    /// The end of a session; `None` if it has not begun.
     pub(super) fn session(
         &mut self,
         lookups: &impl Lookups,
@@ -222,7 +223,7 @@ impl Head {
         Ok(found)
     }
 
-    /// The number of a session in the tables, where it is known.
+    /// The number of a session in the tables, if known.
     pub(super) fn session_id(&self, name: &str) -> Option<i64> {
         self.sessions.get(name).and_then(|session| session.id)
     }
@@ -233,14 +234,14 @@ impl Head {
         }
     }
 
-    /// Forgets what stands in the tables by now.
+    /// Forgets what is in the tables by now.
     #[cfg(feature = "postgres")]
     pub(super) fn forget(&mut self) {
         self.recent = Recent::default();
         self.sessions.clear();
     }
 
-    /// Forgets the sessions where they are too many. All of their events must stand in the tables.
+    /// Forgets the sessions if there are too many. All their events must be in the tables.
     pub(super) fn forget_sessions(&mut self) {
         if self.sessions.len() > REMEMBERED {
             self.sessions.clear();
@@ -248,7 +249,7 @@ impl Head {
     }
 }
 
-/// What stands before the first event.
+/// The previous digest of the first event.
 pub(super) fn genesis(origin: &str) -> Digest {
     Digest::of_bytes(origin.as_bytes())
 }
@@ -274,7 +275,7 @@ pub(super) fn find_session(
     Ok(Some(SessionHead { id: Some(id), seq, calls }))
 }
 
-/// Verifies that the last checkpoint is of these events, and signed by a key of the ledger.
+/// Verifies that the last checkpoint covers these events and is signed by a key of the ledger.
 pub(super) fn hold(
     checkpoint: &Checkpoint,
     root: Digest,
@@ -300,7 +301,7 @@ fn broken(what: &str) -> ReadLedgerError {
     ReadLedgerError::Broken { what: what.to_owned() }
 }
 
-/// The frontier of the first `size` leaves, from the stored nodes and fewer than 256 events.
+/// The frontier of the first `size` leaves, computed from stored nodes and fewer than 256 events.
 pub(super) fn frontier(tables: &impl Tables, size: u64) -> Result<Frontier, ReadLedgerError> {
     let mut frontier = Frontier::default();
     for level in (1..8_u8).rev() {

@@ -1,27 +1,28 @@
-//! Signed notes in a file, one after another: what witnesses keep, and what they are sent for.
+//! Signed notes in a file, one after another: what a witness stores, and the cosigned checkpoints
+//! of a ledger.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The notes of a file, and how much of it belongs to none of them.
+/// The notes of a file, and how many of its bytes belong to none.
 ///
-/// A note is lines of text, an empty line, and lines of signatures. Whatever is not whole is passed
-/// over: what a crash left of a note that was being added, half a character of it, too.
+/// A note is lines of text, an empty line, and lines of signatures. Incomplete notes are skipped,
+/// such as what a crash left of a note that was being added, even if it ends within a character.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeptNotes {
-    /// The notes that are whole, in their order.
+    /// The complete notes, in order.
     pub notes: Vec<String>,
-    /// How many bytes are of no note.
+    /// The number of bytes that belong to no note.
     pub torn: usize,
-    /// Where the last note ends.
+    /// The offset at which the last note ends.
     pub end: usize,
 }
 
-/// The shortest signature: four bytes that name its key, and 64.
+/// The shortest signature in bytes: four that name its key, and 64.
 const SHORTEST: usize = 68;
 
 impl KeptNotes {
-    /// Reads notes that have so many signatures at least.
+    /// Reads the notes that have at least this many signatures.
     #[must_use]
     pub fn read(bytes: &[u8], signatures: usize) -> Self {
         let mut kept = Self::default();
@@ -30,7 +31,7 @@ impl KeptNotes {
             if (after_text || signed > 0) && is_signature(line) {
                 signed += 1;
             } else if after_text || signed > 0 {
-                // Another one begins, whether the one before is whole or not.
+                // Another note begins, whether or not the one before is complete.
                 kept.add(bytes.get(start..at).filter(|_| signed >= signatures), at);
                 (start, signed) = (at, 0);
             }
@@ -50,8 +51,8 @@ impl KeptNotes {
     }
 }
 
-/// Whether bytes may be what a crash left of a note of this origin that was being added: the beginning of
-/// one, with fewer whole signatures than it was to have. Anything else was changed by somebody.
+/// Whether the bytes may be what a crash left of a note of this origin: its beginning, with fewer
+/// complete signatures than `signatures`. Anything else was changed deliberately.
 pub(super) fn is_cut(bytes: &[u8], origin: &str, signatures: usize) -> bool {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let first = lines.next().unwrap_or_default();
@@ -68,7 +69,7 @@ pub(super) fn is_cut(bytes: &[u8], origin: &str, signatures: usize) -> bool {
     begun && ended.peek().is_none() && whole < signatures
 }
 
-/// Whether a line is a whole signature.
+/// Whether a line is a complete signature.
 fn is_signature(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
     let named = line.and_then(|line| line.strip_prefix("\u{2014} ")?.split_once(' '));
@@ -104,7 +105,7 @@ mod tests {
                 "cut at {cut}"
             );
             assert!(is_whole || is_cut(torn, "\u{e4}", 2), "cut at {cut}");
-            // What was added after an empty line stands.
+            // What was added after an empty line is read.
             let gone_on = [&last[..], b"\n\n", third.as_bytes()].concat();
             let kept = KeptNotes::read(&gone_on, 2);
             assert_eq!(kept.notes.last(), Some(&third), "cut at {cut}");

@@ -15,23 +15,23 @@ use zeroize::Zeroizing;
 pub use file::KeyFileError;
 pub(super) use file::{create, finish_rotation, prepare_rotation, read, sync_folder};
 
-/// What precedes the 32 bytes in a public key's DER (RFC 8410).
+/// The bytes before the key in the DER form of a public key (RFC 8410).
 const PUBLIC_PREFIX: [u8; 12] = *b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
-/// What precedes the 32 bytes in a private key's DER (RFC 8410).
+/// The bytes before the seed in the DER form of a private key (RFC 8410).
 const PRIVATE_PREFIX: [u8; 16] =
     *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
-/// A public Ed25519 key. Shown and read as PEM, so that stock tools can use it.
+/// A public Ed25519 key. Displayed and parsed as PEM, so that standard tools can use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey([u8; 32]);
 
-/// A text is no public key.
+/// The text is not a public key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it is not an Ed25519 public key in PEM form")]
 pub struct PublicKeyError;
 
 impl PublicKey {
-    /// A key of which the bytes are known.
+    /// The key with these bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -51,13 +51,13 @@ impl PublicKey {
         format!("{origin}+{hash:08x}+{}", STANDARD.encode(typed))
     }
 
-    /// SHA-256 of the key's DER form (RFC 8410): what people compare.
+    /// The SHA-256 digest of the key's DER form (RFC 8410), for people to compare.
     #[must_use]
     pub fn fingerprint(&self) -> Digest {
         Digest::of_bytes(&[&PUBLIC_PREFIX[..], &self.0[..]].concat())
     }
 
-    /// The short hash of the key in a note.
+    /// The short hash that identifies the key in a note.
     pub(super) fn note_hash(&self, name: &str) -> [u8; 4] {
         let mut hasher = Sha256::new();
         hasher.update(name.as_bytes());
@@ -74,7 +74,7 @@ impl PublicKey {
     }
 }
 
-/// The number of the signature's kind in a note.
+/// The number of the signature type in a note.
 const ED25519: u8 = 1;
 
 impl fmt::Display for PublicKey {
@@ -143,7 +143,7 @@ impl fmt::Debug for SigningKey {
 }
 
 fn pem(label: &str, der: &[u8]) -> String {
-    // The keys here fit into one line of 64 characters.
+    // The DER form of a key fits on one line of 64 characters.
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", STANDARD.encode(der))
 }
 

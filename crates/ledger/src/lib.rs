@@ -1,11 +1,11 @@
-//! What did happen: a sequence of events that nobody can change unseen, and a line for every call.
+//! What happened: a tamper-evident sequence of events, and an audit log with a line per call.
 //!
-//! A receipt is what the events of one execution add up to; nothing is ever updated. Every event
-//! names the digest of the one before it, and stands as a leaf in one Merkle tree, whose heads are
-//! signed. [`AuditLog`] keeps one line a call beside it, for whoever reads logs.
+//! A receipt is the sum of the events of one execution; nothing is ever updated. Every event
+//! contains the digest of the one before it, and is a leaf of one Merkle tree whose heads are
+//! signed. [`AuditLog`] keeps a separate log with one line per call.
 //!
-//! Deliberately not here: what may happen, who may do it, tools, sessions, transcripts. What is
-//! given to be recorded is recorded; secrets are taken out by whoever gives it.
+//! Deliberately not here: what may happen, who may do it, tools, sessions, transcripts. The ledger
+//! records what it is given; the caller removes secrets first.
 //!
 //! Start with [`LedgerStore`], then [`Event`] and [`Receipt`].
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]

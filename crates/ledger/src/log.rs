@@ -1,11 +1,11 @@
-//! The log: events stand there from when they are acknowledged until they move into the tables.
+//! The log holds events from their acknowledgement until they move into the tables.
 //!
-//! The file begins with 8 bytes that say what it is, and the number of its round, which grows
-//! whenever another process must read the tables anew. Records follow: their length, the CRC-32
-//! of the rest, a letter, and an event with what it stores, or a checkpoint. Numbers are
-//! big-endian. The sum tells what was written to its end; what was changed, the digests in it do.
-//! Zeros behind the last whole record are room for more: a sync is cheaper where the
-//! file does not grow. Anything else there is an unfinished write.
+//! The file begins with 8 magic bytes and the number of its round, which grows whenever other
+//! processes must read the tables again. Records follow: their length, the CRC-32 of the rest, a
+//! letter, and either an event with the content it stores or a checkpoint. Numbers are big-endian.
+//! The CRC shows whether a record was written completely; the digests show whether it was changed.
+//! Zeros after the last complete record are preallocated space: a sync is cheaper if the file does
+//! not grow. Anything else there is an unfinished write.
 
 use std::io::Result;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use counterfoil_model::Digest;
 use super::log_file::LogFile;
 use super::results::Stored;
 
-/// What the file begins with.
+/// The first bytes of the file.
 const MAGIC: [u8; 8] = *b"CSGLLOG\x02";
-/// Where the records begin.
+/// The offset of the first record.
 const START: u64 = 16;
 
-/// The room for more is at least a page, and at most so many bytes.
+/// The minimum and maximum size of the preallocated space in bytes.
 const ROOM: std::ops::RangeInclusive<u64> = PAGE..=256 * 1024;
 const PAGE: u64 = 4096;
 
@@ -28,44 +28,44 @@ const PAGE: u64 = 4096;
 #[derive(Debug)]
 pub(super) struct Log {
     file: Box<dyn LogFile>,
-    /// What a failed write may have left behind is to be cut here.
+    /// The offset at which to cut off what a failed write may have left.
     unfinished: Option<u64>,
-    /// How long the file is, as far as this process knows.
+    /// The length of the file, as far as this process knows.
     length: u64,
 }
 
-/// What a process knows of a log: when it is the same, nobody else wrote.
+/// What a process knows of a log: if it is unchanged, no other process has written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) round: u64,
     pub(super) end: u64,
 }
 
-/// Something that was written.
+/// A record of the log.
 #[derive(Debug)]
 pub(super) enum Record {
-    /// An event's bytes, and what it brought into the result store.
+    /// The bytes of an event, and the content it adds to the result store.
     Event(Vec<u8>, Vec<Stored>),
     /// A signed checkpoint.
     Checkpoint(String),
 }
 
-/// The records from some place on.
+/// The records from an offset on.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) records: Vec<Record>,
-    /// Where the last whole one ends.
+    /// The offset at which the last complete record ends.
     end: u64,
-    /// The bytes behind it that are no room.
+    /// The number of bytes after it that are not preallocated space.
     pub(super) unfinished: u64,
 }
 
-/// What stands behind the place where the log ended.
+/// What follows the offset at which the log ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Behind {
     Nothing,
     Something,
-    /// Not even what stood before it is there.
+    /// Even bytes before the offset are missing.
     Cut,
 }
 
@@ -82,7 +82,7 @@ impl Log {
         self.file.unlock();
     }
 
-    /// The round that the log is in; begins it when there is none.
+    /// The current round of the log. Starts a log if there is none.
     pub(super) fn round(&mut self) -> Result<u64> {
         if let Some(end) = self.unfinished {
             self.cut(end)?;
@@ -92,14 +92,14 @@ impl Log {
         let whole = self.file.read_at(&mut header, 0)? == header.len();
         match round(&header).filter(|_| whole) {
             Some(round) => Ok(round),
-            // A header that is not whole was never followed by anything that was acknowledged.
+            // An incomplete header was never followed by an acknowledged event.
             None => Ok(self.begin(1)?.round),
         }
     }
 
-    /// Whether others wrote behind this place.
+    /// Whether other processes wrote after this offset.
     pub(super) fn behind(&self, end: u64) -> Result<Behind> {
-        // The last byte, and the length of what follows.
+        // Reads the last byte before the offset, and the length of the next record.
         let mut bytes = [0; 9];
         let count = self.file.read_at(&mut bytes, end.saturating_sub(1))?;
         Ok(match bytes.get(..count) {
@@ -109,13 +109,13 @@ impl Log {
         })
     }
 
-    /// Begins the log anew: what was there has moved.
+    /// Empties the log, whose events are now in the tables, and sets the round.
     pub(super) fn begin(&mut self, round: u64) -> Result<Extent> {
         let mut header = [0; 16];
         let (magic, number) = header.split_at_mut(8);
         magic.copy_from_slice(&MAGIC);
         number.copy_from_slice(&round.to_be_bytes());
-        // First the number: others must not take what follows for what they know.
+        // The round first: other processes must not mistake later records for those that they know.
         self.file.write_at(&header, 0)?;
         self.cut(START)?;
         Ok(Extent { round, end: START })
@@ -127,7 +127,7 @@ impl Log {
         Ok(())
     }
 
-    /// Writes records; all of them, or none. Where the file must grow, it grows by more.
+    /// Writes all of the records or none. If the file must grow, some space is preallocated.
     pub(super) fn append(&mut self, mut bytes: Vec<u8>, at: &mut Extent, sync: Sync) -> Result<()> {
         let size = bytes.len();
         let end = at.end + u64::try_from(size).unwrap_or(u64::MAX);
@@ -138,7 +138,7 @@ impl Log {
         }
         let mut written = self.file.write_at(&bytes, at.end);
         if written.is_err() && bytes.len() > size {
-            // Without the room it may fit.
+            // The records may fit without the preallocated space.
             bytes.truncate(size);
             written = self.cut(at.end).and_then(|()| self.file.write_at(&bytes, at.end));
         }
@@ -158,8 +158,7 @@ impl Log {
         written
     }
 
-    /// Reads what follows a place, which becomes the end of it; what is unfinished there is cut
-    /// off.
+    /// Reads what follows `at`, and moves `at` to its end. Cuts off an unfinished write.
     pub(super) fn follow(&mut self, at: &mut Extent) -> Result<Read> {
         self.length = self.file.length()?;
         let read = read(&*self.file, at.end.max(START), self.length)?;
@@ -171,14 +170,14 @@ impl Log {
     }
 }
 
-/// Whether a write must survive the machine.
+/// Whether a write has to be synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sync {
     Now,
     Never,
 }
 
-/// Reads a whole log, and changes nothing.
+/// Reads a whole log without changing it.
 pub(super) fn read_all(file: &dyn LogFile) -> Result<Read> {
     let length = file.length()?;
     let mut header = [0; 16];
@@ -210,7 +209,7 @@ fn read(file: &dyn LogFile, from: u64, to: u64) -> Result<Read> {
     Ok(Read { records, end: from + number(read), unfinished: number(unfinished) })
 }
 
-/// Adds an event to bytes that are to be written.
+/// Appends an event record to `out`.
 pub(super) fn put_event(out: &mut Vec<u8>, body: &[u8], stored: &[Stored]) {
     put(out, b'e', |out| {
         put_bytes(out, body);
@@ -223,7 +222,7 @@ pub(super) fn put_event(out: &mut Vec<u8>, body: &[u8], stored: &[Stored]) {
     });
 }
 
-/// Adds a checkpoint.
+/// Appends a checkpoint record to `out`.
 pub(super) fn put_checkpoint(out: &mut Vec<u8>, note: &str) {
     put(out, b'c', |out| out.extend_from_slice(note.as_bytes()));
 }
@@ -243,7 +242,7 @@ fn put(out: &mut Vec<u8>, kind: u8, content: impl FnOnce(&mut Vec<u8>)) {
     sum.copy_from_slice(&crc32fast::hash(content).to_be_bytes());
 }
 
-/// The length of a record, and its sum.
+/// The size in bytes of a record's length and CRC.
 const HEADER: usize = 8 + 4;
 
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -251,7 +250,7 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// What is left to be read.
+/// The bytes still to be read.
 struct Bytes<'b>(&'b [u8]);
 
 impl<'b> Bytes<'b> {

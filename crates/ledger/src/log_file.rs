@@ -5,52 +5,53 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 
-/// The file of a ledger's log: what is acknowledged stands there first. A port, so that a test can
-/// bring a disk that fails.
+/// The file of a ledger's log, which receives every event first. A port, so that a test can supply
+/// a disk that fails.
 pub trait LogFile: Send + std::fmt::Debug {
-    /// Waits until every other process is out, and keeps them out.
+    /// Locks the file, waiting for other processes to release it.
     ///
     /// # Errors
     /// When it cannot be locked.
     fn lock(&self) -> Result<()>;
-    /// Lets others in.
+    /// Releases the lock.
     fn unlock(&self);
-    /// Its length in bytes.
+    /// The length in bytes.
     ///
     /// # Errors
-    /// When the system does not say.
+    /// On an I/O error.
     fn length(&self) -> Result<u64>;
-    /// Fills the slice from this place on, as far as the file goes: with how many bytes.
+    /// Reads into the slice from this offset up to the end of the file. Returns the number of bytes
+    /// read.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// On an I/O error.
     fn read_at(&self, bytes: &mut [u8], place: u64) -> Result<usize>;
-    /// Writes the whole slice from this place on.
+    /// Writes the whole slice at this offset.
     ///
     /// # Errors
-    /// When it was not written, or not all of it.
+    /// When it was not written completely.
     fn write_at(&self, bytes: &[u8], place: u64) -> Result<()>;
-    /// Cuts it to this length.
+    /// Truncates the file to this length.
     ///
     /// # Errors
-    /// When it was not cut.
+    /// On an I/O error.
     fn cut(&self, length: u64) -> Result<()>;
-    /// Returns when what was written survives the machine.
+    /// Syncs the file; returns once its content survives a power failure.
     ///
     /// # Errors
-    /// When nobody knows whether it does.
+    /// When it is not known whether the content survives.
     fn sync(&self) -> Result<()>;
 }
 
-/// A file of this system.
+/// A file of the operating system.
 #[derive(Debug)]
 pub struct SystemLogFile(File);
 
 impl SystemLogFile {
-    /// Opens a file that nobody else may read, or makes it.
+    /// Opens a file, or creates it readable by its owner only.
     ///
     /// # Errors
-    /// When the system does not let it be opened or made.
+    /// When the system cannot open or create it.
     pub fn open(path: &Path) -> Result<Self> {
         let no_follow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
         let mut options = OpenOptions::new();
@@ -60,14 +61,14 @@ impl SystemLogFile {
             opened => return opened.map(Self),
         }
         let file = options.create(true).open(path)?;
-        // A file whose name is lost with the power is lost, however often it was synced.
+        // Sync the folder: a file whose name is lost in a power failure is lost.
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             File::open(folder)?.sync_all()?;
         }
         Ok(Self(file))
     }
 
-    /// Opens a file for reading; `None` when it is not there.
+    /// Opens a file for reading; `None` if it does not exist.
     pub(super) fn read_only(path: &Path) -> Result<Option<Self>> {
         match File::open(path) {
             Ok(file) => Ok(Some(Self(file))),
@@ -83,7 +84,7 @@ impl LogFile for SystemLogFile {
     }
 
     fn unlock(&self) {
-        // What cannot be unlocked goes with the file.
+        // If this fails, the lock is released when the file is closed.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 

@@ -1,4 +1,4 @@
-//! Events move from the log into the tables, many at a time.
+//! Moves events from the log into the tables, many at a time.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -10,16 +10,16 @@ use super::settings::Durability;
 use super::tree::{BLOCK, StoredNode};
 use super::writer::Writer;
 
-/// So many events move at once: the more, the fewer pages are written for each.
+/// The number of events at which they are moved: the larger, the fewer pages are written per event.
 const MANY: usize = 1024;
-/// So many under [`Durability::Batch`], where nobody waits for a single one.
+/// The number under [`Durability::Batch`], where no caller waits for a single event.
 const VERY_MANY: usize = 4096;
-/// A log is not longer, whatever it holds.
+/// The maximum size of the log in bytes before it is moved.
 const LONG: u64 = 16 * 1024 * 1024;
 
 impl Writer {
-    /// Moves what stands in the log when there is enough of it. It is written already: what fails
-    /// here is tried again.
+    /// Moves the events of the log if there are enough of them. They are already durable: a failure
+    /// here only delays the move.
     pub(super) fn move_if_due(&mut self, head: &mut Head, ended: bool) -> Result<(), Trouble> {
         let many = if self.durability == Durability::Batch { VERY_MANY } else { MANY };
         if ended || head.recent.entries.len() >= many || head.log.end >= LONG {
@@ -33,7 +33,7 @@ impl Writer {
         if head.recent.is_empty() {
             return Ok(());
         }
-        // A checkpoint may have been cut off behind the event that it was signed for.
+        // A crash may have cut off the checkpoint of an event that ends a session.
         let signed = head.signed;
         let unsigned = |entry: &Entry| entry.seq >= signed && entry.kind == "ended";
         let ended = head.recent.entries.iter().any(unsigned);
@@ -48,7 +48,7 @@ impl Writer {
         self.renew(head)
     }
 
-    /// Tells other processes to read the tables anew, and begins an empty log.
+    /// Makes other processes read the tables again, and starts an empty log.
     pub(super) fn renew(&mut self, head: &mut Head) -> Result<(), Trouble> {
         if let Some(log) = &mut self.log {
             head.log = log.begin(head.log.round + 1)?;
@@ -97,7 +97,7 @@ fn insert_all(connection: &Connection, head: &mut Head, recent: Recent) -> rusql
     }
     let mut checkpoints = recent.checkpoints.iter().peekable();
     while let Some((size, note)) = checkpoints.next() {
-        // One a block stays: the others need not even be written.
+        // Only one checkpoint per block stays; the others need not be written.
         let replaced = checkpoints.peek().is_some_and(|(next, _)| block(*next) == block(*size));
         if !replaced {
             insert_checkpoint(connection, *size, note)?;
@@ -107,12 +107,12 @@ fn insert_all(connection: &Connection, head: &mut Head, recent: Recent) -> rusql
     Ok(())
 }
 
-/// The block of events that a checkpoint of this size ends in.
+/// The block of events in which a checkpoint of this size ends.
 pub(super) fn block(size: u64) -> u64 {
     size.saturating_sub(1) / BLOCK
 }
 
-/// Adds a checkpoint. Those that it replaces go: one a block stays for ever.
+/// Adds a checkpoint, and deletes those that it replaces: one per block stays for ever.
 pub(super) fn insert_checkpoint(
     connection: &Connection,
     size: u64,
@@ -127,7 +127,7 @@ pub(super) fn insert_checkpoint(
     Ok(())
 }
 
-/// The number of a session in the tables; a new one when it has none.
+/// The number of a session in the tables, which is created if necessary.
 fn session_id(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
     let known = connection
         .prepare_cached("SELECT id FROM sessions WHERE name = ?1")?

@@ -23,13 +23,13 @@ struct NoteSignature {
     signature: [u8; 64],
 }
 
-/// A text is no signed note.
+/// The text is not a signed note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is not a signed note: {0}")]
 pub(super) struct NoteError(&'static str);
 
 impl Note {
-    /// Signs a text, which must end with a line feed and hold no empty line.
+    /// Signs a text, which must end with a line feed and contain no empty line.
     pub(super) fn sign(text: String, name: &str, key: &SigningKey) -> Self {
         let signature = key.dalek().sign(text.as_bytes()).to_bytes();
         let key_hash = key.public().note_hash(name);
@@ -37,12 +37,12 @@ impl Note {
         Self { text, signatures }
     }
 
-    /// What is signed.
+    /// The signed text.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether this key signed it, under this name.
+    /// Whether this key signed the text under this name.
     pub(super) fn is_signed_by(&self, name: &str, key: &PublicKey) -> bool {
         let key_hash = key.note_hash(name);
         self.signatures.iter().any(|signature| {
@@ -52,7 +52,7 @@ impl Note {
         })
     }
 
-    /// Whether nobody else signed it.
+    /// Whether there is exactly one signature.
     pub(super) fn has_one_signature(&self) -> bool {
         self.signatures.len() == 1
     }
@@ -79,7 +79,7 @@ impl FromStr for Note {
             let signature = line.strip_prefix("\u{2014} ").and_then(|line| line.split_once(' '));
             let (name, encoded) = signature.ok_or(NoteError("a signature has no name"))?;
             let bytes = STANDARD.decode(encoded).map_err(|_| NoteError("a signature is cut"))?;
-            // Signatures of other kinds and lengths are somebody else's: cosignatures, for one.
+            // Signatures of other types and lengths are skipped, such as cosignatures.
             if let Ok(bytes) = <[u8; 68]>::try_from(bytes) {
                 let [a, b, c, d, signature @ ..] = bytes;
                 signatures.push(NoteSignature {
@@ -93,10 +93,10 @@ impl FromStr for Note {
     }
 }
 
-/// The signed head of a ledger's tree: what the ledger was when it had so many events.
+/// The signed head of a ledger's tree at some size.
 ///
-/// Written and read in the C2SP checkpoint form; one kept elsewhere shows later whether anything
-/// before it was changed or cut.
+/// Written and read in the C2SP checkpoint form. A copy kept elsewhere reveals whether anything
+/// before it was changed or cut off later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
     origin: String,
@@ -105,7 +105,7 @@ pub struct Checkpoint {
     note: Note,
 }
 
-/// A text is no checkpoint.
+/// The text is not a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it is not a checkpoint: {0}")]
 pub struct CheckpointError(&'static str);
@@ -123,19 +123,19 @@ impl Checkpoint {
         &self.origin
     }
 
-    /// How many events the ledger had.
+    /// The number of events that it covers.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The root of their tree.
+    /// The root of the tree of these events.
     #[must_use]
     pub fn root(&self) -> Digest {
         self.root
     }
 
-    /// What is signed.
+    /// The signed text.
     pub(super) fn text(&self) -> &str {
         self.note.text()
     }

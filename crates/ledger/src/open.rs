@@ -1,4 +1,4 @@
-//! Opening a ledger: what is there is looked at before anything is added.
+//! Opens a ledger, checking what is there before anything is added.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -25,12 +25,12 @@ use crate::ports::{Clock, Randomness, RandomnessError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenLedgerError {
-    /// Its folder or file cannot be written.
+    /// Its folder or file is not writable.
     #[error("the ledger `{}` cannot be written: {message}", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         message: String,
     },
     /// The file is something else.
@@ -52,39 +52,39 @@ pub enum OpenLedgerError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// In what way.
+        /// The damage.
         what: String,
     },
-    /// The file of the signing key could not be used.
+    /// The file of the signing key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyFileError),
-    /// There is a ledger, and its key is gone.
+    /// The ledger exists, but its key is missing.
     #[error("the signing key `{}` of the ledger is missing", path.display())]
     MissingKey {
-        /// Where it was looked for.
+        /// The expected path of the key.
         path: PathBuf,
     },
-    /// The key is another ledger's.
+    /// The key belongs to another ledger.
     #[error("`{}` is not the signing key of this ledger", path.display())]
     ForeignKey {
         /// The key's file.
         path: PathBuf,
     },
-    /// The URL does not say where a ledger is, or this build cannot go there.
+    /// The URL is not the address of a ledger, or this build does not support it.
     #[error("the ledger `{url}` cannot be used: {why}")]
     Address {
         /// The URL, without its password.
         url: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// No name could be made.
+    /// No name could be generated.
     #[error(transparent)]
     Randomness(#[from] RandomnessError),
 }
 
 impl OpenLedgerError {
-    /// What can be done about it.
+    /// Advice for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
@@ -117,12 +117,12 @@ impl OpenLedgerError {
 /// A ledger that was just opened.
 pub(super) struct Opened {
     pub(super) writer: Writer,
-    /// For reading beside the writer; none in memory.
+    /// A second connection for reading; `None` in memory.
     pub(super) reader: Option<Connection>,
     pub(super) notices: Vec<String>,
 }
 
-/// Opens the ledger in a file, or begins one.
+/// Opens the ledger in a file, or creates it.
 pub(super) fn open(
     path: &Path,
     log: Box<dyn LogFile>,
@@ -139,7 +139,7 @@ pub(super) fn open(
     notices.extend(make_private(&beside(path, "-log")).map_err(unwritable)?);
     let storage = |error: rusqlite::Error| from_sqlite(path, &error);
     let key_path = settings.key.clone().unwrap_or_else(|| beside(path, ".key"));
-    // SQLite does not wait for others when it turns to its own log for the first time.
+    // SQLite does not wait for other processes when it switches to its WAL for the first time.
     log.lock().map_err(unwritable)?;
     let connected = connections(path, &key_path, randomness);
     log.unlock();
@@ -173,7 +173,7 @@ pub(super) fn open(
     Ok(Opened { writer, reader: Some(reader), notices })
 }
 
-/// One connection to write with and one to read with, to a ledger that has been begun.
+/// Opens a connection for writing and one for reading, and creates the ledger if necessary.
 fn connections(
     path: &Path,
     key_path: &Path,
@@ -188,7 +188,7 @@ fn connections(
     Ok((writer, reader))
 }
 
-/// A ledger that is gone with the process, with a key of its own.
+/// Creates a ledger in memory, with a key of its own.
 pub(super) fn in_memory(
     clock: Arc<dyn Clock>,
     randomness: &dyn Randomness,
@@ -217,7 +217,7 @@ pub(super) fn in_memory(
     Ok(Opened { writer, reader: None, notices: Vec::new() })
 }
 
-/// Opens the ledger in a file for reading, whoever holds its key.
+/// Opens the ledger in a file for reading. Needs no key.
 pub(super) fn read_only(path: &Path) -> Result<Connection, OpenLedgerError> {
     let storage = |error: rusqlite::Error| from_sqlite(path, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -229,7 +229,7 @@ pub(super) fn read_only(path: &Path) -> Result<Connection, OpenLedgerError> {
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    // Not created here: SQLite would give it the mode of every other file.
+    // Not created here, because SQLite would use the default mode.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection)?;
@@ -240,27 +240,27 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // What moves from the log into the tables is gone from the log: another process may have been
-    // told that it survives the machine.
+    // Events that have moved into the tables leave the log, and another process may have
+    // acknowledged them as durable.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-    // Pages that every move touches go into the file once for many of them, and each way there
-    // costs two syncs.
+    // A larger WAL copies pages that every move touches less often, and each checkpoint costs two
+    // syncs.
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     connection.pragma_update(None, "trusted_schema", false)
 }
 
-/// 16 MiB.
+/// 16 MiB, in pages.
 const LOG_PAGES: i64 = 4096;
 
-/// How long one process waits for another one's transaction.
+/// How long a process waits for the transaction of another.
 const BUSY: std::time::Duration = std::time::Duration::from_secs(30);
 const CACHE_KIB: i64 = 16 * 1024;
 
-/// Refuses a file that holds something else.
+/// Refuses a file that contains something else.
 fn recognise(connection: &Connection, path: &Path) -> Result<(), OpenLedgerError> {
     let storage = |error: rusqlite::Error| from_sqlite(path, &error);
-    // One moment for all three: another process may be making the tables.
+    // One transaction for all three: another process may be creating the tables.
     let moment = connection.unchecked_transaction().map_err(storage)?;
     let number = |pragma: &str| -> Result<i32, OpenLedgerError> {
         moment.pragma_query_value(None, pragma, |row| row.get(0)).map_err(storage)
@@ -278,7 +278,7 @@ fn recognise(connection: &Connection, path: &Path) -> Result<(), OpenLedgerError
     Err(OpenLedgerError::NotALedger { path: path.to_owned() })
 }
 
-/// Makes tables, name and key, where there are none.
+/// Creates tables, name and key, if they do not exist.
 fn begin(
     connection: &mut Connection,
     path: &Path,
@@ -320,7 +320,7 @@ pub(super) fn new_origin(randomness: &dyn Randomness) -> Result<String, Randomne
     Ok(format!("counterfoil/ledger/{:016x}", u64::from_be_bytes(bytes)))
 }
 
-/// The key that signs now, if it is here.
+/// The current signing key, if it is here.
 fn current_key(
     connection: &Connection,
     path: &Path,
@@ -341,7 +341,7 @@ fn current_key(
         Some(key) if key.public() == public => return Ok((key, number)),
         found => found,
     };
-    // A rotation that was interrupted after the ledger knew the new key.
+    // Finishes a rotation that was interrupted after the ledger had recorded the new key.
     if let Some(key) = key::finish_rotation(key_path, |key| key.public() == public)? {
         return Ok((key, number));
     }
@@ -352,7 +352,7 @@ fn current_key(
     })
 }
 
-/// What is said about the end of a log that was no whole event.
+/// A notice about an incomplete event at the end of the log.
 fn unfinished(bytes: u64, durability: Durability) -> Option<String> {
     let lost = match durability {
         Durability::Full | Durability::Batch => "nothing acknowledged was in it",
@@ -365,7 +365,7 @@ fn unfinished(bytes: u64, durability: Durability) -> Option<String> {
     })
 }
 
-/// The file of the log of the ledger in a file.
+/// Opens the log of the ledger at this path.
 pub(super) fn log_file(path: &Path) -> Result<Box<dyn LogFile>, OpenLedgerError> {
     match SystemLogFile::open(&beside(path, "-log")) {
         Ok(file) => Ok(Box::new(file)),
@@ -375,7 +375,7 @@ pub(super) fn log_file(path: &Path) -> Result<Box<dyn LogFile>, OpenLedgerError>
     }
 }
 
-/// The same for reading; `None` when there is none.
+/// Opens the log of the ledger for reading; `None` if there is none.
 pub(super) fn read_only_log(path: &Path) -> Result<Option<SystemLogFile>, OpenLedgerError> {
     SystemLogFile::read_only(&beside(path, "-log")).map_err(|error| OpenLedgerError::Corrupt {
         path: path.to_owned(),
@@ -383,7 +383,7 @@ pub(super) fn read_only_log(path: &Path) -> Result<Option<SystemLogFile>, OpenLe
     })
 }
 
-/// Opens or makes a file that nobody else may read.
+/// Opens a file, or creates it readable by its owner only.
 fn private(path: &Path) -> std::io::Result<File> {
     let no_follow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
     let mut options = OpenOptions::new();
@@ -391,7 +391,7 @@ fn private(path: &Path) -> std::io::Result<File> {
     options.custom_flags(no_follow).open(path)
 }
 
-/// Makes the ledger's file, or takes away what others may do with it.
+/// Creates the ledger's file, or restricts its mode to the owner.
 fn make_private(path: &Path) -> std::io::Result<Option<String>> {
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,

@@ -43,10 +43,10 @@ pub struct LedgerOptions {
 /// Why the options cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerOptionsError {
-    /// Nobody waits so long for one call.
+    /// The interval would delay a single call too long.
     #[error("`group_ms` is {0}, at most 1000 are allowed")]
     GroupTooLong(u64),
-    /// Nothing would be kept at all.
+    /// Retention would delete everything.
     #[error("`{0}` is 0, so nothing would be kept; leave it out to keep everything")]
     KeepsNothing(&'static str),
 }
@@ -73,7 +73,7 @@ impl LedgerOptions {
     /// The checked settings.
     ///
     /// # Errors
-    /// A wait that is too long, or a retention that keeps nothing.
+    /// When the interval is too long, or a retention limit is 0.
     pub fn resolve(self) -> Result<LedgerSettings, LedgerOptionsError> {
         let Self {
             durability,

@@ -1,4 +1,4 @@
-//! Waiting for a lock on a file, for a bounded time.
+//! Locks a file, waiting for a bounded time.
 
 use std::fs::File;
 use std::io;
@@ -9,15 +9,15 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-/// How long another process may hold a file of the state.
+/// How long to wait for another process that holds the lock.
 const LONGEST: Duration = Duration::from_secs(20);
-/// Locks a file for this process alone. Where another one keeps it too long, the error says which.
+/// Locks a file exclusively. If another process holds it too long, the error names that process.
 ///
-/// Whoever waits longest is next: a thread waits in the kernel's queue, because trying again and
-/// again would starve one of two.
+/// A thread waits in the kernel's queue, which is served in order; polling would starve some of the
+/// waiting processes.
 ///
 /// # Errors
-/// When it cannot be locked, or stays locked.
+/// When the file cannot be locked, or stays locked.
 pub(crate) fn lock(file: &File) -> io::Result<()> {
     lock_within(file, LONGEST)
 }
@@ -38,7 +38,7 @@ fn lock_within(file: &File, longest: Duration) -> io::Result<()> {
             }
         };
         if done.send(result).is_err() {
-            // Nobody waits any more.
+            // The caller has given up.
             let _unlocked = flock(&shared, FlockOperation::Unlock);
         }
     });
@@ -54,7 +54,8 @@ fn lock_within(file: &File, longest: Duration) -> io::Result<()> {
     }
 }
 
-/// Who holds the lock, where the system tells: `1: FLOCK ADVISORY WRITE 4711 08:02:9502 0 EOF`.
+/// The process that holds the lock, from `/proc/locks`: `1: FLOCK ADVISORY WRITE 4711 08:02:9502 0
+/// EOF`.
 fn holder(file: &File) -> Option<u32> {
     let inode = file.metadata().ok()?.ino().to_string();
     let locks = io::read_to_string(File::open("/proc/locks").ok()?).ok()?;
@@ -81,7 +82,7 @@ mod tests {
         let said = error.to_string();
         assert!(said.starts_with(&own) || said.starts_with("another process"), "{said}");
         flock(&holding, FlockOperation::Unlock).unwrap();
-        // Whoever gave up has not taken it meanwhile.
+        // The attempt that gave up did not take the lock later.
         let third = file.reopen().unwrap();
         lock_within(&third, Duration::from_secs(5)).unwrap();
     }

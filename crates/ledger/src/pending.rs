@@ -5,9 +5,9 @@ use std::task::{Context, Poll, Waker};
 
 use super::append::AppendError;
 
-/// Something that is under way and needs nobody: dropping this loses only the answer.
+/// An answer that is under way. The work continues if this is dropped; only the answer is lost.
 ///
-/// Await it, or [`wait`](Self::wait) where there is no runtime.
+/// Await it, or call [`wait`](Self::wait) if there is no runtime.
 #[derive(Debug)]
 #[must_use = "until it is awaited nobody knows whether the event was written"]
 pub struct Pending<T>(Inner<T>);
@@ -31,7 +31,7 @@ enum State<T> {
     Taken,
 }
 
-/// Who is to be woken: to wake nobody costs as much.
+/// Who to wake: a wake-up costs as much when nobody is waiting.
 #[derive(Debug)]
 enum Waiter {
     Nobody,
@@ -44,14 +44,14 @@ impl<T> Pending<T> {
         Self(Inner::Ready(Some(result)))
     }
 
-    /// A pending answer, and the end where it is given.
+    /// A pending answer, and the promise that fills it.
     pub(super) fn under_way() -> (Self, Promise<T>) {
         let state = Mutex::new(State::Empty(Waiter::Nobody));
         let slot = Arc::new(Slot { state, filled: Condvar::new() });
         (Self(Inner::Under(slot.clone())), Promise(Some(slot)))
     }
 
-    /// Blocks until it is known. Not for use inside an async runtime.
+    /// Blocks until the answer is known. Not for use inside an async runtime.
     ///
     /// # Errors
     /// When the event was not written.
@@ -100,7 +100,8 @@ impl<T> Slot<T> {
     }
 }
 
-/// Where the answer is given. Dropped without one, the answer is that the ledger is closed.
+/// The sending end of an answer. If it is dropped unfilled, the answer is that the ledger is
+/// closed.
 #[derive(Debug)]
 pub(super) struct Promise<T>(Option<Arc<Slot<T>>>);
 

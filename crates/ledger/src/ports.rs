@@ -1,27 +1,28 @@
-//! What the ledger needs from outside, so that tests and hosts can bring their own.
+//! What the ledger needs from its environment, as traits, so that tests and hosts can supply their
+//! own.
 #![expect(clippy::disallowed_methods, reason = "the system's clock stands behind a port here")]
 
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What time it is.
+/// The current time.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// Milliseconds since the Unix epoch. May jump, also back.
+    /// Milliseconds since the Unix epoch. May jump, even backwards.
     fn wall(&self) -> i64;
-    /// Time since some fixed moment of this process. Never goes back.
+    /// The time since a fixed moment in this process. Never goes backwards.
     fn monotonic(&self) -> Duration;
 }
 
-/// Bytes nobody can guess.
+/// A source of unpredictable bytes.
 pub trait Randomness: Send + Sync + fmt::Debug {
     /// Fills the whole slice.
     ///
     /// # Errors
-    /// When the source gives nothing; then no id and no key can be made.
+    /// When the source fails; then no id and no key can be generated.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError>;
 }
 
-/// The source of randomness gave nothing.
+/// The source of randomness failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no randomness: {0}")]
 pub struct RandomnessError(pub String);

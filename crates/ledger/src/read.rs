@@ -1,4 +1,4 @@
-//! What is asked of the tables.
+//! Queries on the SQLite tables.
 
 use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
@@ -13,22 +13,22 @@ use super::tree::Subtrees;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadLedgerError {
-    /// The file could not be read.
+    /// The storage could not be read.
     #[error("cannot read the ledger: {0}")]
     Storage(String),
-    /// What was read is not what was written.
+    /// The content was changed.
     #[error("the ledger is broken: {what}")]
     Broken {
-        /// Where, and in what way.
+        /// The place and the damage.
         what: String,
     },
-    /// It is no longer there.
+    /// Retention has dropped the events.
     #[error("retention dropped the events below {cut}")]
     Dropped {
-        /// The first event that is still there.
+        /// The first event that remains.
         cut: u64,
     },
-    /// A checkpoint was needed and could not be signed.
+    /// A checkpoint was needed but could not be signed.
     #[error("no checkpoint could be signed: {0}")]
     Unsigned(String),
 }
@@ -49,7 +49,7 @@ pub(super) fn origin(connection: &Connection) -> rusqlite::Result<String> {
     connection.query_row("SELECT origin FROM ledger", [], |row| row.get(0))
 }
 
-/// The seq of the event that brought an execution id.
+/// The `seq` of the event that opened an execution.
 pub(super) fn opening(connection: &Connection, id: &str) -> rusqlite::Result<Option<u64>> {
     connection
         .prepare_cached("SELECT seq FROM events WHERE execution_id = ?1")?
@@ -57,7 +57,7 @@ pub(super) fn opening(connection: &Connection, id: &str) -> rusqlite::Result<Opt
         .optional()
 }
 
-/// The events of an execution with their bytes: the one that brought it, then the others.
+/// The events of an execution with their bytes, beginning with its opening.
 pub(super) fn execution(
     connection: &Connection,
     id: &str,
@@ -86,8 +86,7 @@ pub(super) fn at(connection: &Connection, seq: u64) -> Result<Option<Event>, Rea
     event(row.get(0)?, &digest_at(row, 1)?, bytes).map(Some)
 }
 
-/// The events of a session that are still there and come after one of it, in order; at most so
-/// many.
+/// At most `limit` remaining events of a session after a place, in order.
 pub(super) fn session(
     connection: &Connection,
     name: &str,
@@ -98,7 +97,7 @@ pub(super) fn session(
     Ok(events.into_iter().map(|(event, _)| event).collect())
 }
 
-/// What [`session`] gives, each with its bytes.
+/// The events of [`session`] with their bytes.
 pub(super) fn session_with_bytes(
     connection: &Connection,
     name: &str,
@@ -113,7 +112,7 @@ pub(super) fn session_with_bytes(
     all(statement.query((name, after.min(MOST), limit.min(MOST)))?)
 }
 
-/// The events of all sessions from one on, in order; at most so many.
+/// At most `limit` events of all sessions from `seq` on, in order.
 pub(super) fn from(
     connection: &Connection,
     seq: u64,
@@ -126,7 +125,7 @@ pub(super) fn from(
     Ok(events.into_iter().map(|(event, _)| event).collect())
 }
 
-/// The largest number that SQLite has.
+/// The largest integer of SQLite.
 const MOST: u64 = i64::MAX as u64;
 
 /// Events with their bytes.
@@ -139,7 +138,7 @@ fn all(mut rows: Rows<'_>) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError> {
     Ok(events)
 }
 
-/// The approval of a session, given ahead, that holds for a call now: its place and what it says.
+/// The prior approval of a session that is valid for a call now: its place, and the approval.
 pub(super) fn standing_approval(
     connection: &Connection,
     name: &str,
@@ -150,7 +149,7 @@ pub(super) fn standing_approval(
     decisions::standing_approval(decided, digest, now, |place| connection.has_used(name, place))
 }
 
-/// Who said no to a call of a session, where nobody agreed to it later.
+/// The decision that declines a call of a session, unless it was approved later.
 pub(super) fn standing_refusal(
     connection: &Connection,
     name: &str,
@@ -159,7 +158,7 @@ pub(super) fn standing_refusal(
     Ok(decisions::standing_refusal(decisions(connection, name)?, digest))
 }
 
-/// What people said to calls of a session, in order.
+/// The decisions of people on calls of a session, in order.
 pub(super) fn decisions(
     connection: &Connection,
     name: &str,
@@ -182,7 +181,7 @@ pub(super) fn sessions(connection: &Connection) -> Result<Vec<String>, ReadLedge
     Ok(names)
 }
 
-/// The latest events that brought an execution, the newest first: of one session, or of all.
+/// The execution ids of the latest opening events, newest first: of one session or of all.
 pub(super) fn recent(
     connection: &Connection,
     session: Option<&str>,
@@ -204,7 +203,7 @@ pub(super) fn recent(
     Ok(ids)
 }
 
-/// An event of these bytes, if they are what they were.
+/// The event with these bytes, if they are unchanged.
 pub(super) fn event(seq: u64, digest: &Digest, bytes: &[u8]) -> Result<Event, ReadLedgerError> {
     let broken = |what: &str| ReadLedgerError::Broken { what: format!("event {seq} {what}") };
     let event = body::read(bytes).map_err(|error| broken(&format!("cannot be read: {error}")))?;
@@ -214,7 +213,7 @@ pub(super) fn event(seq: u64, digest: &Digest, bytes: &[u8]) -> Result<Event, Re
     if event.seq == seq { Ok(event) } else { Err(broken("is in the wrong place")) }
 }
 
-/// The tree as the tables have it.
+/// The tree as stored in the tables.
 pub(super) struct StoredTree<'t, T>(pub(super) &'t T);
 
 impl<T: Tables> Subtrees for StoredTree<'_, T> {

@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 use super::event::{APPROVAL_DECLINED, Draft, Event, Links, Opened, is_only, waits};
 use crate::circumstances::{Phase, Requested, TraceContext, TrustLevel};
 
-/// A record of an execution that the model cannot write: what its events add up to.
+/// A record of an execution that the model cannot write: the sum of its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Receipt {
-    /// Of the form of receipts: that of its first event.
+    /// The version of its first event.
     pub version: u32,
     /// Its id.
     pub execution_id: String,
     /// The session.
     pub session_id: String,
-    /// The place in the session of the event that brought it, from 1.
+    /// The place in the session of the event that opened it, from 1.
     pub seq: u64,
     /// The tool.
     pub tool: String,
     /// Where that tool comes from.
     pub origin: Origin,
-    /// The name as the model wrote it, where it was repaired.
+    /// The name as the model wrote it, if it was repaired.
     pub emitted_tool: Option<String>,
-    /// The model's id of the call; empty when it gave none.
+    /// The model's id of the call; empty if it gave none.
     pub call_id: String,
     /// The sub-agent that called.
     pub caller_id: Option<String>,
-    /// When in the agent's cycle.
+    /// The phase of the agent's cycle.
     pub phase: Phase,
     /// Who asked for it.
     pub requested: Requested,
@@ -40,7 +40,7 @@ pub struct Receipt {
     pub arguments_digest: Digest,
     /// The arguments, redacted.
     pub arguments: ExactValue,
-    /// What permitted it; nothing did when it was refused or denied.
+    /// What permitted it; `None` if it was refused or denied.
     pub permit: Option<PermitBasis>,
     /// How far the turn was trusted.
     pub trust: TrustLevel,
@@ -48,58 +48,58 @@ pub struct Receipt {
     pub started_at: i64,
     /// Milliseconds since the Unix epoch; `None` while it is open.
     pub ended_at: Option<i64>,
-    /// Microseconds, by a clock that never goes back; `None` while it is open.
+    /// The duration in microseconds, by a monotonic clock; `None` while it is open.
     pub duration_us: Option<u64>,
     /// How it ended.
     pub status: Status,
     /// Why it failed.
     pub category: Option<ToolErrorCategory>,
-    /// Codes of what was doubtful about it, and did not keep it from running.
+    /// Codes of doubts about the call that did not stop it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The arguments as the model wrote them, redacted, where another model gave them the form in
-    /// which they ran.
+    /// The arguments as the model wrote them, redacted, if another model rewrote them into the form
+    /// in which they ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emitted_arguments: Option<String>,
-    /// Codes of the issues or reasons for which it was refused or denied.
+    /// Codes of the issues or reasons why it was refused or denied.
     pub codes: Vec<String>,
-    /// What the model was told when it was refused or denied; redacted.
+    /// The answer given to the model when it was refused or denied, redacted.
     pub answer: Option<String>,
-    /// The exit code, where there is one.
+    /// The exit code, if there is one.
     pub exit_code: Option<i32>,
-    /// The tool cut its output: what the agent was given is not all of it.
+    /// Whether the tool cut its output, so that the agent was not given all of it.
     pub truncated: bool,
-    /// The recorded result is whole where `truncated` says that the output was cut.
+    /// Whether the recorded result is whole although `truncated` is set.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept_whole: bool,
-    /// How many attempts were made.
+    /// The number of attempts.
     pub attempts: u32,
-    /// Digest of the result as the tool gave it.
+    /// The digest of the result as the tool returned it.
     pub raw_digest: Option<Digest>,
-    /// Digest of the recorded result: its key in the result store.
+    /// The digest of the recorded result, which is its key in the result store.
     pub recorded_digest: Option<Digest>,
-    /// Digest of what the agent saw, where that differs from what was recorded.
+    /// The digest of what the agent saw, if it differs from what was recorded.
     pub shown_digest: Option<Digest>,
     /// The filters that changed what the agent saw.
     pub filters: Vec<String>,
-    /// What it did to the world.
+    /// Its side effects.
     pub side_effects: Vec<SideEffect>,
     /// How it was confined.
     pub confinement: Option<Confinement>,
     /// The trace that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceContext>,
-    /// Other executions that it stands on.
+    /// Other executions that it depends on.
     pub links: Links,
-    /// Digest of the event before its first one.
+    /// The digest of the event before its first one.
     pub previous: Digest,
-    /// Digest of its last event.
+    /// The digest of its last event.
     pub digest: Digest,
 }
 
 impl Receipt {
-    /// Adds up the events of one execution, the one that brought it first. `None` when that one is
-    /// not there.
+    /// Sums the events of one execution, beginning with its opening. `None` if the opening is
+    /// missing.
     #[must_use]
     pub fn of(events: &[Event]) -> Option<Self> {
         let (first, later) = events.split_first()?;
@@ -122,19 +122,19 @@ impl Receipt {
         Some(receipt)
     }
 
-    /// Whether the call was denied only because a person has to agree to it first.
+    /// Whether the call was denied only because a person has to approve it first.
     #[must_use]
     pub fn waits_for_approval(&self) -> bool {
         waits(self.status, self.category, &self.codes)
     }
 
-    /// Whether it was denied only because a person said no to it before.
+    /// Whether it was denied only because a person had declined it.
     #[must_use]
     pub fn was_declined(&self) -> bool {
         is_only(self.status, &self.codes, APPROVAL_DECLINED)
     }
 
-    /// Why the call did not run, of all that its agent was told.
+    /// The reason why the call did not run, taken from the answer to its agent.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         let answer = self.answer.as_deref()?;

@@ -1,4 +1,4 @@
-//! What stands in the log and not yet in the tables, in memory.
+//! An in-memory view of what is in the log but not yet in the tables.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,20 +12,20 @@ use super::results::Stored;
 use super::tables::Lookups;
 use super::tree::StoredNode;
 
-/// Events on their way into the tables, and what is asked of them until then.
+/// Events on their way into the tables, and indexes of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recent {
     pub(super) entries: Vec<Entry>,
-    /// Size and note of each.
+    /// The size and note of each checkpoint.
     pub(super) checkpoints: Vec<(u64, String)>,
-    /// The events that brought executions, by their ids.
+    /// The events that opened executions, by execution id.
     openings: HashMap<String, Opening>,
-    /// How often executions were closed, by the events that brought them.
+    /// How often executions were closed, by the number of the opening event.
     closings: HashMap<u64, u64>,
     results: HashSet<Digest>,
 }
 
-/// An event as it stands in the tables.
+/// An event as it will be in the tables.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) seq: u64,
@@ -40,20 +40,20 @@ pub(super) struct Entry {
     /// The stored result that it refers to.
     pub(super) needs: Option<Digest>,
     pub(super) stored: Vec<Stored>,
-    /// What it completes in the tree.
+    /// The tree nodes that it completes.
     pub(super) nodes: Vec<StoredNode>,
 }
 
-/// The event that brought an execution.
+/// The event that opened an execution.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Opening {
     pub(super) seq: u64,
-    /// How often it was closed. Twice, which is the most, for a call that was rejected.
+    /// How often it was closed. 2, the maximum, for a rejected call.
     pub(super) closings: u64,
 }
 
 impl Opening {
-    /// Of an execution that was closed so often, or rejected.
+    /// An opening whose execution was closed this often, or was rejected.
     pub(super) fn new(seq: u64, closed: u64, rejected: bool) -> Self {
         Self { seq, closings: closed + 2 * u64::from(rejected) }
     }
@@ -76,7 +76,7 @@ impl Recent {
         self.entries.is_empty() && self.checkpoints.is_empty()
     }
 
-    /// Whether a call of the session has used up the approval at this place of it.
+    /// Whether a call of the session has used the approval at this place.
     pub(super) fn has_used(
         &self,
         lookups: &impl Lookups,
@@ -92,7 +92,7 @@ impl Recent {
         lookups.has_used(session, approval)
     }
 
-    /// Whether a person decided on a call of the session after this place of it.
+    /// Whether a person decided on a call of the session after this place.
     pub(super) fn has_decision(
         &self,
         lookups: &impl Lookups,
@@ -113,7 +113,7 @@ impl Recent {
         lookups.has_decision(session, digest, seen)
     }
 
-    /// The event that brought an execution, wherever it stands.
+    /// The event that opened an execution, in memory or in the tables.
     pub(super) fn opening(
         &self,
         lookups: &impl Lookups,
@@ -129,7 +129,7 @@ impl Recent {
         }))
     }
 
-    /// Whether a result is stored, wherever it stands.
+    /// Whether a result is stored, in memory or in the tables.
     pub(super) fn has_result(
         &self,
         lookups: &impl Lookups,

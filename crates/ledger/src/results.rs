@@ -1,4 +1,4 @@
-//! The result store: texts and results by their digest, compressed.
+//! The result store: texts and results by digest, compressed.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::read::ReadLedgerError;
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) digest: Digest,
-    /// Of the bytes before they were packed.
+    /// The size before compression, in bytes.
     pub(super) size: usize,
     pub(super) packed: bool,
     /// Shared, because a group may be sealed more than once.
     pub(super) bytes: Arc<Vec<u8>>,
 }
 
-/// Shorter bytes are stored as they are.
+/// Shorter content is stored uncompressed.
 const WORTH_PACKING: usize = 256;
 
 impl Stored {
@@ -33,26 +33,27 @@ impl Stored {
         Self { digest, size, packed: false, bytes: Arc::new(bytes) }
     }
 
-    /// Stores the bytes under a number of an event, or says that this event refers to them, too.
+    /// Stores the bytes under an id of the event; if they are stored already, moves them to this
+    /// id.
     pub(super) fn put(&self, insert: &mut Statement<'_>, id: u64) -> rusqlite::Result<()> {
         insert
             .execute(params![id, self.digest.as_bytes(), self.size, self.packed, *self.bytes])
             .map(|_| ())
     }
 
-    /// The bytes as they were before they were packed, if they still have their digest.
+    /// The uncompressed bytes, if they still match their digest.
     pub(super) fn whole(&self) -> Option<Vec<u8>> {
         let bytes = unpack(self.size, self.packed, &self.bytes).ok()?;
         (Digest::of_bytes(&bytes) == self.digest).then_some(bytes)
     }
 }
 
-/// Takes the columns of a stored result.
+/// Inserts a stored result.
 pub(super) const INSERT: &str = "
     INSERT INTO results (id, digest, size, packed, bytes) VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT (digest) DO UPDATE SET id = excluded.id";
 
-/// What was stored under a digest, if it still has it; the empty text is never stored.
+/// The content stored under a digest, if it is unchanged. The empty text is never stored.
 pub(super) fn as_it_was(
     digest: &Digest,
     find: impl FnOnce() -> Result<Option<Result<Vec<u8>, UnpackError>>, ReadLedgerError>,
@@ -69,10 +70,10 @@ pub(super) fn as_it_was(
     }
 }
 
-/// Ids of stored results belong to events: so many to each.
+/// The number of ids for stored results per event.
 pub(super) const PER_EVENT: u64 = 256;
 
-/// Says that an event refers to bytes that are stored already.
+/// Records that an event refers to stored bytes.
 pub(super) fn refer(connection: &Connection, digest: &Digest, id: u64) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE results SET id = ?2 WHERE digest = ?1")?
@@ -94,14 +95,14 @@ pub(super) fn get(
         .optional()
 }
 
-/// Stored bytes are not what they were.
+/// Stored bytes are damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a stored result cannot be unpacked")]
 pub(super) struct UnpackError;
 
-/// The bytes as they were before they were packed.
+/// The uncompressed bytes.
 pub(super) fn unpack(size: usize, packed: bool, bytes: &[u8]) -> Result<Vec<u8>, UnpackError> {
-    // LZ4 makes nothing more than 255 times smaller: a larger size is a lie that costs memory.
+    // LZ4 compresses by a factor of at most 255: a larger claimed size would waste memory.
     let plausible = if packed { size <= bytes.len() * 256 } else { size == bytes.len() };
     match (plausible, packed) {
         (false, _) => Err(UnpackError),

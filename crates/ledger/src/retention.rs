@@ -1,4 +1,4 @@
-//! Dropping what is old: whole blocks of events, and the stored results that nothing newer needs.
+//! Drops what is old: whole blocks of events, and stored results that no newer event needs.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::tree::BLOCK;
 use super::writer::Writer;
 
 impl Writer {
-    /// Drops what is not to be kept any longer.
+    /// Drops what is no longer kept.
     pub(super) fn retain(&mut self, retention: &Retention) -> Result<(), AppendError> {
         if *retention == Retention::default() {
             return Ok(());
@@ -43,7 +43,7 @@ impl Writer {
             }
             writer.drop_results(head, results_cut)
         })?;
-        // Sessions may be gone: what is remembered of them is, too.
+        // Sessions may be gone, so the cached head is no longer valid.
         self.head = None;
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Writer {
              (SELECT 1 FROM events WHERE events.session = sessions.id)",
             [],
         )?;
-        // What remains is signed before the checkpoints of what is gone go.
+        // Sign what remains before deleting the checkpoints of what is gone.
         self.sign_in_tables(head)?;
         self.connection.execute("DELETE FROM checkpoints WHERE size < ?1", [cut])?;
         head.cut = cut;
@@ -92,7 +92,8 @@ impl Writer {
     }
 }
 
-/// Where the blocks end in which every event is older than `threshold`. Never the last event.
+/// The end of the blocks whose events are all older than `threshold`. Never includes the last
+/// event.
 fn events_before(
     connection: &Connection,
     head: &Head,
@@ -115,8 +116,8 @@ fn events_before(
     Ok(cut)
 }
 
-/// The first event at or after `threshold` that a stored result belongs to; the end of the ledger
-/// when all are older.
+/// The first event at or after `threshold` that has a stored result; the end of the ledger if all
+/// are older.
 fn results_before(writer: &Writer, head: &Head, threshold: i64) -> Result<u64, ReadLedgerError> {
     let mut statement = writer.connection.prepare(
         "SELECT seq, body FROM results JOIN events ON seq = results.id / ?1 ORDER BY results.id",
@@ -130,7 +131,7 @@ fn results_before(writer: &Writer, head: &Head, threshold: i64) -> Result<u64, R
     Ok(head.frontier.size())
 }
 
-/// The first event whose stored results, with all later ones, take at most so many bytes.
+/// The first event from which on the stored results take at most `most` bytes.
 fn results_beyond(connection: &Connection, most: u64) -> Result<u64, ReadLedgerError> {
     let mut statement =
         connection.prepare("SELECT id, length(bytes) FROM results ORDER BY id DESC")?;
@@ -145,8 +146,8 @@ fn results_beyond(connection: &Connection, most: u64) -> Result<u64, ReadLedgerE
     Ok(0)
 }
 
-/// Sessions with events on both sides of the cut: their last place before it, and the first
-/// attempts up to there.
+/// Sessions with events on both sides of the cut: their last place before it, and the number of
+/// first attempts up to there.
 fn going_on(
     connection: &Connection,
     origin: &str,
@@ -166,7 +167,7 @@ fn going_on(
     let mut sessions = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let name: String = row.get(0)?;
-        // The event before may have been dropped already; then the earlier tombstone has it.
+        // If the event before was dropped earlier, the earlier tombstone has its numbers.
         let known = match row.get(1)? {
             Some(seq) => Some((seq, row.get(2)?)),
             None => earlier.as_ref().and_then(|earlier| earlier.get(&name).copied()),

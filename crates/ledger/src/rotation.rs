@@ -1,4 +1,4 @@
-//! The keys of a ledger, each vouched for by the one before.
+//! The keys of a ledger, each certified by the one before.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,14 +12,13 @@ use super::signer::Signer;
 use super::writer::Writer;
 use crate::ports::Randomness;
 
-/// What is signed about a key: of which ledger it is the `number`th, and from which size on it
-/// signs.
+/// The signed text about a key: its ledger, its number, and the size from which it signs.
 pub(super) fn key_text(origin: &str, number: u64, since: u64, public: &PublicKey) -> String {
     let public = STANDARD.encode(public.as_bytes());
     format!("{origin}\nkey\n{number}\n{since}\n{public}\n")
 }
 
-/// The signed note about a key, by the key before it, or by itself when it is the first.
+/// The signed note about a key. The key before it signs; the first key signs for itself.
 pub(super) fn key_note(
     origin: &str,
     number: u64,
@@ -30,7 +29,7 @@ pub(super) fn key_note(
     Note::sign(key_text(origin, number, since, public), origin, by).to_string()
 }
 
-/// Adds a key, vouched for by `by`: the key before it, or itself when it is the first.
+/// Adds a key that is certified by `by`: the key before it, or itself if it is the first.
 pub(super) fn insert_key(
     connection: &Connection,
     origin: &str,
@@ -49,7 +48,7 @@ pub(super) fn insert_key(
 }
 
 impl Writer {
-    /// Replaces the signing key. The old one vouches for the new one; its public part stays.
+    /// Replaces the signing key. The old key certifies the new one; its public part stays.
     pub(super) fn rotate(&mut self, randomness: &dyn Randomness) -> Result<PublicKey, AppendError> {
         let path = self.signer.path.clone();
         let path = path.ok_or_else(|| {
@@ -67,7 +66,7 @@ impl Writer {
             head.key_is_known = false;
             Ok(())
         })?;
-        // Takes up the new key, puts its file in place, and signs what is there with it.
+        // Picks up the new key, moves its file into place, and signs the current head with it.
         self.transaction(|writer, head| writer.sign_in_tables(head))?;
         Ok(self.signer.key.public())
     }

@@ -1,15 +1,14 @@
-//! The tables of a ledger.
+//! The tables of a ledger on SQLite.
 
-/// In the header of the file, so that it is known for what it is: `CSGL`.
+/// Identifies the file as a ledger, in its header: `CSGL`.
 pub(super) const APPLICATION_ID: i32 = 0x4353_474c;
 
-/// Of the tables and of the form of events.
+/// The version of the tables and of the event format.
 pub(super) const USER_VERSION: i32 = 1;
 
-/// Everything that a new ledger begins with.
+/// The definitions for a new ledger.
 ///
-/// Events come here from the log, many at a time. Counters stand in the rows instead of tables of
-/// their own.
+/// Events arrive from the log, many at a time. Counters are columns, not tables of their own.
 pub(super) const TABLES: &str = "
 CREATE TABLE ledger (
     id INTEGER PRIMARY KEY CHECK (id = 0),

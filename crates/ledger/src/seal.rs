@@ -1,4 +1,4 @@
-//! An event takes its place: the rules of the chain, whichever database keeps it.
+//! Seals an event: the rules of the chain, for every kind of database.
 
 use counterfoil_model::{Digest, Status};
 
@@ -10,10 +10,10 @@ use super::read::ReadLedgerError;
 use super::recent::{Entry, Recent};
 use super::tables::Lookups;
 
-/// What one event came to, while others are still to be written.
+/// The result for one event of a group.
 pub(super) type Outcome = Result<Event, AppendError>;
 
-/// The place that one event took.
+/// The place of one event in the ledger.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
     pub(super) seq: u64,
@@ -24,7 +24,7 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// The event of this item.
+    /// The event of this item at this place.
     pub(super) fn event(self, item: Item) -> Event {
         let Self { seq, session_seq, at, previous, digest } = self;
         let Item { session, draft, .. } = item;
@@ -33,8 +33,7 @@ impl Placed {
     }
 }
 
-/// Adds one event to the head, if it may follow. INVARIANT: an event that is refused has added
-/// nothing.
+/// Adds one event to the head, if it may follow. INVARIANT: a refused event adds nothing.
 pub(super) fn seal(
     lookups: &impl Lookups,
     head: &mut Head,
@@ -89,8 +88,8 @@ pub(super) fn seal(
     Ok(Ok(Placed { seq, session_seq: now.seq, at, previous, digest }))
 }
 
-/// What an event says about the executions before it, if it may say so: the seq of the event that
-/// opened the execution which it follows.
+/// Checks whether a draft may follow the events of its execution. Returns the `seq` of the opening
+/// that it follows, if any.
 fn may_follow(
     lookups: &impl Lookups,
     recent: &Recent,
@@ -106,7 +105,7 @@ fn may_follow(
         return Ok(Err(AppendError::UnknownExecution { id: id.to_owned() }));
     };
     if let Draft::Closed(closed) = draft {
-        // Only what was closed can be rolled back, and only once; nothing else is closed twice.
+        // Only a closed execution can be rolled back, and only once; nothing else is closed twice.
         let most = if closed.status == Status::RolledBack { 1 } else { 0 };
         if opening.closings > most {
             return Ok(Err(AppendError::ClosedExecution { id: id.to_owned() }));
@@ -115,7 +114,7 @@ fn may_follow(
     Ok(Ok(Some(opening.seq)))
 }
 
-/// Trouble that ends a transaction.
+/// An error that aborts the transaction.
 #[derive(Debug)]
 pub(super) struct Trouble(pub(super) AppendError);
 

@@ -24,15 +24,15 @@ pub enum Durability {
 pub struct LedgerSettings {
     /// When an event counts as written.
     pub durability: Durability,
-    /// How long a group of events may be gathered before it is synced.
+    /// The maximum time for which events are gathered into a group before a sync.
     pub group_interval: Duration,
-    /// Where the ledger is that several replicas share; `None` is a file.
+    /// The URL of a ledger shared by several replicas; `None` for a file.
     pub url: Option<LedgerUrl>,
-    /// The file with the password of the database, where the URL has none.
+    /// The file with the database password, used if the URL has none.
     pub password_file: Option<PathBuf>,
-    /// The file of the signing key; beside the ledger, with `.key` at its end, where not given.
+    /// The file of the signing key; by default the ledger's path with `.key` appended.
     pub key: Option<PathBuf>,
-    /// What is dropped when the ledger is opened, and when somebody asks for it.
+    /// What is dropped, when the ledger is opened and on request.
     pub retention: Retention,
 }
 
@@ -49,13 +49,14 @@ impl Default for LedgerSettings {
     }
 }
 
-/// How long things are kept. `None` is for ever.
+/// How long things are kept. `None` means for ever.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Events that are older are dropped, whole segments at a time.
+    /// The maximum age of events; older ones are dropped, whole blocks at a time.
     pub events_for: Option<Duration>,
-    /// Stored results that nothing newer refers to are dropped.
+    /// The maximum age of stored results; older ones are dropped if no newer event refers to them.
     pub results_for: Option<Duration>,
-    /// The stored results, as compressed, take at most so many bytes: the oldest go first.
+    /// The maximum total size of the stored results in bytes, as compressed: the oldest are dropped
+    /// first.
     pub results_bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Ledgers that several replicas share, as far as this build has them.
+//! Ledgers that several replicas share, as far as this build supports them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,66 +10,67 @@ use super::store::Ledger;
 use super::verify::{Broken, Expected, Verification};
 use crate::ports::{Clock, Randomness};
 
-/// Why a ledger was not copied. Nothing of it is at its destination then.
+/// Why a ledger was not copied. The destination is unchanged then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrateError {
-    /// The file could not be opened, or the database.
+    /// The file or the database could not be opened.
     #[error(transparent)]
     Open(#[from] OpenLedgerError),
     /// The file could not be read.
     #[error(transparent)]
     Read(#[from] ReadLedgerError),
-    /// The database could not be written.
+    /// The database is not writable.
     #[error("the ledger could not be copied to `{to}`: {message}")]
     Write {
-        /// Where.
+        /// The destination.
         to: String,
-        /// What the database said.
+        /// The error of the database.
         message: String,
     },
-    /// There is a ledger already.
+    /// The destination already has a ledger.
     #[error("`{to}` holds a ledger already")]
     NotEmpty {
-        /// Where.
+        /// The destination.
         to: String,
     },
-    /// The file is not what it was, or the copy is not what the file is.
+    /// The file was changed, or the copy differs from it.
     #[error("the ledger does not hold: {0}")]
     Broken(Broken),
-    /// Somebody wrote to the file meanwhile.
+    /// Another process wrote to the file meanwhile.
     #[error("the file grew from {copied} to {now} events while it was copied")]
     Grew {
-        /// Events that were copied.
+        /// The number of events copied.
         copied: u64,
-        /// Events that the file has now.
+        /// The number of events in the file now.
         now: u64,
     },
 }
 
-/// What was copied, and what verifying the copy showed.
+/// The result of a migration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migrated {
-    /// Events that were ever written.
+    /// The number of events ever written.
     pub size: u64,
-    /// What verifying the copy showed.
+    /// The result of verifying the copy.
     pub verification: Verification,
 }
 
 impl Ledger {
-    /// How many events the ledger at the URL of the settings has; `None` when there is none yet.
-    /// Nothing is made.
+    /// The number of events of the ledger at the URL of the settings; `None` if there is none yet.
+    /// Creates nothing.
     ///
     /// # Errors
-    /// When it cannot be reached, or something else is there.
+    /// When the server cannot be reached, or something else is there.
     pub fn look(settings: &LedgerSettings) -> Result<Option<u64>, OpenLedgerError> {
         built::look(settings)
     }
 
-    /// Verifies the ledger at the URL of the settings without its signing key: reading is enough.
+    /// Verifies the ledger at the URL of the settings without its signing key; the right to read is
+    /// enough.
     ///
     /// # Errors
-    /// When it is no ledger or cannot be read.
+    /// When it is not a ledger, or cannot be read.
     pub fn verify_shared(
         settings: &LedgerSettings,
         expected: &Expected,
@@ -78,9 +79,9 @@ impl Ledger {
         built::verify(settings, expected, progress)
     }
 
-    /// Copies the ledger in a file to the URL of the settings, where there must be none: events,
-    /// results, checkpoints and keys as they are. The copy is verified before it is committed, and
-    /// the file stays.
+    /// Copies the ledger in a file to the URL of the settings, which must not have one: events,
+    /// results, checkpoints and keys unchanged. Verifies the copy before committing it, and keeps
+    /// the file.
     ///
     /// # Errors
     /// See [`MigrateError`].
@@ -94,7 +95,7 @@ impl Ledger {
         built::migrate(from, settings, (clock, randomness), progress)
     }
 
-    /// The ledger at the URL of the settings.
+    /// Opens the ledger at the URL of the settings.
     pub(super) fn open_shared(
         path: &Path,
         settings: LedgerSettings,

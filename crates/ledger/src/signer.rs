@@ -1,4 +1,4 @@
-//! Who signs the heads of a ledger.
+//! Signs the heads of a ledger.
 
 use std::path::PathBuf;
 
@@ -15,9 +15,9 @@ use super::tables::Tables;
 pub(super) struct Signer {
     pub(super) origin: String,
     pub(super) key: SigningKey,
-    /// Which of the ledger's keys that is.
+    /// The number of this key among the ledger's keys.
     pub(super) number: u64,
-    /// Where the key stands; nowhere for a ledger in memory.
+    /// The file of the key; `None` for a ledger in memory.
     pub(super) path: Option<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ impl Signer {
         Checkpoint::sign(&self.origin, size, root, &self.key)
     }
 
-    /// Takes up the key that another process may have put in place.
+    /// Picks up the current key, if another process has replaced it.
     pub(super) fn follow_rotation(&mut self, tables: &impl Tables) -> Result<(), Trouble> {
         let last = tables.keys()?.pop();
         let replaced = |why: String| Trouble(AppendError::KeyReplaced(why));
@@ -40,7 +40,7 @@ impl Signer {
         let found = key::read(path).map_err(|error| replaced(error.to_string()))?;
         let found = match found.filter(|key| key.public() == last.public) {
             Some(found) => Some(found),
-            // The other process has not put it in place yet.
+            // The other process has not moved the file into place yet.
             None => key::finish_rotation(path, |key| key.public() == last.public)
                 .map_err(|error| replaced(error.to_string()))?,
         };

@@ -29,30 +29,32 @@ use super::writer::Writer;
 use crate::audit::AuditHead;
 use crate::ports::{Clock, Randomness};
 
-/// The embedded ledger: tables of SQLite behind an append-only log. Clones are the same ledger.
+/// The embedded ledger: an append-only log, and SQLite tables that its events move into. Clones
+/// share the ledger.
 #[derive(Debug, Clone)]
 pub struct SqliteLedger(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// Dropped first: it writes what is still under way. None where appends write by themselves.
+    /// Dropped first, because it writes what is still in the queue. `None` if appends write
+    /// directly.
     group: Option<Group>,
     writer: Arc<Mutex<Writer>>,
-    /// None in memory, where there is only one connection.
+    /// `None` in memory, where there is only one connection.
     reader: Option<Mutex<Connection>>,
     randomness: Arc<dyn Randomness>,
     settings: LedgerSettings,
-    /// Begins with the first listener.
+    /// Created for the first listener.
     size: OnceLock<Size>,
 }
 
 impl SqliteLedger {
-    /// Opens the ledger in a file, or begins one there. Says also what was found and put right: an
-    /// unfinished end of the log that was cut, a clock that went back, a file that others could
-    /// read.
+    /// Opens the ledger in a file, or creates it. Also returns notices of what was found and
+    /// repaired: an unfinished end of the log that was cut off, a clock that went back, a file that
+    /// others could read.
     ///
     /// # Errors
-    /// See [`OpenLedgerError`]; its `help` says what can be done.
+    /// See [`OpenLedgerError`]; its `help` has advice.
     pub fn open(
         path: &Path,
         settings: LedgerSettings,
@@ -63,7 +65,7 @@ impl SqliteLedger {
         Self::open_on(path, log, settings, clock, randomness)
     }
 
-    /// The same with another file for the log: one that fails, for one.
+    /// As [`Self::open`], with another file for the log, such as one that fails in a test.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -103,7 +105,7 @@ impl SqliteLedger {
         Ok((ledger, notices))
     }
 
-    /// A ledger that is gone when its last clone is dropped.
+    /// Creates a ledger that is lost when its last clone is dropped.
     ///
     /// # Errors
     /// When there is no randomness for its key.
@@ -123,11 +125,11 @@ impl SqliteLedger {
         })))
     }
 
-    /// Verifies a ledger that stands in a file, without its signing key: a copy, or one that is
-    /// too damaged to be opened for writing.
+    /// Verifies the ledger in a file without its signing key: a copy, or one that is too damaged to
+    /// open for writing.
     ///
     /// # Errors
-    /// When the file is no ledger or cannot be read.
+    /// When the file is not a ledger, or cannot be read.
     pub fn verify_file(
         path: &Path,
         expected: &Expected,
@@ -137,7 +139,7 @@ impl SqliteLedger {
         let connection = open::read_only(path)?;
         let log = open::read_only_log(path)?;
         let locked = log.as_ref().map_or(Ok(()), |log| log.lock());
-        // One moment of both: nothing moves from one to the other in between.
+        // One snapshot of both, so that nothing moves from one to the other in between.
         let moment = locked.map_err(|error| error.to_string()).and_then(|()| {
             let moment = moment(&connection).map_err(|error| error.to_string())?;
             let records = log.as_ref().map_or(Ok(Read::default()), |log| read_all(log));
@@ -166,11 +168,11 @@ impl SqliteLedger {
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
-        // A panic in between has left the head empty, and it is read again.
+        // After a panic, the head is empty and is read again.
         self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads one moment of the tables, once everything is there.
+    /// Reads one snapshot of the tables, after moving everything into them.
     #[cfg(feature = "postgres")]
     pub(super) fn moment<T>(
         &self,
@@ -179,13 +181,13 @@ impl SqliteLedger {
         self.read(|connection| act(&*moment(connection)?))
     }
 
-    /// Events that were ever written, by whichever process.
+    /// The number of events ever written, by any process.
     #[cfg(feature = "postgres")]
     pub(super) fn extent(&self) -> Result<u64, ReadLedgerError> {
         self.writer().size()
     }
 
-    /// Reads what is in the tables, once everything is there.
+    /// Reads the tables, after moving everything into them.
     pub(super) fn read<T, E: Into<ReadLedgerError>>(
         &self,
         act: impl FnOnce(&Connection) -> Result<T, E>,
@@ -360,18 +362,18 @@ impl LedgerStore for SqliteLedger {
     }
 }
 
-/// How often it is looked whether somebody wrote.
+/// The interval at which to look for new events.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Looks again and again how many events there are, for as long as the ledger is open: other
-/// processes write to the file and tell nobody.
+/// Polls the number of events for as long as the ledger is open: other processes write to the file
+/// without notifying this one.
 fn watch(writer: &Arc<Mutex<Writer>>, size: Size) -> std::io::Result<()> {
     let writer = Arc::downgrade(writer);
     let look = move || {
         while let Some(writer) = writer.upgrade() {
             if size.is_heard() {
                 let now = writer.lock().unwrap_or_else(PoisonError::into_inner).size();
-                // A file that cannot be read now is looked at again.
+                // If the file cannot be read now, the next look may succeed.
                 if let Ok(now) = now {
                     size.is_at_least(now);
                 }
@@ -383,10 +385,10 @@ fn watch(writer: &Arc<Mutex<Writer>>, size: Size) -> std::io::Result<()> {
     std::thread::Builder::new().name("ledger changes".to_owned()).spawn(look).map(|_| ())
 }
 
-/// The ledger as it is at one moment, whatever is written meanwhile.
+/// A snapshot of the ledger, unaffected by later writes.
 fn moment(connection: &Connection) -> Result<Transaction<'_>, ReadLedgerError> {
     let moment = connection.unchecked_transaction()?;
-    // The moment is that of the first look.
+    // The first query takes the snapshot.
     moment.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(moment)
 }

@@ -1,4 +1,4 @@
-//! What SQLite answers.
+//! The queries on SQLite.
 
 use counterfoil_model::Digest;
 use rusqlite::{Connection, OptionalExtension as _};
@@ -13,9 +13,9 @@ use super::recent::Opening;
 use super::schema;
 use super::tables::{Counted, EventRow, KeyRow, Lookups, NoteKind, ResultRow, Tables};
 
-/// Events in a page.
+/// Events per page.
 const EVENTS: u64 = 1024;
-/// Stored results in a page: each may be large.
+/// Stored results per page: each may be large.
 const RESULTS: u64 = 32;
 
 type Result<T> = std::result::Result<T, ReadLedgerError>;
@@ -196,12 +196,12 @@ impl Tables for Connection {
     }
 }
 
-/// Where a page begins; the first one shows a negative number, too, which nothing has.
+/// The start of a page. The first page includes negative numbers, which only tampering produces.
 fn from(after: Option<u64>) -> i64 {
     after.map_or(i64::MIN, |after| i64::try_from(after).unwrap_or(i64::MAX).saturating_add(1))
 }
 
-/// How the questions above are put.
+/// Runs the queries above.
 trait Ask {
     fn all<T, P: rusqlite::Params>(
         &self,
@@ -231,8 +231,8 @@ impl Ask for Connection {
     }
 }
 
-/// What went wrong: a column that holds something else was changed, and so was a file that is no
-/// database any more.
+/// The error for a failed query. A column of another type was tampered with, and so was a file that
+/// is no longer a database.
 fn told(error: rusqlite::Error) -> ReadLedgerError {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};

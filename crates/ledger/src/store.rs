@@ -22,35 +22,35 @@ use super::verify::{Expected, Verification};
 use crate::audit::AuditHead;
 use crate::ports::{Clock, Randomness};
 
-/// How many events are looked at for a call that is open: mostly it is among the first.
+/// How many of the latest events to search for an open call, in widening steps: it is usually among
+/// the last.
 const WINDOWS: [u64; 3] = [64, 1024, u64::MAX];
 
-/// Where the events of a ledger are kept in order: written once, never changed, bound to each other
-/// by digests and signed.
+/// Stores the events of a ledger in order: written once, never changed, chained by digests and
+/// signed.
 ///
-/// INVARIANT: an event that was acknowledged is found again, whatever happens to the process; of
-/// two that exclude each other (one execution id, the last call of a quota, one approval) exactly
-/// one is written, whichever process wrote it.
+/// INVARIANT: an acknowledged event survives a crash of the process; of two events that exclude
+/// each other (the same execution id, the last call of a quota, the same approval) exactly one is
+/// written, whichever processes write them.
 ///
-/// [`SqliteLedger`] is the embedded one; with the feature `postgres`, `PostgresLedger` is the one
-/// that several replicas share. What seals events and signs heads is not public.
+/// [`SqliteLedger`] is the embedded ledger; with the feature `postgres`, `PostgresLedger` is the
+/// one that several replicas share. The code that seals events and signs heads is private.
 pub trait LedgerStore: Send + Sync + std::fmt::Debug {
-    /// Writes an event, and what goes into the result store with it, in one transaction.
+    /// Writes an event and its content for the result store in one transaction.
     ///
-    /// The write is under way when this returns. What a `closed`, `said` or `judged` event names
-    /// must be in `stored`, or in the store already.
+    /// The write is under way when this returns. Content that a `closed`, `said` or `judged` event
+    /// refers to must be in `stored`, or in the store already.
     fn append(&self, session: &str, draft: Draft, stored: Vec<Vec<u8>>) -> Pending<Event>;
 
-    /// Writes what a person decided on a call (`approved`, `declined`), unless somebody decided on
-    /// the same call after the place `seen` of the session: looked up in the same transaction.
+    /// Writes a person's decision on a call (`approved`, `declined`), unless the same call was
+    /// decided on after the place `seen` of the session. The check is part of the transaction.
     fn append_decision(&self, session: &str, draft: Draft, seen: u64) -> Pending<Event>;
 
-    /// Opens an execution, if the session may make another first attempt: counted in the same
-    /// transaction. Retries are free.
+    /// Opens an execution, if the session has not used up its quota of first attempts. The count is
+    /// part of the transaction. Retries are free.
     fn open_execution(&self, session: &str, opened: Opened, quota: Option<u64>) -> Pending<Event>;
 
-    /// The approval, given ahead, that holds for a call now: its place in the session and what it
-    /// says.
+    /// The prior approval that is valid for a call now: its place in the session, and the approval.
     fn standing_approval(
         &self,
         session: &str,
@@ -58,47 +58,47 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
         now: i64,
     ) -> Result<Option<(u64, Approved)>, ReadLedgerError>;
 
-    /// Who said no to a call of a session, where nobody agreed to it later.
+    /// The decision that declines a call of a session, unless it was approved later.
     ///
     /// # Errors
-    /// When the file cannot be read, or an event is not what it was.
+    /// When the storage cannot be read, or an event was changed.
     fn standing_refusal(
         &self,
         session: &str,
         digest: Digest,
     ) -> Result<Option<Declined>, ReadLedgerError>;
 
-    /// First attempts that a session made.
+    /// The number of first attempts of a session.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the storage cannot be read.
     fn calls_made(&self, session: &str) -> Result<u64, ReadLedgerError>;
 
     /// The receipt of an execution.
     ///
     /// # Errors
-    /// When the file cannot be read, or an event is not what it was.
+    /// When the storage cannot be read, or an event was changed.
     fn receipt(&self, execution_id: &str) -> Result<Option<Receipt>, ReadLedgerError>;
 
-    /// Execution ids of the latest receipts, the newest first: of one session, or of all.
+    /// Execution ids of the latest receipts, newest first: of one session or of all.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the storage cannot be read.
     fn recent(&self, session: Option<&str>, limit: usize) -> Result<Vec<String>, ReadLedgerError>;
 
-    /// A stored text or result. `None` when it never was there, or retention dropped it.
+    /// A stored text or result. `None` if it was never there, or retention dropped it.
     ///
     /// # Errors
-    /// When the file cannot be read, or the bytes are not what they were.
+    /// When the storage cannot be read, or the bytes were changed.
     fn result(&self, digest: &Digest) -> Result<Option<Vec<u8>>, ReadLedgerError>;
 
-    /// The same from the one after this `session_seq`.
+    /// The remaining events of a session after the place `session_seq`, in order.
     ///
     /// # Errors
     /// As [`Self::events`].
     fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError>;
 
-    /// At most `limit` events of a session after the one at `after`, in order.
+    /// At most `limit` events of a session after the place `after`, in order.
     ///
     /// # Errors
     /// As [`Self::events`].
@@ -109,34 +109,34 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
         limit: u64,
     ) -> Result<Vec<Event>, ReadLedgerError>;
 
-    /// At most `limit` events of all sessions from the one at `seq` on, in order: for whoever
-    /// follows the ledger, or reads it piece by piece.
+    /// At most `limit` events of all sessions from `seq` on, in order. Serves to follow the ledger,
+    /// or to read it in pieces.
     ///
     /// # Errors
     /// As [`Self::events`].
     fn events_from(&self, seq: u64, limit: u64) -> Result<Vec<Event>, ReadLedgerError>;
 
-    /// When the oldest event that is still there was written, in milliseconds since the Unix
-    /// epoch; `None` while nothing has been dropped.
+    /// When the oldest remaining event was written, in milliseconds since the Unix epoch; `None` if
+    /// nothing has been dropped.
     ///
     /// # Errors
-    /// When the file cannot be read, or that event is not what it was.
+    /// When the storage cannot be read, or that event was changed.
     fn kept_since(&self) -> Result<Option<i64>, ReadLedgerError>;
 
     /// The names of the sessions, in the order in which they began.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the storage cannot be read.
     fn sessions(&self) -> Result<Vec<String>, ReadLedgerError>;
 
-    /// The signed head of everything that is written now. Kept elsewhere, it shows later whether
-    /// anything before it was changed or cut.
+    /// The signed head of everything written so far. A copy kept elsewhere reveals whether anything
+    /// before it was changed or cut off later.
     ///
     /// # Errors
     /// When it could not be signed or written.
     fn checkpoint(&self) -> Result<Checkpoint, AppendError>;
 
-    /// The key that signs now.
+    /// The current signing key.
     #[must_use]
     fn public_key(&self) -> PublicKey;
 
@@ -144,83 +144,83 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     #[must_use]
     fn origin(&self) -> String;
 
-    /// Signs the head of an audit log as the ledger's own checkpoints are signed, under the name of
-    /// [`Self::audit_origin`]. The digest of its last line stands in the place of a root.
+    /// Signs the head of an audit log like the ledger's own checkpoints, under the name
+    /// [`Self::audit_origin`]. The digest of the last line takes the place of the root.
     #[must_use]
     fn sign_audit(&self, head: AuditHead) -> Checkpoint;
 
-    /// Replaces the signing key. The old one vouches for the new one; its public part stays in the
+    /// Replaces the signing key. The old key certifies the new one; its public part stays in the
     /// ledger.
     ///
     /// # Errors
     /// When the new key could not be written.
     fn rotate_key(&self) -> Result<PublicKey, AppendError>;
 
-    /// Drops what the settings say is not to be kept any longer.
+    /// Drops what the retention settings no longer keep.
     ///
     /// # Errors
-    /// When the file could not be written.
+    /// When the storage could not be written.
     fn retain(&self) -> Result<(), AppendError>;
 
-    /// Says from now on when there are new events, whichever process wrote them.
+    /// Subscribes to new events, whichever process writes them.
     ///
     /// # Errors
     /// When the ledger cannot be read, or no thread could be started.
     fn changes(&self) -> Result<Changes, ReadLedgerError>;
 
     /// Recomputes everything: chain, tree, columns, counters, signatures, stored results.
-    /// `progress` is told how many events are done.
+    /// `progress` receives the number of events done.
     ///
     /// # Errors
-    /// When the file cannot be read. What is wrong with its content is in the [`Verification`].
+    /// When the storage cannot be read. Problems with its content are in the [`Verification`].
     fn verify(
         &self,
         expected: &Expected,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Verification, ReadLedgerError>;
 
-    /// A receipt with all that somebody needs to verify it without the ledger.
+    /// A receipt with everything needed to verify it without the ledger.
     ///
     /// # Errors
-    /// When the file cannot be read, or no checkpoint could be signed.
+    /// When the storage cannot be read, or no checkpoint could be signed.
     fn export(&self, execution_id: &str) -> Result<Option<ExportedReceipt>, ReadLedgerError>;
 
-    /// Events with their proofs in the tree of one checkpoint, which is signed now. Empty where there
-    /// are none of those that are wanted.
+    /// Events with their proofs in the tree of one checkpoint, which is signed now. Empty if none
+    /// of the wanted events exist.
     ///
     /// # Errors
     /// As [`Self::export`].
     fn prove(&self, wanted: &Provable) -> Result<Proved, ReadLedgerError>;
 
-    /// The proof that the ledger of `old` events is the beginning of that of a checkpoint, which is
-    /// signed now.
+    /// The proof that the ledger of `old` events is a prefix of the ledger at a checkpoint, which
+    /// is signed now.
     ///
     /// # Errors
-    /// When the file cannot be read, no checkpoint could be signed, or retention dropped what the
-    /// proof needs.
+    /// When the storage cannot be read, no checkpoint could be signed, or retention dropped what
+    /// the proof needs.
     fn consistency(&self, old: u64) -> Result<(Checkpoint, ConsistencyProof), ReadLedgerError>;
 
-    /// The latest events of a session, at most so many, in order.
+    /// The latest events of a session, at most `count`, in order.
     ///
     /// # Errors
-    /// When the file cannot be read, or an event is not what it was.
+    /// When the storage cannot be read, or an event was changed.
     fn last_events(&self, session: &str, count: u64) -> Result<Vec<Event>, ReadLedgerError>;
 
-    /// Every event of a session that is still there, in order.
+    /// Every remaining event of a session, in order.
     ///
     /// # Errors
-    /// When the file cannot be read, or an event is not what it was.
+    /// When the storage cannot be read, or an event was changed.
     fn events(&self, session: &str) -> Result<Vec<Event>, ReadLedgerError> {
         self.events_after(session, 0)
     }
 
-    /// The name of the audit log beside this ledger.
+    /// The name of the audit log that belongs to this ledger.
     #[must_use]
     fn audit_origin(&self) -> String {
         format!("{}/audit", self.origin())
     }
 
-    /// The latest execution of a session that answers this call of the model and has not ended.
+    /// The latest execution of a session for this call of the model that has not ended.
     ///
     /// # Errors
     /// As [`Self::last_events`].
@@ -250,9 +250,9 @@ pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// Where receipts are kept in order. Clones are the same ledger.
+/// A ledger of receipts. Clones share the ledger.
 ///
-/// One process holds one writer; several processes may have the same file open.
+/// One process has one writer; several processes may have the same ledger open.
 #[derive(Debug, Clone)]
 pub struct Ledger(Arc<dyn LedgerStore>);
 
@@ -271,12 +271,12 @@ impl<S: LedgerStore + 'static> From<S> for Ledger {
 }
 
 impl Ledger {
-    /// The ledger that the settings name: the one at their URL, which several replicas share, or
-    /// the embedded one in this file ([`SqliteLedger::open`]). The key of either is beside the file
-    /// where the settings name no other.
+    /// Opens the ledger that the settings name: the one at their URL, which several replicas share,
+    /// or the embedded one in this file ([`SqliteLedger::open`]). Unless the settings name a key
+    /// file, the key of either is next to the file.
     ///
     /// # Errors
-    /// See [`OpenLedgerError`]; its `help` says what can be done.
+    /// See [`OpenLedgerError`]; its `help` has advice.
     pub fn open(
         path: &Path,
         settings: LedgerSettings,
@@ -290,7 +290,7 @@ impl Ledger {
         Ok((ledger.into(), notices))
     }
 
-    /// One that is gone when its last clone is dropped.
+    /// Creates a ledger that is lost when its last clone is dropped.
     ///
     /// # Errors
     /// When there is no randomness for its key.

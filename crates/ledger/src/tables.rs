@@ -1,4 +1,4 @@
-//! What the tables of a ledger are asked, whichever database holds them.
+//! The queries on the tables of a ledger, for every kind of database.
 
 use counterfoil_model::Digest;
 
@@ -8,21 +8,21 @@ use super::key::PublicKey;
 use super::read::ReadLedgerError;
 use super::recent::Opening;
 
-/// What a new event depends on, as it is while nobody else writes.
+/// Looks up what a new event depends on, while no other process writes.
 pub(super) trait Lookups {
-    /// The end of a session that exists.
+    /// The end of a session; `None` if it has not begun.
     fn session(&self, name: &str) -> Result<Option<SessionHead>, ReadLedgerError>;
 
-    /// The event that brought an execution.
+    /// The event that opened an execution.
     fn opening(&self, id: &str) -> Result<Option<Opening>, ReadLedgerError>;
 
     /// Whether a result is stored.
     fn has_result(&self, digest: &Digest) -> Result<bool, ReadLedgerError>;
 
-    /// Whether a call of the session has used up the approval at this place of it.
+    /// Whether a call of the session has used the approval at this place.
     fn has_used(&self, session: &str, approval: u64) -> Result<bool, ReadLedgerError>;
 
-    /// Whether a person decided on a call of the session after this place of it.
+    /// Whether a person decided on a call of the session after this place.
     fn has_decision(
         &self,
         session: &str,
@@ -31,25 +31,25 @@ pub(super) trait Lookups {
     ) -> Result<bool, ReadLedgerError>;
 }
 
-/// What is read to find the end of a ledger, to prove something about it and to verify it.
+/// The queries for finding the end of a ledger, for proofs and for verification.
 ///
-/// Rows come in pages, so that no ledger is too large for the memory. Whoever needs one moment of
-/// the whole ledger begins a transaction first.
+/// Rows come in pages, so that memory is bounded. A caller that needs one snapshot of the whole
+/// ledger begins a transaction first.
 pub(super) trait Tables {
-    /// Whether tables, indexes and triggers are those of a ledger: an index that lies hides a row,
-    /// a trigger that is gone lets one be changed.
+    /// Verifies that tables, indexes and triggers are those of a ledger: a false index hides rows,
+    /// and without a trigger rows can be changed.
     fn verify_definitions(&self) -> Result<(), ReadLedgerError>;
 
-    /// Every name of the ledger; there must be one.
+    /// Every name of the ledger; there must be exactly one.
     fn names(&self) -> Result<Vec<String>, ReadLedgerError>;
 
-    /// The first event that is still there.
+    /// The first event that remains.
     fn cut(&self) -> Result<u64, ReadLedgerError>;
 
-    /// The keys, in their order.
+    /// The keys, in order.
     fn keys(&self) -> Result<Vec<KeyRow>, ReadLedgerError>;
 
-    /// Every note of this kind with its number, the lowest first.
+    /// Every note of this kind with its number, lowest first.
     fn notes(&self, kind: NoteKind) -> Result<Vec<(u64, String)>, ReadLedgerError>;
 
     /// The last note of this kind.
@@ -58,29 +58,28 @@ pub(super) trait Tables {
     /// A stored node of the tree.
     fn node(&self, level: u8, number: u64) -> Result<Option<Digest>, ReadLedgerError>;
 
-    /// The digests of these events, in their order, as many as there are.
+    /// The digests of this range of events, in order; fewer if some are missing.
     fn digests(&self, start: u64, end: u64) -> Result<Vec<Digest>, ReadLedgerError>;
 
-    /// Events after this number, in their order: a page of them.
+    /// A page of events after this number, in order.
     fn events(&self, after: Option<u64>) -> Result<Vec<EventRow>, ReadLedgerError>;
 
-    /// Stored results after this number, in their order: a page of them.
+    /// A page of stored results after this number, in order.
     fn results(&self, after: Option<u64>) -> Result<Vec<ResultRow>, ReadLedgerError>;
 
     /// The name of a session.
     fn session_name(&self, number: i64) -> Result<Option<String>, ReadLedgerError>;
 
-    /// The execution id that an event brought.
+    /// The execution id that an event opened.
     fn execution_at(&self, seq: u64) -> Result<Option<String>, ReadLedgerError>;
 
-    /// The number of the event that brought an execution.
+    /// The number of the event that opened an execution.
     fn opening_seq(&self, id: &str) -> Result<Option<u64>, ReadLedgerError>;
 
-    /// The events of an execution with their bytes: the one that brought it, then the others.
+    /// The events of an execution with their bytes, beginning with its opening.
     fn execution(&self, id: &str) -> Result<Vec<(Event, Vec<u8>)>, ReadLedgerError>;
 
-    /// The events of a session that are still there and come after one of it, in order, with their
-    /// bytes; at most so many.
+    /// At most `limit` remaining events of a session after a place, in order, with their bytes.
     fn session_events(
         &self,
         name: &str,
@@ -91,26 +90,26 @@ pub(super) trait Tables {
     /// Whether a result is stored.
     fn is_stored(&self, digest: &Digest) -> Result<bool, ReadLedgerError>;
 
-    /// Events that were ever written.
+    /// The number of events ever written.
     fn extent(&self) -> Result<u64, ReadLedgerError>;
 
-    /// How many rows there are of this kind.
+    /// The number of rows of this kind.
     fn count(&self, rows: Counted) -> Result<u64, ReadLedgerError>;
 }
 
-/// What is signed and stands in a table of its own.
+/// The kinds of signed notes that have a table of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoteKind {
-    /// By the size of the ledger.
+    /// By size of the ledger.
     Checkpoint,
-    /// By the first event that is left.
+    /// By the first event that remains.
     Tombstone,
-    /// By the first event whose results are left.
+    /// By the first event whose results remain.
     ResultTombstone,
 }
 
 impl NoteKind {
-    /// The query for all of them, with what they are found by, in order.
+    /// The query for all notes with their numbers, in order.
     pub(super) fn all(self) -> &'static str {
         match self {
             Self::Checkpoint => "SELECT size, note FROM checkpoints ORDER BY size",
@@ -119,7 +118,7 @@ impl NoteKind {
         }
     }
 
-    /// The query for the newest.
+    /// The query for the last one.
     pub(super) fn last(self) -> &'static str {
         match self {
             Self::Checkpoint => "SELECT note FROM checkpoints ORDER BY size DESC LIMIT 1",
@@ -129,13 +128,13 @@ impl NoteKind {
     }
 }
 
-/// Rows that are counted.
+/// The kinds of rows that can be counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counted {
     Nodes,
     Sessions,
     Events,
-    /// Events as the index of their sessions lists them.
+    /// Events as listed in the index of their sessions.
     EventsByIndex,
 }
 
@@ -167,7 +166,7 @@ pub(super) struct ResultRow {
     pub(super) id: u64,
     pub(super) digest: Digest,
     pub(super) size: u64,
-    /// 1 when the bytes are an LZ4 block, 0 when they are not.
+    /// 1 if the bytes are an LZ4 block, otherwise 0.
     pub(super) packed: u8,
     pub(super) bytes: Vec<u8>,
 }
@@ -180,7 +179,7 @@ pub(super) fn digest(tables: &impl Tables, seq: u64) -> Result<Digest, ReadLedge
         .ok_or_else(|| ReadLedgerError::Broken { what: format!("event {seq} is missing") })
 }
 
-/// A stored node of the tree, which must be there.
+/// A stored node of the tree; an error if it is missing.
 pub(super) fn node(
     tables: &impl Tables,
     level: u8,

@@ -1,4 +1,4 @@
-//! What retention leaves in the place of what it dropped.
+//! What retention leaves in place of what it dropped.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use super::note::Note;
 use super::read::ReadLedgerError;
 use super::tables::{NoteKind, Tables};
 
-/// The signed end of the events that were dropped: the rest begins here.
+/// The signed end of the dropped events, where the remaining ones begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tombstone {
-    /// Events with a lower seq were dropped; a multiple of 256.
+    /// Events with a lower `seq` were dropped; a multiple of 256.
     pub(super) cut: u64,
-    /// How many events the ledger had when it was signed.
+    /// The number of events in the ledger when it was signed.
     pub(super) size: u64,
-    /// The root of the tree of the events that were dropped.
+    /// The root of the tree of the dropped events.
     pub(super) root: Digest,
-    /// The digest of the last of them.
+    /// The digest of the last dropped event.
     pub(super) last: Digest,
-    /// Sessions that go on after the cut: the place of the last event that was dropped, and the
-    /// first attempts up to there.
+    /// Sessions that continue after the cut: the place of their last dropped event, and the number
+    /// of first attempts up to there.
     pub(super) sessions: BTreeMap<String, (u64, u64)>,
 }
 
@@ -39,7 +39,7 @@ impl Tombstone {
         text
     }
 
-    /// What a note says, if it says exactly what a tombstone of this ledger would.
+    /// Parses a note; `None` if its text is not exactly that of a tombstone of this ledger.
     pub(super) fn read(note: &Note, origin: &str) -> Option<Self> {
         let mut lines = note.text().lines().skip(2);
         let mut tombstone = Self {
@@ -56,7 +56,7 @@ impl Tombstone {
         (tombstone.text(origin) == note.text()).then_some(tombstone)
     }
 
-    /// The last one of a ledger, unverified.
+    /// The last tombstone of a ledger, unverified.
     pub(super) fn last(
         tables: &impl Tables,
         origin: &str,
@@ -66,12 +66,12 @@ impl Tombstone {
     }
 }
 
-/// The signed end of the stored results that were dropped.
+/// The signed end of the dropped results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ResultTombstone {
     /// Results that no event from here on refers to were dropped.
     pub(super) cut: u64,
-    /// How many events the ledger had when it was signed.
+    /// The number of events in the ledger when it was signed.
     pub(super) size: u64,
 }
 
@@ -84,7 +84,7 @@ impl ResultTombstone {
         format!("{origin}\nresults dropped\n{}\n{}\n", self.cut, self.size)
     }
 
-    /// What a note says, if it says exactly what a tombstone of this ledger would.
+    /// Parses a note; `None` if its text is not exactly that of a tombstone of this ledger.
     pub(super) fn read(note: &Note, origin: &str) -> Option<Self> {
         let mut lines = note.text().lines().skip(2);
         let cut = lines.next()?.parse().ok()?;

@@ -8,13 +8,13 @@ use sha2::{Digest as _, Sha256};
 pub use proof::{ConsistencyProof, InclusionProof};
 pub(super) use proof::{Subtrees, consistency, inclusion};
 
-/// Events in a block: how many leaves one stored node of the lowest level stands for.
+/// Events per block: the number of leaves below a stored node of the lowest level.
 pub(super) const BLOCK: u64 = 256;
 
-/// Heights between two levels of stored nodes.
+/// The difference in height between two levels of stored nodes.
 const STEP: u8 = 8;
 
-/// The hash of a leaf: of an event's digest.
+/// The hash of a leaf, which is an event's digest.
 pub(super) fn leaf(event: &Digest) -> Digest {
     hash(&[&[0], event.as_bytes()])
 }
@@ -30,15 +30,14 @@ fn hash(parts: &[&[u8]]) -> Digest {
     Digest::from_bytes(hasher.finalize().into())
 }
 
-/// The complete subtrees that a tree of some size consists of, the largest first: all that is
-/// needed to add leaves and to know the root.
+/// The complete subtrees of a tree, largest first: enough to add leaves and to compute the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Frontier {
     size: u64,
     subtrees: Vec<(u8, Digest)>,
 }
 
-/// A complete subtree whose hash is stored: `256^level` leaves, the `number`th of its kind.
+/// A complete subtree whose hash is stored: the `number`th one with `256^level` leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StoredNode {
     pub(super) level: u8,
@@ -47,12 +46,12 @@ pub(super) struct StoredNode {
 }
 
 impl Frontier {
-    /// Leaves.
+    /// The number of leaves.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Adds a leaf; `completed` is given every stored node that it completes, the lowest first.
+    /// Adds a leaf, and passes every stored node that it completes to `completed`, lowest first.
     pub(super) fn push(&mut self, event: &Digest, completed: impl FnMut(StoredNode)) {
         self.push_subtree(0, leaf(event), completed);
     }
@@ -95,7 +94,7 @@ mod tests {
     use super::proof::{Subtrees, consistency, inclusion};
     use super::*;
 
-    /// The tree as RFC 6962 defines it, written down without thought for cost.
+    /// The tree as RFC 6962 defines it, implemented without regard to cost.
     fn naive(events: &[Digest]) -> Digest {
         match events {
             [] => Digest::of_bytes(b""),
@@ -145,7 +144,7 @@ mod tests {
                 .map(|(block, number)| StoredNode { level: 1, number, hash: naive(block) })
                 .collect();
             prop_assert_eq!(&stored, &expected);
-            // Begun again from the stored nodes, it is the same.
+            // Rebuilt from the stored nodes, it is equal.
             let mut again = Frontier::default();
             for StoredNode { level, hash, .. } in stored {
                 again.push_node(level, hash, |_| {});

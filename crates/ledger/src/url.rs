@@ -22,20 +22,20 @@ impl From<String> for LedgerUrl {
 }
 
 impl LedgerUrl {
-    /// A URL as it was written, password and all. It is checked when it is used.
+    /// A URL as written, including its password. It is validated when it is used.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self::from(url.into())
     }
 
-    /// With this password, where it has none.
+    /// Sets the password, unless one was set before.
     #[must_use]
     pub fn or_password(mut self, password: &str) -> Self {
         self.password.get_or_insert_with(|| password.to_owned());
         self
     }
 
-    /// As it was written, and the password from elsewhere.
+    /// The URL as written, and the password from elsewhere.
     #[cfg(feature = "postgres")]
     pub(super) fn secrets(&self) -> (&str, Option<&str>) {
         (&self.url, self.password.as_deref())

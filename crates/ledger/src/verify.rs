@@ -1,4 +1,4 @@
-//! Recomputing a ledger: what was changed, cut or put in is named.
+//! Recomputes a ledger and reports what was changed, cut off or inserted.
 
 mod chain;
 mod logged;
@@ -14,41 +14,41 @@ use super::tables::Tables;
 use chain::Chain;
 use signed::Signed;
 
-/// What a ledger is held against, kept elsewhere: whoever holds the file and its key can write
-/// another history, but not one that fits these.
+/// What a ledger is compared with. Kept elsewhere: someone with the file and its key can write
+/// another history, but not one that matches these.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// A checkpoint of this ledger: what it covers can be neither changed nor cut.
+    /// A checkpoint of this ledger: what it covers can be neither changed nor cut off.
     pub checkpoint: Option<Checkpoint>,
-    /// A key of this ledger: it, or a key that it vouched for, must have signed what is there.
+    /// Keys of this ledger: one of them, or a key that it certified, must have signed the content.
     pub public_keys: Vec<PublicKey>,
 }
 
-/// What verification found.
+/// The result of verifying a ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verification {
-    /// The first event that is there: retention dropped those before.
+    /// The first event that remains; retention dropped those before it.
     pub first: u64,
-    /// Events that were verified.
+    /// The number of events verified.
     pub events: u64,
-    /// Sessions that they belong to.
+    /// The number of sessions that they belong to.
     pub sessions: u64,
-    /// Signed checkpoints that were verified.
+    /// The number of signed checkpoints verified.
     pub checkpoints: u64,
-    /// How many of the ledger's events the last of them covers. A change to events after it would
-    /// not be found.
+    /// The number of events that the last checkpoint covers. Changes to later events would not be
+    /// found.
     pub signed: u64,
-    /// Stored results that were verified.
+    /// The number of stored results verified.
     pub results: u64,
-    /// Results that retention dropped, of events that are still there.
+    /// The number of results that retention dropped although their events remain.
     pub results_dropped: u64,
-    /// How often an event was written at an earlier time than the one before it.
+    /// How often an event is dated earlier than the one before it.
     pub clock_went_back: u64,
-    /// What a checkpoint from elsewhere showed.
+    /// The comparison with the expected checkpoint.
     pub checkpoint: HeldAgainst,
-    /// What a public key from elsewhere showed.
+    /// The comparison with the expected public keys.
     pub public_key: HeldAgainst,
-    /// The first thing that is wrong.
+    /// The first problem.
     pub broken: Option<Broken>,
 }
 
@@ -60,21 +60,21 @@ impl Verification {
     }
 }
 
-/// What holding a ledger against something from elsewhere showed.
+/// The result of comparing a ledger with something kept elsewhere.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HeldAgainst {
-    /// Nothing was given.
+    /// Nothing was given to compare with.
     #[default]
     Nothing,
-    /// It fits.
+    /// It matches.
     Fits,
-    /// It does not fit; `broken` says why, or something else is wrong before that.
+    /// It does not match; `broken` says why, or names an earlier problem.
     DoesNotFit,
-    /// It cannot be said: retention dropped what would be needed.
+    /// It cannot be compared: retention dropped what is needed.
     NotCheckable,
 }
 
-/// Something in a ledger that is not as it was written.
+/// A problem in a ledger.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{what}", Self::place(*seq, session.as_deref()))]
 pub struct Broken {
@@ -82,7 +82,7 @@ pub struct Broken {
     pub seq: Option<u64>,
     /// Its session.
     pub session: Option<String>,
-    /// In what way.
+    /// The problem.
     pub what: String,
 }
 
@@ -95,7 +95,7 @@ impl Broken {
         Self { seq: Some(seq), session: None, what: what.into() }
     }
 
-    /// The same, of an event whose session is known.
+    /// A problem with an event whose session is known.
     fn outlined(seq: u64, outline: &Outline<'_>, what: String) -> Self {
         Self { session: Some(outline.session.to_string()), ..Self::event(seq, what) }
     }
@@ -130,8 +130,8 @@ impl From<ReadLedgerError> for Stop {
     }
 }
 
-/// Verifies the whole ledger, with what stands only in its log. The tables must stay as they are
-/// meanwhile.
+/// Verifies the whole ledger, including the events that are only in its log. The tables must not
+/// change meanwhile.
 pub(super) fn verify(
     tables: &impl Tables,
     log: Read,

@@ -1,7 +1,7 @@
-//! A witness keeps what other ledgers signed, and signs only what continues it: a ledger that was cut
-//! or written anew finds no witness for its new history.
+//! A witness stores the checkpoints of other ledgers, and cosigns only those that continue the
+//! latest one: a ledger that was cut or rewritten gets no cosignature.
 //!
-//! Over the wire it speaks the C2SP witness protocol, and signs C2SP cosignatures of version 1.
+//! It implements the C2SP witness protocol, and creates C2SP cosignatures of version 1.
 
 mod history;
 mod submission;
@@ -23,7 +23,7 @@ use history::History;
 pub use submission::Submission;
 pub use verifier_key::{KeyKind, VerifierKey, VerifierKeyError};
 
-/// Signs checkpoints that continue those that it has seen.
+/// Cosigns checkpoints that continue those it has seen.
 #[derive(Debug)]
 pub struct Witness {
     folder: PathBuf,
@@ -37,57 +37,57 @@ pub struct Witness {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WitnessRefusal {
-    /// The submission is not in its form.
+    /// The submission has the wrong form.
     #[error("it is not a submission: {0}")]
     Malformed(&'static str),
-    /// The ledger is not one of those that are witnessed here.
+    /// The ledger is not witnessed here.
     #[error("`{0}` is not witnessed here")]
     UnknownOrigin(String),
-    /// None of the keys that are known for the ledger signed it.
+    /// No known key of the ledger signed it.
     #[error("no known key of its ledger signed the checkpoint")]
     Unsigned,
-    /// The proof begins at another size than that of the latest checkpoint that was cosigned.
+    /// The proof starts at a size other than that of the latest cosigned checkpoint.
     #[error("the latest checkpoint that was cosigned is of {0} events")]
     OtherSize(u64),
-    /// It is as long as the latest one, and another one: there are two histories.
+    /// It has the size of the latest one, but another root: there are two histories.
     #[error(
         "a checkpoint of this size with another root was cosigned: the ledger has two histories"
     )]
     Forked,
-    /// It does not continue the latest one.
+    /// The proof does not show that it continues the latest one.
     #[error("the proof does not show that it continues the latest checkpoint that was cosigned")]
     Inconsistent,
-    /// It could not be kept, and what is not kept is not signed.
+    /// It could not be stored, so it is not signed.
     #[error("the checkpoint could not be kept: {0}")]
     Storage(String),
 }
 
-/// Why there is no witness.
+/// Why a witness cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenWitnessError {
-    /// Its key.
+    /// Its key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyFileError),
-    /// Its folder.
+    /// Its folder cannot be used.
     #[error("`{}` cannot be used: {message}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         message: String,
     },
-    /// Its name, which stands in every signature.
+    /// Its name is invalid. The name is part of every signature.
     #[error("`{0}` cannot be the name of a witness: it is empty, or has blanks or `+` in it")]
     Name(String),
 }
 
 impl Witness {
-    /// The witness that keeps its key and what it saw in a folder, for these ledgers: each is named
-    /// by its origin and a key, and may be named again with another key.
+    /// Opens a witness that stores its key and history in a folder, for these ledgers. Each is
+    /// identified by its origin and a key; several keys of one origin are allowed.
     ///
     /// # Errors
-    /// When its key or its folder cannot be used.
+    /// When the name is invalid, or the key or the folder cannot be used.
     pub fn open(
         folder: &Path,
         name: &str,
@@ -110,7 +110,7 @@ impl Witness {
         Ok(Self { folder: folder.to_owned(), name: name.to_owned(), key, ledgers, clock })
     }
 
-    /// What those who verify its cosignatures have to know.
+    /// The key that others need to verify its cosignatures.
     #[must_use]
     pub fn verifier_key(&self) -> VerifierKey {
         VerifierKey { name: self.name.clone(), kind: KeyKind::Cosigner, key: self.key.public() }
@@ -119,7 +119,7 @@ impl Witness {
     /// The latest checkpoint of a ledger with its cosignature, as a signed note.
     ///
     /// # Errors
-    /// When what was kept cannot be read.
+    /// When the history cannot be read.
     pub fn latest(&self, origin: &str) -> Result<Option<String>, WitnessRefusal> {
         self.history(origin).and_then(|history| history.latest()).map_err(storage)
     }
@@ -136,8 +136,8 @@ impl Witness {
         }
     }
 
-    /// Holds a checkpoint against the latest one of its ledger, keeps it, and cosigns it. The answer
-    /// is the line of the cosignature.
+    /// Compares a checkpoint with the latest one of its ledger, stores it, and cosigns it. Returns
+    /// the line of the cosignature.
     ///
     /// # Errors
     /// See [`WitnessRefusal`]: nothing is signed then.
@@ -154,7 +154,7 @@ impl Witness {
         if old > size {
             return Err(WitnessRefusal::Malformed("its proof starts after the checkpoint"));
         }
-        // From here to the end nobody else adds one.
+        // From here on the history is locked.
         let mut history = self.history(origin).map_err(storage)?;
         let note = history.latest().map_err(storage)?;
         let latest = note.as_ref().map(|note| note.parse::<Checkpoint>()).transpose();
@@ -169,12 +169,12 @@ impl Witness {
         };
         let same_size = latest.as_ref().filter(|latest| latest.size() == size);
         if same_size.is_some_and(|latest| latest.root() != root) {
-            // Signed by the ledger, and not what it signed before: that is worth keeping.
+            // Signed by the ledger, yet in conflict with its history: evidence to keep.
             history.keep_contradiction(&checkpoint).map_err(storage)?;
             return Err(WitnessRefusal::Forked);
         }
         if !continues {
-            // Anybody can send a checkpoint with a proof that is none: this shows nothing.
+            // Anyone can send a checkpoint with an invalid proof: it is no evidence.
             return Err(WitnessRefusal::Inconsistent);
         }
         if same_size.is_some()
@@ -188,7 +188,7 @@ impl Witness {
         Ok(line)
     }
 
-    /// The line of a note with which this witness cosigned the checkpoint.
+    /// The line of a note in which this witness cosigned the checkpoint.
     fn own_line(&self, checkpoint: &Checkpoint, note: &str) -> Option<String> {
         let own = VerifierKey {
             name: self.name.clone(),
@@ -208,7 +208,7 @@ fn storage(error: std::io::Error) -> WitnessRefusal {
     WitnessRefusal::Storage(error.to_string())
 }
 
-/// What a cosignature is over.
+/// The text that a cosignature signs.
 fn cosigned_text(checkpoint: &Checkpoint, seconds: u64) -> String {
     format!("cosignature/v1\ntime {seconds}\n{}", checkpoint.text())
 }
@@ -221,8 +221,8 @@ fn cosign(checkpoint: &Checkpoint, name: &str, key: &SigningKey, seconds: u64) -
 }
 
 impl VerifierKey {
-    /// When this witness cosigned the checkpoint, in seconds since the Unix epoch, by lines of
-    /// signatures. `None`: none of them is its cosignature of this checkpoint.
+    /// When this witness cosigned the checkpoint, in seconds since the Unix epoch, according to
+    /// signature lines. `None` if none of them is its cosignature of this checkpoint.
     #[must_use]
     pub fn cosigned(&self, checkpoint: &Checkpoint, lines: &str) -> Option<u64> {
         let start = format!("\u{2014} {} ", self.name);
@@ -268,7 +268,7 @@ mod tests {
         ] {
             assert_eq!(other.cosigned(&signed(7), &line), None, "{other}");
         }
-        // The note with both signatures is still the ledger's.
+        // The note with both signatures is still valid for the ledger.
         let note: Checkpoint = format!("{}{line}", signed(7)).parse().unwrap();
         assert!(note.is_signed_by(&ledger.public()));
         assert_eq!(own.to_string().parse::<VerifierKey>(), Ok(own));

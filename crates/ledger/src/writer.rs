@@ -1,4 +1,4 @@
-//! The one place that writes events: everything that is handed over at once, or nothing.
+//! Writes events to the embedded ledger: everything in a group, or nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,32 +24,32 @@ use crate::ports::Clock;
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) connection: Connection,
-    /// Nowhere for a ledger in memory.
+    /// `None` for a ledger in memory.
     pub(super) log: Option<Log>,
-    /// Bytes of unfinished writes that were cut off the log.
+    /// The number of bytes of unfinished writes that were cut off the log.
     pub(super) cut: u64,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) signer: Signer,
     pub(super) durability: Durability,
-    /// `None` when it must be read again.
+    /// `None` if it must be read again.
     pub(super) head: Option<Head>,
-    /// When the last checkpoint was signed, by the clock that never goes back.
+    /// When the last checkpoint was signed, by the monotonic clock.
     pub(super) signed_at: Duration,
 }
 
-/// Without a sync that would carry one, a checkpoint is signed when so much time has passed.
+/// The time after which a checkpoint is signed even if no sync is due.
 const UNSIGNED_FOR: Duration = Duration::from_secs(1);
 
 impl Writer {
-    /// Writes the items in their order, all at once. An item that is refused leaves the others
-    /// alone; trouble with the file leaves nothing of any.
+    /// Writes the items in order, all at once. A refused item does not affect the others; a storage
+    /// failure writes none of them.
     pub(super) fn write(&mut self, items: Vec<Item>) -> Vec<Outcome> {
         let count = items.len();
         let written = self.locked(|writer, head| {
             let ended = items.iter().any(|item| matches!(item.draft, Draft::Ended));
             let mut outcomes = Vec::with_capacity(count);
             let mut bytes = Vec::with_capacity(1024 * count);
-            // The tables are looked at for many items in one go.
+            // One read transaction for the lookups of many items.
             if count > 1 {
                 writer.connection.prepare_cached("BEGIN")?.execute([])?;
             }
@@ -63,20 +63,20 @@ impl Writer {
                 Durability::Os => Sync::Never,
                 Durability::Full | Durability::Batch => Sync::Now,
             };
-            // A group is signed behind its answers.
+            // A group is signed after its answers.
             if sync == Sync::Never {
                 writer.sign_if_due(head, ended, &mut bytes)?;
             }
             writer.append(head, bytes, sync)?;
-            // What is written is written, whether it moves now or later.
+            // The events are durable, whether or not they move now.
             head.is_whole = writer.move_if_due(head, ended).is_ok();
             Ok(outcomes)
         });
         written.unwrap_or_else(|error| vec![Err(error); count])
     }
 
-    /// Signs what a group has written: nobody waits for that, and the next sync carries it. Where
-    /// it fails, or is lost with the power, the next signature stands for these events, too.
+    /// Signs what a group has written. No caller waits for this; the next sync makes it durable. If
+    /// it fails or is lost in a power failure, the next signature covers these events too.
     pub(super) fn sign_group(&mut self) {
         let _ = self.locked(|writer, head| {
             let mut bytes = Vec::new();
@@ -85,7 +85,7 @@ impl Writer {
         });
     }
 
-    /// The checkpoint of everything that is in the ledger, signed now if need be.
+    /// The checkpoint of everything in the ledger, signed now if necessary.
     pub(super) fn checkpoint(&mut self) -> Result<Checkpoint, AppendError> {
         self.transaction(|writer, head| {
             let size = head.frontier.size();
@@ -118,18 +118,18 @@ impl Writer {
         })
     }
 
-    /// How many events there are, with those that other processes wrote.
+    /// The number of events, including those of other processes.
     pub(super) fn size(&mut self) -> Result<u64, ReadLedgerError> {
         let size = self.locked(|_, head| Ok(head.frontier.size()));
         size.map_err(|error| ReadLedgerError::Storage(error.to_string()))
     }
 
-    /// Brings everything into the tables, so that it can be read there.
+    /// Moves everything into the tables, so that it can be read there.
     pub(super) fn settle(&mut self) -> Result<(), AppendError> {
         self.locked(|writer, head| writer.move_all(head))
     }
 
-    /// Does something to the tables in one transaction, standing on the present end of the ledger.
+    /// Changes the tables in one transaction, based on the current end of the ledger.
     pub(super) fn transaction<T>(
         &mut self,
         act: impl FnOnce(&mut Self, &mut Head) -> Result<T, Trouble>,
@@ -138,14 +138,14 @@ impl Writer {
             writer.move_all(head)?;
             writer.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
             let done = act(writer, head)?;
-            // Others read the tables anew once they may: after this.
+            // Other processes read the tables again once they get the lock, which is after this.
             writer.renew(head)?;
             writer.connection.prepare_cached("COMMIT")?.execute([])?;
             Ok(done)
         })
     }
 
-    /// Does something while no other process writes, standing on the present end of the ledger.
+    /// Runs something while no other process writes, based on the current end of the ledger.
     fn locked<T>(
         &mut self,
         act: impl FnOnce(&mut Self, &mut Head) -> Result<T, Trouble>,
@@ -159,8 +159,8 @@ impl Writer {
             Ok(done)
         });
         if !self.connection.is_autocommit() {
-            // Whatever the statement that failed left behind: nothing of it stays. What this
-            // process believed about the end of the ledger is gone with the head.
+            // Undo whatever the failed statement left. The cached head is gone too, so the end is
+            // read again.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         if let Some(log) = &self.log {
@@ -169,8 +169,8 @@ impl Writer {
         done.map_err(|Trouble(error)| error)
     }
 
-    /// The end of the ledger, with what other processes wrote. Whoever fails from here on leaves
-    /// none, and it is read again.
+    /// The current end of the ledger, including what other processes wrote. After a failure there
+    /// is no cached head, and it is read again.
     fn follow(&mut self) -> Result<Head, Trouble> {
         let known = self.head.take();
         let Some(log) = &mut self.log else {
@@ -187,7 +187,7 @@ impl Writer {
                 Behind::Nothing => return Ok(head),
                 Behind::Something => head,
                 Behind::Cut => {
-                    // What was acknowledged is gone: nothing goes on from what is left.
+                    // Acknowledged events are gone: nothing may continue from the rest.
                     self.head = Some(head);
                     return Err(broken("its log was cut from outside".to_owned()).into());
                 }
@@ -202,7 +202,7 @@ impl Writer {
         Ok(head)
     }
 
-    /// Writes records into the log, or keeps what they say in memory.
+    /// Appends records to the log. A ledger in memory has none.
     fn append(&mut self, head: &mut Head, bytes: Vec<u8>, sync: Sync) -> Result<(), Trouble> {
         match &mut self.log {
             Some(log) if !bytes.is_empty() => Ok(log.append(bytes, &mut head.log, sync)?),
@@ -210,8 +210,8 @@ impl Writer {
         }
     }
 
-    /// Whether the head is to be signed: with every group, at the end of a session, and where that
-    /// is seldom, when a block of events is full or some time has passed.
+    /// Whether to sign the head: with every group, at the end of a session, and under `os` also
+    /// when a block of events is full or some time has passed.
     pub(super) fn is_due(&self, head: &Head, ended: bool) -> bool {
         let (size, signed) = (head.frontier.size(), head.signed);
         let due = ended
@@ -256,7 +256,7 @@ impl Writer {
         Ok(checkpoint)
     }
 
-    /// Writes one event. INVARIANT: an event that is refused has written nothing.
+    /// Writes one event. INVARIANT: a refused event writes nothing.
     fn add(
         &mut self,
         head: &mut Head,
@@ -273,7 +273,7 @@ impl Writer {
         Ok(placed.map(|placed| placed.event(item)))
     }
 
-    /// Takes up the key that another process may have put in place.
+    /// Picks up the current key, if another process has replaced it.
     pub(super) fn follow_rotation(&mut self) -> Result<(), Trouble> {
         self.signer.follow_rotation(&self.connection)
     }
@@ -290,7 +290,7 @@ impl WritesGroups for Writer {
 }
 
 impl Drop for Writer {
-    /// What stands in the log alone moves, so that one file has everything. What fails stays there.
+    /// Moves the rest of the log, so that one file has everything. On failure it stays in the log.
     fn drop(&mut self) {
         let _ = self.settle();
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::egress::Egress;
 use super::entry::{AuditEntry, AuditResult, ExitCode};
 
-/// A string of a call is cut here.
+/// Strings of a call are cut to this many bytes.
 const LONGEST_STRING: usize = 16 * 1024;
 
 /// Makes the entry ready to be written: without secrets, hidden thinking and overlong strings.
@@ -26,7 +26,7 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
         other => other.clone(),
     };
     let call = match entry.call.as_str() {
-        // Arguments that could not be read: what is hidden in them cannot be told apart.
+        // The arguments could not be parsed, so hidden thinking cannot be separated from the rest.
         Some(raw) if names_hidden(raw) => json!({ "left_out": "hidden thinking" }).into(),
         _ => {
             let mut call = entry.call.clone();
@@ -38,7 +38,7 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
     let trimmed = call.made_into(trimmed(call.value().clone()));
     AuditEntry {
         tool: text(&entry.tool),
-        // Names that are alike for so long that they are one when they are cut.
+        // Names that become identical when they are cut.
         call: trimmed.unwrap_or_else(|| json!({ "left_out": "too long" }).into()),
         result,
         trust: entry.trust,
@@ -60,7 +60,7 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
     }
 }
 
-/// What was asked of the network, without secrets in the names and reasons.
+/// Removes secrets from the host and the reason.
 fn without_secrets(egress: &Egress, text: &impl Fn(&str) -> String) -> Egress {
     Egress {
         host: text(&egress.host),
@@ -80,7 +80,7 @@ fn trimmed(value: Value) -> Value {
     }
 }
 
-/// The beginning of a long text, and the digest of the whole.
+/// The beginning of a long text with the digest of the whole text; a short text unchanged.
 fn shortened(text: &str) -> String {
     let Some((kept, rest)) = text.split_at_checked(text.floor_char_boundary(LONGEST_STRING)) else {
         return text.to_owned();

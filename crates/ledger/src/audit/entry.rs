@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use super::egress::Egress;
 use crate::circumstances::{Phase, TrustLevel};
 
-/// What the audit log says about one call.
+/// One call in the audit log.
 ///
-/// Secrets are replaced and hidden thinking is left out when it is written, whoever made it.
+/// Secrets and hidden thinking are removed when the entry is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEntry {
     /// The tool.
@@ -17,40 +17,42 @@ pub struct AuditEntry {
     pub result: AuditResult,
     /// How far the turn was trusted.
     pub trust: TrustLevel,
-    /// `auto` where the gates alone allowed it, else who agreed. `None`: it was never permitted.
+    /// `auto` if the gates alone allowed it, otherwise the person who agreed. `None` if it was
+    /// never permitted.
     pub approved_by: Option<String>,
     /// What is known about an exit code.
     pub exit_code: ExitCode,
-    /// The output was cut.
+    /// Whether the output was cut.
     pub truncated: bool,
-    /// What left for the network, or was held back.
+    /// The network requests of the call, sent or blocked.
     pub egress: Vec<Egress>,
     /// Where the content that led to the call came from.
     pub claim_source: Option<String>,
-    /// When in the agent's cycle.
+    /// The phase of the agent's cycle.
     pub phase: Phase,
     /// The session.
     pub session_id: Option<String>,
     /// The sub-agent that called.
     pub caller_id: Option<String>,
-    /// The rule of a policy that decided.
+    /// The policy rule that decided.
     pub policy_match: Option<String>,
-    /// What a model that judges by policies in plain language said, where it was asked.
+    /// The decision of the model that judges by plain-language policies, if it was asked.
     pub adversarial_policy_decision: Option<String>,
-    /// Codes of what was doubtful about the call, and did not keep it from running.
+    /// Codes of doubts about the call that did not stop it.
     pub warnings: Vec<String>,
     /// The id of the execution, or of the call that was not executed.
     pub execution_id: Option<String>,
-    /// What joins it to somebody else's records: a trace or request id.
+    /// The id that joins it to external records: a trace or request id.
     pub correlation_id: Option<String>,
-    /// It ran before it was known to be wanted: it is none of the calls that are counted.
+    /// Whether it ran before it was known to be wanted. Such calls are not counted.
     pub speculative: bool,
-    /// The execution whose result was given again.
+    /// The execution whose result was reused.
     pub cached_from: Option<String>,
 }
 
 impl AuditEntry {
-    /// A call of a tool that is no shell, about which nothing more is known.
+    /// Creates an entry for a call of a tool that is not a shell, with every other field at its
+    /// default.
     #[must_use]
     pub fn new(tool: impl Into<String>, call: impl Into<ExactValue>, result: AuditResult) -> Self {
         Self {
@@ -77,43 +79,43 @@ impl AuditEntry {
     }
 }
 
-/// How a call ended. Whatever failed has its category: there is no other way to say it.
+/// How a call ended. Every failure has a category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditResult {
-    /// It did what it was asked.
+    /// It did what was asked.
     Success,
-    /// It was not let through.
+    /// It was not allowed to run.
     Blocked {
         /// Why.
         reason: String,
-        /// What kind of failure.
+        /// The kind of failure.
         category: ToolErrorCategory,
     },
-    /// It ran and failed, or was given up.
+    /// It ran and failed, or was abandoned.
     Error {
         /// What went wrong.
         message: String,
-        /// What kind of failure.
+        /// The kind of failure.
         category: ToolErrorCategory,
     },
     /// It took too long.
     Timeout,
-    /// It failed, and what it had changed was put back.
+    /// It failed, and its changes were rolled back.
     Rollback {
-        /// Files that have their old content again.
+        /// The number of files whose old content was restored.
         restored: u64,
-        /// Files that it had made and that are gone.
+        /// The number of files it had created that were deleted.
         deleted: u64,
-        /// What kind of failure led to it.
+        /// The kind of failure that led to the rollback.
         category: ToolErrorCategory,
     },
 }
 
 impl AuditResult {
-    /// Every word that [`Self::word`] can say.
+    /// Every word that [`Self::word`] returns.
     pub const WORDS: [&str; 5] = ["success", "blocked", "error", "timeout", "rollback"];
 
-    /// The kind of failure; `None` exactly for success.
+    /// The kind of failure; `None` only for success.
     #[must_use]
     pub fn category(&self) -> Option<ToolErrorCategory> {
         match self {
@@ -138,18 +140,18 @@ impl AuditResult {
     }
 }
 
-/// What is known about an exit code.
+/// The exit code, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExitCode {
-    /// The command ended with it.
+    /// The exit code of the command.
     Code(i32),
     /// The tool runs no command.
     NoShell,
-    /// The command never started, or nobody saw its end: why.
+    /// The reason why it is unknown: the command never started, or its end was not observed.
     Missing(String),
 }
 
-/// A result as a line has it: the category stands beside it.
+/// The result as it is written to a line; the category is a field of its own.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WrittenResult {
@@ -173,7 +175,7 @@ impl From<AuditResult> for WrittenResult {
 }
 
 impl WrittenResult {
-    /// `None` where a failure has no category, or a success has one.
+    /// `None` if a failure has no category or a success has one.
     pub(super) fn with(self, category: Option<ToolErrorCategory>) -> Option<AuditResult> {
         Some(match (self, category) {
             (Self::Success, None) => AuditResult::Success,

@@ -3,13 +3,13 @@ use std::path::{Path, PathBuf};
 
 use super::line::LineError;
 
-/// An audit log cannot be opened.
+/// Why an audit log cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenAuditError {
-    /// Somebody put a link in its place.
+    /// The path is a link.
     #[error("the audit log `{}` is a link, which is not followed", .0.display())]
     Link(PathBuf),
-    /// Its end is not as it was written; nothing can continue it.
+    /// The last line was changed, so nothing can continue the chain.
     #[error("the end of the audit log `{}` is not as it was written: {why}", path.display())]
     BrokenEnd {
         /// The file.
@@ -17,18 +17,18 @@ pub enum OpenAuditError {
         /// What is wrong with its last line.
         why: LineError,
     },
-    /// The file system said no.
+    /// An I/O error.
     #[error("the audit log `{}` cannot be opened: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         source: io::Error,
     },
 }
 
 impl OpenAuditError {
-    /// What to do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
@@ -44,44 +44,44 @@ impl OpenAuditError {
     }
 }
 
-/// A call cannot be written down.
+/// Why a call cannot be written to the log.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendAuditError {
-    /// The file system said no. Nothing of the line stays.
+    /// An I/O error. Nothing of the line stays in the file.
     #[error("the audit log `{}` cannot be written: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         source: io::Error,
     },
-    /// What others wrote since does not continue what was there.
+    /// What other processes have written since does not continue the chain.
     #[error("the audit log `{}` was changed from outside: {why}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What is wrong with a line.
+        /// What is wrong with the line.
         why: LineError,
     },
-    /// Lines that were there are gone.
+    /// Lines that this process had seen are gone.
     #[error("the audit log `{}` was cut from outside: {expected} lines were there, {found} are", path.display())]
     Cut {
         /// The file.
         path: PathBuf,
-        /// Lines that were there.
+        /// The number of lines before.
         expected: u64,
-        /// Lines that are there.
+        /// The number of lines now.
         found: u64,
     },
-    /// The log was put aside, or a link stands there now.
+    /// The log was rotated or replaced, and the new file cannot be opened.
     #[error("the audit log cannot be opened again: {0}")]
     Reopen(#[from] OpenAuditError),
-    /// The clock gives a time that no date has.
+    /// The clock returned a time outside the range of dates.
     #[error("the time {0} has no date")]
     Time(i64),
 }
 
-/// What the file system said about opening, as an error.
+/// The error for a failed open.
 pub(super) fn open_error(path: &Path, source: io::Error) -> OpenAuditError {
     if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
         OpenAuditError::Link(path.to_owned())

@@ -1,4 +1,4 @@
-//! The files of one log: `audit.jsonl` grows, `audit-000001.jsonl` and so on are full.
+//! The files of one log: `audit.jsonl` is appended to, `audit-000001.jsonl` and so on are full.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -9,27 +9,27 @@ use rustix::fs::OFlags;
 
 use super::line::LONGEST;
 
-/// Opens the growing file for reading and appending, made where it is missing, readable by its
-/// owner alone. A link in its place is not followed.
+/// Opens the growing file for reading and appending. Creates it, readable by its owner only, if it
+/// is missing. Does not follow a link in its place.
 pub(super) fn open_to_append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true).mode(0o600);
     regular(options.custom_flags(flags()).open(path)?)
 }
 
-/// Opens one of the files for reading; a link in its place is not followed.
+/// Opens one of the files for reading. Does not follow a link in its place.
 pub(super) fn open_to_read(path: &Path) -> io::Result<File> {
     regular(OpenOptions::new().read(true).custom_flags(flags()).open(path)?)
 }
 
-/// Makes a file that was not there, for what is set aside.
+/// Creates a new file for what is set aside.
 pub(super) fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600).custom_flags(flags()).open(path)
 }
 
 fn flags() -> i32 {
-    // Not blocking: a pipe in the place of the log must not stop whoever opens it.
+    // Not blocking: a pipe in place of the log must not hang the process that opens it.
     (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()
 }
 
@@ -41,12 +41,12 @@ fn regular(file: File) -> io::Result<File> {
     }
 }
 
-/// What tells one file from another that has its name later.
+/// Device and inode: distinguishes a file from one that takes its name later.
 pub(super) fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// The identity of what stands at the path, a link for itself; `None`: nothing does.
+/// The identity of the file at the path, without following links; `None` if there is no file.
 pub(super) fn identity_at(path: &Path) -> io::Result<Option<(u64, u64)>> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) => Ok(Some(identity(&metadata))),
@@ -55,7 +55,7 @@ pub(super) fn identity_at(path: &Path) -> io::Result<Option<(u64, u64)>> {
     }
 }
 
-/// The full files of the log, oldest first, with their numbers.
+/// The full files of the log with their numbers, oldest first.
 pub(super) fn rotated(path: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let (folder, stem, extension) = parts(path);
     let mut found = Vec::new();
@@ -74,14 +74,14 @@ pub(super) fn rotated(path: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Where the growing file goes when it is full: the number after the last.
+/// The path for the growing file once it is full: the number after the last.
 pub(super) fn next_rotated(path: &Path) -> io::Result<PathBuf> {
     let last = rotated(path)?.last().map_or(0, |(number, _)| *number);
     let (folder, stem, extension) = parts(path);
     Ok(folder.join(format!("{stem}-{:06}{extension}", last.saturating_add(1))))
 }
 
-/// Where a torn line goes: a name that is free.
+/// The path for a torn line; `attempt` makes it unique.
 pub(super) fn torn(path: &Path, seq: u64, attempt: u32) -> PathBuf {
     let (folder, stem, _) = parts(path);
     match attempt {
@@ -90,7 +90,7 @@ pub(super) fn torn(path: &Path, seq: u64, attempt: u32) -> PathBuf {
     }
 }
 
-/// Folder, name without its ending, ending with its dot.
+/// The folder, the name without extension, and the extension with its dot.
 fn parts(path: &Path) -> (&Path, String, String) {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let name =
@@ -102,7 +102,7 @@ fn parts(path: &Path) -> (&Path, String, String) {
     (folder.unwrap_or(Path::new(".")), name(path.file_stem()), extension)
 }
 
-/// Makes a new name last.
+/// Syncs the folder, so that a new name survives a crash.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(parts(path).0)?.sync_all()
 }
@@ -110,13 +110,14 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
 /// The end of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// The last whole line, without its line feed; `None`: there is none.
+    /// The last whole line, without its line feed; `None` if there is none.
     pub(super) line: Option<Vec<u8>>,
-    /// What stands behind the last line feed.
+    /// The bytes after the last line feed.
     pub(super) torn: Vec<u8>,
 }
 
-/// Reads the end of a file that is `length` bytes long. `None`: a line there is longer than any.
+/// Reads the end of a file that is `length` bytes long. `None` if the line there is longer than any
+/// valid line.
 pub(super) fn end(file: &mut File, length: u64) -> io::Result<Option<End>> {
     const STEP: u64 = 16 * 1024;
     let most = 2 * u64::try_from(LONGEST).unwrap_or(u64::MAX);

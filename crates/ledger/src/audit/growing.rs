@@ -7,14 +7,14 @@ use super::error::{OpenAuditError, open_error};
 use super::file;
 use super::line::{self, AuditHead, LineError};
 
-/// The growing file as it was when the lock on it was given back.
+/// The growing file as it was when its lock was last released.
 #[derive(Debug)]
 pub(super) struct Growing {
     pub(super) file: Arc<File>,
     pub(super) identity: (u64, u64),
     pub(super) length: u64,
     pub(super) head: AuditHead,
-    /// Bytes of a torn line that the next line will speak of.
+    /// The size of a torn line that was set aside; the next line records it.
     pub(super) set_aside: u64,
 }
 
@@ -26,7 +26,7 @@ impl Growing {
             let file = file::open_to_append(path).map_err(failed)?;
             crate::patience::lock(&file).map_err(failed)?;
             let identity = file::identity(&file.metadata().map_err(failed)?);
-            // Whoever held the lock before may have put the file aside meanwhile.
+            // The previous holder of the lock may have rotated the file meanwhile.
             if file::identity_at(path).map_err(failed)? == Some(identity) {
                 break (file, identity);
             }
@@ -52,7 +52,7 @@ impl Growing {
         let end = end.ok_or_else(|| broken(path, LineError::TooLong))?;
         match end.line {
             Some(last) => self.head = line::ends(&last).map_err(|why| broken(path, why))?.1,
-            // The file is new: the chain goes on from the last one that is full.
+            // The file is new: the chain continues from the last full file.
             None => {
                 if let Some((_, before)) = file::rotated(path).map_err(failed)?.pop() {
                     let failed = |source| open_error(&before, source);
@@ -77,8 +77,8 @@ impl Growing {
         Ok(())
     }
 
-    /// Moves what stands behind the last whole line into a file of its own. Its name is in the
-    /// notice, its size in the next line.
+    /// Moves the bytes after the last whole line into a file of their own. Returns a notice with
+    /// its name; the next line records the size.
     pub(super) fn put_torn_aside(
         &mut self,
         path: &Path,
@@ -107,14 +107,14 @@ impl Growing {
         ))
     }
 
-    /// Gives the full file back, and holds the new one.
+    /// Unlocks the full file and switches to the new one.
     pub(super) fn go_on_in(&mut self, opened: Self) -> io::Result<()> {
         let full = std::mem::replace(&mut self.file, Arc::clone(&opened.file));
         *self = Self { set_aside: self.set_aside + opened.set_aside, ..opened };
         full.unlock()
     }
 
-    /// How many lines of the whole log stand in the first bytes of this file.
+    /// The number of lines of the whole log up to the first `length` bytes of this file.
     pub(super) fn lines_before(&self, length: u64) -> Option<u64> {
         let mut file = self.file.try_clone().ok()?;
         let line = file::end(&mut file, length).ok()??.line?;
@@ -122,7 +122,7 @@ impl Growing {
     }
 }
 
-/// The log is its owner's alone: a wider mode is taken back, and said.
+/// Restricts the log to its owner if its mode is wider, and adds a notice.
 fn narrow(file: &File, path: &Path, notices: &mut Vec<String>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mut permissions = file.metadata()?.permissions();

@@ -1,4 +1,4 @@
-//! One line: what it says, and the digests that bind it to the line before.
+//! One line: its content, and the digests that bind it to the line before.
 
 use counterfoil_model::{Digest, ExactValue, ToolErrorCategory, canonical_bytes_of};
 use serde::{Deserialize, Serialize};
@@ -8,24 +8,24 @@ use super::egress::Egress;
 use super::entry::{AuditEntry, ExitCode, WrittenResult};
 use crate::circumstances::{Phase, TrustLevel};
 
-/// The form of the lines that are written here.
+/// The version of the lines written here.
 pub(super) const VERSION: u32 = 1;
 
 /// How every line begins.
 pub(super) const START: &[u8] = b"{\"version\":";
 
-/// What stands between what a line says and its own digest.
+/// What separates the content of a line from its own digest.
 const SEAL: &[u8] = b",\"digest\":\"";
 
-/// Lines that are longer are not read, and not written.
+/// The maximum length of a line in bytes. Longer lines are neither read nor written.
 pub(super) const LONGEST: usize = 1024 * 1024;
 
-/// The end of a chain: what the next line continues.
+/// The end of a chain, which the next line continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditHead {
-    /// How many lines there are, from the very first on.
+    /// The number of lines, from the very first on.
     pub size: u64,
-    /// The digest of the last one; zeros where there is none.
+    /// The digest of the last line; zeros if there is none.
     pub digest: Digest,
 }
 
@@ -38,15 +38,15 @@ impl Default for AuditHead {
 /// One line of an audit log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditLine {
-    /// Its place in the log: 0 is the first line ever.
+    /// Its place in the log, from 0.
     pub seq: u64,
     /// When it was written, in milliseconds since the Unix epoch.
     pub at: i64,
-    /// What it says about a call.
+    /// The call.
     pub entry: AuditEntry,
-    /// How many calls before it could not be written down.
+    /// The number of calls since the line before that could not be written.
     pub missed: u64,
-    /// Bytes of a torn line that stood before it and were set aside.
+    /// The size in bytes of a torn line before this one that was set aside.
     pub set_aside: u64,
     /// The digest of the line before.
     pub previous: Digest,
@@ -54,7 +54,7 @@ pub struct AuditLine {
     pub digest: Digest,
 }
 
-/// What a line holds before its own digest, in this order.
+/// The members of a line before its own digest, in this order.
 #[derive(Debug, Serialize, Deserialize)]
 struct Written {
     version: u32,
@@ -94,7 +94,7 @@ struct Written {
     previous: Digest,
 }
 
-/// What is not known before the line is written.
+/// What is known only when the line is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) head: AuditHead,
@@ -103,16 +103,16 @@ pub(super) struct Place {
     pub(super) set_aside: u64,
 }
 
-/// Why bytes are no line of ours.
+/// Why bytes are not a line of an audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// It does not end as lines here do.
+    /// It has no digest at its end.
     #[error("it has no digest of its own at its end")]
     Unsealed,
     /// It was changed.
     #[error("its digest does not match its content")]
     WrongDigest,
-    /// Another line stood before it.
+    /// It continues another line.
     #[error("it does not continue the line before it")]
     WrongPrevious,
     /// Its number is not the next one.
@@ -123,19 +123,19 @@ pub enum LineError {
         /// The number it has.
         found: u64,
     },
-    /// Not JSON, or not the members that lines have.
+    /// It is not JSON, or has other members.
     #[error("it is no audit entry")]
     NoEntry,
-    /// Written by a later version.
+    /// A later version wrote it.
     #[error("its version is {0}, which is not known here")]
     UnknownVersion(u32),
-    /// A failed call without its category, or a successful one with one.
+    /// A failure without a category, or a success with one.
     #[error("its result and its error category do not belong together")]
     WrongCategory,
     /// Longer than any line.
     #[error("it is longer than any line that is written here")]
     TooLong,
-    /// The end of the file comes before the end of the line.
+    /// The file ends before the line does.
     #[error("it is torn: the file ends in the middle of it")]
     Torn,
 }
@@ -180,14 +180,14 @@ impl Written {
     }
 }
 
-/// The bytes of a line, its line feed included, and the head behind it. `None`: its time or one
-/// of its values cannot be written.
+/// The bytes of a line including its line feed, and the head after it. `None` if its time or one of
+/// its values cannot be written.
 pub(super) fn sealed(entry: AuditEntry, place: Place) -> Option<(Vec<u8>, AuditHead)> {
     let written = Written::new(entry, place.head.size, time(place.at)?, place.head.digest);
     let mut written = Written { missed: place.missed, set_aside: place.set_aside, ..written };
     let mut line = serde_json::to_vec(&written).ok()?;
     if line.len() + SEAL.len() + 67 > LONGEST {
-        // Many strings, each short enough: the digest still says which call it was.
+        // Many short strings can exceed the limit together: the digest still identifies the call.
         let digest = Digest::of_bytes(&canonical_bytes_of(&written.call).ok()?).to_string();
         written.call = json!({ "left_out": "too long", "digest": digest }).into();
         line = serde_json::to_vec(&written).ok()?;
@@ -199,19 +199,19 @@ pub(super) fn sealed(entry: AuditEntry, place: Place) -> Option<(Vec<u8>, AuditH
     Some((line, AuditHead { size: place.head.size + 1, digest }))
 }
 
-/// How a line with this digest ends.
+/// The end of a line with this digest.
 fn seal(digest: Digest) -> Vec<u8> {
     [SEAL, digest.to_string().as_bytes(), b"\"}"].concat()
 }
 
-/// Always with milliseconds, always in UTC.
+/// The time with milliseconds, in UTC.
 fn time(at: i64) -> Option<String> {
     let at = jiff::Timestamp::from_millisecond(at).ok()?;
     Some(format!("{at:.3}"))
 }
 
 impl AuditLine {
-    /// The line as it stands in the file, without its line feed. `None`: it was not read from one.
+    /// The line as it is in the file, without its line feed. `None` if it cannot be written.
     #[must_use]
     pub fn json(&self) -> Option<String> {
         let written = Written::new(self.entry.clone(), self.seq, time(self.at)?, self.previous);
@@ -223,7 +223,7 @@ impl AuditLine {
     }
 }
 
-/// The digest of a line (without its line feed), if the line is as it was written.
+/// The digest of a line (without its line feed), if the line is unchanged.
 pub(super) fn seal_of(line: &[u8]) -> Result<Digest, LineError> {
     let body = line.strip_suffix(b"\"}").ok_or(LineError::Unsealed)?;
     let (body, digest) =
@@ -237,7 +237,7 @@ pub(super) fn seal_of(line: &[u8]) -> Result<Digest, LineError> {
     }
 }
 
-/// What the chain needs of a line, without building the rest.
+/// The members that the chain needs, read without building the rest.
 #[derive(Deserialize)]
 struct Links {
     version: u32,
@@ -245,7 +245,7 @@ struct Links {
     previous: Digest,
 }
 
-/// The head behind a line that continues this head.
+/// The head after a line, which must continue `head`.
 pub(super) fn continued(line: &[u8], head: AuditHead) -> Result<AuditHead, LineError> {
     let (links, next) = links(line)?;
     if links.seq != head.size {
@@ -257,7 +257,7 @@ pub(super) fn continued(line: &[u8], head: AuditHead) -> Result<AuditHead, LineE
     Ok(next)
 }
 
-/// What the line says it continues, and the head behind it.
+/// The head that the line continues, and the head after it.
 pub(super) fn ends(line: &[u8]) -> Result<(AuditHead, AuditHead), LineError> {
     let (links, next) = links(line)?;
     Ok((AuditHead { size: links.seq, digest: links.previous }, next))
@@ -273,7 +273,7 @@ fn links(line: &[u8]) -> Result<(Links, AuditHead), LineError> {
     Ok((links, next))
 }
 
-/// All that a line says. Its digest must fit; what stood before it is not looked at.
+/// Reads a whole line. Its digest must match; the link to the line before is not checked.
 pub(super) fn read(line: &[u8]) -> Result<AuditLine, LineError> {
     let digest = seal_of(line)?;
     let written: Written = serde_json::from_slice(line).map_err(|_| LineError::NoEntry)?;

@@ -16,8 +16,8 @@ use super::source::Lines;
 use crate::Durability;
 use crate::ports::Clock;
 
-/// A log of what was called, by whom, and how it ended: one line a call, each bound to the one
-/// before. Only appended to. Several threads and several processes may share one.
+/// An append-only log of calls: one line per call, each bound to the line before. Threads and
+/// processes may share one.
 #[derive(Debug)]
 pub struct AuditLog {
     path: PathBuf,
@@ -25,18 +25,18 @@ pub struct AuditLog {
     clock: Arc<dyn Clock>,
     redactor: Redactor,
     notices: Vec<String>,
-    /// Calls that were not written down since the last line.
+    /// Calls since the last line that could not be written.
     missed: AtomicU64,
     growing: Mutex<Growing>,
 }
 
 impl AuditLog {
-    /// Opens the log, made where it is missing. A torn last line, left by a process that died, is
-    /// put into a file beside it and noticed.
+    /// Opens the log, or creates it if it is missing. Moves a torn last line, left by a process
+    /// that died, to a separate file and adds a notice.
     ///
     /// # Errors
-    /// When it is a link or no regular file, when its last line is not as it was written, when the
-    /// file system says no.
+    /// When the path is a link or not a regular file, when the last line was changed, or on an I/O
+    /// error.
     pub fn open(
         path: &Path,
         settings: AuditSettings,
@@ -59,29 +59,29 @@ impl AuditLog {
         })
     }
 
-    /// What was found when it was opened: a torn line, a mode that was too wide.
+    /// What was found on opening: a torn line, or a mode that was too wide.
     #[must_use]
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
 
-    /// The growing file.
+    /// The path of the growing file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The end of the chain as this process knows it.
+    /// The end of the chain, as far as this process knows.
     #[must_use]
     pub fn head(&self) -> AuditHead {
         self.growing.lock().unwrap_or_else(PoisonError::into_inner).head
     }
 
-    /// Writes one line. When this returns, it is written as the durability demands.
+    /// Writes one line. When this returns, the line is as durable as the settings demand.
     ///
     /// # Errors
-    /// When it could not be written; then nothing of it is in the log, and the next line says that
-    /// one is missing.
+    /// When the line could not be written. None of it is in the log then, and the next line records
+    /// the missing one.
     pub fn append(&self, entry: &AuditEntry) -> Result<(), AppendAuditError> {
         let entry = cleaned(entry, &self.redactor);
         self.write(entry).inspect_err(|_| {
@@ -89,10 +89,11 @@ impl AuditLog {
         })
     }
 
-    /// Writes one line, or lets the call pass without, as the settings say.
+    /// Writes one line. If that fails and the settings say `continue`, logs the error and returns
+    /// `Ok`.
     ///
     /// # Errors
-    /// As [`Self::append`], where a call that is not written down is to be denied.
+    /// As [`Self::append`], if the settings deny calls that cannot be written.
     pub fn record(&self, entry: &AuditEntry) -> Result<(), AppendAuditError> {
         match (self.append(entry), self.settings.on_failure) {
             (Err(error), OnFailure::Continue) => {
@@ -107,13 +108,13 @@ impl AuditLog {
         let file = {
             let mut growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
             let written = self.write_locked(&mut growing, entry);
-            // The lock goes with the file; were it to stay, others would wait for ever.
+            // The lock belongs to the file; if it stayed, others would wait for ever.
             let unlocked = growing.file.unlock().map_err(|source| self.write_error(source));
             written.and(unlocked)?;
             Arc::clone(&growing.file)
         };
         match self.settings.durability {
-            // Outside the lock, so that many threads share one sync of the disk.
+            // Outside the lock, so that threads share one sync.
             Durability::Full | Durability::Batch => {
                 file.sync_data().map_err(|source| self.write_error(source))
             }
@@ -139,8 +140,8 @@ impl AuditLog {
         let place = Place { head: growing.head, at, missed, set_aside: growing.set_aside };
         let (line, head) = sealed(entry, place).ok_or(AppendAuditError::Time(at))?;
         if let Err(source) = (&*growing.file).write_all(&line) {
-            // Half a line would be taken for a torn one: it goes at once. Where even that fails,
-            // the next writer sets it aside.
+            // Remove half a line at once, or it would be read as a torn one. If that fails too, the
+            // next writer sets it aside.
             let _ = growing.file.set_len(growing.length);
             return Err(self.write_error(source));
         }
@@ -151,12 +152,12 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Takes the lock on the file that has the log's name now, and reads what others wrote.
+    /// Locks the file that now has the log's name, and reads what other processes wrote.
     fn catch_up(&self, growing: &mut Growing) -> Result<(), AppendAuditError> {
         crate::patience::lock(&growing.file).map_err(|source| self.write_error(source))?;
         let there = file::identity_at(&self.path).map_err(|source| self.write_error(source))?;
         if there != Some(growing.identity) {
-            // Another process put the full file aside.
+            // Another process rotated the full file.
             let expected = growing.head.size;
             let mut notices = Vec::new();
             let opened = Growing::open(&self.path, &mut notices)?;
@@ -165,7 +166,7 @@ impl AuditLog {
             }
             let found = opened.head.size;
             if found < expected {
-                // The lock on what was opened goes with it.
+                // Dropping `opened` releases its lock.
                 return Err(AppendAuditError::Cut { path: self.path.clone(), expected, found });
             }
             growing.go_on_in(opened).map_err(|source| self.write_error(source))?;
@@ -183,7 +184,8 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Follows the chain through what others wrote; a torn line at its end is set aside.
+    /// Follows the chain through the lines of other processes, and sets a torn line at the end
+    /// aside.
     fn read_on(&self, growing: &mut Growing, length: u64) -> Result<(), AppendAuditError> {
         let failed = |source| self.write_error(source);
         let mut file = &*growing.file;
@@ -209,7 +211,7 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Puts the full file aside and begins a new one, which continues the chain.
+    /// Renames the full file and starts a new one that continues the chain.
     fn rotate(&self, growing: &mut Growing) -> Result<(), AppendAuditError> {
         let failed = |source| self.write_error(source);
         growing.file.sync_data().map_err(failed)?;

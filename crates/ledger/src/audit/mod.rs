@@ -1,8 +1,8 @@
-//! What was called, by whom, and how it ended: a chain of lines that nobody can change unseen.
+//! The audit log: a chain with one line per call, in which changes are detected.
 //!
-//! [`AuditLog`] writes; everything else only reads. A line carries the digest of the line before
-//! and its own, so that a changed, removed or swapped line is found; what was cut off at the end
-//! is found against a [checkpoint](AuditHead) that somebody kept.
+//! [`AuditLog`] writes; everything else only reads. A line carries its own digest and that of the
+//! line before, so changed, removed or swapped lines are found. Lines cut off at the end are found
+//! only by comparison with a [checkpoint](AuditHead) kept elsewhere.
 
 mod clean;
 mod egress;

@@ -2,29 +2,29 @@ use counterfoil_model::ToolErrorCategory;
 
 use super::line::AuditLine;
 
-/// Which lines are wanted. What is not set does not matter.
+/// Selects lines. Fields that are not set match everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// Calls of this tool.
     pub tool: Option<String>,
-    /// Calls that ended so: one of [`AuditResult::WORDS`](super::AuditResult::WORDS).
+    /// Calls with this result: one of [`AuditResult::WORDS`](super::AuditResult::WORDS).
     pub result: Option<String>,
     /// Calls of this session.
     pub session_id: Option<String>,
     /// Calls of this sub-agent.
     pub caller_id: Option<String>,
-    /// Calls that failed so.
+    /// Calls that failed with this category.
     pub category: Option<ToolErrorCategory>,
     /// The call with this id.
     pub execution_id: Option<String>,
-    /// Lines that were not written before, in milliseconds since the Unix epoch.
+    /// Lines written at or after this time, in milliseconds since the Unix epoch.
     pub since: Option<i64>,
-    /// Lines that were written before.
+    /// Lines written before this time.
     pub until: Option<i64>,
 }
 
 impl AuditFilter {
-    /// Whether the line is wanted.
+    /// Whether the line matches.
     #[must_use]
     pub fn wants(&self, line: &AuditLine) -> bool {
         let entry = &line.entry;

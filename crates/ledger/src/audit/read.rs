@@ -6,30 +6,30 @@ use super::file;
 use super::line::{self, AuditLine, LineError};
 use super::source::Lines;
 
-/// The files of an audit log, opened for reading: what is appended or put aside later is not
-/// seen, and nothing is seen twice.
+/// A snapshot of the files of an audit log, opened for reading. Later appends and rotations are not
+/// visible, and no line appears twice.
 #[derive(Debug)]
 pub struct AuditFiles {
     pub(super) files: Vec<(PathBuf, File, u64)>,
 }
 
-/// An audit log cannot be read.
+/// Why an audit log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadAuditError {
-    /// There is none.
+    /// It does not exist.
     #[error("there is no audit log `{}`", .0.display())]
     Missing(PathBuf),
-    /// The file system said no.
+    /// An I/O error.
     #[error("the audit log `{}` cannot be read: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         source: io::Error,
     },
 }
 
-/// A line that is not as it was written.
+/// A line that was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditProblem {
     /// The file.
@@ -44,7 +44,7 @@ impl AuditFiles {
     /// Opens all files of the log whose growing file is at `path`.
     ///
     /// # Errors
-    /// When there is none, or one cannot be opened.
+    /// When the log does not exist, or a file cannot be opened.
     pub fn open(path: &Path) -> Result<Self, ReadAuditError> {
         loop {
             let before = list(path)?;
@@ -62,24 +62,24 @@ impl AuditFiles {
                 }
                 Err(source) => return Err(error(path, source)),
             }
-            // A writer may have put the growing file aside between the two looks.
+            // A writer may have rotated the growing file between the two listings.
             if list(path)? == before {
                 return Ok(Self { files });
             }
         }
     }
 
-    /// How many bytes there are.
+    /// The total size in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|(_, _, length)| length).sum()
     }
 
-    /// Gives every line away, the oldest first; a line that is not as it was written is a problem
-    /// in its place. Stops when `each` says so.
+    /// Passes every line to `each`, oldest first; a changed line is passed as a problem in its
+    /// place. Stops when `each` returns [`Reading::Stop`].
     ///
     /// # Errors
-    /// When the file system says no in the middle.
+    /// On an I/O error.
     pub fn lines(
         self,
         each: &mut dyn FnMut(Result<AuditLine, AuditProblem>) -> Reading,
@@ -90,7 +90,7 @@ impl AuditFiles {
         })
     }
 
-    /// Gives every line away as bytes, with its file, its number there and its size.
+    /// Passes every line to `each` as bytes, with its file, its number there and its size.
     pub(super) fn raw(
         self,
         each: &mut dyn FnMut(&Path, u64, Result<&[u8], LineError>, u64) -> Reading,
@@ -109,12 +109,12 @@ impl AuditFiles {
     }
 }
 
-/// Whether more lines are wanted.
+/// Whether to continue reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// Yes.
+    /// Continue.
     GoOn,
-    /// No.
+    /// Stop.
     Stop,
 }
 
@@ -128,7 +128,8 @@ fn list(path: &Path) -> Result<Vec<PathBuf>, ReadAuditError> {
     }
 }
 
-/// The growing file and its length between two lines: nobody writes while it is taken.
+/// The growing file and its length, taken under a shared lock so that no writer is in the middle of
+/// a line.
 fn growing(path: &Path) -> io::Result<(File, u64)> {
     let file = file::open_to_read(path)?;
     file.lock_shared()?;

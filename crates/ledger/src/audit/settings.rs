@@ -45,12 +45,12 @@ pub struct AuditSettings {
     pub on_failure: OnFailure,
     /// When a line counts as written.
     pub durability: Durability,
-    /// From how many bytes on a new file is begun; `None` is never.
+    /// The size in bytes at which a new file is started; `None` means never.
     pub rotate_bytes: Option<u64>,
 }
 
 impl AuditOptions {
-    /// The settings that are meant. Every combination is one.
+    /// The checked settings. Every combination is valid.
     #[must_use]
     pub fn resolve(self) -> AuditSettings {
         AuditSettings {

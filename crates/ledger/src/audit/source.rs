@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use super::line::{LONGEST, LineError};
 
-/// Lines of a stretch of a file.
+/// The lines of a range of a file.
 pub(super) struct Lines<R> {
     reader: io::Take<BufReader<R>>,
     line: Vec<u8>,
@@ -16,8 +16,8 @@ impl<R: Read> Lines<R> {
         Self { reader: BufReader::with_capacity(64 * 1024, reader).take(length), line: Vec::new() }
     }
 
-    /// The next line without its line feed, and how many bytes it takes with it. A line without
-    /// line feed is torn; of one that is too long only the size is known.
+    /// The next line without its line feed, and the number of bytes it occupies including it. A
+    /// line without a line feed is torn; for a line that is too long only the size is known.
     pub(super) fn next(&mut self) -> io::Result<Option<(Result<&[u8], LineError>, u64)>> {
         self.line.clear();
         let mut size = 0;

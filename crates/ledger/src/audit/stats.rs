@@ -5,40 +5,39 @@ use serde::Serialize;
 use super::entry::AuditResult;
 use super::line::AuditLine;
 
-/// What lines add up to.
+/// Counts over lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct AuditStats {
-    /// Lines of calls that were made.
+    /// Calls, without those that ran ahead.
     pub calls: u64,
-    /// Lines of calls that ran before it was known that they are wanted. None of them is one of the
-    /// calls.
+    /// Calls that ran before they were known to be wanted. Not included in `calls`.
     pub ran_ahead: u64,
-    /// Calls that were not let through.
+    /// Calls that were not allowed to run.
     pub rejected: u64,
-    /// Calls that failed, the rejected among them.
+    /// Failed calls, including the rejected ones.
     pub failed: u64,
-    /// Calls that could not be written down.
+    /// Calls that could not be written to the log.
     pub missed: u64,
-    /// Milliseconds since the Unix epoch: the earliest line.
+    /// The time of the earliest line, in milliseconds since the Unix epoch.
     pub first: Option<i64>,
-    /// The latest line.
+    /// The time of the latest line.
     pub last: Option<i64>,
-    /// By tool: how its calls ended.
+    /// Counts of results by tool.
     pub by_tool: BTreeMap<String, BTreeMap<&'static str, u64>>,
-    /// By result.
+    /// Counts by result.
     pub by_result: BTreeMap<&'static str, u64>,
-    /// By category of failure.
+    /// Counts by category of failure.
     pub by_category: BTreeMap<&'static str, u64>,
-    /// By hour, as `2026-11-02T13Z`.
+    /// Counts by hour, as `2026-11-02T13Z`.
     pub by_hour: BTreeMap<String, u64>,
 }
 
-/// Tools that are counted by name; the calls of others are counted as [`AuditStats::OTHERS`], so
-/// that invented names cannot fill the memory.
+/// The maximum number of tools counted by name. Calls of further tools are counted as
+/// [`AuditStats::OTHERS`], so that invented names cannot exhaust memory.
 const MOST_TOOLS: usize = 10_000;
 
 impl AuditStats {
-    /// Stands for tools beyond the most that are counted by name.
+    /// The key for all tools beyond the maximum.
     pub const OTHERS: &str = "(others)";
 
     /// Counts one line.

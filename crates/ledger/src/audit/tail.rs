@@ -5,10 +5,10 @@ use super::line;
 use super::read::{AuditFiles, AuditProblem, ReadAuditError};
 use super::{AuditLine, LineError};
 
-/// The last lines of a log, the oldest of them first, read from the end on.
+/// The last `count` lines of a log, oldest first, read backwards from the end.
 ///
 /// # Errors
-/// When the file system says no.
+/// On an I/O error.
 pub fn tail(
     files: AuditFiles,
     count: usize,
@@ -35,10 +35,10 @@ pub fn tail(
     Ok(found)
 }
 
-/// Where the last lines of a file begin: at its start, where it has fewer.
+/// The offset of the last `count` lines of a file: 0 if it has fewer.
 fn start_of_last(file: &mut File, length: u64, count: usize) -> io::Result<u64> {
     const STEP: u64 = 64 * 1024;
-    // The line feed at the very end ends the last line and begins none.
+    // The line feed at the very end does not start another line.
     let mut end = length.saturating_sub(1);
     let mut left = count;
     while end > 0 {
@@ -57,7 +57,7 @@ fn start_of_last(file: &mut File, length: u64, count: usize) -> io::Result<u64> 
     Ok(0)
 }
 
-/// How many lines end before this place.
+/// The number of lines that end before this offset.
 fn lines_until(file: &mut File, place: u64) -> io::Result<u64> {
     let mut reader = io::BufReader::new(&mut *file);
     reader.seek(SeekFrom::Start(0))?;

@@ -5,58 +5,58 @@ use serde::Serialize;
 use super::line::{self, AuditHead};
 use super::read::{AuditFiles, AuditProblem, ReadAuditError, Reading};
 
-/// What an audit log turned out to be.
+/// The result of verifying an audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditVerification {
-    /// Lines that are as they were written, up to the first that is not.
+    /// The number of unchanged lines, up to the first changed one.
     pub lines: u64,
-    /// Bytes of these lines.
+    /// The size of these lines in bytes.
     pub bytes: u64,
-    /// Files that were looked into.
+    /// The number of files read.
     pub files: u64,
-    /// Lines that stood before the first one here, in files that are not here any more.
+    /// The number of lines before the first one here, in files that are missing.
     pub missing_before: u64,
     /// The end of the chain.
     pub head: AuditHead,
-    /// The first line that is not as it was written. What stands behind it proves nothing.
+    /// The first changed line. Lines after it prove nothing.
     pub broken: Option<AuditProblem>,
-    /// How the log compares with the head that somebody kept, where one was given.
+    /// How the log compares with the head kept elsewhere, if one was given.
     pub compared: Option<Compared>,
 }
 
-/// How a log compares with a head that was kept elsewhere.
+/// How a log compares with a head kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum Compared {
-    /// It continues from there.
+    /// It continues from the head.
     Continues {
-        /// Lines that came after it.
+        /// The number of lines after the head.
         newer: u64,
     },
-    /// Lines that were there then are gone.
+    /// Lines are gone.
     Cut {
-        /// How many there were.
+        /// The number of lines at the head.
         expected: u64,
-        /// How many there are.
+        /// The number of lines now.
         found: u64,
     },
-    /// The line at that place is another one: all was written anew.
+    /// Another line is at that place: the log was rewritten.
     Differs {
-        /// How many lines there were.
+        /// The number of lines at the head.
         at: u64,
     },
-    /// That place is in files that are not here any more.
+    /// The place is in files that are missing.
     NotHere,
 }
 
 impl AuditVerification {
-    /// Whether nothing speaks against the log, from its very first line on.
+    /// Whether the whole log is sound, from its very first line on.
     #[must_use]
     pub fn sound(&self) -> bool {
         self.missing_before == 0 && self.sound_from_here()
     }
 
-    /// The same, where earlier files are known to be kept elsewhere.
+    /// Whether the files here are sound. For logs whose earlier files are kept elsewhere.
     #[must_use]
     pub fn sound_from_here(&self) -> bool {
         let compared = match self.compared {
@@ -67,13 +67,13 @@ impl AuditVerification {
     }
 }
 
-/// Follows the chain through all files, and compares it with a head that was kept elsewhere.
-/// `progress` is told how many bytes are done.
+/// Follows the chain through all files, and compares it with a head kept elsewhere. `progress`
+/// receives the number of bytes done.
 ///
-/// Whoever can write the file can write all of it anew: only the kept head shows that.
+/// Anyone who can write the file can rewrite all of it: only the kept head reveals that.
 ///
 /// # Errors
-/// When the file system says no.
+/// On an I/O error.
 pub fn verify_audit(
     files: AuditFiles,
     kept: Option<AuditHead>,
@@ -96,7 +96,7 @@ pub fn verify_audit(
             if begun {
                 return line::continued(bytes, found.head);
             }
-            // The first line here may continue what was archived.
+            // The first line here may continue an archived file.
             let (before, head) = line::ends(bytes)?;
             if before.size == 0 && before != AuditHead::default() {
                 return Err(line::LineError::WrongPrevious);
@@ -130,7 +130,7 @@ pub fn verify_audit(
     Ok(found)
 }
 
-/// `None`: the chain breaks before that place, which says enough.
+/// `None` if the chain breaks before that place, which is reported already.
 fn compare(
     found: &AuditVerification,
     kept: AuditHead,

@@ -1,7 +1,7 @@
-//! A bundle, held against itself and against a key from elsewhere.
+//! Verifies a bundle, by itself and with a key from elsewhere.
 //!
-//! INVARIANT: the verifiers that go with a bundle, in Python and JavaScript, say the same in the same
-//! words.
+//! INVARIANT: the verifiers that go with a bundle, in Python and JavaScript, report the same in the
+//! same words.
 
 use std::collections::BTreeMap;
 
@@ -20,18 +20,18 @@ use crate::key::PublicKey;
 use crate::note::Note;
 use crate::receipt::Receipt;
 
-/// What holding a bundle against itself and a key showed.
+/// The result of verifying a bundle.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BundleVerification {
-    /// What was looked at, in words.
+    /// The checks that were made, in words.
     pub rows: Vec<(BundleMark, String)>,
-    /// How many events are proved.
+    /// The number of events that are proved.
     pub events: usize,
-    /// What they add up to.
+    /// The receipts of these events.
     pub receipts: Vec<Receipt>,
 }
 
-/// An event in the signed tree, whatever it says.
+/// An event in the signed tree, whatever its content.
 pub(super) struct Placed {
     pub(super) seq: u64,
     pub(super) session: String,
@@ -41,30 +41,30 @@ pub(super) struct Placed {
     digest: Digest,
 }
 
-/// What an event of this program's version says.
+/// The content of an event of a known version.
 enum Said {
     /// An event of a known kind.
     Known(Box<Event>),
-    /// One of a kind that came later.
+    /// An event of a later kind.
     Unknown(String),
 }
 
-/// What became of one thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BundleMark {
     /// It is right.
     Holds,
     /// It is wrong.
     Broken,
-    /// It cannot be said: what would be needed is not there.
+    /// It cannot be checked: something that it needs is missing.
     Open,
 }
 
 impl BundleVerification {
-    /// Holds the line of a bundle against the fingerprint of a key from elsewhere.
+    /// Verifies the line of a bundle, with the fingerprint of a key from elsewhere if one is given.
     ///
     /// # Errors
-    /// When it is something else than a bundle, so that nothing can be said of it.
+    /// When the line is not a bundle, so that nothing can be checked.
     pub fn of(line: &str, given: Option<&Digest>) -> Result<Self, NoBundle> {
         let mut found = Self::default();
         let Some(bundle) = Bundle::read(line) else {
@@ -100,7 +100,8 @@ impl BundleVerification {
         self.rows.push((BundleMark::Open, what.into()));
     }
 
-    /// Keys vouch for the next one; one of them signed the checkpoint.
+    /// Checks that each key is certified by the one before, and that one of them signed the
+    /// checkpoint.
     fn check_keys(&mut self, bundle: &Bundle, given: Option<&Digest>) {
         let origin = bundle.checkpoint.split('\n').next().unwrap_or_default();
         let mut keys: Vec<(u64, PublicKey)> = Vec::new();
@@ -145,7 +146,8 @@ impl BundleVerification {
         }
     }
 
-    /// The events that are in the signed tree, as they were written, and what is known of them.
+    /// Checks that the events are in the signed tree. Returns their places, and the events that
+    /// could be read.
     fn check_events(&mut self, bundle: &Bundle) -> (Vec<Placed>, Vec<Event>) {
         let head = Head::of(&bundle.checkpoint);
         let (mut places, mut events): (Vec<Placed>, Vec<Event>) = (Vec::new(), Vec::new());
@@ -187,7 +189,7 @@ impl BundleVerification {
         (places, events)
     }
 
-    /// Each receipt is what its events add up to.
+    /// Checks that each receipt is the sum of its events.
     fn check_receipts(&mut self, bundle: &Bundle, events: &[Event]) {
         let sums = Sums::of(events);
         for id in &sums.twice {
@@ -235,7 +237,7 @@ impl BundleVerification {
         self.receipts = sums;
     }
 
-    /// Texts and results are those whose digests were recorded.
+    /// Checks that texts and results match the digests that were recorded.
     fn check_results(&mut self, bundle: &Bundle, events: &[Event]) {
         let named = named(events);
         let (mut good, mut before) = (0, None);
@@ -263,7 +265,7 @@ impl BundleVerification {
     }
 }
 
-/// What a checkpoint says, whoever signed it.
+/// The size and root of a checkpoint, whoever signed it.
 struct Head {
     size: Option<u64>,
     root: Option<Digest>,
@@ -284,13 +286,13 @@ impl Head {
     }
 }
 
-/// A number as checkpoints have it, below 10^15.
+/// Parses a number as written in checkpoints, below 10^15.
 fn plain_number(text: &str) -> Option<u64> {
     let number = text.parse().ok()?;
     (number < 1_000_000_000_000_000 && format!("{number}") == text).then_some(number)
 }
 
-/// The event of these bytes, if they are its canonical form.
+/// The event with these bytes, if they are its canonical form.
 fn event_of(exported: &ExportedEvent) -> Option<(Placed, Said)> {
     let bytes = exported.body.as_bytes();
     let outline = body::Outline::read(bytes).ok()?;
@@ -315,7 +317,8 @@ fn event_of(exported: &ExportedEvent) -> Option<(Placed, Said)> {
     Some((place, said))
 }
 
-/// The lines of a note that has one signature, of this key under the name in its first line.
+/// The lines of a note that has exactly one signature, made with this key under the name in its
+/// first line.
 fn signed_lines(text: &str, key: &PublicKey) -> Option<Vec<String>> {
     let note: Note = text.parse().ok()?;
     let name = note.text().split('\n').next()?;
@@ -323,7 +326,8 @@ fn signed_lines(text: &str, key: &PublicKey) -> Option<Vec<String>> {
     good.then(|| note.text().lines().map(str::to_owned).collect())
 }
 
-/// The key for which a note vouches, and since when it signs, if the key before it signed the note.
+/// The key that a note certifies and the size from which it signs, if the key before it signed the
+/// note.
 fn vouched(
     text: &str,
     origin: &str,
@@ -340,7 +344,7 @@ fn vouched(
     (fits && later).then_some((since, public))
 }
 
-/// A name in back-ticks; what is not printable ASCII is written as a number.
+/// A name in back-ticks, with everything but printable ASCII escaped.
 pub(super) fn shown(name: &str) -> String {
     let escaped = |c: char| match c {
         ' '..='~' => c.to_string(),
@@ -349,7 +353,7 @@ pub(super) fn shown(name: &str) -> String {
     format!("`{}`", name.chars().map(escaped).collect::<String>())
 }
 
-/// A number with its noun.
+/// A number with its noun in the right grammatical number.
 fn counted(count: u64, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),

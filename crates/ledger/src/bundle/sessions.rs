@@ -1,4 +1,4 @@
-//! What a bundle holds of each session, and what it does not.
+//! Which parts of each session a bundle contains, and which are missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(super) fn check(bundle: &Bundle, events: &[Placed], found: &mut BundleVerifi
     }
 }
 
-/// The sessions in the order in which their first events are here.
+/// The sessions in order of their first event here.
 fn places<'e>(events: &'e [Placed], found: &mut BundleVerification) -> Vec<Places<'e>> {
     let mut all: Vec<Places<'e>> = Vec::new();
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
@@ -56,7 +56,7 @@ fn places<'e>(events: &'e [Placed], found: &mut BundleVerification) -> Vec<Place
     all
 }
 
-/// A session of which everything between two places has to be here.
+/// Checks that nothing is missing between the two places of a session.
 fn check_whole(
     BundleSession { session, first, last }: &BundleSession,
     here: Option<&Places<'_>>,

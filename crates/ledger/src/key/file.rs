@@ -8,10 +8,10 @@ use zeroize::Zeroizing;
 use super::SigningKey;
 use crate::ports::{Randomness, RandomnessError};
 
-/// Why the file of the signing key could not be used.
+/// Why the file of the signing key cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyFileError {
-    /// Others may read it, so others may have signed with it.
+    /// Other users may have read it, and so may have signed with it.
     #[error("the signing key `{}` can be read or written by others (mode {mode:o})", path.display())]
     Exposed {
         /// The file.
@@ -19,7 +19,7 @@ pub enum KeyFileError {
         /// Its permission bits.
         mode: u32,
     },
-    /// It holds something else.
+    /// It contains something else.
     #[error("`{}` is not an Ed25519 private key in PEM form", path.display())]
     NotAKey {
         /// The file.
@@ -30,15 +30,15 @@ pub enum KeyFileError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         message: String,
     },
-    /// No key could be made.
+    /// No key could be generated.
     #[error(transparent)]
     Randomness(#[from] RandomnessError),
 }
 
-/// Reads the key; `None` when there is no such file.
+/// Reads the key; `None` if the file does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<SigningKey>, KeyFileError> {
     let io = |error| io(path, &error);
     let mut options = OpenOptions::new();
@@ -65,15 +65,15 @@ pub(crate) fn read(path: &Path) -> Result<Option<SigningKey>, KeyFileError> {
     SigningKey::from_pem(&text).map(Some).ok_or_else(not_a_key)
 }
 
-/// Longer files are no keys.
+/// The maximum length in bytes. Longer files are not keys.
 const LONGEST: u64 = 4096;
 
-/// Makes a key and writes it, readable by nobody else. The file must not exist.
+/// Generates a key and writes it to a file that only its owner can read. The file must not exist.
 pub(crate) fn create(path: &Path, randomness: &dyn Randomness) -> Result<SigningKey, KeyFileError> {
     let mut seed = Zeroizing::new([0; 32]);
     randomness.fill(&mut *seed)?;
     let key = SigningKey::from_seed(&seed);
-    // Written beside and renamed, so that a key is whole or not there.
+    // Written to another file and linked, so that the key file is complete or absent.
     let beside = beside(path, ".writing");
     let written = write_new(&beside, key.to_pem().as_bytes())
         .and_then(|()| std::fs::hard_link(&beside, path))
@@ -83,12 +83,12 @@ pub(crate) fn create(path: &Path, randomness: &dyn Randomness) -> Result<Signing
     Ok(key)
 }
 
-/// Where the next key stands until the ledger knows it.
+/// The path of the next key until the ledger has recorded it.
 fn next(path: &Path) -> PathBuf {
     beside(path, ".next")
 }
 
-/// Makes the next key, beside the present one.
+/// Generates the next key, in a file of its own.
 pub(crate) fn prepare_rotation(
     path: &Path,
     randomness: &dyn Randomness,
@@ -100,8 +100,8 @@ pub(crate) fn prepare_rotation(
     }
 }
 
-/// Puts the next key in the place of the present one, if `is_current` says that the ledger knows
-/// it already.
+/// Moves the next key to the place of the current one, if `is_current` confirms that the ledger has
+/// recorded it.
 pub(crate) fn finish_rotation(
     path: &Path,
     is_current: impl FnOnce(&SigningKey) -> bool,
@@ -124,7 +124,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// What was made or renamed in the folder of this path is there after a crash.
+/// Syncs the folder of this path, so that a file created or renamed there survives a crash.
 pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all())

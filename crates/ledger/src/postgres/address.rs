@@ -14,14 +14,15 @@ use zeroize::Zeroizing;
 use crate::open::OpenLedgerError;
 use crate::settings::LedgerSettings;
 
-/// Where a ledger on PostgreSQL is, who connects, and how the connection is protected.
+/// The address of a ledger on PostgreSQL: server, user, and protection of the connection.
 ///
-/// Read from `postgres://USER[:PASSWORD]@HOST[:PORT]/DATABASE[?…]`. Shown without the password.
+/// Parsed from `postgres://USER[:PASSWORD]@HOST[:PORT]/DATABASE[?…]`. Displayed without the
+/// password.
 #[derive(Clone)]
 pub struct PostgresAddress {
     pub(super) config: Config,
     pub(super) protection: Protection,
-    /// Certificates of the authorities that are trusted; those of the system where not given.
+    /// The file with the trusted authorities; `None` for those of the system.
     pub(super) authorities: Option<PathBuf>,
     shown: String,
 }
@@ -31,35 +32,35 @@ pub struct PostgresAddress {
 pub(super) enum Protection {
     /// Plain text.
     Nothing,
-    /// TLS where the server has it; whose certificate it shows is not asked.
+    /// TLS if the server supports it; its certificate is not verified.
     TlsIfOffered,
-    /// TLS; whose certificate it shows is not asked.
+    /// TLS; the certificate is not verified.
     Tls,
-    /// TLS with the server that was meant.
+    /// TLS with a certificate for the host.
     TlsWithNamedServer,
 }
 
-/// Why a URL does not say where a ledger is.
+/// Why a URL is not the address of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PostgresAddressError {
-    /// It has another form.
+    /// It has the wrong form.
     #[error("it is not a URL of the form postgres://USER@HOST/DATABASE: {0}")]
     Form(String),
-    /// Something after the `?` is not known.
+    /// An unknown parameter after the `?`.
     #[error("it has the unknown parameter `{0}`")]
     UnknownParameter(String),
-    /// Something after the `?` has a value that it cannot have.
+    /// An invalid value of a parameter after the `?`.
     #[error("its parameter `{name}` cannot be `{value}`: {why}")]
     Value {
         /// The parameter.
         name: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// What is wrong with it.
         why: &'static str,
     },
-    /// Whoever listens could read and change what is sent.
+    /// The connection might be in plain text, and someone on the network could read and change it.
     #[error(
         "`sslmode=prefer` may fall back to plain text, and `{host}` is another machine: \
          say `sslmode=verify-full`, or `sslmode=disable` where the way there is safe"
@@ -73,19 +74,19 @@ pub enum PostgresAddressError {
     PasswordFile {
         /// The file.
         path: PathBuf,
-        /// What the system said, or what is wrong with it.
+        /// The error of the system, or what is wrong with the file.
         message: String,
     },
 }
 
-/// Longer passwords are none.
+/// The maximum length of a password file in bytes.
 const LONGEST_PASSWORD: u64 = 4096;
 
 impl PostgresAddress {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// See [`PostgresAddressError`]; none of them shows a password.
+    /// See [`PostgresAddressError`]; no error contains a password.
     pub fn parse(text: &str) -> Result<Self, PostgresAddressError> {
         let form = |why: &str| PostgresAddressError::Form(why.to_owned());
         let mut url = Url::parse(text).map_err(|error| form(&error.to_string()))?;
@@ -132,10 +133,10 @@ impl PostgresAddress {
         Ok(Self { config, protection, authorities, shown: url.to_string() })
     }
 
-    /// The address that settings name, with its password.
+    /// The address in the settings, with its password.
     ///
     /// # Errors
-    /// When they name none, or what they name cannot be used.
+    /// When the settings have no URL, or it cannot be used.
     pub fn of(settings: &LedgerSettings) -> Result<Self, OpenLedgerError> {
         let url = settings.url.as_ref();
         let wrong = |why: String| OpenLedgerError::Address {
@@ -154,7 +155,7 @@ impl PostgresAddress {
         }
     }
 
-    /// The same with this password, where the URL has none.
+    /// Sets the password, unless the URL has one.
     #[must_use]
     pub fn or_password(mut self, password: &str) -> Self {
         if self.config.get_password().is_none() {
@@ -163,11 +164,11 @@ impl PostgresAddress {
         self
     }
 
-    /// The same with the password in the first line of a file that nobody else may read, where the
-    /// URL has none.
+    /// Sets the password to the first line of a file, unless the URL has one. The file must be
+    /// accessible to its owner only.
     ///
     /// # Errors
-    /// When it cannot be read, or others can read it.
+    /// When the file cannot be read, or other users can access it.
     pub fn or_password_file(self, path: &std::path::Path) -> Result<Self, PostgresAddressError> {
         let unusable =
             |message: String| PostgresAddressError::PasswordFile { path: path.to_owned(), message };
@@ -190,7 +191,7 @@ impl PostgresAddress {
     }
 }
 
-/// What has been read of a URL.
+/// The parts of a URL parsed so far.
 struct Parsing {
     config: Config,
     hosts: Vec<String>,
@@ -220,7 +221,7 @@ impl Parsing {
             "dbname" => drop(self.config.dbname(value)),
             "options" => drop(self.config.options(value)),
             "sslmode" => self.mode = Some(value.to_owned()),
-            // Its value is a secret: it belongs before the host, where it is cut from what is shown.
+            // A secret: before the host it is removed from what is displayed.
             "password" => {
                 return Err(PostgresAddressError::Form(
                     "the password belongs before the host, or into a file".to_owned(),
@@ -231,7 +232,7 @@ impl Parsing {
         Ok(())
     }
 
-    /// On this machine plain text is good enough; elsewhere only where somebody says so.
+    /// Plain text is accepted on this machine; on others only with `sslmode=disable`.
     fn protection(&self) -> Result<Protection, PostgresAddressError> {
         let elsewhere = self.hosts.iter().find(|host| !is_here(host));
         match (self.mode.as_deref(), elsewhere) {
@@ -251,7 +252,7 @@ impl Parsing {
     }
 }
 
-/// Whether a host is this machine: a socket in the file system, or an address that never leaves.
+/// Whether a host is this machine: a socket in the file system, or a loopback address.
 fn is_here(host: &str) -> bool {
     host.starts_with('/')
         || host == "localhost"

@@ -1,4 +1,4 @@
-//! Listening for what any replica writes.
+//! Listens for events written by any replica.
 
 use std::future::poll_fn;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::link::Sockets;
 use super::tls;
 use crate::changes::Size;
 
-/// Between two attempts to connect again.
+/// The time between two attempts to reconnect.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Listens until nobody wants to know any more. A connection that was lost is made again, and what
-/// was missed meanwhile is asked for.
+/// Listens until there are no more listeners. Reconnects when the connection is lost, and catches
+/// up with what was missed.
 pub(super) fn listen(sockets: &Sockets, address: PostgresAddress, size: Size) {
     sockets.runtime.spawn(async move {
         loop {

@@ -1,4 +1,4 @@
-//! Whether the tables of a ledger are those that it began with.
+//! Verifies that the tables of a ledger still have their original definitions.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::link::{Failure, Link, column};
 use super::schema;
 use crate::read::ReadLedgerError;
 
-/// The columns of each table, in their order; `!` is never null.
+/// The columns of each table, in order; `!` marks those that are never null.
 const COLUMNS: [(&str, &str); 9] = [
     ("ledger", "id smallint!, origin text!, version integer!"),
     ("sessions", "id bigint!, name text!"),
@@ -23,7 +23,7 @@ const COLUMNS: [(&str, &str); 9] = [
     ("results", "id bigint!, digest bytea!, size bigint!, packed smallint!, bytes bytea!"),
 ];
 
-/// The indexes. Others may stand beside them.
+/// The required indexes. There may be others.
 const INDEXES: [&str; 14] = [
     "CREATE UNIQUE INDEX checkpoints_pkey ON checkpoints USING btree (size)",
     "CREATE UNIQUE INDEX events_of_session ON events USING btree (session, session_seq)",
@@ -41,7 +41,7 @@ const INDEXES: [&str; 14] = [
     "CREATE UNIQUE INDEX tombstones_pkey ON tombstones USING btree (cut)",
 ];
 
-/// Compares what the database says about the tables with what a ledger has.
+/// Compares the definitions in the database with those of a ledger.
 pub(super) fn verify(link: &Link) -> Result<(), ReadLedgerError> {
     let tables: Vec<(String, String)> = pairs(link, TABLES)?;
     for (table, columns) in COLUMNS {
@@ -102,7 +102,7 @@ const INDEXES_THERE: &str = "
     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
     WHERE c.relnamespace = current_schema()::regnamespace AND i.indisvalid AND i.indisready";
 
-/// Triggers on our tables, where they are on.
+/// The enabled triggers on our tables.
 const TRIGGERS: &str = "
     SELECT pg_get_triggerdef(t.oid, true)
     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
@@ -111,7 +111,7 @@ const TRIGGERS: &str = "
       AND c.relname IN ('ledger', 'sessions', 'events', 'nodes', 'checkpoints', 'keys',
                         'tombstones', 'result_tombstones', 'results')";
 
-/// What their functions do, where nothing can stand in the way of the tables that they name.
+/// The source of the trigger functions, if their search path is fixed to our schema.
 const FUNCTIONS: &str = "
     SELECT p.prosrc
     FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
@@ -119,7 +119,7 @@ const FUNCTIONS: &str = "
       AND p.proname IN ('ledger_refuses', 'ledger_drops')
       AND p.proconfig = ARRAY['search_path=' || quote_ident(current_schema()) || ', pg_temp']";
 
-/// Rules, and tables below ours: both change what a query gives.
+/// Rules, and tables that inherit from ours: both change the result of a query.
 const STRANGE: &str = "
     SELECT 'rule `' || r.rulename || '`'
     FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class

@@ -1,4 +1,4 @@
-//! A group of events on its way into the tables: the server inserts some while others are sealed.
+//! Inserts a group of events: the server inserts some while others are sealed.
 
 use std::collections::HashMap;
 use std::task::{Context, Waker};
@@ -35,21 +35,21 @@ const REFER: &str = "
     UPDATE results SET id = u.id FROM unnest($1::bytea[], $2::bigint[]) AS u (digest, id)
     WHERE results.digest = u.digest";
 
-/// Those that it replaces go: one a block stays for ever.
+/// Deletes the checkpoints that a new one replaces: one per block stays for ever.
 const REPLACE_CHECKPOINTS: &str = "DELETE FROM checkpoints WHERE size > $1 AND size < $2";
 
 const INTO_CHECKPOINTS: &str = "
     INSERT INTO checkpoints (size, note) VALUES ($1, $2)
     ON CONFLICT (size) DO NOTHING";
 
-/// Tells whoever listens how many events there are.
+/// Notifies listeners of the number of events.
 const NOTIFY: &str =
     "SELECT pg_notify('counterfoil_' || 'ledger'::regclass::oid, $1::bigint::text)";
 
 /// A column of many rows, or one value.
 type Parameter = Box<dyn ToSql + Sync + Send>;
 
-/// Statements that are under way to the server, in their order.
+/// Statements sent to the server, in order.
 pub(super) struct Flight<'l> {
     link: &'l Link,
     answers: Vec<BoxFuture<'l, Result<u64, tokio_postgres::Error>>>,
@@ -62,7 +62,7 @@ impl<'l> Flight<'l> {
         Self { link, answers: Vec::new(), sessions }
     }
 
-    /// Sends a statement; its answer is waited for at the end.
+    /// Sends a statement; its answer is awaited at the end.
     fn send(&mut self, text: &'static str, parameters: Vec<Parameter>) -> Result<(), Failure> {
         let (client, statement) = (&self.link.client, self.link.prepared(text)?);
         self.fly(Box::pin(async move {
@@ -73,9 +73,9 @@ impl<'l> Flight<'l> {
         Ok(())
     }
 
-    /// The first look at a future sends what it asks.
+    /// Polls the future once, which sends its request.
     fn fly(&mut self, answer: BoxFuture<'l, Result<u64, tokio_postgres::Error>>) {
-        // One that is ready already has failed, and is kept to say so.
+        // A future that is ready at once has failed; it is kept for its error.
         let mut answer = answer;
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             std::task::Poll::Pending => self.answers.push(answer),
@@ -85,7 +85,7 @@ impl<'l> Flight<'l> {
         }
     }
 
-    /// Sends the events of a head from this one on, with all that comes with them.
+    /// Sends the events of a head from index `from` on, with their nodes, results and sessions.
     pub(super) fn events(&mut self, head: &mut Head, from: usize) -> Result<(), Failure> {
         let recent = std::mem::take(&mut head.recent);
         let sent = self.entries(head, recent.entries.get(from..).unwrap_or_default());
@@ -135,8 +135,8 @@ impl<'l> Flight<'l> {
         }
     }
 
-    /// Sends the signed head and the end of the transaction, and waits for every answer. The first
-    /// failure counts: the server then does nothing of what follows, whatever it is told.
+    /// Sends the checkpoint and the commit, and waits for every answer. Returns the first failure;
+    /// the server ignores the statements after it.
     pub(super) fn commit(mut self, checkpoint: (u64, String)) -> Result<(), Failure> {
         let (size, note) = (signed(checkpoint.0), checkpoint.1);
         let block = signed(block(checkpoint.0) * BLOCK);
@@ -151,7 +151,7 @@ impl<'l> Flight<'l> {
     }
 }
 
-/// The columns of some events.
+/// The column values of some events.
 #[derive(Default)]
 struct Columns {
     seq: Vec<i64>,
@@ -193,7 +193,8 @@ impl Columns {
     }
 }
 
-/// The stored results of some events: the last reference counts, and the bytes are needed once.
+/// The stored results of some events: the last event to refer to one counts, and its bytes are sent
+/// once.
 #[derive(Default)]
 struct Results<'e> {
     by_digest: HashMap<&'e Digest, (u64, Option<&'e Stored>)>,
@@ -210,7 +211,7 @@ impl<'e> Results<'e> {
         }
     }
 
-    /// Those that are brought, and those that are there and referred to.
+    /// The parameters for results that are new, and for stored ones that are referred to.
     fn parameters(&self) -> (Option<Vec<Parameter>>, Option<Vec<Parameter>>) {
         let mut rows: Vec<_> = self.by_digest.iter().collect();
         rows.sort_by_key(|(_, (id, _))| *id);

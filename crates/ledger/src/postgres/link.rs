@@ -1,7 +1,7 @@
-//! One connection to the database, used from threads that wait.
+//! A connection to the database for blocking threads.
 //!
-//! A thread of its own drives the sockets of a ledger, so that whoever asks may stand inside an
-//! async runtime or outside of one.
+//! A separate thread drives the sockets of a ledger, so that callers may be inside or outside an
+//! async runtime.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -25,9 +25,9 @@ use crate::read::ReadLedgerError;
 use crate::seal::Trouble;
 use crate::settings::Durability;
 
-/// How long an answer is waited for before the connection counts as lost.
+/// How long to wait for an answer before the connection counts as lost.
 const ANSWER: Duration = Duration::from_secs(60);
-/// How long for one about the whole ledger.
+/// How long to wait for an answer about the whole ledger.
 const LONG_ANSWER: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// The thread that drives the sockets.
@@ -44,7 +44,7 @@ impl Sockets {
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new().name("postgres".to_owned()).spawn(move || {
-            // Ends when the sender is dropped, too.
+            // Also ends when the sender is dropped.
             let _ = runtime.block_on(stopped);
         })?;
         Ok(Self { runtime: handle, stop: Some(stop), thread: Some(thread) })
@@ -60,16 +60,16 @@ impl Drop for Sockets {
     }
 }
 
-/// Why the database did not do what it was asked.
+/// Why the database did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The connection is gone, or the server is going: another one may do it.
+    /// The connection is gone, or the server is shutting down: a new connection may help.
     Lost(String),
-    /// It would do it at another time.
+    /// The server cannot do it now, but may later.
     Busy(String),
-    /// It says why it does not.
+    /// The server refuses, with its reason.
     Refused(String, SqlState),
-    /// A column holds something else than it should.
+    /// A column contains something unexpected.
     Column(String),
 }
 
@@ -86,7 +86,7 @@ impl Failure {
         let message = told.message().to_owned();
         let code = told.code().clone();
         let fatal = matches!(told.severity(), "FATAL" | "PANIC");
-        // 53: it has not enough connections or memory now. 57P: it stops, or starts.
+        // 53: not enough connections or memory at present. 57P: the server is stopping or starting.
         if code.code().starts_with("57P") || code == SqlState::TOO_MANY_CONNECTIONS {
             Self::Lost(message)
         } else if matches!(
@@ -127,7 +127,7 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// What an error of the driver says, with what lies below it.
+/// The message of a driver error, with its sources.
 pub(super) fn with_sources(error: &tokio_postgres::Error) -> String {
     let mut text = error.to_string();
     let mut below = std::error::Error::source(error);
@@ -146,14 +146,14 @@ pub(super) fn with_sources(error: &tokio_postgres::Error) -> String {
 pub(super) struct Link {
     pub(super) client: Client,
     statements: RefCell<HashMap<&'static str, Statement>>,
-    /// Of the page of events that was read last: the ids that their openings brought.
+    /// The ids of the openings in the page of events read last.
     pub(super) openings: RefCell<HashMap<u64, String>>,
     lost: Cell<bool>,
     patience: Cell<Duration>,
 }
 
 impl Link {
-    /// Connects and says how this connection is to behave.
+    /// Connects, and configures the connection.
     pub(super) fn connect(
         sockets: &Sockets,
         address: &PostgresAddress,
@@ -187,7 +187,7 @@ impl Link {
         Ok(link)
     }
 
-    /// Whether another connection is needed.
+    /// Whether a new connection is needed.
     pub(super) fn is_lost(&self) -> bool {
         self.lost.get() || self.client.is_closed()
     }
@@ -208,12 +208,12 @@ impl Link {
         Err(outcome)
     }
 
-    /// Runs statements that take and give nothing.
+    /// Runs statements without parameters and results.
     pub(super) fn batch(&self, statements: &str) -> Result<(), Failure> {
         self.wait(self.client.batch_execute(statements))
     }
 
-    /// A statement, prepared once a connection.
+    /// A prepared statement, prepared once per connection.
     pub(super) fn prepared(&self, text: &'static str) -> Result<Statement, Failure> {
         if let Some(statement) = self.statements.borrow().get(text) {
             return Ok(statement.clone());
@@ -249,15 +249,15 @@ impl Link {
         self.wait(self.client.execute(&statement, parameters))
     }
 
-    /// Ends a transaction in which something failed. Where this fails, too, the connection ends, and
-    /// the transaction with it.
+    /// Rolls back a failed transaction. If that fails too, the connection is given up, which ends
+    /// the transaction.
     pub(super) fn roll_back(&self) {
         if !self.is_lost() && self.batch("ROLLBACK").is_err() {
             self.lost.set(true);
         }
     }
 
-    /// Reads in one transaction, which sees one moment of the ledger.
+    /// Reads in one transaction, from one snapshot of the ledger.
     pub(super) fn moment<T>(
         &self,
         act: impl FnOnce() -> Result<T, ReadLedgerError>,
@@ -268,7 +268,7 @@ impl Link {
         done
     }
 
-    /// Does something inside a transaction that may take its time: it goes through everything.
+    /// Runs something in a transaction without the usual time limits, because it reads everything.
     pub(super) fn unhurried<T>(
         &self,
         act: impl FnOnce() -> Result<T, ReadLedgerError>,
@@ -281,24 +281,24 @@ impl Link {
     }
 }
 
-/// A column of a row, as what it must be.
+/// The value of a column, converted to its type.
 pub(super) fn column<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, Failure> {
     row.try_get(column).map_err(|error| Failure::Column(with_sources(&error)))
 }
 
-/// A number that is never negative.
+/// The value of a column that is never negative.
 pub(super) fn number(row: &Row, at: usize) -> Result<u64, Failure> {
     let number: i64 = column(row, at)?;
     u64::try_from(number).map_err(|_| Failure::Column(format!("{number} is negative")))
 }
 
-/// A number as the database keeps it.
+/// A number as the database stores it.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// How a connection behaves. Indexes are always used: the plans of statements that were prepared
-/// while the tables were small stay good.
+/// The settings of a connection. Indexes are always used, so plans prepared while the tables were
+/// small stay good.
 fn behaviour(durability: Durability) -> String {
     let synchronous = match durability {
         Durability::Full | Durability::Batch => "on",
@@ -319,7 +319,7 @@ fn behaviour(durability: Durability) -> String {
     )
 }
 
-/// Waits for something that a thread elsewhere brings about; `None` when it takes too long.
+/// Blocks until the future is ready; `None` if it takes too long.
 fn wait<T>(future: impl Future<Output = T>, until: Instant) -> Option<T> {
     struct Unpark(Thread);
     impl Wake for Unpark {

@@ -1,4 +1,4 @@
-//! A connection that comes back.
+//! A connection that is restored when it is lost.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use super::pause::Pause;
 use crate::read::ReadLedgerError;
 use crate::settings::Durability;
 
-/// How long a question is put again while the database does not answer.
+/// How long to retry while the database does not answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A place for one connection, made when it is needed.
+/// Holds one connection, which is made on demand.
 #[derive(Debug)]
 pub(super) struct Linked {
     pub(super) sockets: Arc<Sockets>,
@@ -30,7 +30,7 @@ impl Linked {
         Self { sockets, address, durability, link: None }
     }
 
-    /// The connection, to be given back.
+    /// Takes the connection, connecting if necessary.
     pub(super) fn take(&mut self) -> Result<Link, Failure> {
         match self.link.take().filter(|link| !link.is_lost()) {
             Some(link) => Ok(link),
@@ -38,12 +38,12 @@ impl Linked {
         }
     }
 
-    /// Keeps the connection for the next time, if it lives.
+    /// Keeps the connection for the next use, unless it is lost.
     pub(super) fn give_back(&mut self, link: Link) {
         self.link = Some(link).filter(|link| !link.is_lost());
     }
 
-    /// Does something with the connection, once.
+    /// Runs something with the connection, without retrying.
     pub(super) fn with<T>(
         &mut self,
         act: impl FnOnce(&Link) -> Result<T, Failure>,
@@ -57,7 +57,7 @@ impl Linked {
         done
     }
 
-    /// Reads something, again where the connection was lost on the way.
+    /// Reads something, and retries if the connection was lost.
     pub(super) fn read<T>(
         &mut self,
         mut act: impl FnMut(&Link) -> Result<T, ReadLedgerError>,

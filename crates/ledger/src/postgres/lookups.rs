@@ -1,4 +1,4 @@
-//! What new events depend on, asked for many of them at once.
+//! Looks up what new events depend on, for many events at once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,15 +14,15 @@ use crate::read::ReadLedgerError;
 use crate::recent::Opening;
 use crate::tables::Lookups;
 
-/// Everything that the events of a group ask about.
+/// What the events of a group have to look up.
 #[derive(Debug, Default)]
 pub(super) struct Asked<'i> {
     pub(super) sessions: Vec<&'i str>,
     pub(super) executions: Vec<&'i str>,
     results: Vec<Digest>,
-    /// Approvals that a call uses up: session and place.
+    /// Approvals that a call uses up: the session and the place in it.
     approvals: Vec<(&'i str, u64)>,
-    /// Sessions in which people decide on calls, and the place that they know of.
+    /// Sessions in which people decide on calls, and the latest place that they had seen.
     decisions: Vec<(&'i str, u64)>,
 }
 
@@ -45,14 +45,14 @@ impl<'i> Asked<'i> {
     }
 }
 
-/// The answers, as they are while nobody else writes.
+/// The results of the lookups, valid while no other replica writes.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     sessions: HashMap<String, SessionHead>,
     openings: HashMap<String, Opening>,
     results: HashSet<Digest>,
     used: HashSet<(String, u64)>,
-    /// The last place of a session at which somebody decided on a call.
+    /// The last place in a session at which a person decided on a call.
     decided: HashMap<(String, Digest), u64>,
 }
 
@@ -66,7 +66,7 @@ pub(super) const SESSIONS: &str = "
     ) e ON true
     WHERE s.name = ANY($1)";
 
-/// The events that brought executions, and how often those were closed.
+/// The events that opened executions, and how often each was closed.
 pub(super) const OPENINGS: &str = "
     SELECT o.execution_id, o.seq, o.kind = 'rejected',
            (SELECT count(*) FROM events f WHERE f.opening = o.seq AND f.kind = 'closed')
@@ -74,7 +74,7 @@ pub(super) const OPENINGS: &str = "
 
 const RESULTS: &str = "SELECT digest FROM results WHERE digest = ANY($1)";
 
-/// Calls that may have used up an approval: those that name its place somewhere.
+/// Candidates for calls that used an approval: those whose bytes contain its place.
 const USES: &str = "
     SELECT u.name, u.place, e.body
     FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS u (name, place, mark)
@@ -82,7 +82,7 @@ const USES: &str = "
     JOIN events e ON e.session = s.id AND e.session_seq > u.place AND e.kind = 'opened'
     WHERE position(u.mark IN e.body) > 0";
 
-/// What people decided in sessions after a place of each.
+/// The decisions of people in sessions, each after a place.
 const DECISIONS: &str = "
     SELECT DISTINCT e.seq, e.digest, e.body, s.name
     FROM unnest($1::text[], $2::bigint[]) AS d (name, seen)
@@ -91,7 +91,7 @@ const DECISIONS: &str = "
         AND e.kind IN ('approved', 'declined')";
 
 impl Found {
-    /// Takes up the answers to [`SESSIONS`] and [`OPENINGS`], and asks the rest.
+    /// Reads the answers to [`SESSIONS`] and [`OPENINGS`], and runs the other lookups.
     pub(super) fn read(
         link: &Link,
         asked: &Asked<'_>,
@@ -158,7 +158,7 @@ impl Found {
         Ok(())
     }
 
-    /// Whether a call of the session has used up the approval at this place of it.
+    /// Whether a call of the session has used the approval at this place.
     pub(super) fn uses(&self, session: &str, approval: u64) -> bool {
         self.used.contains(&(session.to_owned(), approval))
     }

@@ -1,4 +1,4 @@
-//! From a file of SQLite to PostgreSQL, byte for byte.
+//! Copies a ledger from an SQLite file to PostgreSQL, byte for byte.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use crate::tree::BLOCK;
 use crate::verify::{Expected, verify};
 
 impl PostgresLedger {
-    /// Copies the ledger in a file to an address that has none: events, results, checkpoints and
-    /// keys as they are. The copy is verified before it is committed, and the file stays.
+    /// Copies the ledger in a file to an address without one: events, results, checkpoints and keys
+    /// unchanged. Verifies the copy before committing it, and keeps the file.
     ///
     /// # Errors
     /// See [`MigrateError`].
@@ -41,7 +41,7 @@ impl PostgresLedger {
             message: failure.message().to_owned(),
         };
         let (source, _) = SqliteLedger::open(from, settings, ports.0, ports.1)?;
-        // There, every event is covered by a signature.
+        // On PostgreSQL, a signature must cover every event.
         let signed = source.checkpoint();
         signed.map_err(|error| ReadLedgerError::Unsigned(error.to_string()))?;
         let sockets = Sockets::start().map_err(|error| MigrateError::Write {
@@ -85,7 +85,7 @@ impl PostgresLedger {
     }
 }
 
-/// Makes the tables and copies everything into them.
+/// Creates the tables and copies everything into them.
 fn copy(
     from: &Connection,
     to: &Link,

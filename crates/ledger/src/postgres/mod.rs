@@ -1,5 +1,5 @@
-//! The ledger on PostgreSQL: the same events, chain, tree and signatures, written by several
-//! replicas.
+//! The ledger on PostgreSQL, written by several replicas: the same events, chain, tree and
+//! signatures.
 
 mod address;
 mod changes;

@@ -1,4 +1,4 @@
-//! Opening a ledger on PostgreSQL: what is there is looked at before anything is added.
+//! Opens a ledger on PostgreSQL, checking what is there before anything is added.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::settings::LedgerSettings;
 use crate::signer::Signer;
 use crate::tables::Tables as _;
 
-/// Taken while tables are looked for and made: there is none yet that a lock could be named after.
+/// A lock for creating the tables: no table exists yet whose id the lock could use.
 const BEGIN_ALONE: &str = "SELECT pg_advisory_xact_lock(1129531212, 0)";
 
 const IS_THERE: &str = "
@@ -37,7 +37,7 @@ pub(super) struct Opened {
     pub(super) sockets: Arc<Sockets>,
 }
 
-/// Opens the ledger at an address, or begins one there with the key in this file.
+/// Opens the ledger at an address, or creates it with the key in this file.
 pub(super) fn open(
     address: &PostgresAddress,
     key_path: PathBuf,
@@ -62,7 +62,7 @@ pub(super) fn open(
     linked.give_back(link);
     let reader = Linked::new(sockets.clone(), address.clone(), settings.durability);
     let mut writer = Writer { linked, clock, signer, head: None };
-    // The end must hold before anything is added to it.
+    // The end of the ledger must be sound before anything is added.
     writer.transaction(|_, _, _| Ok(())).map_err(|error| match error {
         AppendError::Storage(what) => OpenLedgerError::Corrupt { path: shown.clone(), what },
         other => OpenLedgerError::Corrupt { path: shown.clone(), what: other.to_string() },
@@ -70,7 +70,7 @@ pub(super) fn open(
     Ok(Opened { writer, reader, sockets })
 }
 
-/// Whether a ledger is there; an error where something else is.
+/// Whether there is a ledger; an error if there is something else.
 pub(super) fn recognise(link: &Link, shown: &Path) -> Result<bool, OpenLedgerError> {
     let failed = |failure: Failure| unwritable(shown, failure.message().to_owned());
     let path = shown.to_owned();
@@ -102,7 +102,7 @@ pub(super) fn recognise(link: &Link, shown: &Path) -> Result<bool, OpenLedgerErr
     }
 }
 
-/// Makes the tables, with the name and the first key, where no other replica has done so meanwhile.
+/// Creates the tables, the name and the first key, unless another replica has done so meanwhile.
 fn begin(link: &Link, shown: &Path, origin: &str, key: &SigningKey) -> Result<(), OpenLedgerError> {
     let make = || -> Result<(), Failure> {
         link.batch(BEGIN)?;
@@ -122,13 +122,13 @@ fn begin(link: &Link, shown: &Path, origin: &str, key: &SigningKey) -> Result<()
     })
 }
 
-/// Gives a new ledger its name.
+/// Names a new ledger.
 pub(super) fn name(link: &Link, origin: &str) -> Result<(), Failure> {
     let query = "INSERT INTO ledger (id, origin, version) VALUES (0, $1, $2)";
     link.execute(query, &[&origin, &VERSION]).map(|_| ())
 }
 
-/// Adds a key with the note that vouches for it.
+/// Adds a key with the note that certifies it.
 pub(super) fn insert_key(
     link: &Link,
     number: u64,
@@ -139,7 +139,7 @@ pub(super) fn insert_key(
     link.execute(query, &[&signed(number), &public.as_bytes().as_slice(), &note]).map(|_| ())
 }
 
-/// The key that signs now, if it is here.
+/// The current signing key, if it is here.
 fn signer(link: &Link, shown: &Path, path: PathBuf) -> Result<Signer, OpenLedgerError> {
     let read = |error: ReadLedgerError| match error {
         ReadLedgerError::Storage(message) => unwritable(shown, message),
@@ -155,7 +155,7 @@ fn signer(link: &Link, shown: &Path, path: PathBuf) -> Result<Signer, OpenLedger
         }
         found => found,
     };
-    // A rotation that was interrupted after the ledger knew the new key.
+    // Finishes a rotation that was interrupted after the ledger had recorded the new key.
     if let Some(key) = key::finish_rotation(&path, |key| key.public() == last.public)? {
         return Ok(Signer { origin, key, number: last.number, path: Some(path) });
     }

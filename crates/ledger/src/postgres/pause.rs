@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// Longer and longer pauses between attempts.
+/// Increasing pauses between attempts.
 #[derive(Debug)]
 pub(super) struct Pause(Duration);
 

@@ -1,4 +1,4 @@
-//! What is asked of the tables by those who show them.
+//! Queries for those who display the ledger.
 
 use counterfoil_model::Digest;
 
@@ -11,14 +11,13 @@ use crate::read::ReadLedgerError;
 use crate::results::{UnpackError, unpack};
 use crate::tables::Tables as _;
 
-/// The place of a session's last event, and the first attempts up to there.
+/// The place of a session's last event, and the number of first attempts up to there.
 pub(super) fn session_end(link: &Link, name: &str) -> Result<(u64, u64), ReadLedgerError> {
     let Some(row) = link.row(SESSIONS, &[&[name].as_slice()])? else { return Ok((0, 0)) };
     Ok((number(&row, 2)?, number(&row, 3)?))
 }
 
-/// The events of a session that are still there and come after one of it, in order; at most so
-/// many.
+/// At most `limit` remaining events of a session after a place, in order.
 pub(super) fn session(
     link: &Link,
     name: &str,
@@ -29,13 +28,13 @@ pub(super) fn session(
     Ok(events.into_iter().map(|(event, _)| event).collect())
 }
 
-/// The events of all sessions from one on, in order; at most so many.
+/// At most `limit` events of all sessions from `seq` on, in order.
 pub(super) fn from(link: &Link, seq: u64, limit: u64) -> Result<Vec<Event>, ReadLedgerError> {
     let query = "SELECT seq, digest, body FROM events WHERE seq >= $1 ORDER BY seq LIMIT $2";
     link.rows(query, &[&signed(seq), &signed(limit)])?.iter().map(event_of).collect()
 }
 
-/// The approval of a session, given ahead, that holds for a call now: its place and what it says.
+/// The prior approval of a session that is valid for a call now: its place, and the approval.
 pub(super) fn standing_approval(
     link: &Link,
     name: &str,
@@ -50,7 +49,7 @@ pub(super) fn standing_approval(
     })
 }
 
-/// Who said no to a call of a session, where nobody agreed to it later.
+/// The decision that declines a call of a session, unless it was approved later.
 pub(super) fn standing_refusal(
     link: &Link,
     name: &str,
@@ -59,7 +58,7 @@ pub(super) fn standing_refusal(
     Ok(decisions::standing_refusal(decisions(link, name)?, digest))
 }
 
-/// What people said to calls of a session, in order.
+/// The decisions of people on calls of a session, in order.
 fn decisions(link: &Link, name: &str) -> Result<Vec<Event>, ReadLedgerError> {
     let query = "SELECT seq, digest, body FROM events
                  WHERE session = (SELECT id FROM sessions WHERE name = $1) AND kind IN ($2, $3)
@@ -73,7 +72,7 @@ pub(super) fn sessions(link: &Link) -> Result<Vec<String>, ReadLedgerError> {
     Ok(rows.iter().map(|row| column(row, 0)).collect::<Result<_, Failure>>()?)
 }
 
-/// The latest events that brought an execution, the newest first: of one session, or of all.
+/// The execution ids of the latest opening events, newest first: of one session or of all.
 pub(super) fn recent(
     link: &Link,
     session: Option<&str>,

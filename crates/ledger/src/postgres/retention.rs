@@ -1,4 +1,4 @@
-//! Dropping what need not be kept any longer, and what is signed in its place.
+//! Drops what is no longer kept, and signs tombstones in its place.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use crate::tables;
 use crate::tombstone::{ResultTombstone, Tombstone};
 use crate::tree::BLOCK;
 
-/// The events of one step: a multiple of a block.
+/// The number of events dropped in one step: a multiple of a block.
 const STEP: u64 = 64 * BLOCK;
 
 impl Writer {
-    /// Drops what is not to be kept any longer, in steps: other replicas write in between.
+    /// Drops what is no longer kept, in steps, so that other replicas can write in between.
     pub(super) fn retain(&mut self, retention: &Retention) -> Result<(), AppendError> {
         if *retention == Retention::default() {
             return Ok(());
@@ -29,7 +29,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether there was anything to drop.
+    /// Drops one step. Returns whether there was anything to drop.
     fn retain_one_step(&mut self, retention: &Retention) -> Result<bool, AppendError> {
         let now = self.clock.wall();
         let before =
@@ -71,7 +71,7 @@ impl Writer {
              (SELECT 1 FROM events WHERE events.session = sessions.id)",
             &[],
         )?;
-        // What remains is signed before the checkpoints of what is gone go.
+        // Sign what remains before deleting the checkpoints of what is gone.
         if head.signed < head.frontier.size() {
             self.sign_in_tables(link, head)?;
         }
@@ -86,7 +86,7 @@ impl Writer {
         let Some(oldest) = oldest.filter(|oldest| *oldest < cut * PER_EVENT) else {
             return Ok(false);
         };
-        // What the events that are left refer to is never older than the cut of the events.
+        // Content that the remaining events refer to is never older than the cut of the events.
         let cut = cut.min((oldest / PER_EVENT + STEP).max(head.cut));
         let tombstone = ResultTombstone { cut, size: head.frontier.size() };
         let note = tombstone.sign(&self.signer.origin, &self.signer.key).to_string();
@@ -97,7 +97,8 @@ impl Writer {
     }
 }
 
-/// Where the blocks end in which every event is older than `threshold`. Never the last event.
+/// The end of the blocks whose events are all older than `threshold`. Never includes the last
+/// event.
 fn events_before(link: &Link, head: &Head, threshold: i64) -> Result<u64, ReadLedgerError> {
     let most = head.frontier.size().saturating_sub(1) / BLOCK * BLOCK;
     let most = most.min(head.cut + STEP);
@@ -114,8 +115,8 @@ fn events_before(link: &Link, head: &Head, threshold: i64) -> Result<u64, ReadLe
     Ok(cut)
 }
 
-/// The first event at or after `threshold` that a stored result belongs to; the end of the ledger
-/// when all are older.
+/// The first event at or after `threshold` that has a stored result; the end of the ledger if all
+/// are older.
 fn results_before(link: &Link, head: &Head, threshold: i64) -> Result<u64, ReadLedgerError> {
     let mut after = i64::MIN;
     loop {
@@ -135,7 +136,7 @@ fn results_before(link: &Link, head: &Head, threshold: i64) -> Result<u64, ReadL
     }
 }
 
-/// The first event whose stored results, with all later ones, take at most so many bytes.
+/// The first event from which on the stored results take at most `most` bytes.
 fn results_beyond(link: &Link, most: u64) -> Result<u64, ReadLedgerError> {
     let query = "SELECT id FROM
                      (SELECT id, sum(octet_length(bytes)) OVER (ORDER BY id DESC) AS bytes
@@ -146,8 +147,8 @@ fn results_beyond(link: &Link, most: u64) -> Result<u64, ReadLedgerError> {
     Ok(id.map_or(0, |id| id / PER_EVENT + 1))
 }
 
-/// Sessions with events on both sides of the cut: their last place before it, and the first
-/// attempts up to there.
+/// Sessions with events on both sides of the cut: their last place before it, and the number of
+/// first attempts up to there.
 fn going_on(
     link: &Link,
     origin: &str,
@@ -168,7 +169,7 @@ fn going_on(
     for row in &rows {
         let name: String = column(row, 0)?;
         let before: Option<i64> = column(row, 1)?;
-        // The event before may have been dropped already; then the earlier tombstone has it.
+        // If the event before was dropped earlier, the earlier tombstone has its numbers.
         let known = match before {
             Some(_) => Some((number(row, 1)?, number(row, 2)?)),
             None => earlier.as_ref().and_then(|earlier| earlier.get(&name).copied()),
@@ -179,7 +180,7 @@ fn going_on(
     Ok(sessions)
 }
 
-/// A statement that is refused ends the transaction around it.
+/// The database refused a statement, which aborts the transaction.
 impl From<Failure> for AppendError {
     fn from(failure: Failure) -> Self {
         Self::Storage(failure.message().to_owned())

@@ -1,10 +1,9 @@
-//! The tables of a ledger on PostgreSQL: those of SQLite, with the same names and columns.
+//! The tables of a ledger on PostgreSQL, with the same names and columns as on SQLite.
 
-/// Of the tables and of the form of events.
+/// The version of the tables and of the event format.
 pub(super) const VERSION: i32 = 1;
 
-/// Everything that a new ledger begins with. Counters stand in the rows instead of tables of their
-/// own.
+/// The definitions for a new ledger. Counters are columns, not tables of their own.
 pub(super) const TABLES: &str = r#"
 CREATE TABLE ledger (
     id smallint PRIMARY KEY CHECK (id = 0),
@@ -109,7 +108,7 @@ ALTER FUNCTION ledger_refuses() SET search_path FROM CURRENT;
 ALTER FUNCTION ledger_drops() SET search_path FROM CURRENT;
 "#;
 
-/// Every table.
+/// The names of all tables.
 pub(super) const NAMES: [&str; 9] = [
     "ledger",
     "sessions",
@@ -122,10 +121,10 @@ pub(super) const NAMES: [&str; 9] = [
     "results",
 ];
 
-/// Those of which rows may go once they are replaced, or have a tombstone.
+/// Tables whose rows may be deleted once they are replaced or have a tombstone.
 const DROPPED: [&str; 4] = ["events", "results", "sessions", "checkpoints"];
 
-/// The triggers of a table: name, and what follows the name in their definition.
+/// The triggers of a table: the name, and the rest of the definition.
 pub(super) fn triggers(table: &str) -> [(String, String); 3] {
     let columns = if table == "results" { " OF digest, size, packed, bytes" } else { "" };
     let drops = if DROPPED.contains(&table) { "ledger_drops" } else { "ledger_refuses" };
@@ -149,7 +148,7 @@ pub(super) fn triggers(table: &str) -> [(String, String); 3] {
     ]
 }
 
-/// The statements that make the tables and their triggers.
+/// The statements that create the tables and their triggers.
 pub(super) fn statements() -> String {
     let triggers = NAMES.iter().flat_map(|table| triggers(table));
     triggers.fold(TABLES.to_owned(), |mut statements, (name, definition)| {

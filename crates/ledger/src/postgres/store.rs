@@ -33,35 +33,35 @@ use crate::tables::Tables as _;
 use crate::tree::{ConsistencyProof, consistency};
 use crate::verify::{Broken, Expected, Verification, verify as verify_tables};
 
-/// A ledger on PostgreSQL. Clones are the same ledger, and so is every other process that has it
-/// open: one at a time writes.
+/// A ledger on PostgreSQL. Clones and other processes that have it open share the ledger: one at a
+/// time writes.
 ///
-/// `durability`: `full` and `batch` are acknowledged once the server has synced; `os` before, so
-/// that a crash of the database may lose events that were acknowledged.
+/// With the durabilities `full` and `batch`, events are acknowledged after the server has synced;
+/// with `os` before, so a crash of the database may lose acknowledged events.
 #[derive(Debug, Clone)]
 pub struct PostgresLedger(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// Dropped first: it writes what is still under way.
+    /// Dropped first, because it writes what is still in the queue.
     group: Group,
     writer: Arc<Mutex<Writer>>,
     reader: Mutex<Linked>,
     randomness: Arc<dyn Randomness>,
     settings: LedgerSettings,
     address: PostgresAddress,
-    /// Begins with the first listener.
+    /// Created for the first listener.
     size: OnceLock<Size>,
-    /// Dropped last: it drives the connections of the others.
+    /// Dropped last, because it drives the connections of the other fields.
     sockets: Arc<Sockets>,
 }
 
 impl PostgresLedger {
-    /// Opens the ledger at an address, or begins one in a schema that has none. The key that signs
-    /// is in the file that the settings name; every replica needs the same one.
+    /// Opens the ledger at an address, or creates one in a schema without one. The signing key is
+    /// in the file named by the settings; every replica needs the same key.
     ///
     /// # Errors
-    /// See [`OpenLedgerError`]; its `help` says what can be done.
+    /// See [`OpenLedgerError`]; its `help` has advice.
     pub fn open(
         address: &PostgresAddress,
         settings: LedgerSettings,
@@ -74,7 +74,7 @@ impl PostgresLedger {
         })?;
         let opened = open::open(address, key, &settings, clock, &*randomness)?;
         let writer = Arc::new(Mutex::new(opened.writer));
-        // Events that wait for the server gather: only those that want a sync of their own do not.
+        // Events gather while the server is busy, unless each wants a sync of its own.
         let group = Group::start(writer.clone(), settings.durability, settings.group_interval)
             .map_err(|error| unwritable(&shown, format!("no thread could be started: {error}")))?;
         let ledger = Self(Arc::new(Shared {
@@ -94,10 +94,11 @@ impl PostgresLedger {
         Ok((ledger, notices))
     }
 
-    /// How many events the ledger at an address has; `None` when there is none yet. Nothing is made.
+    /// The number of events of the ledger at an address; `None` if there is none yet. Creates
+    /// nothing.
     ///
     /// # Errors
-    /// When it cannot be reached, or something else is there.
+    /// When the server cannot be reached, or something else is there.
     pub fn look(address: &PostgresAddress) -> Result<Option<u64>, OpenLedgerError> {
         let shown = PathBuf::from(address.to_string());
         let (_sockets, link) = connect(address, &shown)?;
@@ -108,10 +109,10 @@ impl PostgresLedger {
         link.extent().map(Some).map_err(unread)
     }
 
-    /// Verifies the ledger at an address without its signing key; reading is enough.
+    /// Verifies the ledger at an address without its signing key; the right to read is enough.
     ///
     /// # Errors
-    /// When it is no ledger or cannot be read.
+    /// When it is not a ledger, or cannot be read.
     pub fn verify_at(
         address: &PostgresAddress,
         expected: &Expected,
@@ -129,7 +130,7 @@ impl PostgresLedger {
     }
 
     fn write(&self, item: Result<Item, AppendError>) -> Pending<Event> {
-        // The database keeps no text with this character in it.
+        // PostgreSQL cannot store text that contains this character.
         let item = item.and_then(|item| {
             let named = item.draft.opens().or(item.draft.follows()).unwrap_or_default();
             if item.session.contains('\0') || named.contains('\0') {
@@ -145,7 +146,7 @@ impl PostgresLedger {
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
-        // A panic in between has left the head empty, and it is read again.
+        // After a panic, the head is empty and is read again.
         self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -163,8 +164,8 @@ impl PostgresLedger {
     }
 }
 
-/// Verifies one moment of the ledger. Every group is signed when it is written: what no signature
-/// covers was written by somebody else.
+/// Verifies one snapshot of the ledger. Every group is signed when it is written: events without a
+/// signature were written by someone else.
 fn verify(
     link: &Link,
     expected: &Expected,
@@ -178,7 +179,7 @@ fn verify(
     Ok(found)
 }
 
-/// A connection for one question, and what drives it.
+/// A connection for a single query, and the thread that drives it.
 fn connect(address: &PostgresAddress, shown: &Path) -> Result<(Sockets, Link), OpenLedgerError> {
     let sockets = Sockets::start().map_err(|error| unwritable(shown, error.to_string()))?;
     let link = Link::connect(&sockets, address, Durability::default())
@@ -293,7 +294,7 @@ impl LedgerStore for PostgresLedger {
             let note = key_note(&signer.origin, number, since, &public, &signer.key);
             Ok(insert_key(link, number, &public, &note)?)
         })?;
-        // Takes up the new key, and puts its file in place. The next group is signed with it.
+        // Picks up the new key and moves its file into place. The next group is signed with it.
         writer.transaction(|_, _, _| Ok(()))?;
         Ok(writer.signer.key.public())
     }

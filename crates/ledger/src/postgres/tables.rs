@@ -1,4 +1,4 @@
-//! What PostgreSQL answers.
+//! The queries on PostgreSQL.
 
 use counterfoil_model::Digest;
 use tokio_postgres::Row;
@@ -10,9 +10,9 @@ use crate::key::PublicKey;
 use crate::read::{self, ReadLedgerError};
 use crate::tables::{Counted, EventRow, KeyRow, NoteKind, ResultRow, Tables};
 
-/// Events in a page.
+/// Events per page.
 const EVENTS: i64 = 4096;
-/// Stored results in a page: each may be large.
+/// Stored results per page: each may be large.
 const RESULTS: i64 = 64;
 
 type Result<T> = std::result::Result<T, ReadLedgerError>;
@@ -68,7 +68,7 @@ impl Tables for Link {
     }
 
     fn events(&self, after: Option<u64>) -> Result<Vec<EventRow>> {
-        // With the ids that their openings brought: otherwise each would be asked for.
+        // Joined with the execution ids of their openings, which would otherwise take a query each.
         let query = "SELECT e.seq, e.session, e.session_seq, e.calls, e.kind, e.execution_id,
                             e.opening, e.digest, e.body, o.execution_id
                      FROM events e LEFT JOIN events o ON o.seq = e.opening
@@ -107,7 +107,7 @@ impl Tables for Link {
                 id: number(row, 0)?,
                 digest: digest_at(row, 1)?,
                 size: number(row, 2)?,
-                // Others than 0 and 1 are not what they were.
+                // Values other than 0 and 1 were tampered with.
                 packed: u8::try_from(packed).unwrap_or(u8::MAX),
                 bytes: column(row, 4)?,
             })
@@ -161,8 +161,8 @@ impl Tables for Link {
     }
 
     fn count(&self, rows: Counted) -> Result<u64> {
-        // Settings of the transaction that stands around this: not those with which a statement
-        // was planned before.
+        // Sets options of the surrounding transaction, because a statement may have been planned
+        // with others.
         let (by, query) = match rows {
             Counted::Nodes => ("SET LOCAL enable_seqscan = on", "SELECT count(*) FROM nodes"),
             Counted::Sessions => ("SET LOCAL enable_seqscan = on", "SELECT count(*) FROM sessions"),
@@ -190,12 +190,12 @@ impl Link {
     }
 }
 
-/// Where a page begins; the first one shows a negative number, too, which nothing has.
+/// The start of a page. The first page includes negative numbers, which only tampering produces.
 fn from(after: Option<u64>) -> i64 {
     after.map_or(i64::MIN, |after| signed(after).saturating_add(1))
 }
 
-/// An event in the columns `seq`, `digest`, `body`, if it is what it was.
+/// The event in the columns `seq`, `digest`, `body`, if it is unchanged.
 pub(super) fn event_of(row: &Row) -> Result<Event> {
     read::event(number(row, 0)?, &digest_at(row, 1)?, column(row, 2)?)
 }

@@ -17,10 +17,10 @@ use tokio_rustls::rustls::{
 
 use super::address::{PostgresAddress, Protection};
 
-/// What makes encrypted connections to this address.
+/// A TLS connector for this address.
 ///
 /// # Errors
-/// Why there is none.
+/// The reason why there is none.
 pub(super) fn connector(address: &PostgresAddress) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())
@@ -28,7 +28,7 @@ pub(super) fn connector(address: &PostgresAddress) -> Result<MakeRustlsConnect, 
         .map_err(|error| format!("TLS cannot be set up: {error}"))?;
     let config = match address.protection {
         Protection::TlsWithNamedServer => builder.with_root_certificates(authorities(address)?),
-        // Who listens is not asked where the URL says so, or where the connection never leaves the
+        // The certificate is not verified if the URL says so, or if the connection stays on this
         // machine.
         Protection::Nothing | Protection::TlsIfOffered | Protection::Tls => {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
@@ -49,7 +49,7 @@ fn authorities(address: &PostgresAddress) -> Result<RootCertStore, String> {
             }
         }
         None => {
-            // What cannot be read is left out: fewer are trusted.
+            // Certificates that cannot be parsed are skipped: fewer authorities are trusted.
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
     }
@@ -59,7 +59,7 @@ fn authorities(address: &PostgresAddress) -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-/// Takes any certificate, if the server holds its key.
+/// Accepts any certificate, if the server has its key.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! A replica's turn to write: its transaction begins, and nobody else's goes on.
+//! A replica's turn to write: a transaction during which no other replica writes.
 
 use futures_util::future::join5;
 use tokio_postgres::types::ToSql;
@@ -9,7 +9,7 @@ use super::lookups::{Asked, OPENINGS, SESSIONS};
 /// Every statement sees what was committed before it.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-/// One writer at a time; held to the end of the transaction, however that comes.
+/// One writer at a time: the lock is held until the transaction ends, however it ends.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(1129531212, 'ledger'::regclass::oid::integer)";
 
 const END: &str = "
@@ -18,11 +18,11 @@ const END: &str = "
            (SELECT coalesce(max(number), 0) FROM keys),
            (SELECT coalesce(max(id), 0) FROM sessions)";
 
-/// The end of the ledger while nobody else writes.
+/// The end of the ledger while no other replica writes.
 pub(super) struct End {
     pub(super) size: u64,
     pub(super) cut: u64,
-    /// The number of the key that signs.
+    /// The number of the signing key.
     pub(super) key: u64,
     /// The highest number of a session.
     pub(super) sessions: i64,
@@ -30,8 +30,8 @@ pub(super) struct End {
 
 type Rows = Vec<tokio_postgres::Row>;
 
-/// Begins a transaction, waits until no other replica writes, and asks what the group depends on:
-/// one flight.
+/// Begins a transaction, waits until no other replica writes, and looks up what the group depends
+/// on, all in one round trip.
 pub(super) fn begin(link: &Link, asked: &Asked<'_>) -> Result<(End, (Rows, Rows)), Failure> {
     let lock = link.prepared(LOCK)?;
     let end = link.prepared(END)?;

@@ -23,13 +23,13 @@ use crate::seal::{Outcome, Placed, Trouble, seal};
 use crate::signer::Signer;
 use crate::tables::Tables;
 
-/// How long a group is tried while the database does not answer: then its callers are told.
+/// How long to retry a group while the database does not answer, before its callers get an error.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// So many events are sealed before they are sent.
+/// The number of events sealed before they are sent.
 const TOGETHER: usize = 256;
 
-/// A transaction that holds more is split.
+/// The maximum size of a transaction in bytes; larger groups are split.
 const LARGEST: usize = 16 * 1024 * 1024;
 
 /// Writes to the ledger for this replica.
@@ -38,24 +38,24 @@ pub(super) struct Writer {
     pub(super) linked: Linked,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) signer: Signer,
-    /// The end of the ledger as this replica knows it; `None` when it must be read again.
+    /// The end of the ledger as this replica knows it; `None` if it must be read again.
     pub(super) head: Option<Head>,
 }
 
-/// A group that was sent, and of which it is not known whether it was committed.
+/// A group that was sent, but may or may not have been committed.
 struct Sent {
     placed: Vec<Result<Placed, AppendError>>,
     head: Head,
-    /// Its first event.
+    /// The number and digest of its first event.
     first: (u64, Digest),
 }
 
-/// What one attempt came to.
+/// The result of one attempt.
 enum Attempt {
     Done(Vec<Result<Placed, AppendError>>),
-    /// Nothing was written, and nothing will be.
+    /// Nothing was written, and a retry would not help.
     Refused(AppendError),
-    /// Nothing was written, now.
+    /// Nothing was written, but a retry may help.
     Failed(String),
     Unsure(Box<Sent>, String),
 }
@@ -123,7 +123,7 @@ impl Writer {
         let lost = link.is_lost();
         self.linked.give_back(link);
         match attempt {
-            // What was read through a lost connection failed with it.
+            // What was read through a lost connection failed because of it.
             Err(Trouble(error)) if lost => Ok(Attempt::Failed(error.to_string())),
             attempt => attempt,
         }
@@ -158,7 +158,7 @@ impl Writer {
         };
         let Some(first) = head.recent.entries.first().map(|entry| (entry.seq, entry.digest)) else {
             link.roll_back();
-            // Others write to the sessions that were looked at.
+            // Other replicas may write to the sessions that were looked up.
             head.forget();
             self.head = Some(head);
             return Ok(Attempt::Done(placed));
@@ -175,7 +175,7 @@ impl Writer {
             Err(Failure::Lost(why)) => {
                 Ok(Attempt::Unsure(Box::new(Sent { placed, head, first }), why))
             }
-            // The server said so: it has rolled back.
+            // The server reported it, so it has rolled back.
             Err(failure) => {
                 link.roll_back();
                 Ok(refused(failure))
@@ -183,7 +183,7 @@ impl Writer {
         }
     }
 
-    /// Seals the items in their order. The server inserts what was sealed before meanwhile.
+    /// Seals the items in order, while the server inserts those sealed before.
     fn seal(
         &self,
         items: &[Item],
@@ -202,7 +202,7 @@ impl Writer {
         Ok(placed)
     }
 
-    /// Finds out whether a group was committed. Whoever has the lock knows that its transaction has
+    /// Finds out whether a group was committed. Holding the lock proves that its transaction has
     /// ended.
     fn resolve(&mut self, sent: Box<Sent>) -> Result<Attempt, Trouble> {
         let nothing = Asked::default();
@@ -224,7 +224,7 @@ impl Writer {
         }
     }
 
-    /// The end of the ledger, with what other replicas wrote.
+    /// The current end of the ledger, including what other replicas wrote.
     pub(super) fn follow(&mut self, link: &Link, end: &End) -> Result<Head, Trouble> {
         let known = self.head.take();
         if end.key != self.signer.number {
@@ -237,14 +237,14 @@ impl Writer {
         let size = head.frontier.size();
         head.cut = end.cut;
         if end.size < size {
-            // What was acknowledged is gone: nothing goes on from what is left.
+            // Acknowledged events are gone: nothing may continue from the rest.
             self.head = Some(head);
             let what = format!("it has {} events, and had {size} before", end.size);
             return Err(ReadLedgerError::Broken { what }.into());
         }
         if end.size > size {
-            // A head that one of our keys signed vouches for what is below it. Every group brings
-            // one along: whoever wrote what no head covers had no key.
+            // A checkpoint signed with one of our keys certifies everything below it. Every group
+            // has one: events beyond the last checkpoint were written without a key.
             let last = last_checkpoint(link)?.filter(|last| last.size() == end.size);
             let last = last.ok_or_else(unsigned)?;
             for digest in link.digests(size, end.size)? {
@@ -257,7 +257,7 @@ impl Writer {
         Ok(head)
     }
 
-    /// Does something to the tables in one transaction, standing on the present end of the ledger.
+    /// Changes the tables in one transaction, based on the current end of the ledger.
     pub(super) fn transaction<T>(
         &mut self,
         act: impl Fn(&Link, &mut Self, &mut Head) -> Result<T, Trouble>,
@@ -299,7 +299,7 @@ impl Writer {
         }
     }
 
-    /// The checkpoint of everything that is in the ledger, signed now if need be.
+    /// The checkpoint of everything in the ledger, signed now if necessary.
     pub(super) fn checkpoint(&mut self) -> Result<Checkpoint, AppendError> {
         self.transaction(|link, writer, head| {
             let last = last_checkpoint(link)?.filter(|last| last.size() == head.frontier.size());
@@ -337,7 +337,7 @@ fn refused(failure: Failure) -> Attempt {
     }
 }
 
-/// The answers to items that have their places.
+/// The outcomes of items that have their places.
 fn events(placed: Vec<Result<Placed, AppendError>>, items: Vec<Item>) -> Vec<Outcome> {
     let event = |(placed, item): (Result<Placed, AppendError>, Item)| {
         placed.map(|placed| placed.event(item))
@@ -345,7 +345,7 @@ fn events(placed: Vec<Result<Placed, AppendError>>, items: Vec<Item>) -> Vec<Out
     placed.into_iter().zip(items).map(event).collect()
 }
 
-/// The answers when the time is over.
+/// The outcomes when the time is up.
 fn given_up(unsure: Option<Box<Sent>>, count: usize, why: &str) -> Vec<Outcome> {
     match unsure {
         None => vec![Err(AppendError::Storage(format!("the database is away: {why}"))); count],

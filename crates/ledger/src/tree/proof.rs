@@ -3,25 +3,25 @@ use serde::{Deserialize, Serialize};
 
 use super::{leaf, node};
 
-/// What shows that an event stands in a tree: the hashes beside its path, from the leaf upward.
+/// Proves that an event is in a tree: the sibling hashes along its path, from the leaf upward.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InclusionProof(pub Vec<Digest>);
 
-/// What shows that one tree is the beginning of another.
+/// Proves that one tree is a prefix of another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ConsistencyProof(pub Vec<Digest>);
 
-/// Where the hashes of complete subtrees come from.
+/// The source of the hashes of complete subtrees.
 pub(crate) trait Subtrees {
-    /// Why one cannot be had.
+    /// The error when a hash is unavailable.
     type Error;
     /// The subtree of `2^height` leaves that begins at leaf `number · 2^height`.
     fn subtree(&mut self, height: u8, number: u64) -> Result<Digest, Self::Error>;
 }
 
-/// The proof that leaf `index` stands in the tree of `size` leaves. `index` is below `size`.
+/// The proof that leaf `index` is in the tree of `size` leaves. `index` is below `size`.
 pub(crate) fn inclusion<S: Subtrees>(
     from: &mut S,
     index: u64,
@@ -45,8 +45,8 @@ pub(crate) fn inclusion<S: Subtrees>(
     Ok(InclusionProof(hashes))
 }
 
-/// The proof that the tree of `old` leaves is the beginning of the tree of `new` leaves.
-/// `old` is at least 1 and at most `new`.
+/// The proof that the tree of `old` leaves is a prefix of the tree of `new` leaves. `old` is at
+/// least 1 and at most `new`.
 pub(crate) fn consistency<S: Subtrees>(
     from: &mut S,
     old: u64,
@@ -54,7 +54,7 @@ pub(crate) fn consistency<S: Subtrees>(
 ) -> Result<ConsistencyProof, S::Error> {
     let (mut start, mut end) = (0, new);
     let mut hashes = Vec::new();
-    // Whether the part that is looked at was a whole tree of its own, known to the reader.
+    // Whether the current range was a whole tree whose root the verifier knows.
     let mut known = true;
     while end != old {
         let middle = start + split(end - start);
@@ -98,7 +98,7 @@ impl InclusionProof {
     }
 }
 
-/// The root that a proof leads to; `None` when it has the wrong length (RFC 9162, 2.1.3.2).
+/// The root that a proof leads to; `None` if it has the wrong length (RFC 9162, 2.1.3.2).
 fn root_of_inclusion(hashes: &[Digest], event: &Digest, index: u64, size: u64) -> Option<Digest> {
     let (mut at, mut last) = (index, size.checked_sub(1)?);
     if index > last {
@@ -123,8 +123,8 @@ fn root_of_inclusion(hashes: &[Digest], event: &Digest, index: u64, size: u64) -
 }
 
 impl ConsistencyProof {
-    /// Whether the tree with the first size and root is the beginning of the second (RFC 9162,
-    /// 2.1.4.2). The empty tree is the beginning of every tree.
+    /// Whether the tree with the first size and root is a prefix of the second (RFC 9162, 2.1.4.2).
+    /// The empty tree is a prefix of every tree.
     #[must_use]
     pub fn holds(&self, old: (u64, &Digest), new: (u64, &Digest)) -> bool {
         consistent(&self.0, old, new)

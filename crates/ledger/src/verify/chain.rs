@@ -11,20 +11,20 @@ use crate::note::Checkpoint;
 use crate::tables::{self, Counted, EventRow, Tables};
 use crate::tree::{BLOCK, Frontier, StoredNode};
 
-/// Goes through the events in their order and recomputes what each stands on.
+/// Walks through the events in order and recomputes what each depends on.
 pub(super) struct Chain<'v, T> {
     pub(super) tables: &'v T,
     pub(super) signed: &'v Signed,
     expected: Option<&'v Checkpoint>,
     pub(super) found: &'v mut Verification,
     pub(super) frontier: Frontier,
-    /// Digest of the event before.
+    /// The digest of the event before.
     pub(super) last: Digest,
     /// When the event before was written.
     pub(super) at: i64,
-    /// How many of the stored nodes were recomputed.
+    /// The number of stored nodes recomputed.
     nodes: u64,
-    /// By their number in the table; by one below 0 where they stand only in the log.
+    /// The sessions by number in the table; those that are only in the log have negative numbers.
     pub(super) sessions: HashMap<i64, Session>,
     /// The last event that ended a session: it must be signed.
     pub(super) ended: Option<u64>,
@@ -104,7 +104,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         }
     }
 
-    /// Events that were verified.
+    /// The number of events verified.
     pub(super) fn events(&self) -> u64 {
         self.found.events
     }
@@ -161,7 +161,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         self.hold_against_here()
     }
 
-    /// An event follows the one before it, in a form that is known.
+    /// Checks that an event continues the one before it and has a known version.
     pub(super) fn hold_behind_last(&self, seq: u64, outline: &Outline<'_>) -> Result<(), Stop> {
         let broken = |what: String| Err(Broken::outlined(seq, outline, what).into());
         if outline.previous != self.last {
@@ -173,7 +173,8 @@ impl<'v, T: Tables> Chain<'v, T> {
         }
     }
 
-    /// The stored results of an event are what it names, and the one that it needs is there.
+    /// Checks that the stored results of an event are those it names, and that the one it needs is
+    /// there.
     fn hold_results(
         &mut self,
         seq: u64,
@@ -196,7 +197,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         Ok(())
     }
 
-    /// What comes next stands on this event.
+    /// Makes this event the one that the next must continue.
     pub(super) fn move_on(&mut self, seq: u64, outline: &Outline<'_>, digest: Digest) {
         if outline.at < self.at {
             self.found.clock_went_back += 1;
@@ -207,7 +208,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         (self.at, self.last) = (outline.at, digest);
     }
 
-    /// The session with a number, if it has the name that the event has.
+    /// The session with a number, if its name is that of the event.
     fn session(
         &mut self,
         number: i64,
@@ -224,13 +225,13 @@ impl<'v, T: Tables> Chain<'v, T> {
         Ok(self.sessions.get_mut(&number).filter(|session| session.name == outline.session))
     }
 
-    /// Whether the column `opening` names the event that brought this execution.
+    /// Whether the column `opening` names the event that opened this execution.
     fn opens(&self, opening: Option<u64>, seq: u64, execution: Option<&str>) -> Result<bool, Stop> {
         let (Some(opening), Some(execution)) = (opening, execution) else {
             return Ok(opening.is_none() && execution.is_none());
         };
         if opening < self.found.first || opening >= seq {
-            // What was dropped cannot be asked any more.
+            // Dropped events can no longer be checked.
             return Ok(opening < self.found.first);
         }
         Ok(self.tables.execution_at(opening)?.as_deref() == Some(execution))
@@ -247,7 +248,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         Ok(())
     }
 
-    /// Compares the tree with the checkpoints of its present size.
+    /// Compares the tree with the checkpoints of its current size.
     pub(super) fn hold_against_here(&mut self) -> Result<(), Stop> {
         let size = self.frontier.size();
         if let Some(checkpoint) = self.signed.checkpoints.get(&size) {
@@ -268,7 +269,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         Ok(())
     }
 
-    /// Verifies that nothing is there beside what was looked at, and that the end is signed.
+    /// Checks that there are no further rows, and that the end is signed.
     pub(super) fn end(self) -> Result<(), Stop> {
         let Self { tables, signed, found, frontier, nodes, sessions, .. } = self;
         let size = frontier.size();

@@ -10,16 +10,16 @@ use crate::log::{Read, Record};
 use crate::results::Stored;
 use crate::tables::Tables;
 
-/// What the log alone has brought so far.
+/// What the log alone has added so far.
 struct Brought<'b> {
-    /// Sessions by their names.
+    /// Sessions by name.
     sessions: HashMap<String, i64>,
     executions: HashSet<String>,
     results: HashSet<&'b Digest>,
 }
 
 impl<T: Tables> Chain<'_, T> {
-    /// Goes on with what stands only in the log.
+    /// Continues with the events that are only in the log.
     pub(super) fn verify_log(&mut self, log: &Read) -> Result<(), Stop> {
         let sessions = self.sessions.iter().map(|(id, session)| (session.name.clone(), *id));
         let mut brought = Brought {
@@ -52,7 +52,7 @@ impl<T: Tables> Chain<'_, T> {
         let outline = Outline::read(body)
             .map_err(|error| Broken::event(seq, format!("it cannot be read: {error}")))?;
         if outline.seq < seq {
-            // It has moved into the tables, and was verified there.
+            // It is in the tables, and was verified there.
             return Ok(());
         }
         if outline.seq > seq {
@@ -80,14 +80,15 @@ impl<T: Tables> Chain<'_, T> {
         }
         self.hold_results_in_log(body, stored, &outline, brought)?;
         self.move_on(seq, &outline, Digest::of_bytes(body));
-        // What it completes in the tree is stored when it moves.
+        // Stored nodes are written only when the event moves.
         let last = self.last;
         self.frontier.push(&last, |_| {});
         self.found.events += 1;
         self.hold_against_here()
     }
 
-    /// The results beside an event are what it names, and the one that it needs is there.
+    /// Checks that the results stored with an event are those it names, and that the one it needs
+    /// is there.
     fn hold_results_in_log<'b>(
         &mut self,
         body: &[u8],

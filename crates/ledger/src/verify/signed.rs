@@ -7,20 +7,20 @@ use crate::rotation::key_text;
 use crate::tables::{KeyRow, NoteKind, Tables};
 use crate::tombstone::{ResultTombstone, Tombstone};
 
-/// What the keys of a ledger signed: verified as to who signed it, not yet as to what it says.
+/// What the keys of a ledger signed. Signatures are verified, the content not yet.
 pub(super) struct Signed {
-    /// In their order: since which size each signs, and the key.
+    /// The keys in order, each with the size from which it signs.
     keys: Vec<(u64, PublicKey)>,
     /// By size.
     pub(super) checkpoints: BTreeMap<u64, Checkpoint>,
-    /// The last one.
+    /// The last tombstone.
     pub(super) tombstone: Option<Tombstone>,
-    /// The first event whose stored results are all there.
+    /// The first event whose stored results all remain.
     pub(super) results_cut: u64,
 }
 
 impl Signed {
-    /// Those of the tables, and the checkpoints of the log.
+    /// Reads the notes of the tables, and the checkpoints of the log.
     pub(super) fn read<'n>(
         tables: &impl Tables,
         origin: &str,
@@ -56,7 +56,7 @@ impl Signed {
         Ok(signed)
     }
 
-    /// Takes up a checkpoint, which the table says is of this size.
+    /// Adds a checkpoint, which must have this size if the table gives one.
     fn checkpoint(&mut self, origin: &str, size: Option<u64>, text: &str) -> Result<(), Stop> {
         let broken = |what: &str| match size {
             Some(size) => Broken::new(format!("the checkpoint of size {size} {what}")),
@@ -75,7 +75,7 @@ impl Signed {
         Ok(())
     }
 
-    /// What a signed tombstone says; nothing when it is not signed by the key of its time.
+    /// Reads a signed tombstone; `None` if it is not signed with the key of its time.
     fn tombstone<T>(
         &self,
         origin: &str,
@@ -93,12 +93,12 @@ impl Signed {
     fn key_at(&self, size: u64) -> &PublicKey {
         let later = self.keys.partition_point(|(since, _)| *since <= size);
         let keys = self.keys.get(..later.max(1)).unwrap_or_default();
-        // INVARIANT: `read_keys` gives at least one.
+        // INVARIANT: `read_keys` returns at least one.
         keys.last().map_or(&NO_KEY, |(_, key)| key)
     }
 
-    /// Whether a key from elsewhere is one of the ledger's, and it or a later one signed what is
-    /// there; whether a checkpoint from elsewhere was signed by the ledger's keys.
+    /// Checks that an expected key belongs to the ledger and that it or a later one signed the
+    /// content, and that an expected checkpoint was signed with the ledger's keys.
     pub(super) fn hold_against(
         &self,
         origin: &str,
@@ -136,10 +136,10 @@ impl Signed {
     }
 }
 
-/// Verifies nothing.
+/// A key that verifies nothing.
 const NO_KEY: PublicKey = PublicKey::from_bytes([0; 32]);
 
-/// The keys, each vouched for by the one before.
+/// The keys, each certified by the one before.
 fn read_keys(tables: &impl Tables, origin: &str) -> Result<Vec<(u64, PublicKey)>, Stop> {
     let mut keys: Vec<(u64, PublicKey)> = Vec::new();
     for KeyRow { number, public, note: text } in tables.keys()? {

@@ -7,11 +7,11 @@ use crate::append::names;
 use crate::results::{PER_EVENT, unpack};
 use crate::tables::{ResultRow, Tables};
 
-/// Walks the stored results in the order of the events that they belong to.
+/// Walks through the stored results in the order of their events.
 pub(super) struct StoredResults<'t, T> {
     tables: &'t T,
     page: VecDeque<ResultRow>,
-    /// The number of the last result that was read.
+    /// The number of the last result read.
     last: Option<u64>,
 }
 
@@ -22,12 +22,13 @@ impl<'t, T: Tables> StoredResults<'t, T> {
         Ok(stored)
     }
 
-    /// The event that the next result belongs to; `None` at the end.
+    /// The event of the next result; `None` at the end.
     pub(super) fn event(&self) -> Option<u64> {
         self.page.front().map(|row| row.id / PER_EVENT)
     }
 
-    /// Verifies the results of one event; how many, and whether `needed` is among them.
+    /// Verifies the results of one event. Returns how many there are, and whether `needed` is among
+    /// them.
     pub(super) fn of_event(
         &mut self,
         seq: u64,
@@ -59,7 +60,7 @@ impl<'t, T: Tables> StoredResults<'t, T> {
         Ok((count, had))
     }
 
-    /// Reads the next page when the one in hand is done.
+    /// Reads the next page if the current one is used up.
     fn fill(&mut self) -> Result<(), Stop> {
         if self.page.is_empty() {
             self.page = self.tables.results(self.last)?.into();

@@ -1,4 +1,4 @@
-//! What a witness keeps of one ledger: a file to which notes are added.
+//! The history of one ledger that a witness stores: a file to which notes are added.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,14 +12,15 @@ use crate::kept::{KeptNotes, is_cut};
 use crate::key::sync_folder;
 use crate::note::Checkpoint;
 
-/// Bytes of a history, and of what contradicts it, at most. Where a history would be longer, its older
-/// half is dropped: what is new is held against the latest note alone.
+/// The maximum size in bytes of a history, and of its contradictions. A longer history loses its
+/// older half: new checkpoints are compared only with the latest note.
 const LARGEST: u64 = 1024 * 1024;
 
-/// The signatures of a note that was kept: of the ledger, and of the witness, which is written last.
+/// The signatures of a stored note: that of the ledger, and that of the witness, which is written
+/// last.
 const SIGNATURES: usize = 2;
 
-/// The notes of one ledger, locked for as long as this is there.
+/// The notes of one ledger, locked while this value exists.
 pub(super) struct History {
     origin: String,
     path: PathBuf,
@@ -27,7 +28,7 @@ pub(super) struct History {
     contradictions: PathBuf,
 }
 
-/// Makes the folder where it is missing, readable by its owner alone.
+/// Creates the folder if it is missing, accessible to its owner only.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -44,7 +45,7 @@ impl History {
         loop {
             let file = open(&path)?;
             flock(&file, FlockOperation::LockExclusive)?;
-            // Whoever waited may have locked a file that another one took the place of.
+            // The file may have been replaced while this process waited for the lock.
             let (locked, there) = (file.metadata()?, std::fs::metadata(&path)?);
             if (locked.dev(), locked.ino()) == (there.dev(), there.ino()) {
                 return Ok(Self { origin: origin.to_owned(), path, file, contradictions });
@@ -52,19 +53,19 @@ impl History {
         }
     }
 
-    /// The last note that was written whole.
+    /// The last complete note.
     pub(super) fn latest(&self) -> io::Result<Option<String>> {
         Ok(self.kept()?.notes.pop())
     }
 
-    /// Adds a note. It is on the disk when this returns.
+    /// Adds a note. It is synced when this returns.
     pub(super) fn add(&mut self, checkpoint: &Checkpoint, cosignature: &str) -> io::Result<()> {
         let kept = self.kept()?;
         let note = format!("{checkpoint}{cosignature}");
         if (kept.end + note.len()) as u64 > LARGEST {
             return self.begin_anew(&kept.notes, &note);
         }
-        // What a crash left unfinished was never acknowledged.
+        // A note that a crash left unfinished was never acknowledged.
         if kept.torn > 0 {
             let (bytes, origin) = (kept.torn, &self.origin);
             tracing::warn!(
@@ -77,7 +78,7 @@ impl History {
         self.file.sync_all()
     }
 
-    /// Writes the newer half of the notes and this one beside the file, and puts it in its place.
+    /// Writes the newer half of the notes and this one to a new file, and replaces the old one.
     fn begin_anew(&mut self, notes: &[String], note: &str) -> io::Result<()> {
         let mut room = (LARGEST / 2) as usize;
         let newer = notes.iter().rev().take_while(|note| {
@@ -99,7 +100,7 @@ impl History {
         Ok(())
     }
 
-    /// Keeps, once, what a ledger signed against what it signed before.
+    /// Stores, once, a checkpoint that contradicts what the ledger signed before.
     pub(super) fn keep_contradiction(&self, checkpoint: &Checkpoint) -> io::Result<()> {
         let mut file = open(&self.contradictions)?;
         let kept = self.read(&file, &self.contradictions, 1)?;
@@ -107,7 +108,7 @@ impl History {
         if kept.notes.iter().any(|kept| kept.starts_with(checkpoint.text())) {
             return Ok(());
         }
-        // One proves it; whoever holds the key could sign any number.
+        // One is enough; someone with the key could sign any number.
         if (kept.end + note.len()) as u64 > LARGEST {
             return Ok(());
         }
@@ -121,15 +122,15 @@ impl History {
         self.read(&self.file, &self.path, SIGNATURES)
     }
 
-    /// The notes of a file, in which nothing is torn but the end: of a history that was changed, nobody
-    /// can say what the latest checkpoint is.
+    /// Reads the notes of a file that may be incomplete only at its end. After any other change,
+    /// the latest checkpoint is not known.
     fn read(&self, mut file: &File, path: &Path, signatures: usize) -> io::Result<KeptNotes> {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
         file.read_to_end(&mut bytes)?;
         let kept = KeptNotes::read(&bytes, signatures);
         let rest = bytes.get(kept.end..).unwrap_or_default();
-        // Two of which the border was taken away read like one: the first, and older.
+        // Two notes whose separator was removed would read as one: the first, older one.
         let whole = |note: &String| {
             let text = note.split_once("\n\n").map_or("", |(text, _)| text);
             text.lines().next() == Some(&*self.origin) && !text.contains("\n\u{2014} ")
@@ -147,7 +148,7 @@ impl History {
     }
 }
 
-/// Opens a file, which is made where it is missing: and then it is still there after a crash.
+/// Opens a file, or creates it and syncs the folder.
 fn open(path: &Path) -> io::Result<File> {
     let no_follow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
     let mut options = OpenOptions::new();

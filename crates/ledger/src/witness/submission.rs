@@ -8,26 +8,26 @@ use super::WitnessRefusal;
 use crate::note::Checkpoint;
 use crate::tree::ConsistencyProof;
 
-/// What a ledger sends a witness: a checkpoint, and the proof that it continues one of an earlier
-/// size. Written as C2SP's `add-checkpoint` asks for it.
+/// What a ledger sends to a witness: a checkpoint, and the proof that it continues one of an
+/// earlier size. Written as C2SP's `add-checkpoint` requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// The earlier size; 0 where there was none.
+    /// The earlier size; 0 if there was none.
     pub old: u64,
-    /// Empty where there was none.
+    /// The proof; empty if there was no earlier size.
     pub proof: ConsistencyProof,
     /// The checkpoint.
     pub checkpoint: Checkpoint,
 }
 
-/// More lines prove nothing in a tree of 2^63 leaves.
+/// The maximum number of lines of a proof: enough for 2^63 leaves.
 const MOST_LINES: usize = 63;
 
 impl Submission {
-    /// Reads the body of a request.
+    /// Parses the body of a request.
     ///
     /// # Errors
-    /// When it is not in its form.
+    /// When it has the wrong form.
     pub fn read(body: &str) -> Result<Self, WitnessRefusal> {
         let wrong = WitnessRefusal::Malformed;
         let (head, note) = body.split_once("\n\n").ok_or(wrong("it has no empty line"))?;

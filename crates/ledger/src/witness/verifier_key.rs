@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::key::PublicKey;
 
-/// A key with the name under which it signs, in the one-line form `NAME+HASH+KEY` that verifiers of
+/// A key and the name under which it signs, in the one-line form `NAME+HASH+KEY` that verifiers of
 /// signed notes take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifierKey {
@@ -22,13 +22,13 @@ pub struct VerifierKey {
 /// What a key signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyKind {
-    /// Notes: the checkpoints of a ledger.
+    /// Notes, such as the checkpoints of a ledger.
     Ledger,
-    /// That checkpoints of others are consistent, with a time.
+    /// Cosignatures: that the checkpoints of others are consistent, with a time.
     Cosigner,
 }
 
-/// A text is no verifier key.
+/// The text is not a verifier key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is not a key in the form NAME+HASH+KEY of signed notes")]
 pub struct VerifierKeyError;
@@ -42,7 +42,7 @@ impl KeyKind {
         }
     }
 
-    /// The short hash by which a signature names its key.
+    /// The short hash that identifies the key in a signature.
     pub(super) fn hash(self, name: &str, key: &PublicKey) -> [u8; 4] {
         let mut hasher = Sha256::new();
         hasher.update(name.as_bytes());
@@ -66,7 +66,7 @@ impl FromStr for VerifierKey {
 
     fn from_str(text: &str) -> Result<Self, VerifierKeyError> {
         let read = || {
-            // Base64 has `+` in it, and names and hashes have none.
+            // Base64 may contain `+`; names and hashes do not.
             let (name, rest) = text.split_once('+')?;
             let (_, key) = rest.split_once('+')?;
             let bytes = STANDARD.decode(key).ok()?;

@@ -1,4 +1,4 @@
-//! What the ledger and the audit log promise, from outside.
+//! The guarantees of the ledger and the audit log, tested from outside.
 #![expect(clippy::panic, reason = "a test may fail")]
 
 mod audit;

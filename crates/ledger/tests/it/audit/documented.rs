@@ -1,4 +1,4 @@
-//! `docs/audit.md` says what is true.
+//! The examples in `docs/audit.md` work.
 
 use std::process::{Command, Output};
 
@@ -8,7 +8,7 @@ use super::Shelf;
 
 const PAGE: &str = include_str!("../../../../../docs/audit.md");
 
-/// Runs the page's verifier on the log; `None`: there is no Python here.
+/// Runs the page's verifier on the log; `None` if Python is not installed.
 fn verified(shelf: &Shelf) -> Option<Output> {
     let script = PAGE.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
     Command::new("python3").arg("-c").arg(script).arg(shelf.path()).output().ok()

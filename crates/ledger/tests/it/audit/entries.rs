@@ -1,4 +1,4 @@
-//! What a line says.
+//! The content of a line.
 
 use counterfoil_ledger::{AuditEntry, AuditResult, Egress, ExitCode, Phase, TrustLevel};
 use counterfoil_model::{Digest, ToolErrorCategory};
@@ -44,7 +44,7 @@ fn egress(blocked: Option<&str>) -> Egress {
     }
 }
 
-/// The form that was published as version 1. A line like this must be readable for ever.
+/// The format published as version 1. Such lines must be readable for ever.
 #[test]
 fn the_form_of_version_1() {
     let shelf = Shelf::new();
@@ -90,7 +90,7 @@ fn what_is_written_is_read() {
     assert_eq!(read, entries);
 }
 
-/// No failure without its category: neither a type nor a file can say it.
+/// Every failure has a category, in the types and in the file.
 #[test]
 fn every_failed_call_has_its_category() {
     let shelf = Shelf::filled(40);

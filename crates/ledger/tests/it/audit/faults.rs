@@ -1,4 +1,4 @@
-//! What happens when the world does not play along.
+//! Behaviour when the environment fails.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -90,7 +90,7 @@ fn a_last_line_that_was_changed_is_not_continued() {
     assert!(error.help().contains("counterfoil audit verify"));
 }
 
-/// A process that dies in the middle of a write leaves any part of a line.
+/// A process that dies during a write may leave any part of a line.
 #[test]
 fn a_torn_line_is_named_and_set_aside() {
     let whole = std::fs::read(Shelf::filled(3).path()).unwrap();
@@ -155,7 +155,7 @@ fn what_others_do_to_the_file_is_not_continued() {
     let link = log.append(&entry(2)).unwrap_err();
     assert!(matches!(link, AppendAuditError::Reopen(OpenAuditError::Link(_))), "{link}");
 
-    // Put back as it was, the log goes on, and says what is missing.
+    // Once the file is restored, the log continues and records the missed lines.
     std::fs::remove_file(shelf.path()).unwrap();
     std::fs::write(shelf.path(), &whole).unwrap();
     log.append(&entry(2)).unwrap();

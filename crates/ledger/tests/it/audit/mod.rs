@@ -1,4 +1,4 @@
-//! The audit log: what it says, what it finds when somebody changed it, and what faults do to it.
+//! The audit log: its content, the detection of changes, and the effect of faults.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 #![expect(clippy::string_slice, reason = "of texts that are ASCII")]
 #![expect(clippy::disallowed_methods, reason = "logs are kept in folders made for a test")]
@@ -23,7 +23,7 @@ use counterfoil_model::ToolErrorCategory;
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A folder with one log, and a clock that moves by a second with every line.
+/// A folder with one log, and a clock that advances a second with every line.
 pub(crate) struct Shelf {
     folder: TempDir,
     clock: Arc<Ticking>,
@@ -70,7 +70,7 @@ impl Shelf {
         AuditLog::open(&self.path(), self.settings.clone(), Arc::clone(&self.clock) as Arc<_>)
     }
 
-    /// A log of so many lines.
+    /// A log with this many lines.
     pub(crate) fn filled(count: usize) -> Self {
         Self::new().fill(count)
     }
@@ -98,7 +98,7 @@ impl Shelf {
         lines
     }
 
-    /// The names in the folder, in order.
+    /// The names in the folder, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder()).unwrap();
         let mut names: Vec<String> =
@@ -108,7 +108,7 @@ impl Shelf {
     }
 }
 
-/// The n-th of a row of entries of several kinds.
+/// The n-th of a series of entries of several kinds.
 pub(crate) fn entry(n: usize) -> AuditEntry {
     let category = ToolErrorCategory::ALL[n % ToolErrorCategory::ALL.len()];
     let result = match n % 5 {

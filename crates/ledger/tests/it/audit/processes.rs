@@ -1,4 +1,4 @@
-//! Several threads and processes on one log, and processes that die in the middle.
+//! Threads and processes that share one log, and processes that die during a write.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Shelf;
 
-/// What a child is told in its environment.
+/// The order for a child process, passed in its environment.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Order {
     path: std::path::PathBuf,
@@ -23,7 +23,7 @@ struct Order {
 
 const ORDER: &str = "COUNTERFOIL_TEST_ORDER";
 
-/// What the tests below run in processes of their own. Without an order there is nothing to write.
+/// The code that the tests below run in child processes. Does nothing without an order.
 #[test]
 fn child() {
     let Some(order) = std::env::var_os(ORDER) else { return };
@@ -56,7 +56,7 @@ fn this_binary() -> Command {
     Command::new(std::env::current_exe().unwrap())
 }
 
-/// What the lines say: who wrote them, and which of theirs they are.
+/// Who wrote each line, and its number for that writer.
 fn written(shelf: &Shelf) -> Vec<(String, u64)> {
     let said = |call: Value| (call["by"].as_str().unwrap().to_owned(), call["n"].as_u64().unwrap());
     shelf.lines().into_iter().map(|line| said(line.unwrap().entry.call.value().clone())).collect()
@@ -69,7 +69,7 @@ fn threads_and_processes_share_one_log() {
         path: shelf.path(),
         name: name.to_owned(),
         count: 300,
-        // Small, so that files are put aside while others write.
+        // Small, so that files are rotated while others write.
         rotate_bytes: Some(20_000),
     };
     let children: Vec<Child> =
@@ -116,7 +116,7 @@ fn nothing_that_was_written_is_lost_when_its_writer_is_killed() {
         let mut child = start(this_binary(), &order);
         let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut seen = 0;
-        // Killed while it writes, after another number of lines in each cycle.
+        // Killed while it writes, after a different number of lines in each cycle.
         while seen < 5 + 7 * cycle {
             let line = said.next().unwrap().unwrap();
             if let Some(n) = line.strip_prefix("wrote ") {
@@ -131,7 +131,7 @@ fn nothing_that_was_written_is_lost_when_its_writer_is_killed() {
                 acknowledged.insert((name.clone(), n));
             }
         }
-        // What was being written may be torn; nothing else is wrong, and opening says so.
+        // At most the last line is torn, and opening the log reports it.
         let broken = shelf.verify(None).broken.map(|problem| problem.why);
         assert!(broken.is_none_or(|why| why == LineError::Torn), "{broken:?}");
         assert_eq!(shelf.open().notices().len(), usize::from(broken.is_some()));
@@ -146,7 +146,7 @@ fn nothing_that_was_written_is_lost_when_its_writer_is_killed() {
 fn a_full_disk_is_said_and_leaves_no_half_line() {
     let shelf = Shelf::new();
     let order = Order { path: shelf.path(), name: "f".to_owned(), count: 1000, rotate_bytes: None };
-    // No file may grow beyond 8 blocks; without the signal, the write says so.
+    // Limits files to 8 blocks; with the signal ignored, the write returns an error.
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""]);
     shell.arg(std::env::current_exe().unwrap());
@@ -158,7 +158,7 @@ fn a_full_disk_is_said_and_leaves_no_half_line() {
     assert!(found.sound(), "{:?}", found.broken);
     assert!(refused.starts_with(&format!("refused {}:", found.lines)), "{refused}");
     assert!(found.lines > 0);
-    // Once there is room again, the log goes on.
+    // Once there is room again, the log continues.
     shelf.open().append(&AuditEntry::new("t", json!({}), AuditResult::Success)).unwrap();
     assert!(shelf.verify(None).sound());
 }

@@ -1,4 +1,4 @@
-//! Tail, query, stats: they read what is there, and say what is not as it was written.
+//! Tail, query and stats read the log and report changed lines.
 
 use std::collections::BTreeMap;
 

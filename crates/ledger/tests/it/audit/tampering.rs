@@ -1,4 +1,4 @@
-//! Every edit that changes what a log says is found.
+//! Every edit that changes the content of a log is found.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use proptest::prelude::*;
 
 use super::{Shelf, entry};
 
-/// The place of the first broken line: the file's name, the line, what is wrong.
+/// The first broken line: file name, line number, problem.
 fn broken(shelf: &Shelf) -> Option<(String, u64, LineError)> {
     let problem = shelf.verify(None).broken?;
     let name = problem.file.file_name().unwrap().to_str().unwrap().to_owned();
     Some((name, problem.line, problem.why))
 }
 
-/// Replaces the file. (Where one is cut and written again, some file systems sync it.)
+/// Replaces the file. (Some file systems sync a file that is truncated and rewritten.)
 fn put(path: &Path, bytes: &[u8]) {
     std::fs::remove_file(path).unwrap();
     std::fs::write(path, bytes).unwrap();
@@ -38,7 +38,7 @@ fn each_byte_counts() {
     assert_eq!(verification.lines, 4);
     let mut edits = 0;
     for at in 0..whole.len() {
-        // A bit, a digit that stays one, white space, the end of a line, no text at all.
+        // A flipped bit, a digit, white space, a line feed, invalid UTF-8.
         for byte in [whole[at] ^ 1, b'0', b' ', b'\n', 0xff] {
             if byte == whole[at] {
                 continue;
@@ -98,11 +98,11 @@ fn lines_that_are_removed_swapped_doubled_or_made_up() {
         |lines| lines[4] = format!("{}\n", "x".repeat(3_000_000)),
         Some((log().0, 5, LineError::TooLong)),
     );
-    // A line that is sealed anew no longer fits the one after it.
+    // A line that is resealed no longer matches the one after it.
     check(|lines| lines[2] = resealed(&lines[2]), Some((log().0, 4, LineError::WrongPrevious)));
 }
 
-/// The line with another tool, and a digest of its own that fits.
+/// The line with another tool and a matching digest.
 fn resealed(line: &str) -> String {
     let (body, _) = line.split_once(",\"digest\":").unwrap();
     let body = body.replace("fetch", "fetsh");
@@ -153,7 +153,7 @@ fn the_chain_goes_on_across_files() {
     assert_eq!(shelf.names(), names);
     let found = shelf.verify(None);
     assert_eq!((found.lines, found.files, found.sound()), (10, 4, true));
-    // Opened again at the boundary, and written to.
+    // Reopened at the boundary, and appended to.
     let shelf = shelf.fill(8);
     assert_eq!(shelf.verify(None).lines, 18);
     let seqs: Vec<u64> = shelf.lines().into_iter().map(|line| line.unwrap().seq).collect();
@@ -206,7 +206,7 @@ fn a_log_whose_beginning_is_kept_elsewhere() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever is done to the bytes: they are as they were, or it is found against the head.
+    /// After any edit, either the bytes are unchanged or the comparison with the head finds it.
     #[test]
     fn any_edit_is_found(at in 0usize..3000, cut in 0usize..40, put in any::<Vec<u8>>()) {
         let shelf = Shelf::filled(4);

@@ -1,5 +1,5 @@
-//! What people decide on calls: made once, taken back, read piece by piece and proved, in every
-//! kind of store.
+//! Decisions of people on calls: made once, revoked, read in pieces and proved, in every kind of
+//! store.
 
 use counterfoil_ledger::{
     AppendError, Approved, Bundle, BundleVerification, Declined, Event, Lasts, Pending, Provable,
@@ -69,7 +69,7 @@ fn of_two_decisions_at_once_one_is_made() {
     }
 }
 
-/// Those that one writer has under way go into one group.
+/// Pending decisions of one writer are written as one group.
 #[test]
 fn decisions_of_one_group_know_of_each_other() {
     for (ledgers, _store) in pairs() {
@@ -82,7 +82,7 @@ fn decisions_of_one_group_know_of_each_other() {
         let mut expected = vec![false; 11];
         (expected[0], expected[10]) = (true, true);
         assert_eq!(made, expected, "the first of each session");
-        // Who knows of it may decide again; who knows less may not.
+        // A writer who has seen the decision may decide again; one who has not may not.
         let again = |seen| ledgers[1].append_decision("s", declined("bob"), seen).wait();
         assert_eq!(again(0), Err(AppendError::DecidedMeanwhile));
         assert_eq!(again(1).unwrap().session_seq, 2);

@@ -1,4 +1,4 @@
-//! What did happen stays what it was.
+//! Recorded events stay unchanged.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 #![expect(
     clippy::disallowed_methods,
@@ -27,7 +27,7 @@ use counterfoil_ledger::{
 use counterfoil_model::{Digest, Origin, PermitBasis, Role, Status, ToolErrorCategory};
 use serde_json::json;
 
-/// A clock that goes where a test sets it.
+/// A clock that a test sets.
 #[derive(Debug, Default)]
 pub(crate) struct SetClock {
     millis: AtomicI64,
@@ -53,7 +53,7 @@ impl Clock for SetClock {
     }
 }
 
-/// The same bytes in every run.
+/// A source of the same bytes in every run.
 #[derive(Debug, Default)]
 pub(crate) struct Counted(AtomicU64);
 
@@ -74,7 +74,7 @@ pub(crate) fn settings(durability: Durability) -> LedgerSettings {
     LedgerSettings { durability, ..LedgerSettings::default() }
 }
 
-/// A ledger in a folder, with the notices of opening it left out.
+/// Opens the ledger in a folder, ignoring notices.
 pub(crate) fn open(folder: &Path, durability: Durability) -> Ledger {
     let path = folder.join("ledger.db");
     Ledger::open(&path, settings(durability), SetClock::at(NOW), Arc::new(Counted::default()))
@@ -101,7 +101,7 @@ impl Store {
     }
 }
 
-/// An empty place of every kind that there is here.
+/// An empty place of every kind available here.
 pub(crate) fn stores() -> Vec<Store> {
     let file = Store::File(tempfile::tempdir().unwrap());
     std::iter::once(file).chain(postgres::schema().map(Store::Postgres)).collect()

@@ -1,4 +1,4 @@
-//! What is there is looked at before anything is added.
+//! Opening checks what is there before anything is added.
 
 use std::fs;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
@@ -15,7 +15,7 @@ fn try_open(path: &Path, now: i64) -> Opened {
     Ledger::open(path, settings(Durability::Os), SetClock::at(now), randomness)
 }
 
-/// A ledger with one execution, edited, and opened again.
+/// A ledger with one execution, edited and opened again.
 fn reopened(edit: impl FnOnce(&Path)) -> (tempfile::TempDir, Opened) {
     let folder = tempfile::tempdir().unwrap();
     execute(&open(folder.path(), Durability::Os), "s", &id(1), b"done");
@@ -163,7 +163,8 @@ fn a_rotation_that_was_interrupted_is_finished() {
     let key = folder.path().join("ledger.db.key");
     let before = fs::read(&key).unwrap();
     let public = ledger.rotate_key().unwrap();
-    // As if the process had ended after the ledger knew the key, and before its file was in place.
+    // As if the process had died after the ledger recorded the key and before the file was in
+    // place.
     fs::rename(&key, key.with_extension("key.next")).unwrap();
     fs::write(&key, before).unwrap();
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
@@ -192,7 +193,7 @@ fn two_that_have_it_open_follow_each_other() {
     let seqs: Vec<_> = one.events("s").unwrap().iter().map(|event| event.session_seq).collect();
     assert_eq!(seqs, (1..=600).collect::<Vec<u64>>());
     assert_eq!(two.calls_made("s"), Ok(600));
-    // What one of them left unfinished, the other cuts off.
+    // An unfinished write of one process is cut off by the other.
     let log = folder.path().join("ledger.db-log");
     let end = fs::read(&log).unwrap().iter().rposition(|byte| *byte != 0).unwrap() + 1;
     let file = fs::OpenOptions::new().write(true).open(&log).unwrap();
@@ -200,7 +201,7 @@ fn two_that_have_it_open_follow_each_other() {
     execute(&two, "s", &id(900), b"done");
     execute(&one, "s", &id(901), b"done");
     assert_eq!(two.events("s").unwrap().len(), 604);
-    // A key that one of them replaced is taken up by the other.
+    // A key replaced by one process is picked up by the other.
     let public = one.rotate_key().unwrap();
     execute(&two, "s", &id(1000), b"done");
     assert!(two.checkpoint().unwrap().is_signed_by(&public));

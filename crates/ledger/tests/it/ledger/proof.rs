@@ -1,4 +1,4 @@
-//! An exported receipt proves itself, to us and to stock tools.
+//! An exported receipt can be verified, by this crate and with standard tools.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// A ledger of three sessions; the receipt of one execution in its middle.
+/// The receipt of an execution in the middle of a ledger with three sessions.
 fn exported() -> (ExportedReceipt, PublicKey) {
     let ledger = in_memory();
     for number in 0..150 {
@@ -46,7 +46,7 @@ fn what_was_changed_in_an_export_is_found() {
     assert_eq!(exported.verify(&other.public_key()), Err(ExportError::Signature));
 }
 
-/// Receipts that were handed out are verified for ever, in each version that there was.
+/// Exported receipts can be verified for ever, in every version.
 #[test]
 fn receipts_of_every_version_still_verify() {
     let (exported, key) = exported();
@@ -59,8 +59,7 @@ fn receipts_of_every_version_still_verify() {
     assert_eq!(text, goldens[1].1);
 }
 
-/// A ledger that was written when events were in form 1: its numbers are doubles. It was made by the
-/// build before form 2.
+/// A ledger written in event format 1, whose numbers are doubles, by the build before format 2.
 #[test]
 fn a_ledger_in_form_1_verifies_and_goes_on_in_form_2() {
     let folder = tempfile::tempdir().unwrap();
@@ -111,7 +110,7 @@ fn checkpoints_are_signed_notes() {
     }
 }
 
-/// The page's own program, taken from the page and run.
+/// Runs the program on the documentation page.
 #[test]
 fn the_page_verifies_a_receipt_with_stock_tools() {
     const PAGE: &str = include_str!("../../../../../docs/verify-a-receipt.md");
@@ -155,7 +154,7 @@ fn the_page_verifies_a_receipt_with_stock_tools() {
     assert!(!changed("/events/1/body", &|body| body.replace("completed", "cancelled")));
     assert!(!changed("/events/0/proof/0", &|hash| hash.replace(['0', '1'], "2")));
     assert!(!changed("/checkpoint", &|note| note.replace("\n300\n", "\n301\n")));
-    // A receipt that brings its own key does not bring ours.
+    // A receipt with a key of its own does not verify with ours.
     let other = Ledger::in_memory(SetClock::at(NOW), Arc::new(Counted(9.into()))).unwrap();
     std::fs::write(at("key.pem"), other.public_key().to_string()).unwrap();
     assert!(!run(&receipt).unwrap().0);

@@ -1,4 +1,4 @@
-//! What is old goes, and the rest still verifies.
+//! Old events are dropped, and the rest still verifies.
 
 use counterfoil_ledger::{
     AppendError, Expected, HeldAgainst, ReadLedgerError, Retention, Verification,
@@ -57,7 +57,7 @@ fn old_events_go_in_whole_blocks() {
     assert_eq!(found, expected);
     let found = ledger.verify(&expect(&early), &mut |_| {}).unwrap();
     assert_eq!(found, Verification { checkpoint: HeldAgainst::Fits, ..expected });
-    // What is gone is gone, what is there goes on where it was, and can be proved.
+    // Dropped events are gone; the rest continues where it was, and can be proved.
     assert_eq!(ledger.receipt(&id(0)), Ok(None));
     assert_eq!(ledger.sessions().unwrap(), ["even", "odd"]);
     assert_eq!(ledger.calls_made("even"), Ok(150));

@@ -1,4 +1,4 @@
-//! Whoever edits the file is found out.
+//! Every edit of the file is found.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn small(folder: &Path) {
     open(folder, Durability::Os).append("a", Draft::Ended, Vec::new()).wait().unwrap();
 }
 
-/// The same, but for the end of a session.
+/// Every kind of event except the end of a session.
 fn unended(folder: &Path) {
     every_kind(&open(folder, Durability::Os));
 }
@@ -49,7 +49,7 @@ fn every_kind(ledger: &Ledger) {
     ledger.append("b", Draft::Opened(retry), Vec::new()).wait().unwrap();
 }
 
-/// So many events that the tree has nodes, and some were dropped.
+/// Enough events that the tree has nodes and some were dropped.
 fn dropped(folder: &Path) {
     let settings = LedgerSettings {
         retention: Retention { events_for: Some(Duration::from_secs(60)), ..Retention::default() },
@@ -70,7 +70,7 @@ fn dropped(folder: &Path) {
     assert_eq!(open().verify(&Expected::default(), &mut |_| {}).unwrap().first, 256);
 }
 
-/// What verifying a ledger says is wrong with it.
+/// What verifying the ledger reports.
 fn complaint(folder: &Path, expected: &Expected) -> Option<String> {
     match SqliteLedger::verify_file(&folder.join("ledger.db"), expected, &mut |_| {}) {
         Ok(found) => found.broken.map(|broken| broken.to_string()),
@@ -78,7 +78,7 @@ fn complaint(folder: &Path, expected: &Expected) -> Option<String> {
     }
 }
 
-/// A copy of the ledger in `folder`, edited behind the back of its triggers.
+/// A copy of the ledger in `folder`, edited without its triggers.
 fn edited(folder: &Path, edit: impl FnOnce(&Connection)) -> TempDir {
     let copy = tempfile::tempdir().unwrap();
     for name in ["ledger.db", "ledger.db.key"] {
@@ -105,7 +105,7 @@ fn edited(folder: &Path, edit: impl FnOnce(&Connection)) -> TempDir {
     copy
 }
 
-/// A ledger with everything in one file.
+/// A ledger entirely in one file.
 fn made(make: fn(&Path)) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     make(folder.path());
@@ -116,11 +116,11 @@ fn made(make: fn(&Path)) -> TempDir {
     folder
 }
 
-/// What a field could be changed to.
+/// Values to which a field could be changed.
 fn other_values(table: &str, column: &str, value: &Value) -> Vec<Value> {
     match value {
         Value::Null => vec![Value::Integer(0), Value::Text("x".to_owned())],
-        // Numbers below 256 in a result's id tell results of one event apart and say nothing.
+        // Numbers below 256 in a result's id only distinguish the results of one event.
         Value::Integer(n) if column == "id" && table.ends_with("results") => {
             vec![Value::Integer(n + 256), Value::Integer(n - 256)]
         }
@@ -142,7 +142,7 @@ fn other_values(table: &str, column: &str, value: &Value) -> Vec<Value> {
                 bytes[at] ^= 1;
                 values.push(Value::Blob(bytes));
             }
-            // Of long ones the ends and a part of the middle are enough.
+            // For long texts, the ends and samples of the middle are enough.
             if values.len() > 12 {
                 let step = values.len() / 12;
                 values = values.into_iter().step_by(step).collect();
@@ -152,7 +152,7 @@ fn other_values(table: &str, column: &str, value: &Value) -> Vec<Value> {
     }
 }
 
-/// What tells the rows of a table apart.
+/// What identifies the rows of a table.
 fn key(table: &str) -> &'static str {
     if table == "nodes" { "level || '/' || number" } else { "rowid" }
 }
@@ -189,7 +189,8 @@ fn change_every_field(folder: &Path, tables: &[&str]) -> usize {
                     let copy = edited(folder, |connection| {
                         let update = format!("UPDATE {table} SET {column} = ?1 WHERE {key} = ?2");
                         let update = connection.execute(&update, (&other, at));
-                        // What the types and constraints of the table refuse is not there to find.
+                        // Edits that the types and constraints of the table refuse need not be
+                        // found.
                         changed = update.is_ok();
                     });
                     if changed {
@@ -215,7 +216,7 @@ fn every_changed_field_is_found() {
     assert!(changes > 400, "{changes}");
 }
 
-/// A copy of a ledger that still stands in its log, as a process leaves it that is killed.
+/// A copy of a ledger with events still in its log, as left by a killed process.
 fn killed(make: fn(&Ledger)) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let ledger = open(folder.path(), Durability::Os);
@@ -245,11 +246,11 @@ fn every_changed_byte_of_the_log_is_found() {
         std::fs::write(&path, changed).unwrap();
         complaint(folder.path(), &Expected::default())
     };
-    // Behind the last record is room for more: zeros, of which none need be there.
+    // After the last record is preallocated space: zeros, which may also be missing.
     let end = bytes.iter().rposition(|byte| *byte != 0).unwrap();
     let room = [end + 1, end + 9, usize::midpoint(end, bytes.len()), bytes.len() - 1];
-    // The number of the round, which 8 bytes hold, tells processes apart and says nothing.
-    // Of the middle every third one is enough.
+    // The round, in 8 bytes, only lets processes detect changes. Of the middle, every third byte is
+    // enough.
     let records = (16..=end).filter(|at| at % 3 == 0 || *at < 600 || at + 600 > end);
     for at in (0..8).chain(records).chain(room) {
         let mut changed = bytes.clone();
@@ -261,7 +262,7 @@ fn every_changed_byte_of_the_log_is_found() {
     assert!(cut.ends_with("are no event: an unfinished write, or changed"), "{cut}");
     assert_eq!(found(&bytes), None);
     std::fs::write(&path, &bytes[..end]).unwrap();
-    // Whoever opens it for writing is told, and what is whole goes on.
+    // Opening the ledger for writing gives a notice, and the complete part continues.
     let (ledger, notices) = Ledger::open(
         &folder.path().join("ledger.db"),
         settings(Durability::Os),
@@ -364,7 +365,7 @@ fn a_cut_end_is_found_against_a_checkpoint_from_elsewhere() {
     execute(&ledger, "a", &id(2), b"two");
     let late = ledger.checkpoint().unwrap();
     drop(ledger);
-    // Everything that belongs to the last two events goes, as if they had never been.
+    // Removes everything that belongs to the last two events, as if they had never been written.
     let copy = edited(folder.path(), |connection| {
         connection.execute("DELETE FROM checkpoints WHERE size > 2", []).unwrap();
         connection.execute("DELETE FROM results WHERE id >= 2 * 256", []).unwrap();
@@ -384,7 +385,7 @@ fn a_cut_end_is_found_against_a_checkpoint_from_elsewhere() {
         complaint(copy.path(), &against(&late)).as_deref(),
         Some("event 2: there are 2 events; the checkpoint from elsewhere has 4")
     );
-    // A history that was written anew has other roots.
+    // A rewritten history has other roots.
     let other = open(copy.path(), Durability::Batch);
     execute(&other, "a", &id(3), b"three");
     drop(other);
@@ -403,7 +404,7 @@ fn a_replaced_key_is_found_against_a_public_key_from_elsewhere() {
     let second = ledger.rotate_key().unwrap();
     execute(&ledger, "a", &id(2), b"two");
     ledger.checkpoint().unwrap();
-    // Somebody writes the same events into a ledger of their own.
+    // Someone writes the same events into a ledger of their own.
     let forged = tempfile::tempdir().unwrap();
     let other = Ledger::open(
         &forged.path().join("ledger.db"),

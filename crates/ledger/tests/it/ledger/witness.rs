@@ -1,4 +1,4 @@
-//! A witness signs one history of a ledger, whoever asks it and how often.
+//! A witness signs only one history of a ledger, whoever asks and however often.
 
 use counterfoil_ledger::{Checkpoint, KeyKind, Submission, VerifierKey, Witness, WitnessRefusal};
 
@@ -19,7 +19,7 @@ fn submission(ledger: &Ledger, old: u64) -> Submission {
     Submission { old, proof, checkpoint }
 }
 
-/// Two ledgers of one key and name: they say the same up to some event, and then something else.
+/// Two ledgers with the same key and name, which diverge after some event.
 fn two_histories() -> (Ledger, Ledger) {
     let ledgers = (in_memory(), in_memory());
     for ledger in [&ledgers.0, &ledgers.1] {
@@ -50,7 +50,7 @@ fn what_continues_is_cosigned_and_nothing_else() {
         Some(format!("{}{line}", first.checkpoint))
     );
 
-    // The same again has its cosignature already, and nothing is added.
+    // A repeated submission gets the existing cosignature, and nothing is added.
     assert_eq!(add(&submission(&ledger, 12)), Ok(line));
 
     let forked = submission(&forged, 12);
@@ -102,7 +102,7 @@ fn what_continues_is_cosigned_and_nothing_else() {
     }
 
     assert_eq!(add(&forked), Err(WitnessRefusal::Forked));
-    // The forged history goes on, with a proof that is right for it.
+    // The forged history continues, with a proof that is valid for it.
     execute(&forged, "s", &id(6), b"more");
     assert_eq!(add(&submission(&forged, 12)), Err(WitnessRefusal::Inconsistent));
     execute(&ledger, "s", &id(6), b"more");
@@ -110,7 +110,7 @@ fn what_continues_is_cosigned_and_nothing_else() {
     let line = add(&later).unwrap();
     assert!(own.cosigned(&later.checkpoint, &line).is_some());
 
-    // What the key signed against itself was kept, once; a proof that is none shows nothing.
+    // The contradiction was stored once; an invalid proof is no evidence.
     let kept = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let kept =
         kept.into_iter().find(|path| path.extension().is_some_and(|e| e == "contradictions"));
@@ -118,7 +118,7 @@ fn what_continues_is_cosigned_and_nothing_else() {
     assert_eq!(kept, forked.checkpoint.to_string());
 }
 
-/// It is the same witness when it is begun again, after a crash, too.
+/// A witness remembers its history when it is reopened, even after a crash.
 #[test]
 fn a_witness_remembers() {
     let folder = tempfile::tempdir().unwrap();
@@ -150,7 +150,7 @@ fn a_witness_remembers() {
     assert!(witness(folder.path(), &[]).add(&next.to_string()).is_err());
 }
 
-/// Of a history that somebody changed nobody can say what came last: nothing is cosigned, and nothing of
+/// After a tampered history the latest checkpoint is unknown: nothing is cosigned, and nothing of
 /// it is dropped.
 #[test]
 fn a_history_that_was_changed_is_refused() {
@@ -192,7 +192,7 @@ fn a_history_that_was_changed_is_refused() {
     }
 }
 
-/// A history does not grow for ever: its older half is dropped, and it is still the same history.
+/// A history is bounded: its older half is dropped, and the rest still counts.
 #[test]
 fn a_history_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
@@ -206,7 +206,7 @@ fn a_history_is_bounded() {
     let largest = 1024 * 1024;
     let many = note.repeat(largest / note.len());
     std::fs::write(&file, &many).unwrap();
-    // Another one that waits for the lock meanwhile gets the file that took its place.
+    // Another witness that waits for the lock meanwhile gets the replacement file.
     let second = witness(folder.path(), &[&ledger]);
     let mut old = 2;
     for number in 1..4 {
@@ -229,7 +229,7 @@ fn a_history_is_bounded() {
     assert_eq!(left.len(), 2, "the key and the history: {left:?}");
 }
 
-/// Of two that come at once from one size, one is cosigned.
+/// Of two concurrent submissions from the same size, one is cosigned.
 #[test]
 fn two_at_once_are_one_after_the_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_ledger::{LogFile, SystemLogFile};
 
-/// What became of a folder's files: every change in its order, as the files below saw it.
+/// The changes to the files of a folder, in order, as the file system received them.
 #[derive(Debug, Default)]
 pub(super) struct Disk {
     pub(super) operations: Vec<Operation>,
-    /// Writes and syncs until one fails; `None` for a disk that never does.
+    /// The number of writes and syncs until one fails; `None` for a disk that never fails.
     pub(super) until_failure: Option<u64>,
     pub(super) failure: Failure,
 }
@@ -33,21 +33,21 @@ pub(super) enum Operation {
     Delete {
         file: String,
     },
-    /// The ledger said that this event is written.
+    /// The ledger acknowledged this event.
     Acknowledged {
         seq: u64,
     },
 }
 
-/// How a disk fails, from some moment on.
+/// How a disk fails.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// Nothing can be written.
+    /// Writes fail.
     #[default]
     Write,
-    /// What is written cannot be made to last.
+    /// Syncs fail.
     Sync,
-    /// There is no room.
+    /// The disk is full.
     Full,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn lock(disk: &SharedDisk) -> MutexGuard<'_, Disk> {
 }
 
 impl Disk {
-    /// Counts down; whether the disk fails now, in this way.
+    /// Counts down, and returns whether the disk fails now in one of these ways.
     pub(super) fn fails(&mut self, ways: &[Failure]) -> bool {
         match &mut self.until_failure {
             None => false,
@@ -68,8 +68,8 @@ impl Disk {
         }
     }
 
-    /// The files as a machine may find them that stopped after so many operations: what was synced
-    /// is there; of what was not, any sectors may be.
+    /// The files after a power failure following this many operations: synced data is there; of the
+    /// rest, any sectors may be.
     pub(super) fn after_power_loss(
         &self,
         operations: usize,
@@ -104,7 +104,7 @@ impl Disk {
                         content.resize(usize::try_from(*size).unwrap(), 0);
                     }
                 }
-                // SQLite syncs the folder with it.
+                // SQLite syncs the folder as well.
                 Operation::Delete { file } => drop(files.remove(file)),
                 Operation::Sync { .. } | Operation::Acknowledged { .. } => {}
             }
@@ -154,7 +154,7 @@ impl LogFile for WatchedLog {
     fn write_at(&self, bytes: &[u8], place: u64) -> Result<()> {
         let mut disk = lock(&self.disk);
         if disk.fails(&[Failure::Write, Failure::Full]) {
-            // A full disk takes what still fits.
+            // A full disk accepts what still fits.
             let half = bytes.get(..bytes.len() / 2).filter(|_| disk.failure == Failure::Full);
             self.file.write_at(half.unwrap_or_default(), place)?;
             return Err(Error::from(ErrorKind::StorageFull));

@@ -1,4 +1,4 @@
-//! Disks that forget what was not synced, fail, or are full.
+//! Disks that lose unsynced data, fail, or are full.
 
 mod disk;
 mod vfs;
@@ -11,7 +11,7 @@ use counterfoil_ledger::{AppendError, Event, Expected, SqliteLedger};
 use super::*;
 use disk::{Failure, Operation, SharedDisk, WatchedLog, lock};
 
-/// A repeatable coin.
+/// A reproducible coin toss.
 fn coin(seed: u64) -> impl FnMut() -> bool {
     let mut state = seed;
     move || {
@@ -21,7 +21,7 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// A ledger on a disk that is watched.
+/// A ledger on a recorded disk.
 fn open_on(disk: &SharedDisk, folder: &Path, durability: Durability) -> Ledger {
     let log = WatchedLog::open(disk, &folder.join("ledger.db-log"));
     let (clock, randomness) = (SetClock::at(NOW), Arc::new(Counted::default()));
@@ -29,7 +29,7 @@ fn open_on(disk: &SharedDisk, folder: &Path, durability: Durability) -> Ledger {
     SqliteLedger::open_on(&path, log, settings(durability), clock, randomness).unwrap().0.into()
 }
 
-/// Executions of several kinds, each acknowledged on the disk's record when it is.
+/// Runs executions of several kinds, and records each acknowledgement on the disk.
 fn work(ledger: &Ledger, disk: &SharedDisk, executions: std::ops::Range<u32>) -> Vec<Event> {
     let mut acknowledged = Vec::new();
     for number in executions {
@@ -44,7 +44,7 @@ fn work(ledger: &Ledger, disk: &SharedDisk, executions: std::ops::Range<u32>) ->
             lock(disk).operations.push(Operation::Acknowledged { seq: event.seq });
             acknowledged.push(event);
         }
-        // Whoever reads brings everything into the tables first.
+        // Reading moves everything into the tables first.
         if number % 7 == 6 {
             assert!(ledger.receipt(&id(number)).unwrap().is_some());
         }
@@ -52,7 +52,7 @@ fn work(ledger: &Ledger, disk: &SharedDisk, executions: std::ops::Range<u32>) ->
     acknowledged
 }
 
-/// Writes the files that a machine finds, and the key, which was synced when it was made.
+/// Writes the files as found after the failure, and the key, which was synced when it was created.
 fn restore(from: &Path, files: BTreeMap<String, Vec<u8>>, to: &Path) {
     for (name, bytes) in files {
         let path = to.join(name);
@@ -96,7 +96,7 @@ fn a_machine_that_stops_loses_nothing_that_was_acknowledged() {
             for session in after.sessions().unwrap() {
                 for event in after.events(&session).unwrap() {
                     let at = usize::try_from(event.seq).unwrap();
-                    // What was written, but not acknowledged, may be there, too.
+                    // Events that were written but not acknowledged may be there as well.
                     if let Some(original) = events.get(at) {
                         assert_eq!(event, *original);
                     }
@@ -132,12 +132,12 @@ fn a_disk_that_fails_refuses_and_recovers() {
                         Err(AppendError::Storage(_)) => refused += 1,
                         Err(other) => panic!("{other}"),
                     }
-                    // What moves into the tables for a reader may fail there, too.
+                    // Moving events into the tables for a reader may fail as well.
                     drop(ledger.receipt(&id(number)));
                 }
                 let case = format!("{failure:?}, {durability:?}, after {until}");
                 assert!(refused > 0, "{case}");
-                // The disk is well again, and the same ledger goes on.
+                // The disk recovers, and the same ledger continues.
                 lock(&disk).until_failure = None;
                 acknowledged.extend(work_on(&ledger, 200));
                 for ledger in [ledger, open(folder.path(), durability)] {
@@ -167,7 +167,7 @@ fn a_torn_tail_is_reported_and_cut() {
     let synced = lock(&disk).operations.len();
     work(&ledger, &disk, 2..3);
     let found = tempfile::tempdir().unwrap();
-    // Not all of the next write arrived.
+    // Only part of the next write arrived.
     let mut files = lock(&disk).after_power_loss(synced + 1, || true);
     let Operation::Write { offset, .. } = lock(&disk).operations[synced] else { unreachable!() };
     let log = files.get_mut("ledger.db-log").unwrap();

@@ -1,7 +1,7 @@
-//! SQLite's view of the file system, with a record of what is written, and faults on demand.
+//! A SQLite file system that records writes and can inject faults.
 //!
-//! It stands before the real one for every file of this test process, and passes on everything;
-//! only files in folders that were asked for are recorded.
+//! It wraps the real one for every file of this test process; only files in watched folders are
+//! recorded.
 #![expect(unsafe_code, reason = "SQLite takes its file system as a table of C functions")]
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use rusqlite::ffi;
 
 use super::disk::{Disk, Failure, Operation, SharedDisk, lock, name};
 
-/// The folders that are recorded.
+/// The recorded folders.
 static WATCHED: Mutex<BTreeMap<PathBuf, SharedDisk>> = Mutex::new(BTreeMap::new());
 
 /// The file system that does the work.
@@ -26,7 +26,7 @@ unsafe impl Send for Real {}
 // SAFETY: as above.
 unsafe impl Sync for Real {}
 
-/// Records what happens to the files of a folder, from now on.
+/// Starts recording changes to the files of a folder.
 pub(super) fn watch(folder: &Path) -> SharedDisk {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(register);
@@ -55,11 +55,11 @@ fn real() -> *mut ffi::sqlite3_vfs {
     REAL.get().unwrap().0
 }
 
-/// What SQLite allocates for an open file of ours; the real one's stands directly behind it.
+/// What SQLite allocates for an open file; the real file system's data directly follows it.
 #[repr(C)]
 struct Recorded {
     file: ffi::sqlite3_file,
-    /// `None` when the file is not recorded.
+    /// `None` if the file is not recorded.
     watched: *mut Watched,
 }
 
@@ -185,7 +185,7 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     }
 }
 
-/// Functions that pass everything on to the file behind.
+/// Functions that only call the real file system.
 macro_rules! passed_on {
     ($($name:ident = $method:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
         unsafe extern "C" fn $name(

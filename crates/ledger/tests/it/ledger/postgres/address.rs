@@ -55,7 +55,7 @@ fn a_password_file_is_private() {
     assert!(!format!("{address:?}{address}").contains("s3cret"));
 }
 
-/// Certificates that an authority of the test signed: the authority's, the server's, its key.
+/// Certificates signed by a test authority: the authority's, the server's, and the server's key.
 fn certificates() -> [String; 3] {
     let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -127,7 +127,7 @@ fn the_connection_is_encrypted_to_the_server_that_was_meant() {
         assert!(!error.to_string().contains("s3cret"), "{error}");
         error.to_string()
     };
-    // Another name than that in the certificate, and another authority than that which signed it.
+    // A certificate for another name, and one signed by another authority.
     assert!(refused("127.0.0.1", &full).contains("certificate"));
     let foreign = format!("sslmode=verify-full&sslrootcert={}", other.display());
     assert!(refused("localhost", &foreign).contains("certificate"));

@@ -1,4 +1,4 @@
-//! What stands in the database stays what it was: moved there, dropped from there, edited there.
+//! The content of the database stays intact after migration and retention, and edits are found.
 
 use counterfoil_ledger::{Expected, HeldAgainst, MigrateError, Retention};
 
@@ -7,7 +7,7 @@ use super::*;
 /// Every kind of row: two keys, two sessions, nodes, results.
 fn filled(schema: &Schema) {
     let ledger = schema.open(Durability::Batch);
-    // All at once: one by one each would wait for a transaction of its own.
+    // All at once: one by one, each would wait for a transaction of its own.
     let mut pending = Vec::new();
     for number in 0..150 {
         let result = format!("result {number}").into_bytes();
@@ -97,12 +97,12 @@ fn what_a_superuser_edits_is_found() {
         let Some(schema) = schema() else { return };
         filled(&schema);
         assert_eq!(complaint(&schema), None);
-        // As a superuser does it: no trigger sees it.
+        // As a superuser would do it: triggers do not fire.
         schema.sql(&format!("SET session_replication_role = replica; {edit}"));
         let told = complaint(&schema).unwrap_or_default();
         assert!(told.contains(expected), "{edit}: {told}");
     };
-    // They mostly wait for the server.
+    // Mostly waiting for the server.
     std::thread::scope(|scope| {
         for some in edits.chunks(edits.len().div_ceil(3)) {
             scope.spawn(|| some.iter().for_each(found));
@@ -132,7 +132,7 @@ fn a_writer_needs_few_rights_and_forges_nothing() {
         let statement = format!("SET search_path = {name}; SET ROLE {role}; {statement}");
         assert!(schema.server.try_sql(&statement).is_err(), "{statement}");
     }
-    // An event that follows the last one as it should, from somebody who has no key.
+    // An event that correctly follows the last one, written without a key.
     let last = ledger.events("a").unwrap().pop().unwrap();
     let (seq, session_seq) = (last.seq + 1, last.session_seq + 1);
     schema.sql(&format!(
@@ -208,7 +208,7 @@ fn a_key_that_one_replica_replaced_is_taken_up_by_the_others() {
     execute(&other, "s", &id(2), b"two");
     assert_eq!(other.public_key(), public);
     assert_eq!(complaint(&schema), None);
-    // A replica elsewhere has the old key only, and signs nothing with it.
+    // A replica elsewhere with only the old key signs nothing with it.
     std::fs::remove_file(schema.key()).unwrap();
     let address = schema.address();
     let settings = LedgerSettings { key: Some(schema.key()), ..settings(Durability::Batch) };

@@ -1,4 +1,4 @@
-//! The ledger on PostgreSQL, where a server can be started.
+//! The ledger on PostgreSQL, if a server can be started.
 
 mod address;
 mod kept;
@@ -13,7 +13,7 @@ use server::Server;
 
 use super::*;
 
-/// A schema of its own on the server that tests share.
+/// A separate schema on the shared server.
 pub(crate) struct Schema {
     pub(crate) server: Arc<Server>,
     pub(crate) name: String,
@@ -21,11 +21,11 @@ pub(crate) struct Schema {
     folder: tempfile::TempDir,
 }
 
-/// The server goes when no test needs it any more.
+/// The server stops when no test needs it any more.
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 static SCHEMAS: AtomicU32 = AtomicU32::new(0);
 
-/// A fresh schema; `None`, said loudly, where there is no PostgreSQL.
+/// A new schema; `None`, with a message, if PostgreSQL is not installed.
 pub(crate) fn schema() -> Option<Schema> {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     let server = match shared.upgrade() {
@@ -42,7 +42,7 @@ pub(crate) fn schema() -> Option<Schema> {
     Some(Schema { server, name, url, folder: tempfile::tempdir().unwrap() })
 }
 
-/// A server of a test's own.
+/// A server for a single test.
 #[expect(clippy::print_stderr, reason = "a test that was skipped says so")]
 pub(crate) fn start(options: &[&str]) -> Option<Server> {
     match Server::start(options) {
@@ -66,7 +66,7 @@ impl Schema {
         self.folder.path().join("key")
     }
 
-    /// One replica more.
+    /// Opens another replica.
     pub(crate) fn open(&self, durability: Durability) -> Ledger {
         open_at(&self.url, &self.key(), durability).into()
     }

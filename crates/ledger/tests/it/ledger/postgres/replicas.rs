@@ -80,7 +80,7 @@ fn replicas_use_an_approval_once_and_an_id_once() {
                 PermitBasis::Approval { who: "ada".to_owned(), reason: None, uses: Some(place) };
             opened
         };
-        // One for each approval, and one more that both replicas call by the same id.
+        // One for each approval, and another for which both replicas use the same id.
         let outcomes: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..)
                 .zip(&replicas)
@@ -121,8 +121,8 @@ fn a_replica_that_was_refused_goes_on_from_what_others_wrote() {
     assert_eq!(one.calls_made("s"), Ok(3));
 }
 
-/// Writes until it is told to stop, and gives the ids that were acknowledged, and those of which
-/// nothing is known.
+/// Writes until `stop` is set. Returns the ids that were acknowledged, and those whose outcome is
+/// unknown.
 fn write_until(ledger: &Ledger, first: u32, stop: &AtomicBool) -> (Vec<String>, Vec<String>) {
     let (mut acknowledged, mut unknown) = (Vec::new(), Vec::new());
     let mut number = first;
@@ -144,7 +144,7 @@ fn write_until(ledger: &Ledger, first: u32, stop: &AtomicBool) -> (Vec<String>, 
     (acknowledged, unknown)
 }
 
-/// Everything that was acknowledged is there once, and nothing else but what is unknown.
+/// Every acknowledged event is there exactly once; any other is one whose outcome is unknown.
 fn nothing_is_lost(ledger: &Ledger, told: Vec<(Vec<String>, Vec<String>)>) {
     let there: std::collections::BTreeSet<String> =
         ledger.recent(None, usize::MAX / 2).unwrap().into_iter().collect();
@@ -161,7 +161,7 @@ fn nothing_is_lost(ledger: &Ledger, told: Vec<(Vec<String>, Vec<String>)>) {
     assert_eq!(ledger.calls_made("s"), Ok(found.events));
 }
 
-/// Two replicas that write while something happens to them or their server; what they were told of.
+/// Two replicas write while something happens to them or their server. Returns the ids of each.
 fn under_load(replicas: &[Ledger; 2], happens: impl FnOnce()) -> Vec<(Vec<String>, Vec<String>)> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -198,14 +198,14 @@ fn a_server_that_is_restarted_under_load_loses_nothing() {
 
 #[test]
 fn connections_that_are_ended_anywhere_lose_and_double_nothing() {
-    // A server of its own: everybody's connections are ended.
+    // A separate server, because all connections are terminated.
     let Some(server) = start(&["fsync=off"]) else { return };
     let url = server.schema("ended");
     let folder = tempfile::tempdir().unwrap();
     let open = || Ledger::from(open_at(&url, &folder.path().join("key"), Durability::Batch));
     let replicas = [open(), open()];
     let told = under_load(&replicas, || {
-        // Wherever the writers are: between statements, in one, and in the commit.
+        // Hits the writers anywhere: between statements, in one, or in the commit.
         for round in 0..60 {
             let what = if round % 2 == 0 { "COMMIT" } else { "" };
             server.sql(&format!(
@@ -225,7 +225,7 @@ fn a_commit_that_nobody_heard_of_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::from(open_at(&url, &folder.path().join("key"), Durability::Batch));
     ledger.open_execution("s", opened(&id(1)), None).wait().unwrap();
-    // A deferred check lets the commit itself take its time.
+    // A deferred check makes the commit itself slow.
     server.sql(
         "SET search_path = unheard;
          CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS

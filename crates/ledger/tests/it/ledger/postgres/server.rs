@@ -1,4 +1,4 @@
-//! A server of PostgreSQL for one test run: in a temporary folder, reached through a socket there,
+//! A PostgreSQL server for one test run: in a temporary folder, reached through a socket there,
 //! stopped at the end.
 
 use std::path::{Path, PathBuf};
@@ -23,9 +23,9 @@ pub(crate) struct Server {
 /// How a server is stopped.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stop {
-    /// Transactions are ended, and everything is written.
+    /// Ends transactions and writes everything.
     Fast,
-    /// As if it crashed.
+    /// As in a crash.
     AtOnce,
 }
 
@@ -33,7 +33,7 @@ impl Server {
     /// Starts a server with these settings.
     ///
     /// # Errors
-    /// Why there is none: its programs are missing, for one.
+    /// The reason, such as missing programs.
     pub(crate) fn start(options: &[&str]) -> Result<Self, String> {
         let programs = programs().ok_or("initdb and postgres are not installed")?;
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -64,7 +64,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts the server that was stopped.
+    /// Starts the server again after it was stopped.
     pub(crate) fn start_again(&mut self) -> Result<(), String> {
         let mut command = self.command("postgres");
         command.arg("-D").arg(self.data()).arg("-k").arg(self.folder.path());
@@ -118,7 +118,7 @@ impl Server {
         self.start_again().unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Writes a file into the folder of the server, for it alone.
+    /// Writes a file into the folder of the server, readable by the server only.
     pub(crate) fn write(&self, name: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.folder.path().join(name);
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// The address of a schema, which is made.
+    /// Creates a schema, and returns its address.
     pub(crate) fn schema(&self, name: &str) -> String {
         self.sql(&format!("CREATE SCHEMA {name}"));
         self.address(name)
@@ -142,15 +142,15 @@ impl Server {
         format!("postgres:///postgres?host={socket}&user={USER}&options=-csearch_path%3D{schema}")
     }
 
-    /// Runs statements as the owner of everything.
+    /// Runs statements as the owner of all databases.
     ///
     /// # Panics
-    /// When one fails.
+    /// When a statement fails.
     pub(crate) fn sql(&self, statements: &str) -> String {
         self.try_sql(statements).unwrap_or_else(|error| panic!("{statements}: {error}"))
     }
 
-    /// The same, where a statement may fail.
+    /// Runs statements as the owner of all databases, returning errors.
     pub(crate) fn try_sql(&self, statements: &str) -> Result<String, String> {
         let output = self
             .command("psql")
@@ -168,7 +168,7 @@ impl Server {
         }
     }
 
-    /// The folder of the server, which it may read.
+    /// The folder of the server, which the server can read.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -182,7 +182,8 @@ impl Server {
         self.folder.path().join("data")
     }
 
-    /// A program of the server, as a user that may run it: it refuses to be run by root.
+    /// A command that runs a program of the server, as another user if this one is root, which the
+    /// server refuses.
     fn command(&self, program: &str) -> Command {
         let program = self.programs.join(program);
         let mut command = if is_root() {
@@ -206,7 +207,7 @@ impl Drop for Server {
     }
 }
 
-/// Where Debian puts the programs of the newest version.
+/// Where Debian installs the programs of the newest version.
 fn programs() -> Option<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
         .ok()?
