@@ -1,4 +1,4 @@
-//! Filtering of what test runs and builds print:
+//! Filters the output of test runs and builds:
 //! `cargo bench -p counterfoil-tools --bench filter`. The goal is 100 MB/s.
 
 use counterfoil_tools::{FilterCall, FilterPipeline, FilterSettings};

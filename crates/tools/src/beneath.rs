@@ -1,4 +1,4 @@
-//! Opening what lies beneath a folder, and nothing else, whoever moves links meanwhile.
+//! Opens files beneath a folder and nowhere else, even if links are moved meanwhile.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 
-/// A folder that is held open.
+/// A folder held open.
 #[derive(Debug)]
 pub(crate) struct Root {
     fd: OwnedFd,
@@ -16,10 +16,10 @@ pub(crate) struct Root {
     way: Way,
 }
 
-/// How a path beneath the folder is followed. Both refuse every link on it.
+/// How a path beneath the folder is resolved. Both ways refuse every link on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// The kernel does it in one step.
+    /// By the kernel, in one step.
     #[cfg(target_os = "linux")]
     Kernel,
     /// Step by step, each from the folder before.
@@ -27,7 +27,7 @@ enum Way {
 }
 
 impl Way {
-    /// Step by step where the kernel is older than openat2, or does not let us use it.
+    /// Step by step if the kernel has no `openat2`, or does not allow it.
     fn of(root: BorrowedFd<'_>) -> Self {
         #[cfg(target_os = "linux")]
         if in_one_step(root, Path::new("."), LOOK).is_ok() {
@@ -38,18 +38,19 @@ impl Way {
     }
 }
 
-/// For every file: never the terminal, never waiting for the other end of a pipe, never a link.
+/// Flags for every file: never become the controlling terminal, never wait for the other end of a
+/// pipe, never follow a link.
 const ALWAYS: OFlags =
     OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
 
-/// For a look: the kernel refuses anything more in one step.
+/// Flags for looking at a file: the kernel accepts no others in one step.
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 #[cfg(not(target_os = "linux"))]
 const LOOK: OFlags = OFlags::RDONLY.union(ALWAYS);
 
 impl Root {
-    /// Holds a folder open; `path` is its one real form.
+    /// Opens a folder; `path` must be its canonical path.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let fd =
             rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | ALWAYS, Mode::empty())?;
@@ -62,10 +63,10 @@ impl Root {
         &self.path
     }
 
-    /// Opens what is there to be read: a regular file, or a directory.
+    /// Opens a regular file or a directory for reading.
     ///
-    /// The kind is looked at before, because opening a device can already have an effect, and
-    /// afterwards, because it may be another one by then.
+    /// The kind is checked before opening, because opening a device can have an effect, and again
+    /// after it, because the file may have been replaced.
     pub(crate) fn open_to_read(&self, relative: &Path) -> io::Result<OwnedFd> {
         let looked_at = self.look_at(relative)?;
         readable(looked_at.as_fd())?;
@@ -74,12 +75,12 @@ impl Root {
         Ok(fd)
     }
 
-    /// A handle that says what is there, without opening it.
+    /// A handle for inspecting a file without opening it.
     pub(crate) fn look_at(&self, relative: &Path) -> io::Result<OwnedFd> {
         self.open_with(relative, LOOK)
     }
 
-    /// The directory there.
+    /// Opens a directory.
     pub(crate) fn open_directory(&self, relative: &Path) -> io::Result<OwnedFd> {
         self.open_with(relative, OFlags::RDONLY | OFlags::DIRECTORY | ALWAYS)
     }
@@ -97,7 +98,7 @@ impl Root {
     }
 }
 
-/// The names on a path that has nothing but names.
+/// The names of a path, which must consist of names only.
 pub(crate) fn steps(relative: &Path) -> io::Result<Vec<&Path>> {
     relative
         .components()
@@ -108,8 +109,8 @@ pub(crate) fn steps(relative: &Path) -> io::Result<Vec<&Path>> {
         .collect()
 }
 
-/// Whether what is open is a regular file or a directory. Everything else (pipes, sockets,
-/// devices, links) is not read.
+/// Returns an error unless the open file is a regular file or a directory. Pipes, sockets, devices
+/// and links are not read.
 fn readable(fd: BorrowedFd<'_>) -> io::Result<()> {
     let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode);
     match kind {
@@ -133,7 +134,7 @@ fn step_by_step(root: BorrowedFd<'_>, steps: &[&Path], last: OFlags) -> Result<O
         let flags = if at + 1 == steps.len() { last } else { folder };
         let from = held.as_ref().map_or(root, AsFd::as_fd);
         let next = openat(from, *step, flags, Mode::empty()).map_err(|errno| match errno {
-            // What Linux says of a link that should have been a directory.
+            // The error of Linux for a link in place of a directory.
             Errno::NOTDIR if is_link(from, step) => Errno::LOOP,
             other => other,
         })?;
@@ -158,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Both ways open the same and refuse the same.
+    /// Both ways open and refuse the same paths.
     #[test]
     fn links_and_steps_upwards_are_refused_by_the_kernel_and_step_by_step() {
         let folder = tempfile::tempdir().unwrap();

@@ -37,11 +37,11 @@ impl ResultCacheOptions {
 /// How results are cached, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResultCacheSettings {
-    /// Whether they are.
+    /// Whether results are cached.
     pub enabled: bool,
-    /// For how long a result is good; `None` is for as long as the session.
+    /// How long a result is valid; `None` means for the whole session.
     pub ttl: Option<Duration>,
-    /// How much they may take together, in bytes.
+    /// The maximum total size in bytes.
     pub max_bytes: usize,
 }
 
@@ -51,8 +51,8 @@ impl Default for ResultCacheSettings {
     }
 }
 
-/// Tools that are never cached, whatever they declare: they act, or what they answer changes with
-/// what others do.
+/// Tools that are never cached, whatever they declare: they have effects, or their answers change
+/// with the actions of others.
 const NEVER: &[&str] = &[
     "bash",
     "compress_context",
@@ -68,8 +68,8 @@ const NEVER: &[&str] = &[
     "write_file",
 ];
 
-/// Whether results of this tool may be given again: it declares that it only reads and that it
-/// may be called twice, it is none of those that never are, and it is nobody's MCP server.
+/// Whether results of this tool may be reused: it declares that it only reads and is idempotent, is
+/// not in the list above, and does not come from an MCP server.
 #[must_use]
 pub fn is_cacheable(tool: &Tool) -> bool {
     !may_write(tool)
@@ -77,60 +77,61 @@ pub fn is_cacheable(tool: &Tool) -> bool {
         && !NEVER.contains(&tool.name.as_str())
 }
 
-/// Whether a call of this tool may change what others read. What a stranger declares counts for
-/// nothing.
+/// Whether a call of this tool may change what others read. The declarations of MCP servers are not
+/// trusted.
 #[must_use]
 pub fn may_write(tool: &Tool) -> bool {
     matches!(tool.origin, Origin::Mcp { .. }) || tool.effects.writes != Some(false)
 }
 
-/// Results of one session. Safe to share: a session may be served by several threads.
+/// The results of one session. Thread-safe.
 #[derive(Debug)]
 pub struct ToolResultCache {
     settings: ResultCacheSettings,
     state: Mutex<State>,
 }
 
-/// What a result is kept under: the tool, and the digest of the canonical arguments.
+/// The key of a result: the tool and the digest of the canonical arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CacheKey {
     /// The tool.
     pub tool: String,
-    /// Digest of its canonical arguments.
+    /// The digest of its canonical arguments.
     pub arguments: Digest,
 }
 
 /// A result as it was recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CachedResult {
-    /// The execution that gave it.
+    /// The execution that produced it.
     pub execution_id: String,
     /// Its text, redacted.
     pub text: String,
-    /// The result as JSON, redacted, where the tool gives JSON.
+    /// The result as JSON, redacted, if the tool returns JSON.
     pub structured: Option<Value>,
 }
 
-/// How often a cache had what was asked for.
+/// The statistics of a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CacheCounts {
-    /// Results given again.
+    /// The number of results reused.
     pub hits: u64,
-    /// Results asked for that were not there, or no longer good.
+    /// The number of lookups that found no valid result.
     pub misses: u64,
-    /// Results that are there.
+    /// The number of results in the cache.
     pub entries: usize,
-    /// Bytes that they take.
+    /// Their total size in bytes.
     pub bytes: usize,
 }
 
 #[derive(Debug, Default)]
 struct State {
     entries: HashMap<CacheKey, Entry>,
-    /// Keys by when they were put, the oldest first.
+    /// Keys by insertion order, oldest first.
     order: BTreeMap<u64, CacheKey>,
     next: u64,
-    /// Changes when something may have been written: what was read before is not put any more.
+    /// Changes when something may have been written; results read before that are not stored any
+    /// more.
     generation: u64,
     bytes: usize,
     hits: u64,
@@ -152,8 +153,8 @@ impl ToolResultCache {
         Self { settings, state: Mutex::default() }
     }
 
-    /// The result under this key, if it is still good at `now`, by a clock that never goes back.
-    /// One that is not is dropped.
+    /// The result under this key, if it is still valid at `now`, which is monotonic. Drops it if it
+    /// has expired.
     #[must_use]
     pub fn get(&self, key: &CacheKey, now: Duration) -> Option<CachedResult> {
         if !self.settings.enabled {
@@ -179,14 +180,14 @@ impl ToolResultCache {
         }
     }
 
-    /// What [`ToolResultCache::put`] wants to know: which state of the world is about to be read.
+    /// The current generation, for [`ToolResultCache::put`]. Must be read before the result is.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.state().generation
     }
 
-    /// Keeps a result that was read in this generation. Nothing happens when the cache is off, when
-    /// something may have been written meanwhile, or when the result alone is too large.
+    /// Stores a result that was read in this generation. Does nothing if the cache is off, if
+    /// something may have been written since, or if the result alone is too large.
     pub fn put(&self, key: CacheKey, result: CachedResult, generation: u64, now: Duration) {
         let json = result.structured.as_ref().map_or(0, |value| value.to_string().len());
         let bytes = key.tool.len() + result.execution_id.len() + result.text.len() + json + 256;
@@ -209,13 +210,13 @@ impl ToolResultCache {
         state.entries.insert(key, Entry { result, at: now, place, bytes });
     }
 
-    /// Drops every result, because something may have been written. The counters stay.
+    /// Drops every result, because something may have been written. Keeps the counters.
     pub fn invalidate(&self) {
         let mut state = self.state();
         state.drop_all();
     }
 
-    /// Drops every result and sets the counters back.
+    /// Drops every result and resets the counters.
     pub fn clear(&self) {
         let mut state = self.state();
         state.drop_all();
@@ -223,7 +224,7 @@ impl ToolResultCache {
         state.misses = 0;
     }
 
-    /// How often it had what was asked for.
+    /// The statistics.
     #[must_use]
     pub fn counts(&self) -> CacheCounts {
         let state = self.state();

@@ -1,4 +1,4 @@
-//! What kind of failure something is: exit codes, HTTP statuses, errors of the system.
+//! Classifies failures: exit codes, HTTP statuses, system errors.
 
 use std::io::ErrorKind;
 
@@ -6,27 +6,27 @@ use counterfoil_model::ToolErrorCategory;
 
 use crate::error::ToolError;
 
-/// Why a command ended badly, as far as its exit code and its error output say.
+/// Why a command failed, according to its exit code and its error output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExitCause {
-    /// 126: it may not be executed.
+    /// 126: the file is not executable.
     NotExecutable,
-    /// 127: there is no such command.
+    /// 127: the command does not exist.
     CommandNotFound,
-    /// It complained that permission was denied.
+    /// It reported a denied permission.
     PermissionDenied,
-    /// It complained about a file or directory that is not there.
+    /// It reported a missing file or directory.
     NoSuchFile,
-    /// It was ended by this signal: its code is above 128.
+    /// A signal ended it: the exit code is above 128.
     Signal(i32),
-    /// It failed in its own way.
+    /// It failed for a reason of its own.
     Failed,
 }
 
 impl ExitCause {
-    /// The cause behind an exit code; `None` when the command succeeded, whatever it printed.
+    /// The cause of an exit code; `None` if the command succeeded, whatever it printed.
     ///
-    /// The exit code outranks the error output: shells print "Permission denied" when they end
+    /// The exit code outranks the error output: shells print "Permission denied" when they exit
     /// with 126.
     #[must_use]
     pub fn of(exit_code: i32, stderr: &str) -> Option<Self> {
@@ -42,7 +42,7 @@ impl ExitCause {
         })
     }
 
-    /// Its category. The same command fails the same way again, so none is retryable.
+    /// The category. The same command would fail again, so no cause is retryable.
     #[must_use]
     pub fn category(self) -> ToolErrorCategory {
         match self {
@@ -80,8 +80,8 @@ fn contains_ignoring_case(text: &str, lower: &str) -> bool {
     text.windows(lower.len()).any(|window| window.eq_ignore_ascii_case(lower))
 }
 
-/// The category of an HTTP answer; `None` below 400. Those that may pass are retryable: 408, 425,
-/// 429 and all from 500.
+/// The category of an HTTP status; `None` below 400. Statuses that may be temporary are retryable:
+/// 408, 425, 429 and all from 500.
 #[must_use]
 pub fn classify_http_status(status: u16) -> Option<ToolErrorCategory> {
     match status {
@@ -93,7 +93,7 @@ pub fn classify_http_status(status: u16) -> Option<ToolErrorCategory> {
     }
 }
 
-/// The category of an error of the operating system.
+/// The category of a system error.
 #[must_use]
 pub fn classify_io(kind: ErrorKind) -> ToolErrorCategory {
     match kind {
@@ -106,12 +106,12 @@ pub fn classify_io(kind: ErrorKind) -> ToolErrorCategory {
         | ErrorKind::NetworkUnreachable
         | ErrorKind::NetworkDown
         | ErrorKind::AddrNotAvailable => ToolErrorCategory::NetworkError,
-        // Not exhaustive by its own declaration: what is new or unknown is not tried again.
+        // The enum is not exhaustive: new and unknown kinds are not retried.
         _ => ToolErrorCategory::PermanentFailure,
     }
 }
 
-/// By the kind of the error; the message is the system's.
+/// Classified by the kind of the error; the message is the system's.
 impl From<std::io::Error> for ToolError {
     fn from(error: std::io::Error) -> Self {
         Self::of(classify_io(error.kind()), error.to_string())

@@ -1,22 +1,22 @@
 use serde::{Deserialize, Serialize};
 
-/// What a shell command gave back, as it stands in
+/// The output of a shell command, as in
 /// [`ToolOutput::raw_response`](crate::ToolOutput::raw_response).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellOutputEnvelope {
-    /// The version of this shape.
+    /// The version of this format.
     pub version: u32,
-    /// What it printed, perhaps cut in the middle.
+    /// Its standard output, which may be cut in the middle.
     pub stdout: String,
-    /// Its error output, perhaps cut in the middle.
+    /// Its error output, which may be cut in the middle.
     pub stderr: String,
-    /// Its exit code; 128 and the signal when one ended it.
+    /// Its exit code; 128 plus the signal if a signal ended it.
     pub exit_code: i32,
-    /// Something is missing from `stdout` or `stderr`.
+    /// Whether `stdout` or `stderr` is incomplete.
     pub truncated: bool,
 }
 
 impl ShellOutputEnvelope {
-    /// The version that is written.
+    /// The version written here.
     pub const VERSION: u32 = 1;
 }

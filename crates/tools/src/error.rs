@@ -3,55 +3,55 @@ use counterfoil_model::ToolErrorCategory;
 /// Why an executor did not do what it was permitted to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
-    /// A command ended badly.
+    /// A command failed.
     #[error("{message}")]
     Shell {
         /// Its exit code.
         exit_code: i32,
-        /// What that means.
+        /// The category of that exit code.
         category: ToolErrorCategory,
         /// What went wrong, for the model.
         message: String,
     },
-    /// What a command would write could not be copied first, so it did not run.
+    /// The files that a command would write could not be copied first, so it did not run.
     #[error("the command did not run, because there is no snapshot of what it writes: {reason}")]
     SnapshotFailed {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A command failed, and what it wrote could not all be put back.
+    /// A command failed, and its changes could not all be rolled back.
     #[error("the command failed, and not everything could be put back: {reason}")]
     RollbackFailed {
         /// Each of the files, with the reason.
         reason: String,
     },
-    /// Everything else.
+    /// Any other failure.
     #[error("{message}")]
     Failed {
-        /// What kind of failure.
+        /// The kind of failure.
         category: ToolErrorCategory,
         /// What went wrong, for the model.
         message: String,
     },
 }
 
-/// Whether trying again can help.
+/// Whether retrying may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolErrorKind {
-    /// Within the budget it may be tried again.
+    /// It may be retried within the budget.
     Transient,
-    /// It is not tried again; the model is told.
+    /// It is not retried; the model gets the error.
     Permanent,
 }
 
 impl ToolError {
-    /// A failure of this kind, with what the model should know about it.
+    /// A failure of this category, with a message for the model.
     #[must_use]
     pub fn of(category: ToolErrorCategory, message: impl Into<String>) -> Self {
         Self::Failed { category, message: message.into() }
     }
 
-    /// What kind of failure.
+    /// The kind of failure.
     #[must_use]
     pub fn category(&self) -> ToolErrorCategory {
         match self {
@@ -62,7 +62,7 @@ impl ToolError {
         }
     }
 
-    /// Whether trying again can help.
+    /// Whether retrying may help.
     #[must_use]
     pub fn kind(&self) -> ToolErrorKind {
         match self.category() {

@@ -1,14 +1,14 @@
-//! Folders that are somebody's home: the user's, another user's, a service's, on any system.
+//! Recognises home folders, of users and services, on any system.
 
-/// Folders in which each folder is somebody's home.
+/// Folders whose subfolders are homes.
 const OF_MANY: [&str; 6] =
     ["/home/", "/Users/", "/export/home/", "/var/home/", "/var/lib/", "/srv/home/"];
 
-/// Homes by themselves, and as shells name them.
+/// Single homes, including the names that shells use.
 const ONE: [&str; 7] =
     ["~", "$HOME", "${HOME}", "$USERPROFILE", "/root", "/var/root", "/private/var/root"];
 
-/// Variables that name folders of the user's settings, and the folder that each means by default.
+/// Variables for folders with the user's settings, and their default values.
 const VARIABLES: [(&str, &str); 7] = [
     ("CLAUDE_CONFIG_DIR", "~/.claude"),
     ("CODEX_HOME", "~/.codex"),
@@ -19,7 +19,7 @@ const VARIABLES: [(&str, &str); 7] = [
     ("ZDOTDIR", "~"),
 ];
 
-/// The rest of a path that begins with somebody's home folder.
+/// The rest of a path after a home folder.
 #[must_use]
 pub fn inside(path: &str) -> Option<&str> {
     let alone = ONE.iter().find_map(|home| path.strip_prefix(home)?.strip_prefix('/'));
@@ -35,7 +35,8 @@ fn after_user(path: &str) -> Option<&str> {
     (!user.is_empty()).then_some(inside)
 }
 
-/// `C:/Users/ada/x`, as WSL (`/mnt/c`), Git (`/c`) and Cygwin name it, too.
+/// The rest after a home on Windows, such as `C:/Users/ada/x`, also as named by WSL (`/mnt/c`), Git
+/// (`/c`) and Cygwin.
 fn of_windows(path: &str) -> Option<&str> {
     let path =
         ["/mnt/", "/cygdrive/"].iter().find_map(|mount| path.strip_prefix(mount)).unwrap_or(path);
@@ -48,8 +49,8 @@ fn of_windows(path: &str) -> Option<&str> {
     users.then(|| rest.split_once('/')).flatten().map(|(_, inside)| inside)
 }
 
-/// A path that begins with a variable of settings, as it is by default; and the program that judges,
-/// where the shell looks for it.
+/// The path that a settings variable means by default, or the path of the `counterfoil` program if
+/// a shell looks it up.
 #[must_use]
 pub fn named_by_variable(path: &str) -> Option<String> {
     const PROGRAM: [&str; 4] = [

@@ -1,8 +1,8 @@
-//! What performs calls: shell commands, files and pages of the web; what no command may do; what is
-//! shown of outputs, and what is given again.
+//! Performs calls: shell commands, files and web pages. Also what no command may do, output filters
+//! and the result cache.
 //!
-//! Deliberately not here: who may have a call performed. The guard decides that; its executors spend
-//! a permit on every call that they have performed here, and nobody else names [`Wanted`].
+//! Deliberately not here: who may have a call performed. The guard decides that; its executors
+//! spend a permit on every call that they perform here, and nothing else uses [`Wanted`].
 //!
 //! Start with [`Scene`] and [`ToolOutput`], then `shell/tools.rs`, `file/tools.rs`, `web/tools.rs`.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]

@@ -1,11 +1,11 @@
 use serde_json::Value;
 
-/// A whole number from 0, also when a model wrote it as `5.0`, as JSON Schema has it.
+/// A non-negative integer, even if the model wrote `5.0`, as JSON Schema allows.
 #[must_use]
 pub fn whole(value: &Value) -> Option<u64> {
     let written = || {
         let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
-        // Beyond it not every whole number can be told from its neighbours.
+        // Above this, doubles cannot represent every integer.
         let small = (0.0..=9_007_199_254_740_992.0).contains(&number);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         small.then_some(number as u64)

@@ -6,43 +6,43 @@ use serde_json::Value;
 use crate::classification::ExitCause;
 use crate::error::ToolError;
 
-/// What a tool gave back. A command that ran and ended badly is an output too: its failure is in
-/// `failure`, and what it printed is kept.
+/// The output of a tool. A command that ran and failed has an output too: `failure` has the
+/// category, and what it printed is kept.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolOutput {
     /// The text of the result.
     pub text: String,
-    /// The whole text, where `text` is cut: what is recorded, so that it can be read later.
+    /// The whole text if `text` is cut. It is recorded, so that it can be read later.
     pub full: Option<FullText>,
-    /// The result as JSON, where the tool gives JSON. The recorded result is this, else the text.
+    /// The result as JSON, if the tool returns JSON. This is recorded instead of the text.
     pub structured: Option<Value>,
-    /// The result in blocks, where the tool gives more than a text: texts, pictures, sounds,
-    /// resources, in the form of MCP. `text` says all of it in words.
+    /// The result as MCP content blocks (texts, images, audio, resources), if the tool returns more
+    /// than text. `text` describes all of it.
     pub content: Vec<Value>,
-    /// What the tool says beside its result, in the member `_meta` of MCP.
+    /// Metadata of the result: the member `_meta` of MCP.
     pub meta: Option<Value>,
-    /// What was not as it should be and did not keep the tool from doing its work, in words.
+    /// Warnings: problems that did not stop the tool.
     pub warnings: Vec<String>,
-    /// The envelope of the executor, versioned by it; never to be read as plain text.
+    /// The executor's envelope, versioned by the executor; not to be read as plain text.
     pub raw_response: Option<Value>,
-    /// Why it counts as failed; `None` when it succeeded.
+    /// Why it counts as failed; `None` if it succeeded.
     pub failure: Option<ToolErrorCategory>,
-    /// The exit code, where there is one.
+    /// The exit code, if there is one.
     pub exit_code: Option<i32>,
-    /// The text was cut.
+    /// Whether the text was cut.
     pub truncated: bool,
-    /// What it did to the world, as far as the executor saw.
+    /// Its side effects, as far as the executor saw them.
     pub side_effects: Vec<SideEffect>,
     /// How it was confined.
     pub confinement: Option<Confinement>,
-    /// What left for the network, or was held back.
+    /// The network requests it sent, or that were blocked.
     pub egress: Vec<Egress>,
-    /// What it had changed was put back.
+    /// What was rolled back, if its changes were.
     pub rolled_back: Option<RolledBack>,
 }
 
 impl ToolOutput {
-    /// Adds a note behind the text, also behind the whole of it.
+    /// Appends a note to the text and to the whole text.
     #[cfg(feature = "shell")]
     pub(crate) fn add(&mut self, note: &str) {
         for text in [Some(&mut self.text), self.full.as_mut().map(|full| &mut full.text)] {
@@ -54,7 +54,7 @@ impl ToolOutput {
         }
     }
 
-    /// The failure as an error, for whoever has to act on it; `None` when it succeeded.
+    /// The failure as an error; `None` if it succeeded.
     #[must_use]
     pub fn error(&self) -> Option<ToolError> {
         let category = self.failure?;
@@ -81,21 +81,21 @@ impl ToolOutput {
     }
 }
 
-/// What was put back.
+/// The result of a rollback.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct RolledBack {
-    /// Files, folders and links that are again what they were.
+    /// The number of files, folders and links restored.
     pub restored: u64,
-    /// Those that had not been there and are gone.
+    /// The number of new ones deleted.
     pub deleted: u64,
 }
 
-/// A text that is too long to be shown.
+/// A text that is too long to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FullText {
-    /// All that was kept of it.
+    /// The part that was kept.
     pub text: String,
-    /// Even of that something is missing.
+    /// Whether even that is incomplete.
     pub cut: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Whether two patterns of paths may mean the same file.
+//! Whether two path patterns can match the same file.
 
-/// Whether a path with wildcards in its names may be one that the pattern means. `**` in the pattern is
-/// any folders; a path with `**` is not looked at.
+/// Whether a path with wildcards in its names can match a path that the pattern matches. `**` in
+/// the pattern is any number of folders; a path with `**` is not supported.
 #[must_use]
 pub fn may_mean(path: &str, pattern: &str) -> bool {
     let path: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
@@ -11,7 +11,7 @@ pub fn may_mean(path: &str, pattern: &str) -> bool {
 }
 
 fn paths_meet(path: &[&str], pattern: &[&str]) -> bool {
-    // Row by row: which beginnings of the pattern fit the names read so far.
+    // Row by row: which prefixes of the pattern match the names read so far.
     let mut fits = vec![false; pattern.len() + 1];
     if let Some(start) = fits.first_mut() {
         *start = true;
@@ -35,7 +35,7 @@ fn paths_meet(path: &[&str], pattern: &[&str]) -> bool {
     fits.last().copied().unwrap_or_default()
 }
 
-/// `**` may be no folder at all.
+/// `**` may match no folder at all.
 fn skip_folders(fits: &mut [bool], pattern: &[&str]) {
     for (at, _) in pattern.iter().enumerate().filter(|(_, name)| **name == "**") {
         if fits.get(at).copied().unwrap_or_default()
@@ -46,7 +46,7 @@ fn skip_folders(fits: &mut [bool], pattern: &[&str]) {
     }
 }
 
-/// One step of a pattern of names.
+/// One element of a name pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Char(char),
@@ -54,7 +54,7 @@ enum Step {
     Any,
 }
 
-/// `[…]` is taken for any one character, and `{…}` for any text.
+/// The elements of a pattern. `[…]` is treated as any character, and `{…}` as any text.
 fn steps(pattern: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut chars = pattern.chars();
@@ -76,7 +76,7 @@ fn steps(pattern: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether some name fits both. A wildcard at the beginning means no hidden file, as in a shell.
+/// Whether some name matches both. A leading wildcard does not match hidden files, as in a shell.
 fn names_meet(a: &str, b: &str) -> bool {
     let hides = |a: &str, b: &str| a.starts_with(['*', '?']) && b.starts_with('.');
     if hides(a, b) {

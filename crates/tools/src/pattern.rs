@@ -4,22 +4,22 @@ use std::sync::OnceLock;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// The longest pattern, in bytes.
+/// The maximum length of a pattern in bytes.
 const LONGEST: usize = 1024;
 
-/// A pattern that cannot be used.
+/// Why a pattern is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// Longer than what is read.
+    /// It is too long.
     #[error("the pattern has {length} bytes; the limit is {LONGEST}")]
     TooLong {
         /// Its length in bytes.
         length: usize,
     },
-    /// Nothing matches it.
+    /// It is empty, so nothing would match.
     #[error("the pattern is empty")]
     Empty,
-    /// Not a pattern.
+    /// Its syntax is wrong.
     #[error("`{pattern}` is not a pattern: {reason}")]
     Syntax {
         /// The pattern.
@@ -29,16 +29,16 @@ pub enum PatternError {
     },
 }
 
-/// What a pattern is about.
+/// What a pattern matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
-    /// Names and texts: `*` stands for any characters.
+    /// Names and texts: `*` matches any characters.
     Text,
     /// Paths: `*` stops at `/`, `**` does not.
     Paths,
 }
 
-/// A glob that is compiled when something is first held against it.
+/// A glob that is compiled when it is first used.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     glob: Glob,
@@ -46,30 +46,30 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern, compiled when it is first asked.
+    /// Creates a pattern.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When it is empty, too long or has a syntax error.
     pub fn new(pattern: &str, over: Over) -> Result<Self, PatternError> {
         Ok(Self { glob: glob(pattern, over)?, compiled: OnceLock::new() })
     }
 
-    /// Whether it is this text itself, without anything that stands for others.
+    /// Whether the pattern has no wildcards and equals this text.
     #[must_use]
     pub fn is_exactly(&self, text: &str) -> bool {
         let pattern = self.glob.glob();
         !pattern.contains(['*', '?', '[', '{', '\\']) && pattern == one_form(text)
     }
 
-    /// Whether the whole text fits.
+    /// Whether the whole text matches.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
         self.compiled.get_or_init(|| self.glob.compile_matcher()).is_match(&*one_form(text))
     }
 }
 
-/// A text with its accents joined to their letters, as most write it: names are compared in this
-/// form, however a rule or a call writes them.
+/// The text in Unicode normal form C, in which names are compared, however a rule or a call writes
+/// them.
 #[must_use]
 pub fn one_form(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
@@ -81,10 +81,10 @@ pub fn one_form(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The glob, for whoever compiles many together.
+/// The glob, for callers that compile many together.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it is empty, too long or has a syntax error.
 pub fn glob(pattern: &str, over: Over) -> Result<Glob, PatternError> {
     check_pattern(pattern)?;
     let built = GlobBuilder::new(&one_form(pattern))
@@ -97,7 +97,7 @@ pub fn glob(pattern: &str, over: Over) -> Result<Glob, PatternError> {
     })
 }
 
-/// What holds for every pattern.
+/// Checks what every pattern must satisfy.
 ///
 /// # Errors
 /// When it is empty or too long.

@@ -4,63 +4,62 @@ use std::path::Path;
 use counterfoil_ledger::{Phase, Requested, TraceContext, TrustLevel};
 use counterfoil_model::Digest;
 
-/// The surroundings in which one call is judged and executed. Travels with the call: nothing of
-/// it is ever set on a shared object.
+/// The context in which one call is judged and executed. Passed along with the call; never stored
+/// in a shared object.
 #[derive(Debug, Clone)]
 pub struct Scene<'s> {
     /// The session that the call belongs to.
     pub session: &'s str,
-    /// When in the agent's cycle the call is made.
+    /// The phase of the agent's cycle.
     pub phase: Phase,
-    /// The least trusted source that is active in this turn.
+    /// The trust of the least trusted source active in this turn.
     pub trust: TrustLevel,
-    /// The tool whose result, from strangers, lowered that trust; `None` where none did.
+    /// The tool whose untrusted result lowered that trust; `None` if none did.
     pub tainted_by: Option<&'s str>,
-    /// The sub-agent that makes the call; `None` for the main one.
+    /// The sub-agent that makes the call; `None` for the main agent.
     pub caller: Option<&'s str>,
-    /// The model that wrote it, where known.
+    /// The model that wrote it, if known.
     pub model: Option<&'s str>,
     /// Who asked for it.
     pub requested: Requested,
-    /// The project's root: what commands and files are confined to.
+    /// The project's root, to which commands and files are confined.
     pub workspace: &'s Path,
-    /// Variables that the host passes on: what policies may look at, and commands may see.
+    /// Variables passed on by the host, for policies to check and commands to use.
     pub environment: &'s BTreeMap<String, String>,
-    /// First attempts that this session made before this one.
+    /// The number of first attempts in this session before this one.
     pub calls_made: u64,
-    /// Tools that completed successfully in this session.
+    /// Tools that have succeeded in this session.
     pub completed: &'s BTreeSet<String>,
-    /// Every tool that could be offered in this turn, whatever it depends on.
+    /// Every tool that could be offered in this turn, regardless of dependencies.
     pub tools: &'s BTreeSet<String>,
-    /// Those of them that the user named in this turn.
+    /// The tools among them that the user mentioned in this turn.
     pub mentioned: &'s BTreeSet<String>,
-    /// Calls that ran in this session of late, the newest last: kept for the utility gate, and
-    /// empty where that is off.
+    /// Recent calls of this session, newest last. For the utility gate; empty if it is off.
     pub recent: &'s [RecentCall],
     /// Where the content that led to the call came from (`shell`, `file`, `web`, `mcp`, `memory`,
-    /// `user`), where it could be found.
+    /// `user`), if known.
     pub claim_source: Option<&'s str>,
-    /// The trace that it belongs to, as whoever makes it said: for executors that pass it on.
+    /// The trace that it belongs to, as stated by the caller, for executors that pass it on.
     pub trace: Option<&'s TraceContext>,
     /// Milliseconds since the Unix epoch.
     pub now: i64,
 }
 
-/// A call that ran in this session of late.
+/// A recent call of this session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecentCall {
     /// Its execution.
     pub execution_id: String,
     /// The tool.
     pub tool: String,
-    /// Digest of tool and arguments.
+    /// The digest of tool and arguments.
     pub digest: Digest,
     /// The words in its arguments.
     pub words: BTreeSet<String>,
     /// Whether it succeeded.
     pub succeeded: bool,
-    /// How long its result was, in characters.
+    /// The length of its result in characters.
     pub result_chars: usize,
-    /// Something may have changed since.
+    /// Whether something may have changed since.
     pub outdated: bool,
 }

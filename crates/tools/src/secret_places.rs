@@ -1,4 +1,4 @@
-//! Whether a path is one of the places where secrets lie: people are asked before an agent reads it.
+//! Recognises paths where secrets are kept: a person is asked before an agent reads them.
 
 use counterfoil_sandbox::{AT_HOME, OF_THE_SYSTEM};
 
@@ -6,7 +6,7 @@ use crate::blocklist::tidy;
 use crate::homes;
 use crate::overlap::may_mean;
 
-/// What lies among them and is no secret.
+/// Paths among them that are not secret.
 const PUBLIC: &[&str] = &[
     ".aws/config",
     ".ssh/authorized_keys",
@@ -15,7 +15,7 @@ const PUBLIC: &[&str] = &[
     "/etc/docker/daemon.json",
 ];
 
-/// Those of home folders that projects never have: they are known in any folder.
+/// Places in home folders that projects never contain: recognised in any folder.
 const ANYWHERE: &[&str] = &[
     ".aws",
     ".azure",
@@ -31,7 +31,7 @@ const ANYWHERE: &[&str] = &[
     ".vault-token",
 ];
 
-/// Whether a path, as a command or a call names it, is one of these places or lies in one.
+/// Whether a path, as written in a command or call, is one of these places or in one of them.
 pub(crate) fn is_secret(path: &str) -> bool {
     let path = tidy(path);
     let (place, known) = match (homes::inside(&path), elsewhere(&path)) {
@@ -54,8 +54,8 @@ fn is_in(place: &str, known: &[&str]) -> bool {
     })
 }
 
-/// The part of an absolute path from such a place on: a home that is nobody's on this machine, as
-/// backups, mounts and test folders have it.
+/// The part of an absolute path from such a place on. For homes that are not on this machine, as in
+/// backups, mounts and test folders.
 fn elsewhere(path: &str) -> Option<&str> {
     let mut starts =
         path.match_indices("/.").map(|(at, _)| at + 1).filter(|_| path.starts_with('/'));

@@ -1,26 +1,26 @@
-//! The ways to write one command: what rules about commands are held against.
+//! The equivalent spellings of a command, for matching with rules.
 
 use counterfoil_shell::{Command, Direction, Script, Target};
 
 /// One command of a line, or one text of other arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spelled {
-    /// As it stands there; `None` where it does more than its words say: it writes a file by a
-    /// redirect, or sets variables for the program. An allowance is about this alone.
+    /// The command as written; `None` if it does more than its words say: it writes to a file by a
+    /// redirect, or sets variables for the program. Only this is matched with allowances.
     pub exact: Option<String>,
-    /// All ways to write it. A denial and a question are about any of them.
+    /// All equivalent spellings. Denials and questions match any of them.
     pub ways: Vec<String>,
 }
 
 impl Spelled {
-    /// A text that is no command.
+    /// A text that is not a command.
     #[must_use]
     pub fn text(text: String) -> Self {
         Self { exact: Some(text.clone()), ways: vec![text] }
     }
 }
 
-/// Programs with options before their command, and those of these options that take a value.
+/// Programs with options before their subcommand, and those of the options that take a value.
 const BEFORE_THE_COMMAND: [(&str, &[&str]); 12] = [
     (
         "git",
@@ -51,14 +51,14 @@ const BEFORE_THE_COMMAND: [(&str, &[&str]); 12] = [
     ("terraform", &[]),
 ];
 
-/// The commands of a line; `None` where it cannot be read.
+/// The commands of a line; `None` if it cannot be parsed.
 #[must_use]
 pub fn spelled(line: &str) -> Option<Vec<Spelled>> {
     let script = Script::parse(line).ok()?;
     Some(script.commands().iter().map(of_command).collect())
 }
 
-/// A command as it stands there; `None` where it does more than its words say.
+/// A command as written; `None` if it does more than its words say.
 #[must_use]
 pub fn exact_form(command: &Command) -> Option<String> {
     of_command(command).exact
@@ -94,7 +94,7 @@ fn of_command(command: &Command) -> Spelled {
     Spelled { exact: (!does_more).then_some(exact), ways }
 }
 
-/// `git -C . --no-pager push` as `git push`.
+/// Removes options before the subcommand: `git -C . --no-pager push` becomes `git push`.
 fn without_leading_options<'w>(words: &[&'w str]) -> Vec<&'w str> {
     let Some((program, rest)) = words.split_first() else { return Vec::new() };
     let Some((_, valued)) = BEFORE_THE_COMMAND.iter().find(|(name, _)| name == program) else {
@@ -114,7 +114,7 @@ fn without_leading_options<'w>(words: &[&'w str]) -> Vec<&'w str> {
     std::iter::once(*program).chain(left.iter().copied()).collect()
 }
 
-/// The short options of each place together, in order: `rm -f -r x` and `rm -fr x` as `rm -fr x`.
+/// Merges and sorts adjacent short options: `rm -f -r x` and `rm -rf x` become `rm -fr x`.
 #[must_use]
 pub fn in_order(words: &[&str]) -> String {
     let mut out: Vec<String> = Vec::new();

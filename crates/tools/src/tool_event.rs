@@ -8,24 +8,24 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 use crate::output::RolledBack;
 
-/// So many events wait for a receiver that does not keep up; then it misses the oldest, and is
-/// told how many.
+/// The number of events buffered for a slow receiver; beyond it the receiver misses the oldest, and
+/// learns how many.
 const WAITING: usize = 1024;
 
-/// What happens to a call, while it happens: for a surface that shows it. What is certain stands
-/// in the ledger: an event is sent once that is written, or under way where nobody waits for it.
+/// Progress of a call, for display. The ledger is authoritative: an event is sent once its record
+/// is written, or is under way if nothing waits for it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CallEvent {
     /// The call.
     #[serde(flatten)]
     pub call: CallName,
-    /// What happens to it.
+    /// The event.
     #[serde(flatten)]
     pub what: ToolEvent,
 }
 
-/// Which call an event is about.
+/// Identifies the call of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallName {
@@ -33,12 +33,12 @@ pub struct CallName {
     pub execution_id: String,
     /// The session.
     pub session: String,
-    /// The model's id of the call; empty when it gave none.
+    /// The model's id of the call; empty if it gave none.
     pub call_id: String,
-    /// The sub-agent that makes it; `None` for the main one.
+    /// The sub-agent that makes it; `None` for the main agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// When in the agent's cycle it is made.
+    /// The phase of the agent's cycle.
     pub phase: Phase,
     /// The tool.
     pub tool: String,
@@ -54,29 +54,29 @@ pub struct CallName {
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolEvent {
-    /// It begins to run.
+    /// It starts to run.
     Opened,
-    /// It has come so far.
+    /// It made progress.
     Progress {
-        /// How much is done: of `total`, where that is known. Never less than before.
+        /// The amount done, out of `total` if known. Never decreases.
         done: f64,
-        /// How much there is to do.
+        /// The total amount.
         #[serde(skip_serializing_if = "Option::is_none")]
         total: Option<f64>,
-        /// In words.
+        /// A description.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
-    /// It printed this, in whole lines where those are not too long.
+    /// It printed something, in whole lines unless they are too long.
     Output {
-        /// Where to.
+        /// The stream.
         stream: OutputStream,
-        /// What, without the secrets that a line shows.
+        /// The text, with secrets redacted line by line.
         text: String,
     },
     /// It ended.
     Closed {
-        /// How.
+        /// The status.
         status: Status,
         /// Why it did not complete.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,15 +89,15 @@ pub enum ToolEvent {
         /// Codes of the issues or reasons.
         codes: Vec<String>,
     },
-    /// What it had changed was put back.
+    /// Its changes were rolled back.
     Rollback {
-        /// What.
+        /// What was rolled back.
         #[serde(flatten)]
         rolled_back: RolledBack,
     },
 }
 
-/// Where a command prints something.
+/// The output streams of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputStream {
@@ -107,7 +107,7 @@ pub enum OutputStream {
     Stderr,
 }
 
-/// Where events are sent from.
+/// The sending end for events.
 #[derive(Debug, Clone)]
 pub struct ToolEvents(Sender<CallEvent>);
 
@@ -118,50 +118,51 @@ impl Default for ToolEvents {
 }
 
 impl ToolEvents {
-    /// What is told from now on. A receiver that is slow misses the oldest; no call waits for one.
+    /// Subscribes to events from now on. A slow receiver misses the oldest; calls never wait for
+    /// receivers.
     #[must_use]
     pub fn subscribe(&self) -> Receiver<CallEvent> {
         self.0.subscribe()
     }
 
-    /// Whether somebody listens.
+    /// Whether there are receivers.
     #[must_use]
     pub fn are_heard(&self) -> bool {
         self.0.receiver_count() > 0
     }
 
-    /// Tells whoever listens.
+    /// Sends an event to the receivers.
     pub fn send(&self, call: CallName, what: ToolEvent) {
-        // The last receiver may have gone meanwhile.
+        // The last receiver may be gone by now.
         let _ = self.0.send(CallEvent { call, what });
     }
 }
 
-/// With what a tool tells, while it works, how far it is: to whoever listens, and nobody waits for
-/// them. It comes with the permit.
+/// Lets a tool report its progress to the receivers, without waiting for them. Issued with the
+/// permit.
 #[derive(Debug, Clone, Default)]
 pub struct Progress(Option<(ToolEvents, Arc<CallName>)>);
 
 impl Progress {
-    /// Tells these events what is said of this call.
+    /// Reports progress of this call to these events.
     #[must_use]
     pub fn new(events: ToolEvents, call: CallName) -> Self {
         Self(Some((events, Arc::new(call))))
     }
 
-    /// The call that it is about; `None` where nobody made one.
+    /// The call; `None` if there is none.
     #[must_use]
     pub fn call(&self) -> Option<&CallName> {
         self.0.as_ref().map(|(_, call)| &**call)
     }
 
-    /// Whether somebody listens: whoever has to work for what is told asks first.
+    /// Whether there are receivers: check this before doing work only for a report.
     #[must_use]
     pub fn is_heard(&self) -> bool {
         self.0.as_ref().is_some_and(|(events, _)| events.are_heard())
     }
 
-    /// So much is done, of `total` where that is known. Redacted here.
+    /// Reports the amount done, out of `total` if known. The message is redacted here.
     pub fn step(&self, done: f64, total: Option<f64>, message: Option<&str>) {
         self.tell(|| {
             let message = message.map(|text| Redactor::standard().redact(text).into_owned());
@@ -169,8 +170,8 @@ impl Progress {
         });
     }
 
-    /// This was printed. Redacted here, as far as one text shows a secret: what is cut into
-    /// several is not seen.
+    /// Reports output. It is redacted here, as far as this text alone shows a secret: one that is
+    /// split over several texts is missed.
     pub fn output(&self, stream: OutputStream, text: &str) {
         let clean = || Redactor::standard().redact(text).into_owned();
         self.tell(|| ToolEvent::Output { stream, text: clean() });
@@ -184,7 +185,7 @@ impl Progress {
 }
 
 impl CallName {
-    /// That of an execution in this session.
+    /// The name of an execution's call in this session.
     #[must_use]
     pub fn of(session: &str, opened: &Opened) -> Self {
         Self {

@@ -1,10 +1,10 @@
 use serde_json::Value;
 
-/// What is wanted of a tool.
+/// A call to perform.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'c> {
     /// The tool's name.
     pub tool: &'c str,
-    /// The arguments: an object.
+    /// The arguments: a JSON object.
     pub arguments: &'c Value,
 }

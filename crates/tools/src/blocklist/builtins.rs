@@ -1,10 +1,10 @@
-//! Built-ins and variables by which a command becomes another one.
+//! Built-ins and variables that turn a command into another one.
 
 use counterfoil_shell::{Command, Direction, Script, Stream, Target, Word};
 
 use super::{Blocklist, Refusal, Substitution, judge_inner, quoted, shown};
 
-/// Commands that this analysis follows, and that no function may therefore replace.
+/// Commands that this analysis interprets, so no function may redefine them.
 pub(super) const INTERPRETED: &[&str] = &[
     "cd", "pushd", "popd", "set", "rm", "find", "xargs", "dd", "tee", "source", ".", "command",
     "builtin", "exec", "env", "export", "unset", "return", "exit",
@@ -29,7 +29,7 @@ pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
     why.or_else(|| by_name(command, list)).map(Refusal::unread)
 }
 
-/// Tools whose output is made to be evaluated: `eval "$(ssh-agent -s)"`.
+/// Tools whose output is meant to be evaluated: `eval "$(ssh-agent -s)"`.
 const SET_UP: &[&str] = &[
     "ssh-agent",
     "gpg-agent",
@@ -56,7 +56,7 @@ const SET_UP: &[&str] = &[
     "register-python-argcomplete",
 ];
 
-/// Whether it evaluates what such a tool prints, and nothing else.
+/// Whether the command evaluates only the output of such a tool.
 pub(super) fn sets_up_a_tool(command: &Command) -> bool {
     let ("eval", [only]) = (command.program().unwrap_or_default(), command.args.as_slice()) else {
         return false;
@@ -69,8 +69,8 @@ pub(super) fn sets_up_a_tool(command: &Command) -> bool {
     })
 }
 
-/// Whether it is a `trap` whose script has only variables of which this script says what they are, and
-/// nothing is against what it does: `trap "rm -rf $tmp" EXIT`.
+/// Whether the command is a `trap` with an acceptable script, whose variables all have values that
+/// this script sets: `trap "rm -rf $tmp" EXIT`.
 pub(super) fn cleans_up(command: &Command, script: &Script, list: &Blocklist) -> bool {
     let ("trap", [action, ..]) = (command.program().unwrap_or_default(), command.args.as_slice())
     else {
@@ -92,7 +92,7 @@ pub(super) fn cleans_up(command: &Command, script: &Script, list: &Blocklist) ->
         };
         whole.push_str(&format!("{name}={value}; "));
     }
-    // The values stand in the script when it runs, whatever quotes are around them.
+    // The values are inserted when the script runs, whatever the quotes around them.
     whole.push_str(&action.text.replace('\'', ""));
     list.substitution == Substitution::Analyse
         && !action.text.contains(['`', '\\'])
@@ -105,10 +105,11 @@ fn by_name(command: &Command, list: &Blocklist) -> Option<String> {
     let args = command.args.as_slice();
     let flag = |letter: char| args.iter().any(|word| has_flag(&word.text, letter));
     let analysed = list.substitution == Substitution::Analyse;
-    // What it reads from then on may be a script.
+    // What the shell reads from then on may be a script.
     let diverts = command.redirects.iter().any(|redirect| match &redirect.target {
         Target::Fd(_) | Target::Closed => redirect.direction != Direction::Duplicate,
-        // `exec 3<file` leaves the script where it is; of connections another rule says enough.
+        // `exec 3<file` does not change where the script is read from; connections have a rule of
+        // their own.
         Target::File(word)
             if redirect.stream > Stream::Fd(2)
                 && (redirect.direction == Direction::Read
@@ -123,14 +124,14 @@ fn by_name(command: &Command, list: &Blocklist) -> Option<String> {
         Target::Text(_) | Target::Process => true,
     });
     let dangerous = match name {
-        // The scripts in their words are judged like all others.
+        // Their scripts are judged like all others.
         "eval" | "trap" => !analysed,
         "exec" => args.is_empty() && !command.redirects.is_empty() && (diverts || !analysed),
         "enable" | "alias" => !args.is_empty(),
         "mapfile" | "readarray" | "complete" => flag('C') || flag('F'),
-        // `compgen -W` expands its words as a shell does.
+        // `compgen -W` expands its words like a shell.
         "compgen" => ['C', 'F', 'W'].into_iter().any(flag),
-        // A name of a name, and a name that is only known when it runs, may be any variable.
+        // A name reference, or a name known only at run time, may be any variable.
         "declare" | "typeset" | "local" => {
             flag('n')
                 || args.iter().any(|word| word.literal().is_none() && word.text.starts_with('$'))
@@ -158,7 +159,7 @@ fn source(args: &[Word], list: &Blocklist) -> Option<String> {
         (_, Some(fixed)) => fixed.to_owned(),
         _ => return Some(format!("`source {}` is refused: the file is not known", shown(text))),
     };
-    // A script of the project's, or its settings, is like any other script that it runs.
+    // A script or settings file of the project is treated like any other script that it runs.
     let named = [".sh", ".bash", ".env"].iter().any(|ending| path.ends_with(ending))
         || path.rsplit('/').next().is_some_and(|name| name.starts_with(".env"));
     let own = list.substitution == Substitution::Analyse && named && is_inside(&path);
@@ -166,7 +167,7 @@ fn source(args: &[Word], list: &Blocklist) -> Option<String> {
     (!known).then(|| format!("`source {}` is refused: the file is not a known one", shown(text)))
 }
 
-/// A path that leads nowhere out of the project.
+/// Whether a path stays inside the project.
 fn is_inside(path: &str) -> bool {
     !path.starts_with(['/', '~']) && !path.split('/').any(|part| part == "..")
 }
@@ -197,9 +198,9 @@ fn variables(command: &Command) -> Option<String> {
         .map(|name| format!("the variable `{}` makes programs run something else", shown(name)))
 }
 
-/// Text that the shell reads as a script only when it runs: `x='a[$(…)]'; echo $((x))`.
+/// Text that the shell evaluates as a script only at run time: `x='a[$(…)]'; echo $((x))`.
 fn late_scripts(command: &Command) -> Option<String> {
-    // `x=$'a[\\x24(cmd)]'; echo $((x))`: escapes hide what stands there.
+    // `x=$'a[\\x24(cmd)]'; echo $((x))`: escapes hide the script.
     let hides = |word: &Word| {
         let text = word.text.as_str();
         let shows = text.contains("$(") || text.contains('`');
@@ -224,7 +225,7 @@ fn late_scripts(command: &Command) -> Option<String> {
     );
     let stored = command.assignments.iter().any(|assignment| hides(&assignment.value));
     let evaluated = match (command.program(), command.args.as_slice()) {
-        // What `printf` prints is no script; what it stores may be one.
+        // What `printf` prints is not a script; what it stores may be one.
         (Some("printf"), [option, rest @ ..]) => {
             option.text.starts_with("-v") && rest.iter().any(hides)
         }

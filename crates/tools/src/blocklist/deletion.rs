@@ -1,4 +1,4 @@
-//! Recursive deletion of what nobody should lose.
+//! Recursive deletion of protected folders.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use super::temporary::is_temporary;
 use super::values::{self, Site};
 use super::{Refusal, shown};
 
-/// Where commands start, and what lies around.
+/// Where commands start, and the folders around it.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     root: String,
     home: String,
-    /// Where the script starts, absolute.
+    /// The directory in which the script starts, absolute.
     directory: String,
-    /// On another machine, of which nothing is known.
+    /// Whether this is another machine, about which nothing is known.
     is_elsewhere: bool,
 }
 
 impl Default for Place {
-    /// A project that nobody can name: only what is protected everywhere is known.
+    /// An unknown project: only what is protected everywhere is known.
     fn default() -> Self {
         Self::new(Path::new("/unknown/project"), None, None)
     }
@@ -35,7 +35,7 @@ impl Place {
         Self { home: tidy(home), root, directory, is_elsewhere: false }
     }
 
-    /// Another machine: nothing there is the project's.
+    /// The place on another machine, where nothing belongs to the project.
     pub(super) fn elsewhere(&self) -> Self {
         let nowhere = NOWHERE.to_owned();
         Self {
@@ -46,7 +46,7 @@ impl Place {
         }
     }
 
-    /// A directory seen from where the script starts, absolute.
+    /// The absolute path of a directory that is relative to where the script starts.
     fn from(&self, directory: &str) -> String {
         match directory.strip_prefix('~') {
             Some(rest) => join(&self.home, rest.trim_start_matches('/')),
@@ -54,7 +54,7 @@ impl Place {
         }
     }
 
-    /// Whether somebody would miss this folder or this file.
+    /// Whether this folder or file is protected.
     pub(super) fn protects(&self, path: &str) -> bool {
         let path = path.to_lowercase();
         let parent_of = |inner: &str| {
@@ -72,15 +72,15 @@ impl Place {
                 .any(|homes| path.strip_prefix(homes).is_some_and(|user| !user.contains('/')))
     }
 
-    /// Whether a word names a system folder or a home, as far as that is known: the project's own
-    /// root is none.
+    /// Whether a word names a system folder or a home, as far as is known. The project's own root
+    /// does not count.
     pub(super) fn loses(&self, word: &Word, directory: Option<&str>) -> bool {
         let elsewhere = Self { root: NOWHERE.to_owned(), ..self.clone() };
         protection(word, directory, &elsewhere, true) == Protection::Protected
     }
 
-    /// Whether a word names something outside the project that is neither made again (`~/.cache`) nor
-    /// there for a while (`/tmp`), as far as that is known.
+    /// Whether a word names something outside the project that is neither a cache (`~/.cache`) nor
+    /// temporary (`/tmp`), as far as is known.
     pub(super) fn is_left(&self, word: &Word, directory: Option<&str>) -> bool {
         let text = word.text.as_str();
         let home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| text.strip_prefix(home));
@@ -100,14 +100,14 @@ impl Place {
         let within = |folder: &str| Path::new(&path).starts_with(folder);
         let cache = join(&self.home, ".cache");
         let name = path.rsplit('/').next().unwrap_or_default();
-        // Here they lie in the project; elsewhere nobody knows where that is.
+        // Here these folders are in the project; on another machine their location is unknown.
         if self.is_elsewhere && BUILT_AGAIN.contains(&name) {
             return false;
         }
         !within(&self.root) && !within(&cache) && !SHORT_LIVED.iter().any(|folder| within(folder))
     }
 
-    /// Whether a word names a file of the project or one that is there for a while, and nothing else.
+    /// Whether a word names exactly one file of the project or a temporary one.
     pub(super) fn is_own(&self, word: &Word, directory: Option<&str>) -> bool {
         let Some((text, directory)) = word.literal().zip(directory) else { return false };
         let path = join(&self.from(directory), text);
@@ -115,8 +115,8 @@ impl Place {
         !text.starts_with('~') && (within(&self.root) || SHORT_LIVED.iter().any(|f| within(f)))
     }
 
-    /// Whether a container that mounts this has the machine's own files: `/:/host`, `~:/data`, and in
-    /// the long form `type=bind,source=/,target=/host`.
+    /// Whether a container with this mount can access the machine's own files: `/:/host`,
+    /// `~:/data`, or in the long form `type=bind,source=/,target=/host`.
     pub(super) fn is_mounted(&self, text: &str) -> bool {
         let long = text
             .split(',')
@@ -133,9 +133,9 @@ impl Place {
         ["", "/objects", "/refs"].map(|inside| join(&self.root, &format!(".git{inside}")))
     }
 
-    /// Whether a pattern covers something protected, or everything in it.
+    /// Whether a pattern matches something protected, or everything in it.
     fn covers(&self, pattern: &str) -> bool {
-        // Classes, sequences and extended patterns have no counterpart here.
+        // The glob library does not support classes, sequences and extended patterns.
         if pattern.contains("[:")
             || pattern.contains('(')
             || (pattern.contains('{') && pattern.contains(".."))
@@ -158,7 +158,7 @@ impl Place {
             })
             .filter(|path| ends.may_match(path))
             .peekable();
-        // Most patterns are about something else altogether, and need not be compiled.
+        // Most patterns concern something else, and need not be compiled.
         if perhaps.peek().is_none() {
             return false;
         }
@@ -168,8 +168,8 @@ impl Place {
     }
 }
 
-/// What every path that a pattern matches begins and ends with, but for capitals. Nothing where
-/// that would take knowing the letters of other languages.
+/// The fixed beginning and end of every path that a pattern matches, ignoring case. Empty if that
+/// would require case rules of other languages.
 struct FixedEnds<'p> {
     head: &'p str,
     tail: &'p str,
@@ -183,7 +183,7 @@ impl<'p> FixedEnds<'p> {
         Self { head, tail }
     }
 
-    /// Whether the path, or something in it, may begin like that.
+    /// Whether the path, or something in it, may have this beginning.
     fn may_start(&self, path: &str) -> bool {
         let mut pairs = path.bytes().zip(self.head.bytes());
         !path.is_ascii() || pairs.all(|(one, other)| one.eq_ignore_ascii_case(&other))
@@ -196,10 +196,10 @@ impl<'p> FixedEnds<'p> {
     }
 }
 
-/// What lies here is there for a while.
+/// Folders for temporary files.
 const SHORT_LIVED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/data/local/tmp"];
 
-/// Folders that are built again.
+/// Folders that a build recreates.
 const BUILT_AGAIN: [&str; 10] = [
     "node_modules",
     "dist",
@@ -213,10 +213,10 @@ const BUILT_AGAIN: [&str; 10] = [
     "venv",
 ];
 
-/// A root that nobody names.
+/// A root that no command names.
 const NOWHERE: &str = "/zqxj/zqxj";
 
-/// Names that no pattern but a general one matches.
+/// Names that only a general pattern matches.
 const ANYTHING: &str = "zqxj";
 const ANY_HIDDEN: &str = ".zqxj";
 
@@ -251,7 +251,7 @@ const SYSTEM: &[&str] = &[
     "/etc/ssl",
 ];
 
-/// `text` is the whole script.
+/// Why the command is refused. `text` is the whole script.
 pub(super) fn blocked(
     command: &Command,
     at: usize,
@@ -311,8 +311,8 @@ struct Asked<'c> {
     targets: Vec<&'c Word>,
 }
 
-/// What `rm` is asked to delete, where it may be more than files that are named; or why it is refused
-/// whatever it is.
+/// What `rm` is asked to delete; `None` if it is neither recursive nor given variables. An error if
+/// it is refused regardless of its targets.
 fn asked_of_rm(command: &Command) -> Result<Option<Asked<'_>>, Refusal> {
     let mut options = true;
     let mut asked = Asked { recursive: false, targets: Vec::new() };
@@ -336,7 +336,7 @@ fn asked_of_rm(command: &Command) -> Result<Option<Asked<'_>>, Refusal> {
     Ok((asked.recursive || perhaps).then_some(asked))
 }
 
-/// Whether what a word stands for that is only known when it runs would be missed.
+/// The protection of a word whose value is known only at run time.
 fn protection_of_values(
     target: &Word,
     site: &Site<'_>,
@@ -350,7 +350,7 @@ fn protection_of_values(
         Some(strongest(&words, directory, place, recursive))
     };
     match (of_values(false), of_values(true)) {
-        // Only where a variable was never assigned.
+        // The target is protected only if a variable was never assigned.
         (Some(Protection::None), Some(Protection::Protected)) => Protection::Unknown,
         (Some(known), _) => known,
         (None, _) if is_temporary(target, site.script, site.text, place) => Protection::None,
@@ -358,7 +358,8 @@ fn protection_of_values(
     }
 }
 
-/// The word with `$PWD` for `$(pwd)`, and the project's root for what git says it is.
+/// The word with `$(pwd)` replaced by `$PWD`, and the output of `git rev-parse --show-toplevel` by
+/// the project's root.
 fn of_working_directory(word: &Word, place: &Place) -> Word {
     let root = place.root.as_str();
     let known = [
@@ -375,11 +376,11 @@ fn of_working_directory(word: &Word, place: &Place) -> Word {
     Word { kind: if text == word.text { word.kind } else { kind }, text }
 }
 
-/// Whether somebody would miss what is deleted.
+/// Whether the target of a deletion is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Protection {
     None,
-    /// Only known when it runs.
+    /// Known only at run time.
     Unknown,
     Protected,
 }
@@ -394,7 +395,7 @@ fn strongest(
     each.max().unwrap_or(Protection::None)
 }
 
-/// `find / -delete`.
+/// Refuses commands like `find / -delete`.
 fn find(command: &Command, place: &Place) -> Option<Refusal> {
     let deletes = command.args.iter().any(|word| word.text == "-delete");
     if !deletes || narrows(&command.args) {
@@ -415,7 +416,7 @@ fn find(command: &Command, place: &Place) -> Option<Refusal> {
     }
 }
 
-/// Whether `find` looks for something in particular.
+/// Whether `find` searches for something specific.
 fn narrows(args: &[Word]) -> bool {
     args.windows(2).any(|pair| match pair {
         [test, value] => {
@@ -440,7 +441,8 @@ fn narrows(args: &[Word]) -> bool {
     }) || args.iter().any(|word| word.text == "-empty")
 }
 
-/// `directory` is where the command runs, seen from where the script starts.
+/// The protection of a target. `directory` is where the command runs, relative to where the script
+/// starts.
 fn protection(
     target: &Word,
     directory: Option<&str>,
@@ -465,10 +467,10 @@ fn protection(
     });
     let absolute = match (known, target.kind) {
         (Some(path), _) if !path.contains('$') => path,
-        // Another variable may hold anything.
+        // Any other variable may hold anything.
         (_, WordKind::Dynamic) if recursive => return Protection::Unknown,
         (_, WordKind::Dynamic) => return Protection::None,
-        // `~somebody`
+        // Another user's home, such as `~ada`.
         (_, _) if text.starts_with('~') => {
             let (user, rest) = text.split_once('/').unwrap_or((text, ""));
             join(&format!("/home/{}", user.trim_start_matches('~')), rest)
@@ -476,7 +478,7 @@ fn protection(
         (_, _) if text.starts_with('/') => tidy(text),
         (_, _) => match directory {
             Some(directory) => join(&place.from(directory), text),
-            // Nobody knows where this runs.
+            // The directory in which this runs is unknown.
             None => {
                 let inside = tidy(text);
                 let unknown = inside.is_empty()
@@ -495,12 +497,12 @@ fn protection(
     }
 }
 
-/// How many commas may stand between braces before nobody looks at every word they stand for:
-/// these make at most a thousand.
+/// The maximum number of commas in braces for which every alternative is checked: these make at
+/// most a thousand words.
 const MOST_COMMAS: usize = 10;
 
-/// The words that the first braces stand for: `abd` and `acd` for `a{b,c}d`. `None` where there
-/// are no braces; a word that may be anything where there are too many.
+/// Expands the first braces of a word: `a{b,c}d` to `abd` and `acd`. `None` without braces; a word
+/// that may be anything if there are too many.
 fn alternatives(word: &Word) -> Option<Vec<Word>> {
     let text = word.text.as_str();
     let open = text.find('{').filter(|_| word.kind == WordKind::Pattern)?;
@@ -542,7 +544,7 @@ fn join(from: &str, to: &str) -> String {
     if to.starts_with('/') { tidy(to) } else { tidy(&format!("{from}/{to}")) }
 }
 
-/// Without `.`, `//` and `..`; `/` stays.
+/// Removes `.`, `//` and `..`; `/` stays.
 pub(crate) fn tidy(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

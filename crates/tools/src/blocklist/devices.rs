@@ -4,11 +4,11 @@ use counterfoil_shell::{Command, Direction, Target, Word};
 
 use super::shown;
 
-/// What below `/dev` may be written.
+/// Entries of `/dev` that may be written to.
 const HARMLESS: &[&str] =
     &["null", "zero", "full", "stdin", "stdout", "stderr", "tty", "random", "urandom", "ptmx"];
 
-/// Programs that write what their arguments name.
+/// Programs that write to their arguments.
 const WRITERS: &[&str] = &[
     "tee",
     "cp",
@@ -60,7 +60,7 @@ pub(super) fn blocked(command: &Command, network: bool) -> Option<String> {
     None
 }
 
-/// `</dev/tcp/localhost/5432`: whether somebody listens on this machine.
+/// Whether the command only checks for a listener on this machine: `</dev/tcp/localhost/5432`.
 fn only_asks(command: &Command, to: &str) -> bool {
     let host = to.split('/').next().unwrap_or_default();
     matches!(host, "localhost" | "127.0.0.1" | "::1")

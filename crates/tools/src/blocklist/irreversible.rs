@@ -1,6 +1,6 @@
-//! What nothing brings back: work that was never committed, history that others have, data, whole
-//! environments; secrets that are shown or sent; what was fetched and is run unseen. Which programs do
-//! that stands in tables; what a command has others run is judged like any command.
+//! Commands that cannot be undone, expose secrets or run fetched code: they destroy uncommitted
+//! work, shared history, data or environments, show or send secrets, or run downloaded code unseen.
+//! Tables list the programs; commands that a command runs are judged like any others.
 
 use counterfoil_shell::{Command, Destination, Direction, Position, Script, Target, Word};
 
@@ -21,7 +21,7 @@ use super::deletion::Place;
 use super::values::Site;
 use super::{Blocklist, Refusal, RefusalKind, judge_inner, quoted, shown};
 
-/// What of a script nothing brings back.
+/// The first command of a script that needs a person's approval.
 pub(super) fn asked(script: &Script, text: &str, list: &Blocklist) -> Option<Refusal> {
     let elsewhere = list.place.elsewhere();
     let scene = Scene { script, text, list, here: &list.place, elsewhere: &elsewhere };
@@ -34,8 +34,8 @@ pub(super) fn asked(script: &Script, text: &str, list: &Blocklist) -> Option<Ref
     (0..script.commands().len()).find_map(judge)
 }
 
-/// Which command of a script changes the mode, owner, times or attributes of a file outside the
-/// workspace: Landlock does not restrict that.
+/// The first command of a script that changes the mode, owner, times or attributes of a file
+/// outside the workspace, which Landlock does not restrict.
 pub(super) fn attributes(script: &Script, text: &str, list: &Blocklist) -> Option<Refusal> {
     let elsewhere = list.place.elsewhere();
     let scene = Scene { script, text, list, here: &list.place, elsewhere: &elsewhere };
@@ -48,7 +48,7 @@ pub(super) fn attributes(script: &Script, text: &str, list: &Blocklist) -> Optio
     Some(Refusal::irreversible(format!("`{command}` changes a file outside the workspace")))
 }
 
-/// A script and what is around it.
+/// A script and its context.
 struct Scene<'s> {
     script: &'s Script,
     text: &'s str,
@@ -58,7 +58,7 @@ struct Scene<'s> {
 }
 
 impl<'s> Scene<'s> {
-    /// A command that may run, as the tables are asked about it.
+    /// The command at this index, unless it is unreachable, in the form that the tables match.
     fn line(&self, at: usize) -> Option<Line<'s>> {
         let command = self.script.commands().get(at).filter(|command| command.reached)?;
         let program = command.program().unwrap_or_default();
@@ -67,7 +67,7 @@ impl<'s> Scene<'s> {
         Some(Line { program, command, site, place })
     }
 
-    /// Whether it runs on another machine.
+    /// Whether the command runs on another machine.
     fn is_elsewhere(&self, command: &Command) -> bool {
         let wrapper = command.wrapped_by.and_then(|at| self.script.commands().get(at));
         wrapper.is_some_and(|wrapper| {
@@ -109,7 +109,7 @@ impl<'s> Scene<'s> {
         if let Some(file) = read.filter(|file| holds(file)) {
             return Some(file.clone());
         }
-        // Where keys lie, whatever becomes of them; what else prints a secret, where somebody sees it.
+        // Files of keys count wherever the output goes; other secrets only if someone can see them.
         let is_shown = self.is_shown(line);
         let shows = || {
             let rows = tables.shown.keys();
@@ -126,8 +126,8 @@ impl<'s> Scene<'s> {
         code.shows().map(str::to_owned)
     }
 
-    /// Whether a secret that a command prints comes to somebody's eyes, or leaves the machine:
-    /// `gh auth token | docker login --password-stdin` shows nothing.
+    /// Whether the output of a command may become visible or leave the machine: `gh auth token |
+    /// docker login --password-stdin` shows nothing.
     fn is_shown(&self, line: &Line<'_>) -> bool {
         let commands = self.script.commands().iter();
         let mut words = commands.clone().flat_map(|command| &command.args);
@@ -142,11 +142,11 @@ impl<'s> Scene<'s> {
         }
     }
 
-    /// What the commands that a command has others run would do.
+    /// Why the commands that this command runs are refused.
     fn runs(&self, line: &Line<'_>, code: Option<&Code<'_>>) -> Option<Refusal> {
         let tables = Tables::own();
         let known = |refusal: &Refusal| refusal.kind != RefusalKind::Unread;
-        // What runs has the input of what runs it.
+        // An inner command inherits the input of the outer one.
         let texts = code::input(line.site.at, self.script);
         let input = match texts.is_empty() {
             true => String::new(),
@@ -172,7 +172,7 @@ impl<'s> Scene<'s> {
             .or_else(of_code)
     }
 
-    /// `GIT_PAGER='sh -c …'`: commands in variables that programs run.
+    /// Commands in variables that programs run: `GIT_PAGER='sh -c …'`.
     fn variables(&self, line: &Line<'_>) -> Option<Refusal> {
         let known = Tables::own().words("variables with commands");
         let own = line.command.assignments.iter().map(|a| (a.name.as_str(), a.value.text.as_str()));
@@ -185,7 +185,7 @@ impl<'s> Scene<'s> {
     }
 }
 
-/// Whether a shell runs nothing but what a well-known installer prints into it.
+/// Whether a shell runs only the output of a well-known installer.
 pub(super) fn is_installer(script: &Script, shell: &Command) -> bool {
     fetched::is_installer(script, shell)
 }
@@ -194,7 +194,7 @@ fn is_among(line: &Line<'_>, rows: &Rows) -> bool {
     rows.keys().any(|pattern| line.fits(pattern))
 }
 
-/// The words of a command as one script; one word alone is a script.
+/// The words of a command as one script; a single word is a script already.
 fn script_of(words: &[Word]) -> String {
     match words {
         [only] => only.text.clone(),

@@ -33,15 +33,15 @@ use crate::wanted::Wanted;
 pub use options::{BlocklistOptions, BlocklistOptionsError, CommandArgument, Unread};
 pub use refusal::{Refusal, RefusalKind};
 
-/// What no shell command may do, whoever asks and whoever agrees.
+/// What no shell command may do, whoever asks and whoever approves.
 ///
-/// Its floor cannot be configured away: the blocked commands, the guard of `rm`, command names
-/// that are only known when they run, and everything that cannot be parsed.
+/// The floor cannot be configured away: the blocked commands, the guard of `rm`, command names
+/// known only at run time, and everything that cannot be parsed.
 #[derive(Debug, Clone)]
 pub struct Blocklist {
-    /// Each a program and the words that must follow it, in lower case.
+    /// Blocked commands: a program and the words that must follow it, in lower case.
     blocked: Arc<[Vec<String>]>,
-    /// What `source` may read.
+    /// Files that `source` may read.
     sources: Globs,
     substitution: Substitution,
     network: bool,
@@ -49,13 +49,13 @@ pub struct Blocklist {
     unread: Unread,
     asks_irreversible: bool,
     place: Place,
-    /// Commands of which the user has said that nobody is to be asked about them.
+    /// Commands for which the user waived approval.
     allowed: Arc<[Pattern]>,
-    /// In how many others a command stands that is judged by itself.
+    /// The nesting depth of the command being judged.
     layers: usize,
 }
 
-/// A command may stand in so many others.
+/// The maximum nesting depth of commands.
 const LAYERS: usize = 8;
 
 /// What happens to `$(…)`, backquotes, `<(…)` and `>(…)`.
@@ -90,14 +90,14 @@ impl Default for Blocklist {
 }
 
 impl Blocklist {
-    /// The same for commands that start in `directory` of the project at `root`. Relative
-    /// directories are seen from the root.
+    /// The blocklist for commands that start in `directory` of the project at `root`. Relative
+    /// directories are relative to the root.
     #[must_use]
     pub fn at(&self, root: &Path, home: Option<&str>, directory: Option<&str>) -> Self {
         Self { place: Place::new(root, home, directory), ..self.clone() }
     }
 
-    /// The same for the scene of one call.
+    /// The blocklist for the scene of one call.
     #[must_use]
     pub fn in_scene(&self, scene: &Scene<'_>, directory: Option<&str>) -> Self {
         let home = scene.environment.get("HOME").map(String::as_str);
@@ -108,22 +108,22 @@ impl Blocklist {
         list
     }
 
-    /// The same with the user's own allowances: what would be asked about a command that one of these
-    /// patterns means, is not. What is denied stays denied.
+    /// Adds the user's own allowances: commands that match one of these patterns need no approval.
+    /// What is denied stays denied.
     #[must_use]
     pub fn allowing(mut self, patterns: Vec<Pattern>) -> Self {
         self.allowed = patterns.into();
         self
     }
 
-    /// Whether the user has allowed this command, as it stands there.
+    /// Whether the user has allowed this command exactly as written.
     fn allows(&self, command: &Command) -> bool {
         !self.allowed.is_empty()
             && exact_form(command)
                 .is_some_and(|text| self.allowed.iter().any(|pattern| pattern.is_match(&text)))
     }
 
-    /// What becomes of a command that cannot be read before it runs.
+    /// What happens to a command that cannot be analysed before it runs.
     #[must_use]
     pub fn unread(&self) -> Unread {
         self.unread
@@ -141,8 +141,8 @@ impl Blocklist {
         arguments.pointer(&self.tools.get(tool)?.command).and_then(command_line)
     }
 
-    /// The shell command in the arguments of a call and the directory it names; `None` when the
-    /// tool takes no shell commands.
+    /// The shell command in the arguments of a call, and the directory it names; `None` if the tool
+    /// takes no shell commands.
     pub fn command_in<'c>(
         &self,
         call: Wanted<'c>,
@@ -156,16 +156,15 @@ impl Blocklist {
     }
 }
 
-/// What in the command is blocked, in one sentence; `None` when nothing is.
+/// What is blocked in the command, in one sentence; `None` if nothing is.
 ///
-/// Judged on the parsed command: every place where a program starts, at any depth.
+/// Judges the parsed command: every position where a program starts, at any depth.
 #[must_use]
 pub fn find_blocked_command(command: &str, list: &Blocklist) -> Option<String> {
     judge_command(command, list).map(|refusal| refusal.message)
 }
 
-/// Why the command is not run; `None` where nothing is against it. What is refused for what it does
-/// comes before what is only asked about.
+/// Why the command is refused; `None` if it is not. A denial takes precedence over a question.
 #[must_use]
 pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
     if list.allowed.iter().any(|pattern| pattern.is_exactly(command)) {
@@ -196,13 +195,13 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
     }
     let beyond = match list.asks_irreversible {
         true => irreversible::asked(&script, command, list),
-        // The sandbox confines the command, but for this.
+        // The sandbox confines everything else about the command.
         false => irreversible::attributes(&script, command, list),
     };
     beyond.or(asked)
 }
 
-/// The same for a command that another one runs, in this place.
+/// Judges a command that another one runs, in this place.
 fn judge_inner(command: &str, list: &Blocklist, place: &Place) -> Option<Refusal> {
     if list.layers >= LAYERS {
         return Some(Refusal::unread("the commands are nested too deeply to be analysed"));
@@ -212,8 +211,8 @@ fn judge_inner(command: &str, list: &Blocklist, place: &Place) -> Option<Refusal
 }
 
 impl Blocklist {
-    /// Where keys and passwords lie, as an argument of a call names it; only where
-    /// people are asked about what nothing brings back.
+    /// The place of secrets that an argument of a call names. Only if irreversible commands need
+    /// approval.
     #[must_use]
     pub fn secret_place<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
         let texts = arguments.as_object().into_iter().flat_map(|members| members.values());
@@ -222,14 +221,14 @@ impl Blocklist {
     }
 }
 
-/// The arguments of a tool that takes shell commands hold none.
+/// The arguments lack the shell command that the tool takes.
 #[derive(Debug)]
 pub struct NoCommand {
-    /// Where it should be.
+    /// The JSON Pointer to where it should be.
     pub pointer: String,
 }
 
-/// The command as a shell would read it: a text, or a list of words.
+/// The command as a shell would read it: from a text, or from a list of words.
 fn command_line(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(Cow::Borrowed(text)),
@@ -242,12 +241,12 @@ fn command_line(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A word that the shell takes as it is.
+/// A word quoted so that the shell takes it literally.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What is refused wherever it stands.
+/// Constructs that are refused anywhere.
 fn constructs(script: &Script, list: &Blocklist) -> Option<Refusal> {
     if let Some(bomb) = calls_itself(script) {
         return Some(bomb);
@@ -280,7 +279,7 @@ fn constructs(script: &Script, list: &Blocklist) -> Option<Refusal> {
     Some(Refusal::unread(why))
 }
 
-/// A function that calls itself, also by way of others, may be a fork bomb.
+/// Refuses functions that call themselves, even indirectly: such a function may be a fork bomb.
 fn calls_itself(script: &Script) -> Option<Refusal> {
     script.functions().iter().find_map(|function| {
         let name = function.name.as_str();
@@ -309,7 +308,7 @@ fn calls_itself(script: &Script) -> Option<Refusal> {
     })
 }
 
-/// A command whose name is only known when it runs. Where the script says what it is, or at least
+/// Judges a command whose name is known only at run time. If the script sets the name, or at least
 /// its last part (`$HOME/.local/bin/uv`), that is judged.
 fn nameless(command: &Command, site: &Site<'_>, list: &Blocklist) -> Option<Refusal> {
     let name = command.name.as_ref().filter(|_| command.is_dynamic())?;
@@ -333,7 +332,7 @@ fn nameless(command: &Command, site: &Site<'_>, list: &Blocklist) -> Option<Refu
         let Some(name) = word.literal() else { return unknown() };
         let arguments = command.args.iter().map(|word| match word.literal() {
             Some(text) => quoted(text),
-            // Whatever it is: a wrapper would run it.
+            // An unknown word, which a wrapper might run.
             None => "\"$1\"".to_owned(),
         });
         let line: Vec<String> = std::iter::once(quoted(name)).chain(arguments).collect();
@@ -341,7 +340,7 @@ fn nameless(command: &Command, site: &Site<'_>, list: &Blocklist) -> Option<Refu
     })
 }
 
-/// A piece of a command, short enough for a sentence.
+/// A command shortened to fit in a sentence.
 fn shown(text: &str) -> String {
     const LONGEST: usize = 60;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

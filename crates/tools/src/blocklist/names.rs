@@ -4,17 +4,17 @@ use counterfoil_shell::{Command, Script, Word};
 
 use super::{Blocklist, Refusal, RefusalKind, Unread, shown};
 
-/// What runs with another user's rights.
+/// Programs that run others with another user's rights.
 const RIGHTS: &[&str] =
     &["sudo", "sudoedit", "su", "doas", "pkexec", "runuser", "gosu", "su-exec", "run0"];
 
-/// Blocked by name, whatever their arguments. Configuration adds to them and removes none.
+/// Blocked by name, whatever the arguments. Configuration can add to them, not remove any.
 const PROGRAMS: &[&str] = &["shutdown", "reboot", "halt", "poweroff", "telinit"];
 
-/// What makes a file system or wipes a device: of a file, it is no more than any other write.
+/// Programs that create a file system or wipe a device. On a file they are ordinary writes.
 const DISKS: &[&str] = &["mkfs", "mkfs.*", "newfs*", "mke2fs", "mkswap", "wipefs", "blkdiscard"];
 
-/// Bare connections.
+/// Programs that open raw connections.
 const CONNECTS: &[&str] = &["nc", "ncat", "netcat", "nc.openbsd", "nc.traditional"];
 
 /// Blocked while the network is off.
@@ -53,7 +53,8 @@ pub(super) fn blocked(command: &Command, script: &Script, list: &Blocklist) -> O
     RIGHTS.contains(&name).then_some(Refusal { kind: RefusalKind::Elevated, message })
 }
 
-/// `mkfs.ext4 test.img`: every operand is a file of the project's, or an option's value that is no path.
+/// Whether every operand is a file of the project, or an option value that is not a path:
+/// `mkfs.ext4 test.img`.
 fn is_of_image(command: &Command, list: &Blocklist) -> bool {
     let directory = command.directory.as_deref();
     let operands = || command.args.iter().filter(|word| !word.text.starts_with('-'));
@@ -61,7 +62,7 @@ fn is_of_image(command: &Command, list: &Blocklist) -> bool {
         && operands().all(|word| list.place.is_own(word, directory))
 }
 
-/// `nc -z localhost 5432`: it asks whether somebody listens, and sends nothing.
+/// Whether `nc` only checks for a listener and sends nothing: `nc -z localhost 5432`.
 fn only_probes(args: &[Word]) -> bool {
     let mut probes = false;
     for word in args {
@@ -75,7 +76,7 @@ fn only_probes(args: &[Word]) -> bool {
     probes
 }
 
-/// The dynamic loader runs any program under another name.
+/// Whether the program is a dynamic loader, which can run any other program.
 fn is_loader(name: &str) -> bool {
     name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so"
 }
@@ -98,7 +99,7 @@ fn stops_the_machine(name: &str, args: &[Word]) -> bool {
     }
 }
 
-/// The program by its pattern, and the other words in their order among the arguments.
+/// Whether the program matches its pattern, and the other words occur in order among the arguments.
 fn matches(words: &[String], name: &str, args: &[Word]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let mut args = args.iter();
@@ -108,14 +109,14 @@ fn matches(words: &[String], name: &str, args: &[Word]) -> bool {
             .all(|word| args.any(|arg| arg.literal().is_none() || arg.text.to_lowercase() == *word))
 }
 
-/// Whether words from elsewhere are put behind those of a command: `… | xargs git`.
+/// Whether words from elsewhere are appended to the command: `… | xargs git`.
 fn is_fed(command: &Command, script: &Script) -> bool {
     let by = command.wrapped_by.and_then(|at| script.commands().get(at));
     by.and_then(Command::program).is_some_and(|by| matches!(by, "xargs" | "parallel"))
 }
 
-/// Whether a command is what is blocked as soon as the right words follow it: all its operands are
-/// the first words of that.
+/// Whether appended words could make the command a blocked one: its operands are the first words of
+/// the blocked command.
 fn may_become(words: &[String], name: &str, args: &[Word]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     let mut is_value = false;
@@ -133,7 +134,7 @@ fn may_become(words: &[String], name: &str, args: &[Word]) -> bool {
         )
 }
 
-/// `*` stands for any characters.
+/// Whether a name matches a pattern, in which `*` is any characters.
 pub(super) fn like(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {

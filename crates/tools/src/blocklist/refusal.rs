@@ -5,31 +5,31 @@ use std::fmt;
 /// Why a command is not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What kind of reason it is.
+    /// The kind of reason.
     pub kind: RefusalKind,
     /// One sentence: lower case, no full stop.
     pub message: String,
 }
 
-/// What kind of reason a command is refused for.
+/// The kinds of reasons for refusing a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RefusalKind {
-    /// What no configuration allows: destructive, or with the rights of others.
+    /// No configuration allows it: it is destructive, or uses another user's rights.
     Floor,
     /// It needs the network, which is off.
     Network,
     /// The configuration blocks it.
     Configured,
-    /// It runs with another user's rights: where a person can be asked, they are.
+    /// It runs with another user's rights. A person is asked, if possible.
     Elevated,
-    /// What it would do cannot be read before it runs.
+    /// It cannot be analysed before it runs.
     Unread,
-    /// Nothing brings back what it does: where a person can be asked.
+    /// It cannot be undone. A person is asked, if possible.
     Irreversible,
 }
 
 impl RefusalKind {
-    /// Whether a person may let it run where one can be asked.
+    /// Whether a person may approve it, if one can be asked.
     #[must_use]
     pub fn is_asked(self) -> bool {
         matches!(self, Self::Elevated | Self::Unread | Self::Irreversible)
@@ -49,7 +49,7 @@ impl Refusal {
         Self { kind: RefusalKind::Irreversible, message: message.into() }
     }
 
-    /// What would settle it.
+    /// Advice for the user.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self.kind {

@@ -1,10 +1,10 @@
-//! Folders that a script made itself, under a name that nobody knew before.
+//! Folders that the script itself created under a random name.
 
 use counterfoil_shell::{Command, Script, Word};
 
 use super::deletion::Place;
 
-/// Built-ins that give a variable a value by its name.
+/// Built-ins that assign variables by name.
 const ASSIGN: &[&str] = &[
     "coproc",
     "declare",
@@ -23,9 +23,9 @@ const ASSIGN: &[&str] = &[
     "wait",
 ];
 
-/// Whether the word is a variable that holds what `mktemp` printed, or nothing, and what nothing in
-/// the script could have changed: `tmp=$(mktemp -d); …; rm -rf "$tmp"`; also something below it,
-/// where that is not protected either when the variable holds nothing.
+/// Whether the word is a variable that holds the output of `mktemp` or nothing, and that nothing in
+/// the script could have changed: `tmp=$(mktemp -d); …; rm -rf "$tmp"`. Also for a path below it,
+/// if that path is not protected even when the variable is empty.
 pub(super) fn is_temporary(word: &Word, script: &Script, text: &str, place: &Place) -> bool {
     let (variable_word, below) = match word.text.split_once('/') {
         Some((before, below)) => (before, Some(below)),
@@ -50,7 +50,7 @@ pub(super) fn is_temporary(word: &Word, script: &Script, text: &str, place: &Pla
     own && !made.append
         && made_by_mktemp(&made.value.text)
         && assignments.next().is_none()
-        // Another folder for `mktemp`, another `mktemp`, or other pieces of what it printed.
+        // These change the folder of `mktemp`, `mktemp` itself, or how its output is split.
         && !["IFS", "TMPDIR", "PATH", "mktemp("].iter().any(|trap| text.contains(trap))
         && script.functions().iter().all(|function| function.name != "mktemp")
         && only_used(&text.replace("\\\n", ""), name)
@@ -65,7 +65,7 @@ fn variable(text: &str) -> Option<&str> {
     (name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(fits)).then_some(name)
 }
 
-/// `$(mktemp …)` with words that mean themselves.
+/// Whether the value is `$(mktemp …)` with plain words.
 fn made_by_mktemp(value: &str) -> bool {
     let inner = value.strip_prefix("$(").and_then(|value| value.strip_suffix(')'));
     let plain =
@@ -75,8 +75,7 @@ fn made_by_mktemp(value: &str) -> bool {
     })
 }
 
-/// Whether the name stands nowhere but as `$name`, `${name}`, in a path, and once before
-/// `=$(mktemp`.
+/// Whether the name occurs only as `$name`, as `${name}` or in a path, and once before `=$(mktemp`.
 fn only_used(text: &str, name: &str) -> bool {
     let mut made = 0;
     text.match_indices(name).all(|(at, _)| {
@@ -84,7 +83,7 @@ fn only_used(text: &str, name: &str) -> bool {
         let after = text.get(at + name.len()..).unwrap_or_default();
         let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if before.ends_with(part) && !before.ends_with("mk") || after.starts_with(part) {
-            // Another name, of which this one is a part.
+            // A longer name that contains this one.
             return true;
         }
         let begins = !before.ends_with(part);
@@ -98,7 +97,7 @@ fn only_used(text: &str, name: &str) -> bool {
     })
 }
 
-/// Whether it gives the variable no other value, however it writes the name.
+/// Whether the command assigns the variable no other value, however it writes the name.
 fn leaves_alone(command: &Command, name: &str) -> bool {
     let assigns = command.program().is_some_and(|program| ASSIGN.contains(&program));
     let prints_into = command.program() == Some("printf")

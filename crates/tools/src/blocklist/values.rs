@@ -1,34 +1,35 @@
-//! What variables hold, as far as the script says it.
+//! The values of variables, as far as the script sets them.
 
 use std::collections::BTreeSet;
 
 use counterfoil_shell::{Assignment, Command, Script, Word, WordKind};
 
-/// More values than this are not looked at one by one.
+/// The maximum number of values that are checked one by one.
 const MOST: usize = 64;
-/// Variables that stand for others, this deep.
+/// The maximum depth of variables that refer to others.
 const DEEPEST: usize = 4;
 
-/// Where a word stands.
+/// The position of a word.
 #[derive(Clone)]
 pub struct Site<'s> {
     /// The script.
     pub script: &'s Script,
-    /// The script as it was written.
+    /// The source text of the script.
     pub text: &'s str,
-    /// The position of its command.
+    /// The index of its command.
     pub at: usize,
-    /// The directory that it runs in, absolute, where that is known.
+    /// The absolute directory in which it runs, if known.
     pub working: Option<String>,
 }
 
-/// The words that a word with variables may stand for; `None` where the script does not say.
+/// The words that a word with variables may expand to; `None` if the script does not determine
+/// them.
 ///
-/// A variable stands for everything that the script assigns to it; with `unset`, also for nothing
-/// where it may not have been assigned yet.
+/// A variable may have every value that the script assigns to it; with `unset`, also the empty
+/// value if it may be unassigned.
 #[must_use]
 pub fn values_of(word: &Word, site: &Site<'_>, unset: bool) -> Option<Vec<Word>> {
-    // Escapes are not resolved here, and other separators divide words elsewhere.
+    // Escapes are not resolved here, and other separators split words differently.
     if !word.text.contains('$') || word.text.contains('\\') || site.text.contains("IFS") {
         return None;
     }
@@ -121,7 +122,7 @@ impl Search<'_> {
     }
 }
 
-/// The name behind a `$`, and what follows it. Nothing but a plain name is read.
+/// The name after a `$`, and the text after it. Accepts plain names only.
 fn name_in(text: &str) -> Option<(&str, &str)> {
     if let Some(inside) = text.strip_prefix('{') {
         let (name, after) = inside.split_once('}')?;
@@ -137,13 +138,13 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Built-ins that give variables values by their names, which stand among the arguments.
+/// Built-ins that assign variables whose names are among the arguments.
 const BY_NAME: [&str; 8] =
     ["declare", "export", "local", "readonly", "typeset", "unset", "read", "getopts"];
-/// Those that may give any variable a value.
+/// Built-ins that may assign any variable.
 const ANY: [&str; 5] = ["source", ".", "eval", "mapfile", "readarray"];
 
-/// Whether a command may give the variable a value that stands nowhere.
+/// Whether a command may assign the variable a value that the script does not contain.
 fn may_assign(command: &Command, name: &str) -> bool {
     let Some(program) = command.program() else { return false };
     if ANY.contains(&program) || matches!(program, "let" | "coproc" | "wait") {

@@ -1,4 +1,4 @@
-//! Putting a file in the place of another in one step.
+//! Replaces a file atomically.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -16,15 +16,15 @@ use super::stop::Stop;
 use crate::ToolError;
 use crate::beneath::steps;
 
-/// What was done.
+/// The result of a replacement.
 pub(super) struct Replaced {
-    /// There was no file before.
+    /// Whether there was no file before.
     pub(super) created: bool,
-    /// What is written down.
+    /// The side effects to record.
     pub(super) side_effects: Vec<SideEffect>,
 }
 
-/// Which file somebody has read, to see that it is still that one.
+/// The identity of a file that was read, to detect later changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     inode: (u64, u64),
@@ -47,10 +47,9 @@ impl Stamp {
     }
 }
 
-/// Writes a file beside the place and moves it there, in the same directory, which is held open:
-/// whoever reads the place sees the old content or the new. A link there would be replaced, never
-/// followed. Directories that are missing are made. With a `read` stamp nothing happens unless the
-/// file is still that one.
+/// Writes a temporary file in the same directory, which is held open, and moves it into place:
+/// readers see either the old content or the new. A link there is replaced, never followed. Creates
+/// missing directories. With a `read` stamp, does nothing unless the file is unchanged.
 pub(super) fn replace(
     place: &Place,
     content: &[u8],
@@ -85,7 +84,7 @@ pub(super) fn replace(
     Ok(Replaced { created: before.is_none(), side_effects })
 }
 
-/// The directory there, made where it is missing.
+/// Opens the directory, or creates it if it is missing.
 fn folder(
     place: &Place,
     relative: &Path,
@@ -113,8 +112,7 @@ fn folder(
     Ok(held)
 }
 
-/// The regular file that is there; an error for anything else, and for a file that may not be
-/// written.
+/// The regular file that is there; an error for anything else, and for a write-protected file.
 fn existing(
     folder: &OwnedFd,
     name: &std::ffi::OsStr,
@@ -132,7 +130,7 @@ fn existing(
         FileType::Directory => return Err(impossible(format!("`{asked}` is a directory"))),
         _ => return Err(impossible(format!("`{asked}` is not a regular file"))),
     }
-    // A move would replace it all the same, because that is a matter of the directory.
+    // Renaming would replace it anyway, because that only requires write access to the directory.
     let writable =
         rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS);
     if stat.st_mode & 0o222 == 0 || writable.is_err() {
@@ -141,7 +139,7 @@ fn existing(
     Ok(Some(stat))
 }
 
-/// A file on its way; gone again unless it arrives.
+/// A temporary file, which is deleted unless it was moved into place.
 struct Temporary<'f> {
     folder: &'f OwnedFd,
     name: PathBuf,
@@ -149,15 +147,15 @@ struct Temporary<'f> {
     arrived: bool,
 }
 
-/// So many names are tried; each is taken only by another call of this process, or by what one
-/// left behind that was killed.
+/// The maximum number of names to try. Names are in use only by other calls of this process, or
+/// left over from a killed one.
 const NAMES: u32 = 10_000;
 
 impl<'f> Temporary<'f> {
     fn create(folder: &'f OwnedFd, before: Option<&Stat>) -> io::Result<Self> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // Nobody else reads what replaces a file that they may not read.
+        // The replacement of a file must not be readable by those who could not read the original.
         let mode = if before.is_some() { 0o600 } else { 0o666 };
         let process = std::process::id();
         for number in 0..NAMES {
@@ -171,14 +169,14 @@ impl<'f> Temporary<'f> {
         Err(Errno::EXIST.into())
     }
 
-    /// Writes the content, and gives it the owner and the mode of the file before.
+    /// Writes the content, and copies owner and mode from the file before.
     fn fill(&mut self, content: &[u8], before: Option<&Stat>) -> io::Result<()> {
         self.file.write_all(content)?;
         if let Some(before) = before {
             let own = rustix::fs::fstat(self.file.as_fd())?;
             if (own.st_uid, own.st_gid) != (before.st_uid, before.st_gid) {
                 let (user, group) = (Uid::from_raw(before.st_uid), Gid::from_raw(before.st_gid));
-                // Only root gives files away; everybody else keeps what they wrote.
+                // Only root can change the owner; for others the file keeps theirs.
                 let _ = rustix::fs::fchown(self.file.as_fd(), Some(user), Some(group));
             }
             let mode = Mode::from_raw_mode(before.st_mode & 0o777);
@@ -197,7 +195,7 @@ impl<'f> Temporary<'f> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.arrived {
-            // Best effort: it is only in the way.
+            // Best effort: a leftover does no harm.
             let _ = rustix::fs::unlinkat(self.folder, &self.name, AtFlags::empty());
         }
     }

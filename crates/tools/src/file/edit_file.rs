@@ -22,10 +22,10 @@ pub(super) const TOOL: FileTool = FileTool {
     run,
 };
 
-/// Longer files are not edited: 16 MiB.
+/// The maximum size of an editable file: 16 MiB.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// Places that are named when there are several.
+/// The maximum number of matches listed if there are several.
 const NAMED: usize = 10;
 
 fn parameters() -> Value {
@@ -107,13 +107,13 @@ fn replaced(content: &[u8], old: &str, new: &str, found: &[usize]) -> Vec<u8> {
     edited
 }
 
-/// The number of the line that a byte stands in, from 1.
+/// The number of the line that contains a byte, from 1.
 fn line_of(content: &[u8], at: usize) -> usize {
     let before = content.get(..at).unwrap_or(content);
     memchr::memchr_iter(b'\n', before).count() + 1
 }
 
-/// What to say when the text is not there: the nearest reason that can be seen.
+/// Explains why the text was not found, with the most likely reason.
 fn missing(content: &[u8], old: &str, path: &str) -> String {
     let stands = |text: &str| memmem::find(content, text.as_bytes());
     if old.contains('\n') && !old.contains('\r') && stands(&old.replace('\n', "\r\n")).is_some() {
@@ -134,7 +134,7 @@ fn missing(content: &[u8], old: &str, path: &str) -> String {
     format!("`old` is not in `{path}`: read the file and give the text exactly as it is there")
 }
 
-/// The line from which on the same lines stand, spaces at their ends aside.
+/// The first line of a match that ignores spaces at the ends of lines.
 fn apart_from_spaces(content: &[u8], old: &str) -> Option<usize> {
     let text = String::from_utf8_lossy(content);
     let lines: Vec<&str> = text.lines().map(str::trim).collect();

@@ -1,4 +1,4 @@
-//! What goes wrong with files, in words and categories.
+//! Errors about files, with their messages and categories.
 
 use std::io;
 
@@ -8,26 +8,26 @@ use rustix::io::Errno;
 use super::shown::shown;
 use crate::{ToolError, classify_io};
 
-/// An argument that cannot be used.
+/// An invalid argument.
 pub(super) fn wrong(message: impl Into<String>) -> ToolError {
     ToolError::of(ToolErrorCategory::InvalidParameters, message)
 }
 
-/// Something that may not be done, whoever asks.
+/// An operation that the policy forbids.
 pub(super) fn denied(message: impl Into<String>) -> ToolError {
     ToolError::of(ToolErrorCategory::PolicyBlocked, message)
 }
 
-/// Something that cannot be done, however often it is tried.
+/// An operation that cannot succeed, even if retried.
 pub(super) fn impossible(message: impl Into<String>) -> ToolError {
     ToolError::of(ToolErrorCategory::PermanentFailure, message)
 }
 
-/// An error of the system about this path.
+/// A system error about this path.
 pub(super) fn trouble(path: &str, error: &io::Error) -> ToolError {
     let path = shown(path);
     let is = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
-    // The path was in its one real form: a link in it was put there since.
+    // The path was canonical, so a link in it was added since.
     if is(Errno::LOOP) || is(Errno::XDEV) {
         return denied(format!("`{path}` changed while it was opened"));
     }

@@ -21,7 +21,7 @@ pub(super) const TOOL: FileTool = FileTool {
     run,
 };
 
-/// More files are not looked for.
+/// The maximum number of files found.
 const MOST: usize = 1_000;
 
 fn parameters() -> Value {
@@ -68,7 +68,7 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput { text, truncated: more, ..ToolOutput::default() })
 }
 
-/// A glob for whole paths, or for names where it has no slash.
+/// A glob for whole paths, or for names if it has no slash.
 struct Pattern {
     glob: GlobMatcher,
     only_name: bool,

@@ -27,16 +27,16 @@ pub(super) const TOOL: FileTool = FileTool {
     run,
 };
 
-/// More lines are not looked for.
+/// The maximum number of matching lines.
 const MOST: usize = 1_000;
 
-/// A longer line is cut, in characters.
+/// The maximum length of a line shown, in characters.
 const LONGEST_LINE: usize = 500;
 
-/// A file with a longer line is passed over: 8 MiB.
+/// The maximum length of a line; files with longer lines are skipped: 8 MiB.
 const LINE_MEMORY: usize = 8 * 1024 * 1024;
 
-/// How large an expression may become: 4 MiB.
+/// The maximum size of a compiled expression: 4 MiB.
 const EXPRESSION_MEMORY: usize = 4 * 1024 * 1024;
 
 fn parameters() -> Value {
@@ -169,7 +169,7 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Takes the lines that match.
+/// Collects matching lines.
 struct Lines<'l> {
     path: &'l str,
     text: &'l mut String,
@@ -202,12 +202,12 @@ impl Sink for Lines<'_> {
     }
 }
 
-/// A line with its tabs; other control characters are shown.
+/// A line with its tabs; other control characters are escaped.
 fn shown_line(line: &str) -> String {
     line.split('\t').map(shown).collect::<Vec<_>>().join("\t")
 }
 
-/// Reads a file as long as the call is not given up.
+/// Reads a file until the call is abandoned.
 struct UntilGivenUp<'u> {
     file: File,
     stop: &'u Stop,
@@ -222,7 +222,7 @@ impl Read for UntilGivenUp<'_> {
     }
 }
 
-/// Which names are searched: `*.rs` in every directory, or a whole path.
+/// Which names to search: `*.rs` in every directory, or a whole path.
 struct Names {
     glob: GlobMatcher,
     only_name: bool,

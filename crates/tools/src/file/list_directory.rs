@@ -21,7 +21,7 @@ pub(super) const TOOL: FileTool = FileTool {
     run,
 };
 
-/// More entries are counted, not listed.
+/// The maximum number of entries listed; more are only counted.
 const MOST: usize = 1_000;
 
 fn parameters() -> Value {

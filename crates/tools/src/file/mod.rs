@@ -1,4 +1,4 @@
-//! Files: reading, writing, listing and searching, beneath the workspace and nowhere else.
+//! File tools: reading, writing, listing and searching, beneath the workspace and nowhere else.
 
 mod atomic;
 mod edit_file;
@@ -21,7 +21,7 @@ use tool::FileTool;
 pub use tool::Reach;
 pub use tools::FileTools;
 
-/// The tools, in the order in which they are listed.
+/// The tools, in listing order.
 const TOOLS: [FileTool; 6] = [
     read_file::TOOL,
     write_file::TOOL,

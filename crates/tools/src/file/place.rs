@@ -1,4 +1,4 @@
-//! From the path in a call to a place beneath a root.
+//! Resolves the path in a call to a place beneath a root.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -10,25 +10,25 @@ use crate::FileSettings;
 use crate::ToolError;
 use crate::beneath::Root;
 
-/// The workspace and the folders beside it, in their one real form.
+/// The workspace and the additional folders, as canonical paths.
 #[derive(Debug)]
 pub(super) struct Roots {
     /// The workspace first.
     folders: Vec<PathBuf>,
-    /// The workspace as it was named, which may be by a link.
+    /// The workspace as named, which may be through a link.
     named: PathBuf,
 }
 
-/// A place beneath a root that the policy lets a tool use. No link stands on its path, as far as
-/// could be seen; what is opened there refuses those that came since.
+/// A place beneath a root that the policy allows a tool to use. No link was on its path when it was
+/// checked; opening it refuses links added since.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) root: Root,
-    /// Seen from the root; empty for the root itself.
+    /// The path relative to the root; empty for the root itself.
     pub(super) relative: PathBuf,
-    /// As the call named it.
+    /// The path as the call named it.
     pub(super) asked: String,
-    /// The root is the workspace.
+    /// Whether the root is the workspace.
     pub(super) in_workspace: bool,
 }
 
@@ -38,7 +38,7 @@ impl Place {
         self.root.path().join(&self.relative)
     }
 
-    /// Whether the content there may be read, once nothing denies it.
+    /// Checks that the content may be read, once nothing denies it.
     pub(super) fn permit_content(&self, settings: &FileSettings) -> Result<(), ToolError> {
         if settings.policy.allows(&self.full(), &self.relative) {
             return Ok(());
@@ -47,7 +47,7 @@ impl Place {
         Err(denied(format!("`{asked}` is not in `tools.file.allow_read`")))
     }
 
-    /// How a path in this root is named to the caller: from the workspace, else in full.
+    /// The path in this root as shown to the caller: relative to the workspace, otherwise absolute.
     pub(super) fn named(&self, relative: &Path) -> PathBuf {
         if self.in_workspace { relative.to_owned() } else { self.root.path().join(relative) }
     }
@@ -66,10 +66,10 @@ impl Roots {
         Ok(Self { folders: std::iter::once(workspace).chain(further).collect(), named })
     }
 
-    /// The place that a path names, seen from the workspace.
+    /// The place that a path, relative to the workspace, names.
     ///
-    /// INVARIANT: the policy is asked about the path in its one real form, and about the path as
-    /// it was written; deny comes first, then allow.
+    /// INVARIANT: the policy checks both the canonical path and the path as written; deny comes
+    /// first, then allow.
     pub(super) fn place(
         &self,
         asked: &str,
@@ -91,7 +91,7 @@ impl Roots {
         Ok(place)
     }
 
-    /// The absolute path as it was written, without `.` and `..`.
+    /// The absolute path as written, without `.` and `..`.
     fn written(&self, asked: &str) -> Result<PathBuf, ToolError> {
         if asked.is_empty() || asked.contains('\0') {
             return Err(wrong("`path` is not a path"));
@@ -114,7 +114,7 @@ impl Roots {
         }
     }
 
-    /// The innermost root that holds a path, and the path seen from there.
+    /// The innermost root that contains a path, and the path relative to it.
     fn root_of(&self, path: &Path) -> Option<(&Path, PathBuf)> {
         self.folders
             .iter()
@@ -144,8 +144,8 @@ fn outside(asked: &str) -> ToolError {
     denied(format!("`{}` lies outside the workspace", shown(asked)))
 }
 
-/// The one real form of a path: links followed, as far as it exists. What does not exist yet is
-/// kept as it is; a link that leads nowhere is no place.
+/// The canonical path as far as it exists; names that do not exist yet are kept. A dangling link is
+/// an error.
 fn real(path: &Path) -> io::Result<PathBuf> {
     let mut missing = Vec::new();
     let mut known = path;

@@ -7,7 +7,7 @@ use crate::settings::FilePolicy;
 /// What a tool does with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Looks for names, or into what it then asks about one by one.
+    /// Lists names, or content that is then checked file by file.
     Look,
     Read,
     Write,
@@ -26,9 +26,10 @@ impl Need {
 }
 
 impl FilePolicy {
-    /// What speaks against a path, absolute and seen from its root.
+    /// Why a path is denied. Checks the absolute path and the one relative to its root.
     ///
-    /// INVARIANT: this is asked before [`FilePolicy::allows`], so that what both name is denied.
+    /// INVARIANT: this is called before [`FilePolicy::allows`], so that a path that both match is
+    /// denied.
     pub(super) fn denial(&self, full: &Path, relative: &Path, need: Need) -> Option<&'static str> {
         if self.protected.iter().any(|folder| full.starts_with(folder)) {
             return Some("the guard keeps its own records there");
@@ -42,14 +43,14 @@ impl FilePolicy {
         None
     }
 
-    /// Whether the content there may be read, once nothing denies it.
+    /// Whether the content may be read, once nothing denies it.
     pub(super) fn allows(&self, full: &Path, relative: &Path) -> bool {
         let Some(allowed) = &self.allow_read else { return true };
         allowed.is_match(full) || allowed.is_match(relative)
     }
 }
 
-/// Whether a pattern names the path or a folder that it lies in.
+/// Whether a pattern matches the path or a folder that contains it.
 fn named(patterns: &Globs, full: &Path, relative: &Path) -> bool {
     !patterns.is_empty()
         && (patterns.is_match(full.join(""))

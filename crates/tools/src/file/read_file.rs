@@ -21,16 +21,16 @@ pub(super) const TOOL: FileTool = FileTool {
     run,
 };
 
-/// Lines that are read unless the call says how many.
+/// The number of lines read by default.
 const LINES: u64 = 2_000;
 
-/// A file with a NUL in its beginning is not text.
+/// The number of bytes searched for a NUL, which a text file does not contain.
 const SNIFFED: usize = 8 * 1024;
 
-/// After what is shown, at most this much is read to count the lines.
+/// The maximum number of bytes read after the part shown, to count the lines.
 const COUNTED: u64 = 64 * 1024 * 1024;
 
-/// A character has at most so many bytes.
+/// The maximum size of a character in bytes.
 const CHARACTER: usize = 4;
 
 fn parameters() -> Value {
@@ -77,16 +77,16 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
     Ok(part.output(first, limit.is_some()))
 }
 
-/// Some lines of a file.
+/// A range of lines of a file.
 struct Part {
     bytes: Vec<u8>,
-    /// Lines in `bytes`, the last perhaps cut.
+    /// The number of lines in `bytes`; the last may be cut.
     lines: u64,
-    /// The last line in `bytes` was cut.
+    /// Whether the last line in `bytes` was cut.
     cut: bool,
-    /// Lines of the whole file; `None` where it is too long to count them.
+    /// The number of lines of the whole file; `None` if it is too long to count them.
     total: Option<u64>,
-    /// More characters than one call shows.
+    /// The maximum number of characters that one call shows.
     most: usize,
 }
 
@@ -130,7 +130,7 @@ impl Part {
         Ok(Self { bytes, lines, cut, total, most })
     }
 
-    /// The number of lines in words.
+    /// The number of lines, in words.
     fn had(&self) -> String {
         match self.total {
             Some(0) => "no lines".to_owned(),
@@ -145,15 +145,14 @@ impl Part {
         let replaced = matches!(whole, std::borrow::Cow::Owned(_));
         let (text, too_long) = head(&whole, self.most);
         let cut_bytes = self.cut || too_long;
-        // The lines that are shown to their end, and one that is not.
+        // The number of complete lines shown, and of incomplete ones.
         let (ended, begun) = if cut_bytes {
             let ended = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
             (ended, u64::from(!text.ends_with('\n') && !text.is_empty()))
         } else {
             (self.lines, 0)
         };
-        // A line that is cut in the middle is read from its beginning the next time, unless it is
-        // the only one.
+        // A line that is cut is read from its beginning the next time, unless it is the only one.
         let (text, last, cut_line) = match (ended, begun) {
             (0, 1) => (text, first, true),
             (_, 1) => {
@@ -194,7 +193,7 @@ impl Part {
     }
 }
 
-/// Reads to the end of the line; whether there was anything.
+/// Skips to the end of the line. Returns whether there was anything.
 fn skip_line(reader: &mut BufReader<File>, stop: &Stop) -> io::Result<bool> {
     let mut any = false;
     loop {
@@ -219,7 +218,7 @@ fn skip_line(reader: &mut BufReader<File>, stop: &Stop) -> io::Result<bool> {
     }
 }
 
-/// How many lines are left; `None` where they are too many to count.
+/// The number of remaining lines; `None` if they are too many to count.
 fn count_lines(reader: &mut BufReader<File>, stop: &Stop) -> io::Result<Option<u64>> {
     let (mut lines, mut counted, mut open) = (0, 0, false);
     loop {

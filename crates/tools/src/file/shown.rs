@@ -2,8 +2,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A name so that it stays in its line: control characters and marks that reorder text are
-/// written as escapes.
+/// Makes a name safe to print on one line: escapes control characters and marks that reorder text.
 pub(super) fn shown(name: &str) -> Cow<'_, str> {
     if !name.chars().any(hides) {
         return Cow::Borrowed(name);
@@ -11,7 +10,7 @@ pub(super) fn shown(name: &str) -> Cow<'_, str> {
     let mut text = String::with_capacity(name.len() + 8);
     for c in name.chars() {
         if hides(c) {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{}", c.escape_unicode());
         } else {
             text.push(c);
@@ -25,7 +24,7 @@ fn hides(c: char) -> bool {
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The same for a path; the workspace itself is `.`.
+/// Makes a path safe to print; the workspace itself is `.`.
 pub(super) fn shown_path(path: &Path) -> String {
     let text = path.to_string_lossy();
     if text.is_empty() { ".".to_owned() } else { shown(&text).into_owned() }

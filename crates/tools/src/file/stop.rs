@@ -5,7 +5,7 @@ use counterfoil_model::ToolErrorCategory;
 
 use crate::ToolError;
 
-/// Whether a call was given up, for work on another thread that cannot be ended from outside.
+/// Whether a call was abandoned, for work on another thread that cannot be stopped from outside.
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     given_up: AtomicBool,
@@ -18,13 +18,13 @@ impl Stop {
         self.given_up.load(Ordering::Acquire)
     }
 
-    /// An error once the call was given up.
+    /// Returns an error once the call was abandoned.
     pub(super) fn check(&self) -> Result<(), ToolError> {
         if self.is_given_up() { Err(given_up()) } else { Ok(()) }
     }
 
-    /// Lets something take effect, unless the call was given up. Whoever gives it up waits until
-    /// the effect is complete, so that nothing happens afterwards.
+    /// Runs something with an effect, unless the call was abandoned. Abandoning waits until the
+    /// effect is complete, so that nothing happens afterwards.
     pub(super) fn effect<T>(&self, act: impl FnOnce() -> T) -> Result<T, ToolError> {
         let _held = self.effect.lock().unwrap_or_else(PoisonError::into_inner);
         self.check()?;
@@ -36,7 +36,7 @@ fn given_up() -> ToolError {
     ToolError::of(ToolErrorCategory::Cancelled, "the call was given up")
 }
 
-/// Gives the call up when it is dropped.
+/// Abandons the call when dropped.
 pub(super) struct GiveUp(pub(super) Arc<Stop>);
 
 impl Drop for GiveUp {

@@ -12,13 +12,13 @@ use crate::FileSettings;
 use crate::number::whole;
 use crate::{ToolError, ToolOutput};
 
-/// One tool that works on files.
+/// A tool that works on files.
 pub(super) struct FileTool {
     pub(super) name: &'static str,
     pub(super) description: &'static str,
-    /// What it does with the path that it is given.
+    /// What it does with its path.
     pub(super) need: Need,
-    /// The same call twice is the same as once.
+    /// Whether repeating a call changes nothing.
     pub(super) idempotent: bool,
     /// The JSON Schema of its arguments.
     pub(super) parameters: fn() -> Value,
@@ -26,16 +26,16 @@ pub(super) struct FileTool {
     pub(super) run: fn(&Work<'_>) -> Result<ToolOutput, ToolError>,
 }
 
-/// How far a call may write.
+/// Where a call may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// Only in the workspace.
     Workspace,
-    /// In the folders beside it, too: somebody agreed, or the turn is trusted.
+    /// In the additional folders as well: a person agreed, or the turn is trusted.
     Folders,
 }
 
-/// What a tool works with.
+/// The inputs of a tool.
 pub(super) struct Work<'w> {
     pub(super) arguments: &'w Value,
     pub(super) roots: &'w Roots,
@@ -64,11 +64,11 @@ impl FileTool {
 }
 
 impl Work<'_> {
-    /// The place that `path` names; the workspace where it is left out.
+    /// The place that `path` names; the workspace by default.
     pub(super) fn place(&self, need: Need) -> Result<Place, ToolError> {
         let path = self.text("path")?.unwrap_or(".");
         let place = self.roots.place(path, need, self.settings)?;
-        // Judged as a place in the workspace, and a link leads elsewhere by now.
+        // The gates judged it as a place in the workspace, but a link now leads elsewhere.
         if need.writes() && !place.in_workspace && self.reach == Reach::Workspace {
             let path = shown(path);
             return Err(denied(format!("`{path}` lies outside the workspace, and nobody agreed")));
@@ -76,7 +76,7 @@ impl Work<'_> {
         Ok(place)
     }
 
-    /// An argument that is a text.
+    /// An optional text argument.
     pub(super) fn text(&self, name: &str) -> Result<Option<&str>, ToolError> {
         match self.arguments.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -85,12 +85,12 @@ impl Work<'_> {
         }
     }
 
-    /// An argument that is a text and must be there.
+    /// A required text argument.
     pub(super) fn needed(&self, name: &str) -> Result<&str, ToolError> {
         self.text(name)?.ok_or_else(|| wrong(format!("`{name}` is missing")))
     }
 
-    /// An argument that is a number from 1.
+    /// An optional positive integer argument.
     pub(super) fn number(&self, name: &str) -> Result<Option<u64>, ToolError> {
         match self.arguments.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -101,8 +101,7 @@ impl Work<'_> {
         }
     }
 
-    /// Whether what a search meets may be shown: not denied, and where it is content that is
-    /// read, allowed.
+    /// Whether a search may show a path: it is not denied and, if `content` is read, it is allowed.
     pub(super) fn may_see(&self, full: &Path, relative: &Path, content: bool) -> bool {
         let policy = &self.settings.policy;
         policy.denial(full, relative, Need::Read).is_none()

@@ -13,25 +13,24 @@ use crate::scene::Scene;
 use crate::wanted::Wanted;
 use crate::{ToolError, ToolOutput};
 
-/// Reads, writes, lists and searches files beneath the workspace. Who may have it done is decided
-/// elsewhere.
+/// Reads, writes, lists and searches files beneath the workspace. The guard decides who may do so.
 ///
-/// Which paths may be used is decided on the real path, and what is opened is exactly that path: a
-/// link that somebody puts there in between is refused.
+/// The policy checks the canonical path, and exactly that path is opened: a link added in between
+/// is refused.
 #[derive(Debug, Clone)]
 pub struct FileTools {
     settings: Arc<FileSettings>,
 }
 
 impl FileTools {
-    /// Works under these settings.
+    /// Creates the tools with these settings.
     #[must_use]
     pub fn new(settings: FileSettings) -> Self {
         Self { settings: Arc::new(settings) }
     }
 
-    /// The same, but nothing in this folder is read or written, whatever is configured: for the
-    /// folder in which the guard keeps its records and keys.
+    /// Forbids reading and writing in this folder, whatever is configured. Used for the folder of
+    /// the guard's records and keys.
     #[must_use]
     pub fn protecting(self, folder: impl Into<PathBuf>) -> Self {
         let folder: PathBuf = folder.into();
@@ -53,7 +52,7 @@ impl FileTools {
         Work { arguments, roots, settings, reach, stop: &Stop::default() }.place(tool.need)
     }
 
-    /// Performs one call, as far as it may reach; `None` where the tool is another one's.
+    /// Performs one call within its reach; `None` if the tool is not a file tool.
     ///
     /// # Errors
     /// When it cannot be performed.
@@ -66,7 +65,7 @@ impl FileTools {
         let Some(tool) = tool(call.tool) else { return Ok(None) };
         let (arguments, settings) = (call.arguments.clone(), Arc::clone(&self.settings));
         let (workspace, stop) = (scene.workspace.to_owned(), Arc::new(Stop::default()));
-        // INVARIANT: once this future is dropped, nothing is written any more.
+        // INVARIANT: once this future is dropped, nothing is written.
         let giving_up = GiveUp(Arc::clone(&stop));
         let working = tokio::task::spawn_blocking(move || {
             let roots = &Roots::new(&workspace, &settings.directories)?;
@@ -85,22 +84,22 @@ fn tool(name: &str) -> Option<&'static FileTool> {
 }
 
 impl FileTools {
-    /// The tools.
+    /// The definitions of the tools.
     #[must_use]
     pub fn definitions() -> Vec<Tool> {
         TOOLS.iter().map(FileTool::definition).collect()
     }
 
-    /// Whether a tool of this name is one of them.
+    /// Whether a tool of this name is a file tool.
     #[must_use]
     pub fn owns(name: &str) -> bool {
         tool(name).is_some()
     }
 
-    /// Why a person should agree to this call first.
+    /// Why a person has to approve this call first.
     ///
-    /// Reading asks nobody: what it may see is settled. Writing asks nobody in the workspace, in a
-    /// turn that is at least provisional.
+    /// Reading needs no approval, because the policy settles it. Writing in the workspace needs
+    /// none in a turn that is at least provisional.
     #[must_use]
     pub fn question(&self, call: Wanted<'_>, scene: &Scene<'_>) -> Option<String> {
         let name = call.tool;
@@ -121,13 +120,13 @@ impl FileTools {
         }
     }
 
-    /// Why it would not be performed even then, as far as is known beforehand.
+    /// Why it would be refused even with approval, as far as is known in advance.
     #[must_use]
     pub fn refusal(&self, call: Wanted<'_>, scene: &Scene<'_>) -> Option<ToolError> {
         self.place(call, scene, tool(call.tool)?, Reach::Folders).err()
     }
 
-    /// Whether a tool changes nothing the second time.
+    /// Whether repeating a call of the tool changes nothing.
     #[must_use]
     pub fn is_idempotent(name: &str) -> bool {
         tool(name).is_some_and(|tool| tool.idempotent)

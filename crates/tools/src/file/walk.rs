@@ -1,5 +1,5 @@
-//! Walking through directories without ever leaving them: every step is taken from the directory
-//! before, which is held open, and links are not followed.
+//! Walks through directories without leaving them: every step starts from the open handle of the
+//! directory before, and does not follow links.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,24 +18,24 @@ use super::place::Place;
 use super::tool::Work;
 use crate::ToolError;
 
-/// Deeper directories are left out, so that not too many are open at once.
+/// The maximum depth, which limits the number of open directories.
 const DEEPEST: usize = 128;
 
-/// A longer `.gitignore` is cut.
+/// The maximum length of a `.gitignore` in bytes; the rest is ignored.
 const LONGEST_IGNORE: u64 = 1024 * 1024;
 
-/// What stands in a directory.
+/// An entry of a directory.
 pub(super) struct Entry {
     pub(super) name: OsString,
     pub(super) kind: FileType,
 }
 
-/// A file that the walk met.
+/// A file found by the walk.
 pub(super) struct Met<'m> {
     folder: &'m OwnedFd,
     name: &'m OsStr,
     pub(super) kind: FileType,
-    /// Seen from the root.
+    /// The path relative to the root.
     pub(super) relative: PathBuf,
 }
 
@@ -58,17 +58,17 @@ const FILE: OFlags = OFlags::RDONLY
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
 
-/// What a walk left out.
+/// The number of files that a walk skipped.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
-    /// What may not be used.
+    /// Files that the policy denies.
     pub(super) denied: u64,
-    /// What could not be opened, or lies too deep.
+    /// Files that could not be opened, or are too deep.
     pub(super) unread: u64,
 }
 
 impl LeftOut {
-    /// In words, a line each; nothing where nothing was left out.
+    /// The counts in words, one line each; empty if nothing was skipped.
     pub(super) fn notes(&self) -> String {
         let kinds = [(self.denied, "may not be used"), (self.unread, "could not be read")];
         let told = kinds.iter().filter(|(count, _)| *count > 0);
@@ -76,7 +76,7 @@ impl LeftOut {
     }
 }
 
-/// One directory on the way.
+/// A directory being walked.
 struct Step {
     folder: OwnedFd,
     relative: PathBuf,
@@ -84,8 +84,8 @@ struct Step {
     ignore: Option<Gitignore>,
 }
 
-/// Meets every file and link beneath a directory, by name, as long as `meet` goes on. What
-/// `.gitignore` files name is left out, and so are `.git` and what may not be used.
+/// Calls `meet` with every file and link beneath a directory, sorted by name, while it returns
+/// `Continue`. Skips `.git`, denied paths, and what `.gitignore` files exclude.
 pub(super) fn walk(
     work: &Work<'_>,
     place: &Place,
@@ -142,7 +142,7 @@ impl Step {
     }
 }
 
-/// What stands in a directory, by name.
+/// The entries of a directory, sorted by name.
 pub(super) fn entries(folder: &OwnedFd) -> io::Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -153,7 +153,7 @@ pub(super) fn entries(folder: &OwnedFd) -> io::Result<Vec<Entry>> {
         }
         let name = OsString::from_vec(name.to_vec());
         let kind = match entry.file_type() {
-            // Not every file system says it at once.
+            // Not every file system reports the kind here.
             FileType::Unknown => {
                 let stat = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW);
                 stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
@@ -166,7 +166,7 @@ pub(super) fn entries(folder: &OwnedFd) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The `.gitignore` files above the directory in which the walk begins, the outermost first.
+/// The `.gitignore` files above the directory in which the walk begins, outermost first.
 fn above(place: &Place) -> Vec<Gitignore> {
     let folders = place.relative.ancestors().skip(1).collect::<Vec<_>>();
     let ignores = folders.iter().rev().filter_map(|relative| {
@@ -176,7 +176,7 @@ fn above(place: &Place) -> Vec<Gitignore> {
     ignores.collect()
 }
 
-/// Whether the innermost `.gitignore` that names it says so.
+/// Whether a path is ignored. The innermost `.gitignore` that matches it decides.
 fn ignored(above: &[Gitignore], steps: &[Step], full: &Path, is_folder: bool) -> bool {
     let within = steps.iter().rev().filter_map(|step| step.ignore.as_ref());
     for ignore in within.chain(above.iter().rev()) {
@@ -199,7 +199,7 @@ fn gitignore(folder: &OwnedFd, path: &Path) -> Option<Gitignore> {
     File::from(fd).take(LONGEST_IGNORE).read_to_end(&mut bytes).ok()?;
     let mut builder = GitignoreBuilder::new(path);
     for line in String::from_utf8_lossy(&bytes).lines() {
-        // Git passes over a line that is no pattern, too.
+        // Git skips invalid lines as well.
         let _ = builder.add_line(None, line);
     }
     builder.build().ok().filter(|ignore| !ignore.is_empty())

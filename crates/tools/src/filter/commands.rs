@@ -1,17 +1,17 @@
 use counterfoil_shell::{Command, Destination, Position, Script};
 
-/// Programs that print nothing worth knowing beside what others print, or a word of their own.
+/// Programs with no output of interest, or only a word of it.
 const QUIET: &[&str] = &[
     ":", "[", "cd", "cp", "echo", "exit", "export", "false", "ln", "mkdir", "mv", "popd", "printf",
     "pushd", "rm", "rmdir", "set", "shopt", "sleep", "test", "touch", "true", "ulimit", "umask",
     "unset", "wait",
 ];
 
-/// Programs that, without a file of their own, hand on lines as they come.
+/// Programs that pass lines through if they have no file argument.
 const PASSING_ON: &[&str] = &["cat", "head", "less", "more", "tail", "tee"];
 
-/// The commands whose output somebody sees who runs this line; `None` where that cannot be known,
-/// or where the line itself chooses what is seen of it (`… | grep FAILED`).
+/// The commands whose output is visible when this line runs; `None` if that is unknown, or if the
+/// line itself selects from the output (`… | grep FAILED`).
 #[must_use]
 pub fn shown_commands(line: &str) -> Option<Vec<String>> {
     let script = Script::parse(line).ok()?;
@@ -34,13 +34,13 @@ pub fn shown_commands(line: &str) -> Option<Vec<String>> {
 }
 
 fn is_seen(command: &Command) -> bool {
-    // The error output of what stands in another command's words is one line at most.
+    // The error output of a command inside the words of another one is at most one line.
     let inside = matches!(command.inside, Position::Substitution | Position::ProcessSubstitution);
     let seen = |place| matches!(place, Destination::Shown | Destination::Filtered);
     !inside && (seen(command.stdout) || seen(command.stderr))
 }
 
-/// `tail -n 20` behind a pipe, but not `tail -n 20 file`.
+/// Whether a program only passes its input through: `tail -n 20`, but not `tail -n 20 file`.
 fn passes_on(program: &str, command: &Command) -> bool {
     let plain = |text: &str| text.starts_with('-') || text.parse::<u64>().is_ok();
     PASSING_ON.contains(&program)

@@ -60,31 +60,31 @@ pub struct Cut {
     pub tail: usize,
 }
 
-/// Why a declaration cannot be used.
+/// Why a declaration is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterDeclarationError {
-    /// It has no usable name.
+    /// Its name is invalid.
     #[error("a filter is called `{0}`; a name is letters, digits and `-`")]
     Name(String),
-    /// It knows no command.
+    /// It lists no command.
     #[error("the filter `{0}` knows no command")]
     NoCommand(String),
-    /// An expression is none.
+    /// An expression is invalid.
     #[error("the filter `{id}`: `{expression}` is not a regular expression: {reason}")]
     Expression {
         /// The filter.
         id: String,
-        /// What stands there.
+        /// The expression.
         expression: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// More stays than there may be.
+    /// It keeps more lines than its limit.
     #[error("the filter `{0}`: head and tail together must be less than `above`")]
     Cut(String),
 }
 
-/// A declared filter that can be used.
+/// A declared filter, checked.
 #[derive(Debug, Clone)]
 pub struct DeclaredFilter {
     id: FilterId,
@@ -97,8 +97,8 @@ pub struct DeclaredFilter {
     cut: Option<Cut>,
 }
 
-/// The lines that one of some expressions finds something in. They are compiled when the first
-/// line is held against them: a process meets few of the filters.
+/// Matches lines by a set of expressions. Compiled on first use, because a process uses few of the
+/// filters.
 #[derive(Debug, Clone)]
 struct Lines {
     expressions: Vec<String>,
@@ -118,8 +118,8 @@ impl Lines {
         let regex = self.compiled.get_or_init(|| {
             let all: Vec<String> =
                 self.expressions.iter().map(|one| format!("(?:{one})")).collect();
-            // What does not compile together was refused before, or is too large together:
-            // nothing is found then, and every line stays.
+            // An expression that does not compile was refused before. If all together are too
+            // large, nothing matches and every line stays.
             if all.is_empty() { None } else { compiled("", &all.join("|")).ok() }
         });
         regex.as_ref().is_some_and(|regex| regex.is_match(line))
@@ -130,10 +130,10 @@ impl FilterDeclaration {
     /// The checked filter.
     ///
     /// # Errors
-    /// A name, an expression or numbers that cannot be used.
+    /// When a name, an expression or a number is invalid.
     pub fn resolve(self) -> Result<DeclaredFilter, FilterDeclarationError> {
         for expressions in [&self.recognise, &self.progress, &self.details, &self.keep] {
-            // Each alone first, so that the error names the one that is wrong.
+            // Each separately first, so that the error names the wrong one.
             for expression in expressions {
                 compiled(&self.id, expression)?;
             }
@@ -143,7 +143,7 @@ impl FilterDeclaration {
         self.unproven()
     }
 
-    /// The filter, its expressions about lines not tried out.
+    /// The filter, without compiling its expressions for lines.
     pub(super) fn unproven(self) -> Result<DeclaredFilter, FilterDeclarationError> {
         let id = self.id;
         let named = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -176,7 +176,7 @@ impl FilterDeclaration {
 }
 
 fn compiled(id: &str, expression: &str) -> Result<Regex, FilterDeclarationError> {
-    // Bounded, so that no configuration can ask for gigabytes.
+    // Bounded, so that no configuration can use gigabytes.
     RegexBuilder::new(expression).size_limit(1 << 20).build().map_err(|error| {
         FilterDeclarationError::Expression {
             id: id.to_owned(),
@@ -227,7 +227,7 @@ impl Filter for DeclaredFilter {
     }
 }
 
-/// Head and tail, and between them what must stay.
+/// Keeps the head, the tail and, between them, the lines that must stay.
 fn shortened(lines: Vec<&str>, cut: Cut) -> (Vec<Cow<'_, str>>, usize) {
     let count = lines.iter().filter(|line| !is_note(line)).count();
     if count <= cut.above {

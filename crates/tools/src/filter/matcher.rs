@@ -3,22 +3,22 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-/// Which commands a filter knows. A command is its program's base name and its arguments, one
-/// blank between, as in `cargo test --lib`.
+/// Matches commands. A command is the base name of its program and its arguments, separated by
+/// single blanks, as in `cargo test --lib`.
 #[derive(Clone)]
 pub enum CommandMatcher {
     /// Exactly this command.
     Exact(String),
-    /// This command, or this and more words.
+    /// This command, with or without more words.
     Prefix(String),
-    /// What this expression finds something in.
+    /// Commands that this expression matches.
     Regex(Regex),
-    /// What this function agrees to.
+    /// Commands for which this function returns true.
     Custom(Arc<dyn Fn(&str) -> bool + Send + Sync>),
 }
 
 impl CommandMatcher {
-    /// Whether it is one of these commands.
+    /// Whether the command matches.
     #[must_use]
     pub fn matches(&self, command: &str) -> bool {
         match self {

@@ -5,42 +5,42 @@ use serde::Serialize;
 
 use super::{FilterConfidence, FilterId};
 
-/// After so many commands the counts are logged.
+/// The number of commands between two log entries.
 const LOGGED_EVERY: u64 = 50;
 
-/// What filters did since the start of this process, by filter.
+/// Statistics since the start of this process, by filter.
 #[derive(Debug, Default)]
 pub struct FilterMetrics {
     counts: Mutex<(u64, BTreeMap<FilterId, FilterCounts>)>,
 }
 
-/// What one filter did.
+/// The statistics of one filter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FilterCounts {
-    /// Outputs that it got.
+    /// The number of outputs it received.
     pub runs: u64,
-    /// Outputs that had the form that they should have.
+    /// Outputs in the expected form.
     pub full: u64,
-    /// Outputs of which only the command was known.
+    /// Outputs of a known command in another form.
     pub partial: u64,
-    /// Times that it failed, so that the text passed on as it was.
+    /// Runs that failed, so that the text was passed on unchanged.
     pub failed: u64,
-    /// Bytes that it got.
+    /// The number of bytes received.
     pub bytes_in: u64,
-    /// Bytes that it gave.
+    /// The number of bytes returned.
     pub bytes_out: u64,
-    /// Lines that it left out.
+    /// The number of lines left out.
     pub lines_left_out: u64,
 }
 
 impl FilterMetrics {
-    /// What each filter did.
+    /// The statistics by filter.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<FilterId, FilterCounts> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// Takes note of one output; `made` is `None` when the filter failed.
+    /// Records one output; `made` is `None` if the filter failed.
     pub(super) fn record(
         &self,
         id: FilterId,
@@ -69,7 +69,7 @@ impl FilterMetrics {
         }
     }
 
-    /// Takes note of one command, and logs the counts from time to time.
+    /// Records one command, and logs the counts periodically.
     pub(super) fn command(&self) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         counts.0 += 1;

@@ -1,9 +1,9 @@
-//! What the agent sees of what a command printed: less of what is only progress, and every line
-//! that says that something is wrong.
+//! Filters the output of commands for the agent: less progress output, and every line about a
+//! problem.
 //!
-//! One filter a command family, in `filters/`: one TOML file each and one line in its table. The
-//! pipeline finds out which filters a command line needs, and checks each of them: one that would
-//! lose a line that must stay counts as failed, and the text passes on as it was.
+//! There is one filter per command family, in `filters/`: a TOML file each and a line in the table.
+//! The pipeline selects the filters for a command line and checks each result: a filter that would
+//! lose a line that must stay counts as failed, and the text is passed on unchanged.
 
 mod commands;
 mod declared;
@@ -30,17 +30,17 @@ pub use options::{FilterOptions, FilterOptionsError, FilterSettings};
 pub use pipeline::{FilterPipeline, Piped};
 pub use preserved::is_preserved;
 
-/// Rewrites what the agent will see of a command's output, and says how sure it is of that.
+/// Rewrites the output of a command for the agent, and rates how well it recognised it.
 ///
-/// No default bodies. A filter works on lines: what it keeps, it keeps as it stands. It need not
-/// care for lines that must stay ([`is_preserved`]): one that drops them has failed, and the text
-/// passes on without it.
+/// There are no default methods. A filter works on lines, and keeps the lines that it keeps
+/// unchanged. It need not check for lines that must stay ([`is_preserved`]): if it drops one, it
+/// counts as failed and its result is not used.
 pub trait Filter: Send + Sync + fmt::Debug {
     /// Its name in receipts, metrics and configuration.
     fn id(&self) -> FilterId;
-    /// The commands whose output it knows.
+    /// Matches the commands whose output it recognises.
     fn matchers(&self) -> &[CommandMatcher];
-    /// The text with less in it.
+    /// Filters a text.
     fn apply(&self, text: &str, call: &FilterCall<'_>) -> Filtered;
 }
 
@@ -57,23 +57,24 @@ impl fmt::Display for FilterId {
     }
 }
 
-/// What a filter may know of the call.
+/// What a filter knows about the call.
 #[derive(Debug, Clone, Copy)]
 pub struct FilterCall<'c> {
-    /// The commands whose output stands in the text: program and arguments, one blank between.
+    /// The commands whose output the text contains: program and arguments, separated by single
+    /// blanks.
     pub commands: &'c [String],
-    /// It failed: then nothing is left out for its length alone.
+    /// Whether the call failed: then nothing is left out only because of its length.
     pub failed: bool,
 }
 
-/// What a filter made of a text.
+/// The result of a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filtered {
     /// The text.
     pub text: String,
-    /// How well the filter knew what it read.
+    /// How well the filter recognised the text.
     pub confidence: FilterConfidence,
-    /// How many lines are missing.
+    /// The number of lines left out.
     pub left_out: usize,
 }
 

@@ -26,21 +26,21 @@ impl Default for FilterOptions {
     }
 }
 
-/// Why the options cannot be used.
+/// Why the options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterOptionsError {
-    /// A filter that does not exist.
+    /// An unknown filter.
     #[error("without: there is no filter `{name}`; there are {known}")]
     Unknown {
-        /// What stands there.
+        /// The given name.
         name: String,
-        /// Those that there are.
+        /// The known names.
         known: String,
     },
-    /// Two of the same name.
+    /// Two filters with the same name.
     #[error("own: there are two filters `{0}`")]
     Twice(String),
-    /// One that cannot be used.
+    /// An invalid declaration.
     #[error("own: {0}")]
     Declaration(#[from] FilterDeclarationError),
 }
@@ -49,7 +49,7 @@ impl FilterOptions {
     /// The checked settings.
     ///
     /// # Errors
-    /// A name or a declaration that cannot be used.
+    /// When a name or a declaration is invalid.
     pub fn resolve(self) -> Result<FilterSettings, FilterOptionsError> {
         if self.without.is_empty() && self.own.is_empty() {
             return Ok(FilterSettings { enabled: self.enabled, ..FilterSettings::default() });
@@ -71,7 +71,7 @@ impl FilterOptions {
     }
 }
 
-/// Which filters are used.
+/// The enabled filters.
 #[derive(Debug, Clone)]
 pub struct FilterSettings {
     enabled: bool,
@@ -86,20 +86,20 @@ impl Default for FilterSettings {
 }
 
 impl FilterSettings {
-    /// No filter at all.
+    /// Disables all filters.
     #[must_use]
     pub fn off() -> Self {
         Self { enabled: false, ..Self::default() }
     }
 
-    /// One more filter, before those that are built in.
+    /// Adds a filter before the built-in ones.
     #[must_use]
     pub fn with(mut self, filter: impl Filter + 'static) -> Self {
         self.own.push(Arc::new(filter));
         self
     }
 
-    /// The filters in use, in the order in which they are asked.
+    /// The enabled filters, in the order in which they are tried.
     pub(super) fn filters(&self) -> Vec<Arc<dyn Filter>> {
         if !self.enabled {
             return Vec::new();

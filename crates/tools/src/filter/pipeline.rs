@@ -6,33 +6,33 @@ use super::preserved::preserved;
 use super::terminal::on_paper;
 use super::{Filter, FilterCall, FilterConfidence, FilterId, FilterMetrics, FilterSettings};
 
-/// Rounds after which an output has to stand still.
+/// The maximum number of rounds until an output must be stable.
 const ROUNDS: usize = 8;
 
-/// The filters in use, and what they did.
+/// The enabled filters and their statistics.
 #[derive(Debug)]
 pub struct FilterPipeline {
     settings: FilterSettings,
-    /// Put together when a result is first filtered, which in a hook's process never happens.
+    /// Built when a result is first filtered, which never happens in a hook's process.
     filters: OnceLock<Vec<Arc<dyn Filter>>>,
     metrics: FilterMetrics,
 }
 
-/// What came out of the pipeline.
+/// The result of the pipeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piped {
     /// The text.
     pub text: String,
-    /// The filters that it went through; none where it is as it was.
+    /// The filters applied; empty if the text is unchanged.
     pub filters: Vec<FilterId>,
-    /// The worst of them.
+    /// The lowest confidence among them.
     pub confidence: FilterConfidence,
-    /// How many lines are missing.
+    /// The number of lines left out.
     pub left_out: usize,
 }
 
 impl FilterPipeline {
-    /// The pipeline of these settings.
+    /// Creates the pipeline with these settings.
     #[must_use]
     pub fn new(settings: &FilterSettings) -> Self {
         Self {
@@ -42,16 +42,16 @@ impl FilterPipeline {
         }
     }
 
-    /// What the filters did so far.
+    /// The statistics of the filters.
     #[must_use]
     pub fn metrics(&self) -> &FilterMetrics {
         &self.metrics
     }
 
-    /// The text with less in it, where every command is known whose output stands in it. Else it
-    /// stays byte for byte as it was.
+    /// Filters the text if every command whose output it contains is known; otherwise returns it
+    /// unchanged.
     ///
-    /// INVARIANT: applied to its own result with the same call, it changes nothing.
+    /// INVARIANT: idempotent: applied to its own result with the same call, it changes nothing.
     #[must_use]
     pub fn apply(&self, text: &str, call: &FilterCall<'_>) -> Piped {
         self.metrics.command();
@@ -81,7 +81,7 @@ impl FilterPipeline {
             made.left_out += left_out;
             made.text = text;
         }
-        // One filter's work may be another's beginning: what has not settled is not shown.
+        // One filter's result may be another's input: an unstable result is not shown.
         if self.moves_on(&made, call) { as_it_was() } else { made }
     }
 
@@ -95,7 +95,7 @@ impl FilterPipeline {
         })
     }
 
-    /// One filter for each command, each once; `None` when there is a command that none knows.
+    /// The filters for the commands, without duplicates; `None` if a command matches no filter.
     fn filters_for(&self, commands: &[String]) -> Option<Vec<&Arc<dyn Filter>>> {
         let filters = self.filters.get_or_init(|| self.settings.filters());
         let mut found: Vec<&Arc<dyn Filter>> = Vec::new();
@@ -112,8 +112,8 @@ impl FilterPipeline {
     }
 }
 
-/// What a filter makes of a text once it changes nothing any more; `None` when it fails: when it
-/// breaks off, never settles, or loses a line that must stay.
+/// Applies a filter until its result is stable; `None` if it panics, never becomes stable, or loses
+/// a line that must stay.
 fn settled(
     filter: &dyn Filter,
     text: &str,
@@ -135,14 +135,14 @@ fn settled(
     (still && !loses(text, &made)).then_some((made, confidence, left_out))
 }
 
-/// Whether a line that must stay is missing from what was made of the text.
+/// Whether a line that must stay is missing from the result.
 fn loses(text: &str, made: &str) -> bool {
     if made == text {
         return false;
     }
     let must_stay = preserved(text);
     let mut lines = made.lines();
-    // Filters hardly ever change the order: then one walk along both finds them all.
+    // Filters hardly ever change the order, so usually one pass over both finds them all.
     if must_stay.iter().all(|line| lines.any(|made| made == *line)) {
         return false;
     }

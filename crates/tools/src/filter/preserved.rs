@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 use regex::Regex;
 
-/// A line with one of these in it says that something is wrong, whatever stands beside it.
+/// Texts that mark a line as a problem anywhere in it.
 const ANYWHERE: &[&str] = &[
     "error:",
     "error[",
@@ -38,14 +38,14 @@ const ANYWHERE: &[&str] = &[
     "timed out",
 ];
 
-/// A line with one of these in it as a word does.
+/// Texts that do so as a whole word.
 const WORDS: &[&str] = &[
     "error", "errors", "fail", "fails", "failed", "failure", "failures", "fatal", "panic",
     "critical", "denied", "killed", "aborted", "deadlock", "err!", "✗", "✕", "✖",
 ];
 
-/// Lines of known runners that say, from their beginning to their end, that something passed: the
-/// name of a test may say "error" all the same.
+/// Complete lines of known runners that report success, although the name of a test may contain
+/// "error".
 const PASSED: &[&str] = &[
     r"test .+ \.\.\. ok(?: <[0-9.]+m?s>)?",
     r" *PASS \[ *[0-9.]+s\] .+",
@@ -76,18 +76,18 @@ static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
     Some(Search { words, passed })
 });
 
-/// Whether no filter may drop this line: panics, failures, security warnings, refused access.
-/// A line that as a whole says that a test passed is none, whatever the test is called.
+/// Whether no filter may drop this line: panics, failures, security warnings, refused access. A
+/// line that reports a passed test may be dropped, whatever the test is called.
 #[must_use]
 pub fn is_preserved(line: &str) -> bool {
-    // Without the search nothing is known, so nothing may go.
+    // Without the search nothing is known, so nothing may be dropped.
     SEARCH.as_ref().is_none_or(|search| {
         search.words.find_iter(line).any(|found| search.counts(line, &found))
             && !search.passed.is_match(line)
     })
 }
 
-/// Every line that no filter may drop, in the order of the text. One pass over the whole.
+/// Every line that no filter may drop, in order, found in one pass.
 pub(super) fn preserved(text: &str) -> Vec<&str> {
     let Some(search) = SEARCH.as_ref() else { return text.lines().collect() };
     let mut lines = Vec::new();
@@ -111,7 +111,7 @@ pub(super) fn preserved(text: &str) -> Vec<&str> {
 }
 
 impl Search {
-    /// Whether what was found counts: anywhere, or as a word.
+    /// Whether a match counts: anywhere, or only as a word.
     fn counts(&self, text: &str, found: &aho_corasick::Match) -> bool {
         if found.pattern().as_usize() < ANYWHERE.len() {
             return true;
@@ -122,7 +122,7 @@ impl Search {
         };
         let before = found.start().checked_sub(1).and_then(|at| bytes.get(at));
         let after = bytes.get(found.end());
-        // `error.rs` is a name, `error.` the end of a sentence.
+        // `error.rs` is a name; `error.` is the end of a sentence.
         let extension = after == Some(&b'.')
             && bytes.get(found.end() + 1).is_some_and(u8::is_ascii_alphanumeric);
         !inside(before) && before != Some(&b'.') && !inside(after) && !extension
@@ -133,7 +133,7 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// The preservation of lines: each kind that the specification names.
+    /// Tests each kind of line that the specification names.
     #[test]
     fn what_must_stay_is_known() {
         for line in [

@@ -2,8 +2,8 @@ use std::borrow::Cow;
 
 use super::lines::{is_note, repeated};
 
-/// The lines, where one that comes several times in a row stands once, with how often, and blank
-/// lines stand alone. Also how many lines that saved.
+/// Replaces repeated lines by one with a count, and consecutive blank lines by one. Also returns
+/// the number of lines removed.
 pub(super) fn without_repeats<'t>(lines: &[&'t str]) -> (Vec<Cow<'t, str>>, usize) {
     let mut out: Vec<Cow<'t, str>> = Vec::with_capacity(lines.len());
     let mut saved = 0;

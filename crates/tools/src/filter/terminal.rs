@@ -2,8 +2,8 @@ use std::borrow::Cow;
 
 use super::preserved::is_preserved;
 
-/// The text as it would stand on paper: no colours, and of a line that was written over the last
-/// state, or any that must not get lost. Borrowed when there is nothing of that.
+/// The text without colours, and with only the last state of a line that was overwritten, plus any
+/// states that must not be lost. Borrowed if nothing changes.
 pub(super) fn on_paper(text: &str) -> Cow<'_, str> {
     let plain =
         if text.contains('\u{1b}') { Cow::Owned(without_codes(text)) } else { Cow::Borrowed(text) };
@@ -32,11 +32,11 @@ fn without_codes(text: &str) -> String {
     out
 }
 
-/// What stands behind a control sequence, of which the escape itself is gone.
+/// The text after a control sequence whose escape character is already removed.
 fn behind(code: &str) -> &str {
     let mut chars = code.chars();
     match chars.next() {
-        // Colours and movements: parameters, and one letter that ends them.
+        // Colours and cursor movements: parameters and a final letter.
         Some('[') => {
             let rest = chars.as_str();
             let end = rest.find(|c: char| !matches!(c, '\u{20}'..='\u{3f}')).unwrap_or(rest.len());

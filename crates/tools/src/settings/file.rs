@@ -40,26 +40,26 @@ impl Default for FileOptions {
     }
 }
 
-/// Why the options cannot be used.
+/// Why the options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileOptionsError {
-    /// A pattern that is none.
+    /// An invalid pattern.
     #[error("{key}: `{pattern}` is not a pattern: {reason}")]
     Pattern {
-        /// Which list.
+        /// The option.
         key: &'static str,
         /// The pattern.
         pattern: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// A folder that depends on where the program was started.
+    /// A relative folder, which would depend on where the program was started.
     #[error("directories: `{path}` is not an absolute path")]
     RelativeDirectory {
         /// The folder.
         path: String,
     },
-    /// So little or so much that something else is wrong.
+    /// A number out of range.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
 }
@@ -68,10 +68,10 @@ pub enum FileOptionsError {
 #[derive(Debug, Clone)]
 pub(crate) struct FilePolicy {
     pub(crate) deny_read: Globs,
-    /// `None` allows everything.
+    /// `None` allows every path.
     pub(crate) allow_read: Option<Globs>,
     pub(crate) deny_write: Globs,
-    /// Folders that no tool touches, in their one real form.
+    /// Folders that no tool may touch, as canonical paths.
     pub(crate) protected: Vec<PathBuf>,
 }
 
@@ -79,9 +79,9 @@ pub(crate) struct FilePolicy {
 #[derive(Debug, Clone)]
 pub struct FileSettings {
     pub(crate) policy: FilePolicy,
-    /// Folders beside the workspace.
+    /// Folders allowed in addition to the workspace.
     pub(crate) directories: Vec<PathBuf>,
-    /// Characters that one call shows.
+    /// The maximum number of characters that one call shows.
     pub(crate) max_output: usize,
 }
 
@@ -89,7 +89,7 @@ impl FileOptions {
     /// The checked settings.
     ///
     /// # Errors
-    /// A pattern, folder or number that cannot be used.
+    /// When a pattern, folder or number is invalid.
     pub fn resolve(self) -> Result<FileSettings, FileOptionsError> {
         in_range("max_output_chars", self.max_output_chars as u64, 500, 10_000_000)?;
         if let Some(path) = self.directories.iter().find(|path| !path.is_absolute()) {
@@ -110,7 +110,7 @@ impl FileOptions {
 }
 
 impl Default for FileSettings {
-    /// Those of the default options; if they could not be used, nothing could be read.
+    /// The default options; if those were invalid, nothing could be read.
     fn default() -> Self {
         FileOptions::default().resolve().unwrap_or_else(|_| Self {
             policy: FilePolicy {
@@ -125,8 +125,7 @@ impl Default for FileSettings {
     }
 }
 
-/// Whether capitals matter. What is denied is denied in every spelling, because some file systems
-/// do not tell them apart.
+/// Whether case matters. Denials ignore case, because some file systems do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Case {
     Kept,

@@ -1,4 +1,4 @@
-//! What a configuration says of the executors that come along, whichever of them are built in.
+//! The configuration of the built-in executors, whichever of them are compiled in.
 
 #[cfg_attr(not(feature = "file"), expect(dead_code, reason = "the executor reads it"))]
 mod file;

@@ -1,14 +1,14 @@
-/// A number of a configuration that is outside what makes sense.
+/// A number in a configuration that is out of range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` is {given}, it must be between {least} and {most}")]
 pub struct OutOfRange {
-    /// Which one.
+    /// The option.
     pub key: &'static str,
-    /// What was given.
+    /// The given value.
     pub given: u64,
-    /// The least.
+    /// The minimum.
     pub least: u64,
-    /// The most.
+    /// The maximum.
     pub most: u64,
 }
 

@@ -76,13 +76,13 @@ impl Default for ShellOptions {
     }
 }
 
-/// Why the options cannot be used.
+/// Why the options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShellOptionsError {
-    /// A number outside what makes sense.
+    /// A number out of range.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
-    /// A name that is no pattern.
+    /// An invalid pattern in `pass_env`.
     #[error("pass_env: `{pattern}` is not a pattern: {reason}")]
     Pattern {
         /// The pattern.
@@ -90,7 +90,7 @@ pub enum ShellOptionsError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A scope that is no pattern.
+    /// An invalid pattern in `transaction_scope`.
     #[error("transaction_scope: `{pattern}` is not a pattern: {reason}")]
     Scope {
         /// The pattern.
@@ -98,7 +98,7 @@ pub enum ShellOptionsError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A folder that depends on where the program was started.
+    /// A relative folder, which would depend on where the program was started.
     #[error("directories: `{path}` is not an absolute path")]
     RelativeDirectory {
         /// The folder.
@@ -113,7 +113,7 @@ impl ShellOptions {
     /// The checked settings.
     ///
     /// # Errors
-    /// A number, pattern or folder that cannot be used.
+    /// When a number, pattern or folder is invalid.
     pub fn resolve(self) -> Result<ShellSettings, ShellOptionsError> {
         let most = self.max_timeout_secs;
         in_range("max_timeout_secs", most, 1, DAY_SECS)?;
@@ -173,7 +173,7 @@ impl ShellOptions {
     }
 }
 
-/// When commands are undone, checked.
+/// When commands are rolled back, checked.
 #[derive(Debug, Clone)]
 pub(crate) struct TransactionSettings {
     pub(crate) enabled: bool,
@@ -181,7 +181,7 @@ pub(crate) struct TransactionSettings {
     pub(crate) auto_rollback: bool,
     pub(crate) exit_codes: Vec<i32>,
     pub(crate) required: bool,
-    /// `None` is unlimited.
+    /// `None` means unlimited.
     pub(crate) max_bytes: Option<u64>,
     pub(crate) keep: usize,
 }
@@ -203,22 +203,22 @@ impl Default for TransactionSettings {
 /// How shell commands run, checked.
 #[derive(Debug, Clone)]
 pub struct ShellSettings {
-    /// How long a command may take that does not say so itself.
+    /// The default timeout of a command.
     pub(crate) timeout: Duration,
-    /// How long a command may ask for.
+    /// The maximum timeout that a command may request.
     pub(crate) max_timeout: Duration,
-    /// How long a command in the background may run.
+    /// The timeout of a command in the background.
     pub(crate) background: Duration,
     pub(crate) limits: Limits,
-    /// Characters of the output that are kept.
+    /// The maximum number of characters of output shown.
     pub(crate) max_output: usize,
-    /// Characters of a longer output that are recorded.
+    /// The maximum number of characters of longer output recorded.
     pub(crate) max_recorded: usize,
-    /// When commands are undone.
+    /// When commands are rolled back.
     pub(crate) transaction: TransactionSettings,
-    /// Variables that are passed on beside the usual ones.
+    /// Variables passed on in addition to the usual ones.
     pub(crate) passed: GlobSet,
-    /// Folders beside the workspace in which a command may start.
+    /// Folders other than the workspace in which a command may start.
     pub(crate) directories: Vec<PathBuf>,
 }
 

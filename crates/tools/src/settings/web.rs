@@ -59,23 +59,23 @@ impl Default for WebOptions {
     }
 }
 
-/// Why the options cannot be used.
+/// Why the options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebOptionsError {
-    /// A domain or host that is none.
+    /// An invalid domain or host.
     #[error("{key}: `{given}` is not {what}")]
     Host {
-        /// Which list.
+        /// The option.
         key: &'static str,
         /// What was given.
         given: String,
-        /// What it should be.
+        /// The expected form.
         what: &'static str,
     },
-    /// A number outside what makes sense.
+    /// A number out of range.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
-    /// A file that depends on where the program was started.
+    /// A relative path, which would depend on where the program was started.
     #[error("ca_file: `{path}` is not an absolute path")]
     RelativeFile {
         /// The file.
@@ -90,7 +90,7 @@ pub struct WebSettings {
     pub(crate) allow: Vec<String>,
     pub(crate) unasked: bool,
     pub(crate) unencrypted: bool,
-    /// Hosts as URLs have them, with the port where only one is meant.
+    /// Hosts in URL form, with a port if only that port is allowed.
     pub(crate) private: Vec<(String, Option<u16>)>,
     pub(crate) ports: BTreeSet<u16>,
     pub(crate) grounded_only: bool,
@@ -104,7 +104,7 @@ impl WebOptions {
     /// The checked settings.
     ///
     /// # Errors
-    /// A domain, host, number or file that cannot be used.
+    /// When a domain, host, number or file is invalid.
     pub fn resolve(self) -> Result<WebSettings, WebOptionsError> {
         in_range("timeout_secs", self.timeout_secs, 1, 300)?;
         in_range("max_bytes", self.max_bytes, 1024, 256 * MIB)?;
@@ -130,7 +130,7 @@ impl WebOptions {
 }
 
 impl Default for WebSettings {
-    /// Those of the default options; if they could not be used, nothing could be reached.
+    /// The default options; if those were invalid, nothing could be fetched.
     fn default() -> Self {
         WebOptions::default().resolve().unwrap_or_else(|_| Self {
             deny: Vec::new(),
@@ -177,7 +177,7 @@ fn private_host(given: &str) -> Result<(String, Option<u16>), WebOptionsError> {
     Ok((host(name).ok_or_else(wrong)?, port))
 }
 
-/// A host as URLs have it: in lower case, in ASCII, without a dot at its end.
+/// A host in URL form: lower case, ASCII, without a trailing dot.
 fn host(given: &str) -> Option<String> {
     let parsed = Host::parse(given).ok()?.to_string();
     let plain = parsed.strip_suffix('.').unwrap_or(&parsed);

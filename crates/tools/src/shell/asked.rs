@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::number::whole;
 use crate::{ShellSettings, ToolError};
 
-/// Where Bash is looked for. Another shell would read some commands differently from the analysis
-/// that judged them.
+/// The paths where Bash may be. Another shell might interpret commands differently from the
+/// analysis that judged them.
 const BASH: [&str; 4] =
     ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"];
 
-/// What the arguments of a command ask for.
+/// The arguments of a shell call.
 pub(super) struct Asked<'c> {
     pub(super) command: &'c str,
     pub(super) cwd: Option<&'c str>,
@@ -54,12 +54,12 @@ impl<'c> Asked<'c> {
     }
 }
 
-/// The run that `shell_output` or `shell_stop` is about.
+/// The id of the run that `shell_output` or `shell_stop` refers to.
 pub(super) fn run_named(arguments: &Value) -> Result<&str, ToolError> {
     arguments.get("run").and_then(Value::as_str).ok_or_else(|| wrong("`run` is missing"))
 }
 
-/// Bash with this command, and nothing that it reads beforehand.
+/// The arguments to run Bash with this command, without startup files.
 pub(super) fn bash(command: &str) -> Result<Vec<String>, ToolError> {
     let bash =
         BASH.iter().find(|path| Path::new(path).is_file()).ok_or_else(|| ToolError::Shell {

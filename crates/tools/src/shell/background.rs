@@ -8,7 +8,7 @@ use super::run::Ended;
 use super::run::Run;
 use crate::ToolError;
 
-/// A command that runs behind the session's back, until it ends or somebody ends it.
+/// A command in the background, which runs until it ends or is stopped.
 #[derive(Debug)]
 pub(super) struct Background {
     #[cfg(target_os = "linux")]
@@ -39,14 +39,14 @@ impl Background {
         Err(ToolError::of(counterfoil_model::ToolErrorCategory::PermanentFailure, message))
     }
 
-    /// What it printed so far, whether something is missing from it, and how it ended if it did.
+    /// Its output so far, whether some is missing, and how it ended if it has.
     pub(super) fn look(&self) -> (String, bool, Option<Result<i32, ToolError>>) {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (text, cut) = self.echo.so_far().text(self.limit);
         (text, cut, ended)
     }
 
-    /// Ends it, with everything that it started.
+    /// Ends the command and everything that it started.
     pub(super) fn stop(&self) {
         #[cfg(target_os = "linux")]
         self.group.cancel();

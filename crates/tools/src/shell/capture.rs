@@ -1,11 +1,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is kept of one output stream: its beginning and its end, in bounded memory however long
-/// it is.
+/// The kept part of an output stream: its beginning and its end, in bounded memory.
 #[derive(Debug, Clone)]
 pub(super) struct Capture {
-    /// Bytes that head and tail may each hold.
+    /// The maximum size of head and tail in bytes, each.
     most: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
@@ -13,7 +12,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Keeps what is needed to show `characters` of it.
+    /// A capture that keeps enough to show `characters`.
     pub(super) fn of(characters: usize) -> Self {
         // A character has at most four bytes.
         let most = characters.saturating_mul(4);
@@ -46,7 +45,7 @@ impl Capture {
     }
 }
 
-/// What both streams of a command printed so far, for somebody who reads while it runs.
+/// The combined output of a command so far, for reading while it runs.
 #[derive(Debug, Clone)]
 pub(super) struct Echo(Arc<Mutex<Capture>>);
 
@@ -59,35 +58,35 @@ impl Echo {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
     }
 
-    /// What there is now.
+    /// The output so far.
     pub(super) fn so_far(&self) -> Captured {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().finish()
     }
 }
 
-/// One output stream at its end.
+/// The captured part of an output stream.
 #[derive(Debug)]
 pub(super) struct Captured {
     /// All of it, or its beginning.
     head: String,
-    /// Its end, when something between is missing.
+    /// Its end, if something in between is missing.
     tail: Option<String>,
-    /// Bytes that there were.
+    /// The total number of bytes.
     total: u64,
 }
 
 impl Captured {
-    /// How many characters there are to show; more than can be kept when something is missing.
+    /// The number of characters; `usize::MAX` if something is missing.
     pub(super) fn characters(&self) -> usize {
         if self.tail.is_some() { usize::MAX } else { self.head.chars().count() }
     }
 
-    /// Its text in at most `limit` characters, and whether something is missing from it.
+    /// The text in at most `limit` characters, and whether something is missing.
     pub(super) fn text(&self, limit: usize) -> (String, bool) {
         if self.characters() <= limit {
             return (self.head.clone(), false);
         }
-        // The mark is reserved for at its longest.
+        // Room is reserved for the longest possible mark.
         let half = limit.saturating_sub(mark(u64::MAX).len()) / 2;
         let head = first(&self.head, half);
         let tail = last(self.tail.as_deref().unwrap_or(&self.head), half);
@@ -101,8 +100,8 @@ fn mark(bytes: u64) -> String {
     format!("\n[... {bytes} bytes left out ...]\n")
 }
 
-/// How `limit` characters are divided between output and error output: the error output gets what
-/// it needs up to a third, and whatever the other leaves.
+/// Divides `limit` characters between output and error output: the error output gets what it needs
+/// up to a third, plus whatever the output leaves.
 pub(super) fn shares(limit: usize, stdout: usize, stderr: usize) -> (usize, usize) {
     if stdout.saturating_add(stderr) <= limit {
         return (stdout, stderr);
@@ -121,7 +120,7 @@ fn last(text: &str, characters: usize) -> &str {
     text.get(start..).unwrap_or(text)
 }
 
-/// Without the beginning of a character whose end is missing.
+/// Removes an incomplete character at the end.
 fn to_boundary(bytes: &[u8]) -> &[u8] {
     let lead = bytes.iter().rev().take(4).position(|byte| byte & 0xC0 != 0x80);
     let Some(behind) = lead else { return bytes };
@@ -135,7 +134,7 @@ fn to_boundary(bytes: &[u8]) -> &[u8] {
     if behind + 1 < needs { bytes.get(..at).unwrap_or(bytes) } else { bytes }
 }
 
-/// Without the end of a character whose beginning is missing.
+/// Removes an incomplete character at the beginning.
 fn from_boundary(bytes: &[u8]) -> &[u8] {
     let start = bytes.iter().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count();
     bytes.get(start..).unwrap_or(bytes)
@@ -169,7 +168,7 @@ mod tests {
     #[test]
     fn long_output_keeps_head_and_tail() {
         let text = format!("{}{}", "h".repeat(500), "t".repeat(500));
-        // The mark takes up to 47 characters, each end gets half of the rest.
+        // The mark takes up to 47 characters; each end gets half of the rest.
         let expected =
             format!("{}\n[... 948 bytes left out ...]\n{}", "h".repeat(26), "t".repeat(26));
         assert_eq!(captured(text.as_bytes(), 100, 7), (expected, true));
@@ -192,8 +191,8 @@ mod tests {
     }
 
     proptest! {
-        /// Never longer than allowed, never a broken character, always head and tail, in whatever
-        /// pieces it came.
+        /// Never longer than allowed, never a broken character, always head and tail, however the
+        /// output is split.
         #[test]
         fn cut_on_character_boundaries(
             text in "[a-zäß€😀\n]{0,3000}",

@@ -3,14 +3,14 @@ use serde_json::json;
 
 use crate::ShellSettings;
 
-/// The tool, and its other name.
+/// The shell tool under its two names.
 pub(super) const RUN: [&str; 2] = ["shell", "bash"];
-/// Reads what a command in the background printed.
+/// Reads the output of a command in the background.
 pub(crate) use counterfoil_admission::SHELL_OUTPUT as OUTPUT;
 /// Ends a command in the background.
 pub(super) const STOP: &str = "shell_stop";
 
-/// Every tool of the executor.
+/// The definitions of the executor's tools.
 pub(super) fn definitions(settings: &ShellSettings) -> Vec<Tool> {
     let timeout = settings.max_timeout.max(settings.background).as_secs();
     let mut tools = RUN.map(|name| run(name, timeout)).to_vec();

@@ -5,9 +5,9 @@ use counterfoil_model::ToolErrorCategory;
 
 use crate::ToolError;
 
-/// The directory in which a command starts: `asked` seen from the workspace, in its one real form,
-/// and beneath the workspace or one of the `further` folders. Links are followed before it is
-/// decided.
+/// The canonical directory in which a command starts: `asked`, relative to the workspace, which
+/// must be beneath the workspace or one of the `further` folders. Links are resolved before the
+/// check.
 pub(super) fn directory(
     workspace: &Path,
     further: &[PathBuf],

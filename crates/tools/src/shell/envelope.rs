@@ -1,11 +1,12 @@
-//! What a command gave back, as the model reads it.
+//! The output of a command in the form that the model reads.
 
 use std::time::Duration;
 
 use crate::ShellOutputEnvelope;
 
 impl ShellOutputEnvelope {
-    /// The whole as the model reads it. `given_up`: after what time it was ended.
+    /// The whole output as text. `given_up` is the time after which the command was ended, if it
+    /// was.
     pub(super) fn text(&self, given_up: Option<Duration>) -> String {
         let mut text = self.stdout.clone();
         if !self.stderr.is_empty() {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use globset::GlobSet;
 
-/// What commands get to see of the environment, beside what configuration adds.
+/// The environment variables passed to commands, besides those that the configuration adds.
 const PASSED: [&str; 26] = [
     "CARGO_HOME",
     "CARGO_TARGET_DIR",
@@ -32,7 +32,7 @@ const PASSED: [&str; 26] = [
     "XDG_CACHE_HOME",
 ];
 
-/// Names that hold secrets, in upper case: as a whole, at the beginning, at the end, anywhere.
+/// Names of secrets, in upper case: matched as a whole, at the beginning, at the end, or anywhere.
 const SECRET_NAMES: [&str; 8] = [
     "TOKEN",
     "PASSPHRASE",
@@ -65,8 +65,7 @@ const SECRET_ENDS: [&str; 6] = ["_TOKEN", "_KEY", "_PAT", "_PASS", "_PWD", "_AUT
 const SECRET_PARTS: [&str; 6] =
     ["SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "APIKEY", "PRIVATE_KEY"];
 
-/// Names by which a shell or the loader runs something before or instead of the command that was
-/// judged.
+/// Variables that make a shell or the loader run something before or instead of the judged command.
 const CODE_NAMES: [&str; 18] = [
     "BASH_ENV",
     "BASH_LOADABLES_PATH",
@@ -89,7 +88,7 @@ const CODE_NAMES: [&str; 18] = [
 ];
 const CODE_STARTS: [&str; 3] = ["LD_", "DYLD_", "BASH_FUNC_"];
 
-/// Names of doors to programs that are not confined: agents of keys, containers, a session's bus.
+/// Variables that lead to unconfined programs: key agents, containers, a session bus.
 const DOORS: [&str; 6] = [
     "CONTAINER_HOST",
     "DBUS_SESSION_BUS_ADDRESS",
@@ -99,11 +98,11 @@ const DOORS: [&str; 6] = [
     "SSH_AUTH_SOCK",
 ];
 
-/// Where programs are looked for when nobody says so.
+/// The default `PATH`.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The environment of a command: the allow-list, what `added` lets through, and never a secret or a
-/// way out, whatever the configuration says.
+/// The environment of a command: the allow-list and what `added` matches, but never a secret or a
+/// way out of the sandbox, whatever the configuration says.
 pub(super) fn environment(
     given: &BTreeMap<String, String>,
     added: &GlobSet,
@@ -117,7 +116,7 @@ pub(super) fn environment(
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let path = passed.get("PATH").map(String::as_str).unwrap_or(USUAL_PATH);
-    // A relative folder would put programs of the project before those that were judged.
+    // A relative folder would let programs of the project shadow those that were judged.
     let path: Vec<&str> = path.split(':').filter(|folder| folder.starts_with('/')).collect();
     let path = if path.is_empty() { USUAL_PATH.to_owned() } else { path.join(":") };
     passed.insert("PATH".to_owned(), path);

@@ -1,4 +1,4 @@
-//! The process group of one command: started as a whole or not at all, killed as a whole, reaped
+//! The process group of one command: started entirely or not at all, killed as a whole, reaped
 //! last.
 
 use std::fmt::Display;
@@ -16,7 +16,7 @@ use super::receipt::refused;
 use super::run::{Run, Start};
 use crate::ToolError;
 
-/// The process group of a command: who may kill it, and until when.
+/// A handle for killing the process group of a command while it exists.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Group(Arc<Mutex<GroupState>>);
 
@@ -24,7 +24,7 @@ pub(super) struct Group(Arc<Mutex<GroupState>>);
 struct GroupState {
     /// The leader, from its start until it is reaped.
     leader: Option<Pid>,
-    /// Nobody waits for it any more.
+    /// Whether the caller has abandoned the command.
     cancelled: bool,
 }
 
@@ -33,9 +33,9 @@ impl Group {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the leader. Where that fails, it did nothing.
+    /// Starts the leader. On failure, nothing was run.
     pub(super) fn start(&self, run: &Run) -> Result<Leader, ToolError> {
-        // Outside the lock: it looks at many files.
+        // Outside the lock, because it looks at many files.
         let ready = Ready::of(run)?;
         let mut state = self.state();
         if state.cancelled {
@@ -49,19 +49,19 @@ impl Group {
     /// Kills every process of the group. Does nothing before the start and after the end.
     pub(super) fn kill(&self) {
         if let Some(leader) = self.state().leader {
-            // They fail when all of them are gone already, or there is no group yet.
+            // These fail if all processes are gone already, or there is no group yet.
             let _gone = kill_process_group(leader, Signal::KILL);
             let _gone = kill_process(leader, Signal::KILL);
         }
     }
 
-    /// Nobody waits for it any more: it does not start, or it ends.
+    /// Abandons the command: it does not start, or it is killed.
     pub(super) fn cancel(&self) {
         self.state().cancelled = true;
         self.kill();
     }
 
-    /// Nothing is killed any more from here on: the leader may be reaped.
+    /// Disables killing, so that the leader may be reaped.
     pub(super) fn close(&self) {
         self.state().leader = None;
     }
@@ -75,19 +75,19 @@ pub(super) struct Leader {
     pub(super) held: HeldTo,
 }
 
-/// What it is held to, as far as that is known at its start.
+/// What the leader is confined to, as far as known at its start.
 pub(super) enum HeldTo {
-    /// To everything but this.
+    /// Everything but these gaps.
     AllBut(Vec<Gap>),
-    /// It waits to be told, and says then what is not held.
+    /// The leader asks for its plan on this socket, then reports its gaps.
     Asks(UnixStream),
 }
 
-/// All that a leader needs to be started.
+/// Everything needed to start a leader.
 enum Ready<'r> {
     Bare(&'r [String]),
     Held(Holding, &'r [String]),
-    /// Behind bubblewrap.
+    /// Inside bubblewrap.
     Behind(&'r [String]),
 }
 
@@ -136,7 +136,7 @@ fn unheld(stopped: &Stopped) -> ToolError {
     failed("it cannot be confined", stopped)
 }
 
-/// Nobody waits for the command any more: it ends.
+/// Abandons the command when dropped.
 pub(super) struct KillOnDrop(pub(super) Group);
 
 impl Drop for KillOnDrop {

@@ -2,19 +2,19 @@ use std::path::{Component, Path, PathBuf};
 
 use counterfoil_shell::{Command, Direction, Script, Target, Word};
 
-/// Programs that only read, whatever their arguments: none of them writes a file, runs another
-/// program or reaches a network.
+/// Programs that only read, whatever their arguments: none writes a file, runs another program or
+/// uses the network.
 const READERS: [&str; 29] = [
     "[", "basename", "cat", "cd", "cmp", "comm", "cut", "diff", "dirname", "du", "echo", "egrep",
     "false", "fgrep", "find", "grep", "head", "ls", "nl", "od", "printf", "pwd", "readlink",
     "realpath", "stat", "tail", "test", "true", "wc",
 ];
 
-/// What makes `find` do more than look.
+/// Arguments that make `find` do more than look.
 const FIND_DOES_MORE: [&str; 5] = ["-exec", "-ok", "-delete", "-fprint", "-fls"];
 
-/// Whether a command only reads, and only what lies in the workspace, so that it does no harm even
-/// where nothing confines it. Whatever is not certain is not harmless.
+/// Whether a command only reads, and only inside the workspace, so that it is harmless even if
+/// unconfined. If in doubt, it is not.
 pub(super) fn is_harmless(command: &str, workspace: &Path, directory: &Path) -> bool {
     let Ok(workspace) = workspace.canonicalize() else { return false };
     let Ok(script) = Script::parse(command) else { return false };
@@ -35,7 +35,7 @@ struct Place<'p> {
 
 impl Place<'_> {
     fn reads_only(&self, command: &Command) -> bool {
-        // Named by its path, it may be any program.
+        // With a path as its name, it may be any program.
         let Some(name) = command.name.as_ref().and_then(Word::literal) else { return false };
         let Some(start) = command.directory.as_deref().filter(|start| !start.starts_with('~'))
         else {
@@ -59,11 +59,11 @@ impl Place<'_> {
     fn argument_stays(&self, program: &str, word: &Word, directory: &Path) -> bool {
         let Some(text) = word.literal() else { return false };
         match text.strip_prefix('-') {
-            // Not an option but `-` or a test of `[`.
+            // Not an option, but `-` or a test of `[`.
             None | Some("") => self.holds(text, directory),
             Some(flags) => {
-                // Long options that name or follow files: `--files0-from=`, `--file=`,
-                // `--dereference`, `--follow`, by any abbreviation; and files in options at all.
+                // Long options that name or follow files, by any abbreviation (`--files0-from=`,
+                // `--file=`, `--dereference`, `--follow`), and any option that contains a path.
                 let long = flags.strip_prefix('-');
                 let elsewhere = long.is_some_and(|long| long.starts_with(['d', 'f']))
                     || text.contains(['/', '~'])
@@ -86,7 +86,7 @@ impl Place<'_> {
         }
     }
 
-    /// Whether the path, if it is one, leads to a place in the workspace.
+    /// Whether the argument, if it is a path, leads to a place in the workspace.
     fn holds(&self, text: &str, directory: &Path) -> bool {
         if text.starts_with('~') {
             return false;
@@ -94,13 +94,13 @@ impl Place<'_> {
         let path = tidy(&directory.join(text));
         match path.canonicalize() {
             Ok(real) => real.starts_with(self.workspace),
-            // Nothing is there: a pattern, a number, or a path that cannot be read.
+            // Nothing exists there: a pattern, a number, or an unreadable path.
             Err(_) => path.starts_with(self.workspace),
         }
     }
 }
 
-/// Without `.` and `..`, by the text alone.
+/// Removes `.` and `..` lexically.
 fn tidy(path: &Path) -> PathBuf {
     let mut tidy = PathBuf::new();
     for part in path.components() {

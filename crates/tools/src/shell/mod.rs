@@ -1,4 +1,4 @@
-//! Shell commands: how those run that may.
+//! Runs shell commands that were permitted.
 
 mod asked;
 mod background;

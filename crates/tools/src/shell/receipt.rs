@@ -1,4 +1,4 @@
-//! What a receipt says about how a command was confined.
+//! How a command was confined, for its receipt.
 
 use counterfoil_model::{Confinement, ToolErrorCategory};
 use counterfoil_sandbox::{Gap, Profile};
@@ -6,7 +6,7 @@ use counterfoil_sandbox::{Gap, Profile};
 use super::run::Left;
 use crate::ToolError;
 
-/// Of a command that was held. `left`: who may still run; `None` where its
+/// The confinement of a confined command. `left` says which processes may still run; `None` if its
 /// namespace ended with it.
 pub(super) fn confinement(profile: Profile, gaps: Vec<Gap>, left: Option<Left>) -> Confinement {
     let mut not_held: Vec<String> = gaps.into_iter().map(|gap| gap.text).collect();
@@ -15,7 +15,7 @@ pub(super) fn confinement(profile: Profile, gaps: Vec<Gap>, left: Option<Left>) 
     Confinement { profile: profile.name().to_owned(), not_held }
 }
 
-/// Of a command that nothing held.
+/// The confinement of an unconfined command.
 pub(super) fn unconfined(wanted: Profile, left: Left) -> Confinement {
     let mut not_held = Vec::new();
     if wanted != Profile::Off {
@@ -35,13 +35,13 @@ pub(super) fn unconfined(wanted: Profile, left: Left) -> Confinement {
     if rustix::process::geteuid().is_root() {
         not_held.push("the number of processes is not limited, because it ran as root".to_owned());
     }
-    // Nothing keeps a process from taking its mark off.
+    // Nothing stops a process from removing its mark.
     let left = if left == Left::Nobody { Left::Unknown } else { left };
     not_held.extend(survivors(left));
     Confinement { profile: Profile::Off.name().to_owned(), not_held }
 }
 
-/// A command does not run, because `strict` does not let it.
+/// The error if `strict` does not allow a command to run.
 pub(super) fn refused(gaps: &[Gap]) -> ToolError {
     let named: Vec<&str> =
         gaps.iter().filter(|gap| gap.essential).map(|gap| gap.text.as_str()).collect();

@@ -8,7 +8,7 @@ use super::capture::{Captured, Echo};
 use crate::ToolError;
 use crate::tool_event::Progress;
 
-/// What is to be run.
+/// A command to run.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) start: Start,
@@ -16,53 +16,53 @@ pub(super) struct Run {
     pub(super) environment: BTreeMap<String, String>,
     pub(super) limits: Limits,
     pub(super) timeout: Duration,
-    /// Characters of each stream that may be shown.
+    /// The maximum number of characters of each stream to show.
     pub(super) max_output: usize,
-    /// Where what it prints can be read while it runs.
+    /// Where its output can be read while it runs.
     pub(super) echo: Option<Echo>,
-    /// Who is told what it prints while it runs.
+    /// Who is notified of its output while it runs.
     pub(super) progress: Progress,
 }
 
 /// How it is started.
 #[derive(Debug)]
 pub(super) enum Start {
-    /// As it is: the program and its arguments.
+    /// Unconfined: the program and its arguments.
     Bare(Vec<String>),
-    /// After it gave up its rights.
+    /// After giving up its rights.
     Held(Box<Held>),
 }
 
 /// How it ended.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// 128 and the signal when one ended it.
+    /// 128 plus the signal if a signal ended it.
     pub(super) exit_code: i32,
     pub(super) timed_out: bool,
     pub(super) stdout: Captured,
     pub(super) stderr: Captured,
-    /// Who of it may still run.
+    /// Which processes may still run.
     pub(super) left: Left,
-    /// What could not be held.
+    /// What could not be enforced.
     pub(super) gaps: Vec<Gap>,
 }
 
-/// Who may still run when a command has ended.
+/// Which processes may still run when a command has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
-    /// All of its processes have ended.
+    /// None: all of them have ended.
     Nobody,
-    /// Somebody does.
+    /// Some were found that had left the group.
     Somebody,
-    /// Those that left its group cannot be found.
+    /// Processes that left the group cannot be found.
     Unknown,
 }
 
-/// Runs it. Dropping the future ends everything that it started.
+/// Runs a command. Dropping the future ends everything that it started.
 pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
     #[cfg(target_os = "linux")]
     let ended = super::supervisor::run(run).await;
-    // Elsewhere a group cannot be killed without the risk of hitting another one.
+    // On other systems, killing a group risks hitting another one.
     #[cfg(not(target_os = "linux"))]
     let ended = Err(ToolError::of(
         counterfoil_model::ToolErrorCategory::PermanentFailure,

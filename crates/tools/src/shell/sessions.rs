@@ -11,10 +11,10 @@ use tempfile::TempDir;
 use super::background::Background;
 use crate::ToolError;
 
-/// How many commands of one session may run in the background.
+/// The maximum number of commands per session in the background.
 const MOST_RUNS: usize = 16;
 
-/// By the id of the session. Dropping it ends every command and removes every folder.
+/// State by session id. Dropping it ends every command and removes every folder.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sessions(Arc<Mutex<BTreeMap<String, Kept>>>);
 
@@ -30,7 +30,8 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The temporary folder of a session: nobody else's, and gone with the session.
+    /// The temporary folder of a session, which no other session uses and which is removed at its
+    /// end.
     pub(super) fn temporary(&self, session: &str, base: &Path) -> io::Result<PathBuf> {
         let mut sessions = self.kept();
         let kept = sessions.entry(session.to_owned()).or_default();
@@ -39,14 +40,14 @@ impl Sessions {
         {
             return Ok(folder.path().to_owned());
         }
-        // Not guessable, and with no rights for anybody else.
+        // Unpredictable, and accessible to its owner only.
         let folder = tempfile::Builder::new().prefix("counterfoil-").tempdir_in(base)?;
         let path = folder.path().canonicalize()?;
         kept.temporary = Some(folder);
         Ok(path)
     }
 
-    /// Starts a command in the background; its name in the session.
+    /// Starts a command in the background, and returns its name in the session.
     pub(super) fn start(
         &self,
         session: &str,
@@ -66,7 +67,7 @@ impl Sessions {
         Ok(name)
     }
 
-    /// The command of this name, which must be of this session.
+    /// The command of this name, which must belong to this session.
     pub(super) fn run(&self, session: &str, name: &str) -> Result<Arc<Background>, ToolError> {
         let sessions = self.kept();
         let run = sessions.get(session).and_then(|kept| kept.runs.get(name));
@@ -76,10 +77,10 @@ impl Sessions {
         })
     }
 
-    /// The session has ended, and with it everything of it.
+    /// Ends everything that belongs to a session.
     pub(super) fn end(&self, session: &str) {
         let kept = self.kept().remove(session);
-        // Outside the lock: removing a folder may take its time.
+        // Outside the lock, because removing a folder may take time.
         drop(kept);
     }
 }

@@ -1,4 +1,4 @@
-//! One command from its start to its end: its output read in bounded memory, and nothing left
+//! Supervises one command from start to end: reads its output in bounded memory, and leaves nothing
 //! running.
 
 use std::io;
@@ -18,18 +18,18 @@ use super::told::Told;
 use crate::ToolError;
 use crate::tool_event::OutputStream;
 
-/// How long output may still come after the last process of the group is gone.
+/// How long output may continue after the last process of the group is gone.
 const DRAIN: Duration = Duration::from_millis(500);
 /// How long the kernel may take to end a killed process.
 const DEATH: Duration = Duration::from_secs(5);
 
-/// Runs it on a thread of its own. Dropping the future kills the whole process group.
+/// Runs a command on a thread of its own. Dropping the future kills the whole process group.
 pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
     let group = Group::default();
     let _kill_when_dropped = KillOnDrop(group.clone());
     let (done, ended) = tokio::sync::oneshot::channel();
     watched(run, group, move |ended| {
-        // Nobody waits any more: it was cancelled, and everything is gone already.
+        // If the caller has gone, the command was cancelled and its processes are gone already.
         let _cancelled = done.send(ended);
     })?;
     ended.await.unwrap_or_else(|_| {
@@ -38,8 +38,8 @@ pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
     })
 }
 
-/// Runs it on a thread of its own, which says at last how it ended. The thread lives as long as
-/// the command: the kernel ends the command with the thread that started it.
+/// Runs a command on a thread of its own, which calls `done` at the end. The thread lives as long
+/// as the command, because the kernel ends the command with the thread that started it.
 pub(super) fn watched(
     run: Run,
     group: Group,
@@ -55,15 +55,15 @@ pub(super) fn watched(
 fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
     let Leader { process, stdout, stderr, held } = group.start(run)?;
     let watched = watch(process.pid(), [stdout, stderr], held, run, group);
-    // INVARIANT: on every way out the group is dead before its leader is reaped; until then its id
-    // belongs to nobody else.
+    // INVARIANT: on every path the group is dead before its leader is reaped; until then its id
+    // cannot be reused.
     group.kill();
     let left = end_marked(run);
     group.close();
     let Watched { timed_out, stdout, stderr, gaps } = match watched {
         Ok(watched) => watched,
         Err(error) => {
-            // It may take any time to die; nobody should wait for it.
+            // It may take long to die; the caller should not wait for it.
             let reaper = std::thread::Builder::new().name("reaper".to_owned());
             let _detached = reaper.spawn(move || process.wait());
             return Err(error);
@@ -74,7 +74,7 @@ fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
     Ok(Ended { exit_code, timed_out, stdout, stderr, left, gaps })
 }
 
-/// Ends who left the group. `Left::Nobody` where that is sure.
+/// Ends processes that left the group. Returns `Left::Nobody` if there were certainly none.
 fn end_marked(run: &Run) -> Left {
     let Some(mark) = run.limits.mark else { return Left::Unknown };
     match end_all(mark) {
@@ -91,7 +91,7 @@ struct Watched {
     gaps: Vec<Gap>,
 }
 
-/// Reads the output until the leader has ended and the output is closed, or time is up.
+/// Reads the output until the leader has ended and the output is closed, or the time is up.
 fn watch(
     leader: Pid,
     streams: [OwnedFd; 2],
@@ -138,7 +138,7 @@ fn watch(
             }
         }
         if ready.leader {
-            // What it left behind in the background ends with it.
+            // Processes left in the background end with it.
             group.kill();
             end_marked(run);
             leader = None;
@@ -149,7 +149,7 @@ fn watch(
     Ok(Watched { timed_out, stdout, stderr, gaps })
 }
 
-/// What of its confinement does not hold.
+/// The parts of its confinement that are not enforced.
 fn gaps(held: HeldTo, run: &Run) -> Result<Vec<Gap>, ToolError> {
     let socket = match held {
         HeldTo::AllBut(gaps) => return Ok(gaps),
@@ -169,7 +169,7 @@ struct Ready {
     streams: [bool; 2],
 }
 
-/// Waits until something can be read, the leader has ended, or the time is over.
+/// Waits until output is available, the leader has ended, or the time is up.
 fn ready(leader: Option<&OwnedFd>, streams: &[Stream; 2], left: Duration) -> io::Result<Ready> {
     let [stdout, stderr] = streams;
     let open = [leader, stdout.from.as_ref(), stderr.from.as_ref()];
@@ -185,7 +185,7 @@ fn ready(leader: Option<&OwnedFd>, streams: &[Stream; 2], left: Duration) -> io:
     Ok(Ready { leader, streams: [stdout, stderr] })
 }
 
-/// One output stream while it is read.
+/// An output stream being read.
 struct Stream {
     /// `None` once it is closed.
     from: Option<OwnedFd>,
@@ -205,7 +205,7 @@ impl Stream {
         self.from.is_none()
     }
 
-    /// Takes what is there. Only called when something is, so it does not wait.
+    /// Reads what is available. Only called when something is, so it does not block.
     fn read(&mut self) {
         let Some(from) = &self.from else { return };
         let mut buffer = [0; 16 * 1024];

@@ -1,10 +1,10 @@
 use crate::tool_event::{OutputStream, Progress};
 
-/// So much of a line waits for its end, in bytes.
+/// The maximum length in bytes of an incomplete line before it is sent.
 const LONGEST: usize = 8 * 1024;
 
-/// Tells whoever listens what a command prints to one stream: by whole lines, in which a secret is
-/// seen that would be cut in two otherwise.
+/// Sends a command's output to the listeners in whole lines, so that redaction sees secrets that
+/// would otherwise be split.
 pub(super) struct Told {
     progress: Progress,
     stream: OutputStream,

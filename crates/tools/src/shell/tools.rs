@@ -31,10 +31,10 @@ use crate::{
     ShellSettings, ToolError, ToolOutput,
 };
 
-/// Runs shell commands with Bash. Who may have them run is decided elsewhere.
+/// Runs shell commands with Bash. The guard decides who may run them.
 ///
-/// On every way to execution the blocklist is asked again, under the policy that is in force when
-/// the command starts; the command keeps that policy to its end.
+/// Every execution checks the blocklist again, under the policy in force when the command starts;
+/// the command keeps that policy until it ends.
 #[derive(Debug, Clone)]
 pub struct ShellTools {
     policy: ShellPolicyHandle,
@@ -44,20 +44,20 @@ pub struct ShellTools {
 }
 
 impl ShellTools {
-    /// Runs commands under this policy, which the gates should share. Nothing confines them.
+    /// Creates the tools with this policy, which the gates should share. Commands are not confined.
     #[must_use]
     pub fn new(policy: ShellPolicyHandle) -> Self {
         Self { policy, sandbox: Sandbox::default(), sessions: Sessions::default(), snapshots: None }
     }
 
-    /// Confines commands.
+    /// Confines commands with this sandbox.
     #[must_use]
     pub fn confined(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = sandbox;
         self
     }
 
-    /// Keeps the last snapshots in this folder, as many as the settings say.
+    /// Keeps the latest snapshots in this folder, as many as the settings say.
     #[must_use]
     pub fn keeping_snapshots(mut self, folder: impl Into<PathBuf>) -> Self {
         self.snapshots = Some(folder.into());
@@ -72,7 +72,7 @@ impl ShellTools {
     /// Performs one call of one of the tools.
     ///
     /// # Errors
-    /// When it cannot be performed, or is refused by the blocklist in force.
+    /// When it cannot be performed, or the current blocklist refuses it.
     pub async fn perform(
         &self,
         call: Wanted<'_>,
@@ -137,12 +137,12 @@ impl ShellTools {
             let note = format!("[undone: {restored} put back, {deleted} removed]\n");
             output.add(&note);
         }
-        // What was undone is done to nothing.
+        // After a rollback there are no side effects.
         let side_effects = if output.rolled_back.is_some() { Vec::new() } else { side_effects };
         Ok(ToolOutput { side_effects, confinement, ..output })
     }
 
-    /// The run, and what is known beforehand not to hold.
+    /// The run, and the gaps known in advance.
     fn prepared(
         &self,
         asked: &Asked<'_>,
@@ -199,7 +199,7 @@ impl ShellTools {
         Ok((run, beforehand))
     }
 
-    /// What a command in the background printed, perhaps after ending it.
+    /// The output of a command in the background, after stopping it if `stop` is set.
     fn look(
         &self,
         call: Wanted<'_>,
@@ -227,23 +227,23 @@ impl ShellTools {
 }
 
 impl ShellTools {
-    /// The tools.
+    /// The definitions of the tools.
     #[must_use]
     pub fn definitions(&self) -> Vec<Tool> {
         definitions(&self.policy.load().settings)
     }
 
-    /// Whether a tool of this name is one of them.
+    /// Whether a tool of this name belongs here.
     #[must_use]
     pub fn owns(&self, tool: &str) -> bool {
         RUN.contains(&tool) || tool == OUTPUT || tool == STOP
     }
 
-    /// Why a person should agree to this call first.
+    /// Why a person has to approve this call first.
     #[must_use]
     pub fn question(&self, call: Wanted<'_>, scene: &Scene<'_>) -> Option<String> {
         if !RUN.contains(&call.tool) {
-            // They reach nothing but what this session started.
+            // They affect only what this session started.
             return run_named(call.arguments).err().map(|error| error.to_string());
         }
         let policy = self.policy.load();
@@ -277,7 +277,7 @@ impl ShellTools {
         Some(format!("{why}, and it is not certain that it only reads inside the workspace"))
     }
 
-    /// Why it would not be performed even then, as far as is known beforehand.
+    /// Why it would be refused even with approval, as far as is known in advance.
     #[must_use]
     pub fn refusal(&self, call: Wanted<'_>, scene: &Scene<'_>) -> Option<ToolError> {
         if !RUN.contains(&call.tool) {
@@ -291,7 +291,7 @@ impl ShellTools {
 }
 
 impl ShellTools {
-    /// What would not be held that the profile is there for.
+    /// The essential restrictions of the profile that would not be enforced.
     fn essential_gaps(
         &self,
         asked: &Asked<'_>,
@@ -310,14 +310,14 @@ impl ShellTools {
     }
 }
 
-/// The limits of one command, and a mark by which its processes are found.
+/// The limits of one command, with a mark for finding its processes.
 fn marked(limits: Limits) -> Limits {
     #[cfg(target_os = "linux")]
     let limits = Limits { mark: counterfoil_sandbox::mark(), ..limits };
     limits
 }
 
-/// Temporary files, and a cache that Go cannot do without, lie in a folder of the session.
+/// Puts temporary files, and the cache that Go requires, in a folder of the session.
 fn own_temporary(environment: &mut BTreeMap<String, String>, temporary: &Path) {
     let path = temporary.to_string_lossy();
     for name in ["TMPDIR", "TMP", "TEMP"] {
@@ -326,7 +326,7 @@ fn own_temporary(environment: &mut BTreeMap<String, String>, temporary: &Path) {
     environment.entry("GOCACHE".to_owned()).or_insert_with(|| format!("{path}/go-build"));
 }
 
-// INVARIANT: every way to execution comes through here, approved or not.
+// INVARIANT: every execution calls this, approved or not.
 fn refuse_blocked(
     asked: &Asked<'_>,
     policy: &Arc<ShellPolicy>,
@@ -343,7 +343,7 @@ fn refuse_blocked(
     }
 }
 
-/// The paths that the command seems to write.
+/// The paths that the command seems to write to.
 fn written(command: &str) -> Vec<String> {
     let Ok(script) = Script::parse(command) else { return Vec::new() };
     script.writes().iter().filter_map(|write| write.path.literal().map(str::to_owned)).collect()
@@ -372,7 +372,7 @@ fn output(ended: &Ended, settings: &ShellSettings, timeout: Duration) -> ToolOut
     }
 }
 
-/// What it printed, in at most `limit` characters.
+/// The output of a command, in at most `limit` characters.
 fn envelope(ended: &Ended, limit: usize) -> ShellOutputEnvelope {
     let Ended { exit_code, stdout, stderr, .. } = ended;
     let (for_stdout, for_stderr) = shares(limit, stdout.characters(), stderr.characters());

@@ -1,4 +1,4 @@
-//! Files that a command seems to write, as they were before it ran, so that they can be put back.
+//! Snapshots of the files that a command seems to write to, so that they can be restored.
 
 mod ground;
 mod hosted;
@@ -27,17 +27,17 @@ pub(super) struct Transaction<'t> {
     snapshot: Snapshot,
 }
 
-/// One path below the workspace as it was.
+/// The former state of one path in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     path: PathBuf,
     was: Was,
-    /// What stood there when the command had ended.
+    /// What was there after the command ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     left: Option<Left>,
 }
 
-/// What stood at a path.
+/// What was at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Was {
@@ -56,7 +56,7 @@ enum Was {
     },
 }
 
-/// When a file was written last.
+/// When a file was last written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Modified {
     seconds: i64,
@@ -74,14 +74,14 @@ enum Left {
 }
 
 impl Entry {
-    /// Whether a folder is there that has to go.
+    /// Whether a folder is there that must be removed.
     fn goes_as_a_folder(&self) -> bool {
         self.left == Some(Left::Folder) && !matches!(self.was, Was::Folder { .. })
     }
 }
 
 impl<'t> Transaction<'t> {
-    /// Copies what the command seems to write. `None` where nothing has to be kept: transactions
+    /// Copies what the command seems to write to. `None` if there is nothing to keep: transactions
     /// are off, the command writes nothing, or the user typed it.
     pub(super) fn begin(
         settings: &'t TransactionSettings,
@@ -106,8 +106,7 @@ impl<'t> Transaction<'t> {
         }
     }
 
-    /// Puts everything back if the command ended so that it should be, else keeps the snapshot
-    /// where some are kept.
+    /// Rolls back if the exit code asks for it; otherwise keeps the snapshot if snapshots are kept.
     pub(super) fn end(
         mut self,
         exit_code: i32,
@@ -129,7 +128,7 @@ impl<'t> Transaction<'t> {
     }
 }
 
-/// The paths that the command seems to write. A pattern stands for the folder in which it looks.
+/// The paths that the command seems to write to. A pattern is replaced by its folder.
 fn touched(command: &str, directory: &Path) -> Vec<PathBuf> {
     let Ok(script) = Script::parse(command) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = Vec::new();

@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 
 use counterfoil_model::SideEffect;
 
-/// Paths that a command seems to write, as they were before it ran.
+/// Paths that a command seems to write to, with their state before it ran.
 pub(super) struct Watched(Vec<(PathBuf, Option<Stamp>)>);
 
-/// What changes when a file or directory does.
+/// Metadata that changes with a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     inode: (u64, u64),
@@ -15,7 +15,8 @@ struct Stamp {
 }
 
 impl Watched {
-    /// Looks at the paths, seen from the directory in which the command starts.
+    /// Records the state of the paths, which are relative to the directory in which the command
+    /// starts.
     pub(super) fn before(paths: &[String], directory: &Path) -> Self {
         let mut paths: Vec<PathBuf> = paths
             .iter()
@@ -27,7 +28,7 @@ impl Watched {
         Self(paths.into_iter().map(|path| (path.clone(), stamp(&path))).collect())
     }
 
-    /// Those that are not as they were: changed, created or gone.
+    /// The paths that were changed, created or removed.
     pub(super) fn after(self) -> Vec<SideEffect> {
         let changed = self.0.into_iter().filter(|(path, before)| stamp(path) != *before);
         changed.map(|(path, _)| SideEffect::Wrote(path)).collect()

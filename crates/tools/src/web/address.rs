@@ -1,32 +1,32 @@
-//! Which addresses are nobody's business: everything that is not plainly a public host.
+//! Recognises addresses that may not be fetched: everything that is not clearly a public host.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address is for, where it is not a public host.
+/// The purpose of an address that is not a public host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reserved {
     /// This machine.
     Loopback,
     /// A private network: 10/8, 172.16/12, 192.168/16, unique local addresses.
     Private,
-    /// The shared addresses of providers: 100.64/10.
+    /// Carrier-grade NAT: 100.64/10.
     Shared,
-    /// A service that tells machines in a cloud about themselves, with their credentials.
+    /// A cloud metadata service, which hands out credentials.
     Metadata,
     /// This link only: 169.254/16, fe80::/10.
     LinkLocal,
-    /// No single host: multicast and broadcast.
+    /// Not a single host: multicast and broadcast.
     Multicast,
-    /// No host at all: 0/8 and ::.
+    /// No host: 0/8 and ::.
     Unspecified,
-    /// Another address in disguise: mapped, compatible, NAT64, 6to4, Teredo, ISATAP.
+    /// An encoding of another address: mapped, compatible, NAT64, 6to4, Teredo, ISATAP.
     Translated,
-    /// Kept for documentation, benchmarks, protocols or later.
+    /// Reserved for documentation, benchmarks, protocols or future use.
     Special,
 }
 
 impl Reserved {
-    /// The name in messages and audit.
+    /// The name in messages and in the audit log.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -42,13 +42,13 @@ impl Reserved {
         }
     }
 
-    /// Whether an operator may open it for a host that is named.
+    /// Whether an operator may allow it for a named host.
     pub(super) fn can_be_opened(self) -> bool {
         matches!(self, Self::Loopback | Self::Private | Self::Shared)
     }
 }
 
-/// Well-known metadata services that lie in networks of another kind.
+/// Well-known metadata services, some in networks of another kind.
 const METADATA: [IpAddr; 7] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
@@ -59,8 +59,8 @@ const METADATA: [IpAddr; 7] = [
     IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
 ];
 
-/// What an address is for, by the registries of special addresses (RFC 6890 and its successors);
-/// `None` for a public host.
+/// The purpose of an address, according to the registries of special addresses (RFC 6890 and its
+/// successors); `None` for a public host.
 #[must_use]
 pub fn reserved(address: IpAddr) -> Option<Reserved> {
     if METADATA.contains(&address) {
@@ -80,7 +80,7 @@ fn reserved_v4(address: Ipv4Addr) -> Option<Reserved> {
         [100, 64..=127, ..] => Reserved::Shared,
         [169, 254, ..] => Reserved::LinkLocal,
         [255, 255, 255, 255] | [224..=239, ..] => Reserved::Multicast,
-        // The relays of 6to4.
+        // 6to4 relays.
         [192, 88, 99, _] => Reserved::Translated,
         [192, 0, 0 | 2, _]
         | [198, 18 | 19, ..]
@@ -98,7 +98,7 @@ fn reserved_v6(address: Ipv6Addr) -> Option<Reserved> {
         [0, 0, 0, 0, 0, 0, 0, 1] => Reserved::Loopback,
         [0, 0, 0, 0, 0, ..] | [0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, ..] => Reserved::Translated,
         [0xfc00..=0xfdff, ..] => Reserved::Private,
-        // Site-local is what private networks were called before.
+        // Site-local, the former kind of private networks.
         [0xfec0..=0xfeff, ..] => Reserved::Private,
         [0xfe80..=0xfebf, ..] => Reserved::LinkLocal,
         [0xff00..=0xffff, ..] => Reserved::Multicast,
@@ -107,9 +107,9 @@ fn reserved_v6(address: Ipv6Addr) -> Option<Reserved> {
         [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => {
             Reserved::Special
         }
-        // ISATAP: an IPv4 address behind any prefix.
+        // ISATAP: an IPv4 address after any prefix.
         [_, _, _, _, 0 | 0x200, 0x5efe, _, _] => Reserved::Translated,
-        // Only this part of the addresses has public hosts.
+        // Only this range has public hosts.
         [0x2000..=0x3fff, ..] => return None,
         _ => Reserved::Special,
     })

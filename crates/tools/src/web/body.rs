@@ -1,4 +1,4 @@
-//! What comes as bytes: unpacked within bounds, and read as text.
+//! Reads response bodies: unpacks them within bounds, and decodes them as text.
 
 use std::io::{self, Write};
 
@@ -16,14 +16,14 @@ pub(super) enum UnpackError {
     Broken(String),
 }
 
-/// A body that grows.
+/// A body being received.
 pub(super) enum Unpacked {
     Plain(Bounded),
     Gzip(Box<MultiGzDecoder<Bounded>>),
 }
 
 impl Unpacked {
-    /// For a body of this encoding, of at most so many bytes.
+    /// Creates one for a body with this encoding and at most this many bytes.
     pub(super) fn new(encoding: Option<&HeaderValue>, most: u64) -> Result<Self, ToolError> {
         let bounded = Bounded { bytes: Vec::new(), most, full: false };
         let encoding = encoding.map(|value| String::from_utf8_lossy(value.as_bytes()));
@@ -69,7 +69,7 @@ fn explained(result: io::Result<()>, full: bool) -> Result<(), UnpackError> {
     }
 }
 
-/// Bytes up to a bound: what unpacks to more than it should ends here, not in memory.
+/// Bytes up to a limit: a body that unpacks to more is stopped here, before it fills memory.
 pub(super) struct Bounded {
     bytes: Vec<u8>,
     most: u64,
@@ -91,10 +91,10 @@ impl Write for Bounded {
     }
 }
 
-/// What kind of thing an answer says it is.
+/// The content type of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kind {
-    /// The media type in lower case, without parameters; empty where nothing is said.
+    /// The media type in lower case, without parameters; empty if not given.
     pub(super) media: String,
     charset: Option<&'static Encoding>,
 }
@@ -118,7 +118,7 @@ impl Kind {
         matches!(self.media.as_str(), "text/html" | "application/xhtml+xml")
     }
 
-    /// Whether it is text, as far as it says.
+    /// Whether it is text, according to its type.
     fn is_text(&self) -> bool {
         let media = self.media.as_str();
         media.is_empty()
@@ -140,7 +140,7 @@ impl Kind {
             )
     }
 
-    /// The body as text; `None` where it is none.
+    /// The body as text; `None` if it is not text.
     pub(super) fn text(&self, body: &[u8]) -> Option<String> {
         if !self.is_text() {
             return None;
@@ -148,14 +148,14 @@ impl Kind {
         let named = if self.is_html() { meta_charset(body) } else { None };
         let encoding = self.charset.or(named).unwrap_or(UTF_8);
         let (text, encoding, _) = encoding.decode(body);
-        // Nothing that is text has a NUL in its beginning, in an encoding of single bytes.
+        // In UTF-8, text has no NUL near its beginning.
         let binary =
             encoding == UTF_8 && memchr::memchr(0, body.get(..8 * 1024).unwrap_or(body)).is_some();
         (!binary).then(|| text.into_owned())
     }
 }
 
-/// The encoding that a page names in its first kilobyte.
+/// The encoding declared in the first kilobyte of a page.
 fn meta_charset(body: &[u8]) -> Option<&'static Encoding> {
     let head = body.get(..1024).unwrap_or(body).to_ascii_lowercase();
     let at = memchr::memmem::find(&head, b"charset=")? + b"charset=".len();

@@ -1,4 +1,4 @@
-//! One request and its answer, on a connection of their own.
+//! One request and its response, on a connection of its own.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -21,21 +21,21 @@ use super::body::Unpacked;
 use super::target::{Target, blocked};
 use crate::{ToolError, classify_io};
 
-/// What the head of an answer may take, in bytes.
+/// The maximum size of a response head in bytes.
 const LONGEST_HEAD: usize = 64 * 1024;
 
-/// How we call ourselves.
+/// The `User-Agent` header.
 const AGENT: &str = concat!("counterfoil/", env!("CARGO_PKG_VERSION"));
 
-/// What is asked for.
+/// The `Accept` header.
 const ACCEPTED: &str =
     "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.9, */*;q=0.5";
 
-/// An answer, with its body.
+/// A response with its body.
 pub(super) struct Answered {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
-    /// Unpacked; empty where the answer leads elsewhere.
+    /// The unpacked body; empty for a redirect.
     pub(super) body: Vec<u8>,
 }
 
@@ -47,8 +47,8 @@ fn network(message: impl Into<String>) -> ToolError {
     ToolError::of(ToolErrorCategory::NetworkError, message)
 }
 
-/// Connects to one of the addresses, which are checked, and to no other; asks and reads the answer.
-/// What happened on the way is noted in `egress`.
+/// Connects to one of the addresses, which were checked, and to no other; sends the request and
+/// reads the response. Records what happened in `egress`.
 pub(super) async fn exchange(
     target: &Target,
     addresses: &[SocketAddr],
@@ -77,7 +77,7 @@ pub(super) async fn exchange(
         egress.status = Some(answer.status().as_u16());
         read(target, answer, most, &mut egress.bytes).await
     });
-    // The connection does its part in here, so that nothing is left running when this is dropped.
+    // The connection is driven in here, so that nothing is left running when this is dropped.
     let mut connection = pin!(connection);
     tokio::select! {
         biased;
@@ -97,7 +97,7 @@ async fn connect(
         egress.address = Some(address.ip());
         match TcpStream::connect(address).await {
             Ok(stream) => {
-                // INVARIANT: we talk to the address that was checked.
+                // INVARIANT: the peer is the address that was checked.
                 let peer = stream.peer_addr().map_err(|error| network(error.to_string()))?;
                 if peer.ip() != address.ip() {
                     let why = format!("connected to {} and not to {}", peer.ip(), address.ip());
@@ -117,7 +117,7 @@ async fn connect(
     })
 }
 
-/// Who has to answer.
+/// The name that the server's certificate must have.
 fn server_name(target: &Target) -> Result<ServerName<'static>, ToolError> {
     match &target.host {
         Host::Ipv4(address) => Ok(ServerName::from(std::net::IpAddr::V4(*address))),
@@ -198,7 +198,7 @@ async fn read(
     }
 }
 
-/// Whether the answer only says where to go on.
+/// Whether the response is a redirect.
 pub(super) fn leads_elsewhere(status: StatusCode) -> bool {
     matches!(
         status,

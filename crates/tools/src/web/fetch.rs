@@ -1,4 +1,4 @@
-//! From a URL to its text: hop by hop, each one checked like the first.
+//! Fetches the text at a URL, following redirects, each checked like the first request.
 
 use std::sync::OnceLock;
 
@@ -16,22 +16,22 @@ use super::tls::{TlsError, trusted_tls};
 use crate::ToolError;
 use crate::WebSettings;
 
-/// An answer leads elsewhere at most so often.
+/// The maximum number of redirects.
 const REDIRECTS: usize = 3;
 
-/// What fetches.
+/// Fetches pages.
 pub(super) struct Fetcher {
     pub(super) settings: WebSettings,
     pub(super) resolver: Box<dyn Resolver>,
-    /// Made when it is first needed: what the system trusts is read from many files.
+    /// Created on first use, because the system's certificates are read from many files.
     pub(super) tls: OnceLock<Result<TlsConnector, TlsError>>,
 }
 
-/// What was found.
+/// A fetched page.
 pub(super) struct Page {
-    /// Where it was found.
+    /// Its final URL.
     pub(super) url: Url,
-    /// An answer led there.
+    /// Whether a redirect led there.
     pub(super) moved: bool,
     pub(super) status: u16,
     pub(super) reason: &'static str,
@@ -40,7 +40,8 @@ pub(super) struct Page {
 }
 
 impl Fetcher {
-    /// Fetches; what left or was held back stands in `egress`, whatever comes of it.
+    /// Fetches a page. Records the requests that were sent or blocked in `egress`, whatever the
+    /// result.
     pub(super) async fn fetch(
         &self,
         url: &str,

@@ -1,4 +1,4 @@
-//! A page as Markdown, without what is only around it.
+//! Converts a page to Markdown, without navigation and other surroundings.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -10,16 +10,16 @@ use html5ever::{ParseOpts, parse_document};
 use markup5ever_rcdom::{Node, NodeData, RcDom};
 use url::Url;
 
-/// A page is read in pieces of so many bytes; between them it can be given up.
+/// The number of bytes parsed at a time; between two pieces the conversion can be abandoned.
 const PIECE: usize = 4 * 1024;
 
-/// What lies deeper is left out: a converter goes down by calling itself.
+/// The maximum depth of elements, because the converter is recursive.
 const DEEPEST: usize = 100;
 
-/// More elements and texts are left out: joining neighbours takes time by their number squared.
+/// The maximum number of elements and texts, because joining neighbours takes quadratic time.
 const MOST_NODES: usize = 30_000;
 
-/// What is not content.
+/// Elements that are not content.
 const AROUND: [&str; 22] = [
     "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "embed",
     "canvas", "form", "input", "button", "select", "textarea", "nav", "header", "footer", "aside",
@@ -29,11 +29,11 @@ const AROUND: [&str; 22] = [
 /// A page as Markdown.
 pub(super) struct Converted {
     pub(super) text: String,
-    /// Parts were left out because there was too much.
+    /// Whether parts were left out because there was too much.
     pub(super) cut: bool,
 }
 
-/// Converts a page that lies at `base`; `None` when it was given up.
+/// Converts a page located at `base`; `None` if the conversion was abandoned.
 pub(super) fn markdown(html: &str, base: &Url, given_up: &AtomicBool) -> Option<Converted> {
     let mut parser = parse_document(RcDom::default(), ParseOpts::default());
     let mut rest = html;
@@ -49,7 +49,7 @@ pub(super) fn markdown(html: &str, base: &Url, given_up: &AtomicBool) -> Option<
     let title = text_of(&document, "title");
     let content = only(&document, "main").or_else(|| only(&document, "article"));
     let whole = content.is_none();
-    // The document has to stay: when it goes, it takes the children of all its nodes with it.
+    // Keep the document alive: dropping it takes the children of all its nodes along.
     let content = content.unwrap_or_else(|| Rc::clone(&document));
     let cut = prune(&content, whole);
     each(&content, |node| {
@@ -68,7 +68,7 @@ pub(super) fn markdown(html: &str, base: &Url, given_up: &AtomicBool) -> Option<
     Some(Converted { text, cut })
 }
 
-/// Every node below, level by level; nothing calls itself, however deep it is.
+/// Visits every node, level by level, without recursion, until `see` returns false.
 fn each(root: &Rc<Node>, mut see: impl FnMut(&Rc<Node>) -> bool) {
     let mut waiting = VecDeque::from([Rc::clone(root)]);
     while let Some(node) = waiting.pop_front() {
@@ -83,7 +83,7 @@ fn is_named(node: &Node, name: &str) -> bool {
     matches!(&node.data, NodeData::Element { name: own, .. } if &*own.local == name)
 }
 
-/// The only element of this name.
+/// The only element of this name; `None` if there are several.
 fn only(root: &Rc<Node>, name: &str) -> Option<Rc<Node>> {
     let mut found = Vec::new();
     each(root, |node| {
@@ -98,7 +98,7 @@ fn only(root: &Rc<Node>, name: &str) -> Option<Rc<Node>> {
     }
 }
 
-/// The text of the first element of this name, in one line.
+/// The text of the first element of this name, on one line.
 fn text_of(root: &Rc<Node>, name: &str) -> Option<String> {
     let mut text = None;
     each(root, |node| {
@@ -116,7 +116,7 @@ fn text_of(root: &Rc<Node>, name: &str) -> Option<String> {
     text
 }
 
-/// Makes links whole, so that they can be followed without the page.
+/// Makes links absolute, so that they can be followed without the page.
 fn complete_links(node: &Node, base: &Url) {
     let NodeData::Element { attrs, .. } = &node.data else { return };
     for attribute in attrs.borrow_mut().iter_mut() {
@@ -127,8 +127,8 @@ fn complete_links(node: &Node, base: &Url) {
     }
 }
 
-/// Takes away what is not content, what lies too deep and what is too much; whether there was any
-/// of the latter two. In a part that was chosen as the content its own header stays.
+/// Removes what is not content, what is too deep and what is too much. Returns whether any of the
+/// latter two was removed. An element chosen as the content keeps its own header.
 fn prune(root: &Rc<Node>, whole: bool) -> bool {
     let (mut cut, mut seen) = (false, 0_usize);
     let mut waiting = VecDeque::from([(Rc::clone(root), 0_usize)]);

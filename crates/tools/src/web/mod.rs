@@ -1,4 +1,4 @@
-//! The web: fetching what lies at a URL, from public addresses and nowhere else.
+//! Web tools: fetching pages from public addresses and nowhere else.
 
 mod address;
 mod body;

@@ -2,16 +2,16 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 
-/// Addresses, once they are found.
+/// A pending lookup of addresses.
 type Found<'r> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'r>>;
 
-/// Finds the addresses of a name. Whatever it answers is checked before anything is connected to.
+/// Resolves names. Every address it returns is checked before a connection is made.
 pub trait Resolver: Send + Sync {
-    /// The addresses, in the order in which they are tried.
+    /// The addresses, in the order in which to try them.
     fn resolve<'r>(&'r self, name: &'r str) -> Found<'r>;
 }
 
-/// Asks the system.
+/// The resolver of the system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 

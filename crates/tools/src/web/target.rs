@@ -1,4 +1,4 @@
-//! Where a URL leads, and whether that is allowed before anything is asked of anybody.
+//! The target of a URL, and whether it is allowed, before anything is sent.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,16 +10,16 @@ use super::resolve::Resolver;
 use crate::ToolError;
 use crate::WebSettings;
 
-/// Longer URLs are not read.
+/// The maximum length of a URL in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// So many addresses of a host are tried.
+/// The maximum number of addresses of a host that are tried.
 const MOST_ADDRESSES: usize = 4;
 
-/// Names that stand for something near by; nothing of the public web has them.
+/// Top-level names of local networks, which the public web does not use.
 const NEAR: [&str; 6] = ["localhost", "local", "internal", "home.arpa", "onion", "lan"];
 
-/// Where a request goes.
+/// The target of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub(super) url: Url,
@@ -46,14 +46,14 @@ pub(super) fn blocked(why: impl Into<String>) -> Blocked {
 }
 
 impl Target {
-    /// Reads the URL of a call.
+    /// Parses the URL of a call.
     pub(super) fn read(text: &str) -> Result<Self, Blocked> {
         let wrong = |why: String| Blocked { category: ToolErrorCategory::InvalidParameters, why };
         if text.len() > LONGEST {
             return Err(wrong(format!("the URL is longer than {LONGEST} bytes")));
         }
-        // A reader of URLs drops some of these in silence; then what was judged is not what is
-        // fetched.
+        // URL parsers silently drop some of these; then the URL fetched would not be the one
+        // judged.
         if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return Err(wrong("the URL has blanks or control characters in it".to_owned()));
         }
@@ -61,7 +61,7 @@ impl Target {
         Self::of(url)
     }
 
-    /// Where an answer that leads elsewhere leads.
+    /// The target of a redirect.
     pub(super) fn redirected(&self, location: &str) -> Result<Self, Blocked> {
         let url = self.url.join(location).map_err(|error| {
             blocked(format!("the answer leads to something that is not a URL: {error}"))
@@ -87,7 +87,7 @@ impl Target {
         Ok(Self { url, host, port, encrypted })
     }
 
-    /// The host as rules and records have it: without a dot at its end.
+    /// The host as in rules and records: without a trailing dot.
     pub(super) fn name(&self) -> String {
         let name = self.host.to_string();
         name.strip_suffix('.').unwrap_or(&name).to_owned()
@@ -98,7 +98,7 @@ impl Target {
         format!("{}:{}", self.name(), self.port)
     }
 
-    /// Whether the operator opened a private network for this host and port.
+    /// Whether the operator allowed this host and port in a private network.
     fn is_opened(&self, settings: &WebSettings) -> bool {
         let name = self.name();
         settings
@@ -107,14 +107,14 @@ impl Target {
             .any(|(host, port)| *host == name && port.is_none_or(|port| port == self.port))
     }
 
-    /// Whether somebody has already said that this host may be reached.
+    /// Whether the configuration already allows this host.
     pub(super) fn is_agreed(&self, settings: &WebSettings) -> bool {
         settings.unasked || self.is_opened(settings) || is_below(&self.name(), &settings.allow)
     }
 
-    /// What the name alone, without asking for its addresses, speaks against.
+    /// Checks everything that is known without resolving the name.
     ///
-    /// INVARIANT: what is denied is denied, whatever else allows it.
+    /// INVARIANT: a denial wins over everything that allows.
     pub(super) fn permit(&self, settings: &WebSettings) -> Result<(), Blocked> {
         let name = self.name();
         if is_below(&name, &settings.deny) {
@@ -153,8 +153,8 @@ impl Target {
         }
     }
 
-    /// The addresses that may be connected to. One that may not spoils them all: a name with a
-    /// public and a private address is a trick.
+    /// The addresses that may be connected to. If one is not allowed, none is: a name with a public
+    /// and a private address is a trick.
     pub(super) async fn addresses(
         &self,
         settings: &WebSettings,
@@ -181,7 +181,7 @@ impl Target {
     }
 }
 
-/// Whether a name is one of the domains, or below one.
+/// Whether a name is one of the domains, or a subdomain.
 fn is_below<D: AsRef<str>>(name: &str, domains: &[D]) -> bool {
     domains.iter().map(AsRef::as_ref).any(|domain| {
         name.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))

@@ -1,4 +1,4 @@
-//! Whom the other side has to be, to be believed.
+//! Decides which certificates to trust.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,35 +9,35 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// Why nothing can be encrypted.
+/// Why TLS cannot be set up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
-    /// Whom to trust.
+    /// There is no trusted authority.
     #[error("this machine trusts no certificate authority, so nobody can prove who they are")]
     NoRoots,
-    /// A file of certificates.
+    /// A file of certificates cannot be read.
     #[error("the certificates in `{path}` cannot be read: {reason}")]
     CaFile {
-        /// Where it is.
+        /// Its path.
         path: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// The rest.
+    /// Anything else.
     #[error("encryption cannot be set up: {0}")]
     Setup(String),
 }
 
-/// Encrypted connections by what the system trusts, and what the file holds beside it.
+/// A connector that trusts the system's authorities, and those in the file.
 ///
-/// The provider of the algorithms is given here, so that no other part of the program has to
-/// install one first.
+/// The crypto provider is passed explicitly, so that no other part of the program has to install
+/// one first.
 ///
 /// # Errors
-/// When nobody is trusted, or the file cannot be read.
+/// When no authority is trusted, or the file cannot be read.
 pub fn trusted_tls(ca_file: Option<&Path>) -> Result<TlsConnector, TlsError> {
     let mut roots = RootCertStore::empty();
-    // What cannot be read is left out: fewer are trusted.
+    // Certificates that cannot be parsed are skipped: fewer authorities are trusted.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if let Some(path) = ca_file {
         let wrong = |reason: String| TlsError::CaFile { path: path.display().to_string(), reason };

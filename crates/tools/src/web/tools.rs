@@ -16,40 +16,40 @@ use crate::scene::Scene;
 use crate::wanted::Wanted;
 use crate::{ToolError, ToolOutput, classify_http_status};
 
-/// The tools.
+/// The names of the tools.
 const FETCH: &str = "fetch";
 const SCRAPE: &str = "scrape";
 
-/// How much of the body of a failure is shown, in characters.
+/// The maximum number of characters shown from the body of an error response.
 const FAILURE_SHOWN: usize = 2_000;
 
-/// Fetches pages: as they are, or as Markdown. Who may have them fetched is decided elsewhere.
+/// Fetches pages, unchanged or as Markdown. The guard decides who may fetch them.
 ///
-/// Every hop is checked like the first: its URL, the addresses of its host, and the address that
-/// was connected to. No proxy, no cookies, no credentials, no connection that is used twice.
+/// Every request is checked like the first: its URL, the addresses of its host, and the address of
+/// the connection. No proxy, no cookies, no credentials, no reuse of connections.
 #[derive(Clone)]
 pub struct WebTools {
     fetcher: Arc<Fetcher>,
 }
 
 impl WebTools {
-    /// Works under these settings, and finds addresses as the system does.
+    /// Creates the tools with these settings and the resolver of the system.
     #[must_use]
     pub fn new(settings: WebSettings) -> Self {
         Self::resolving(settings, SystemResolver)
     }
 
-    /// The same with another way to find addresses.
+    /// Creates the tools with another resolver.
     #[must_use]
     pub fn resolving(settings: WebSettings, resolver: impl Resolver + 'static) -> Self {
         let resolver = Box::new(resolver);
         Self { fetcher: Arc::new(Fetcher { settings, resolver, tls: OnceLock::new() }) }
     }
 
-    /// Performs one call; `None` where the tool is another one's.
+    /// Performs one call; `None` if the tool is not a web tool.
     ///
     /// # Errors
-    /// When the call names no URL. What keeps the page away is in the output.
+    /// When the call has no URL. Failures to fetch are in the output.
     pub async fn perform(
         &self,
         call: Wanted<'_>,
@@ -85,7 +85,7 @@ impl WebTools {
         Ok(Some(output))
     }
 
-    /// Whether the URL comes from somewhere, where that is asked for.
+    /// Checks that the URL has a known source, if the settings require one.
     fn grounded(
         &self,
         url: &str,
@@ -117,7 +117,7 @@ impl fmt::Debug for WebTools {
 }
 
 impl WebTools {
-    /// The tools.
+    /// The definitions of the tools.
     #[must_use]
     pub fn definitions() -> Vec<Tool> {
         vec![
@@ -130,14 +130,14 @@ impl WebTools {
         ]
     }
 
-    /// Whether a tool of this name is one of them.
+    /// Whether a tool of this name belongs here.
     #[must_use]
     pub fn owns(tool: &str) -> bool {
         tool == FETCH || tool == SCRAPE
     }
 
-    /// Why a person should agree to this call first: they do to every host that the operator has
-    /// not named.
+    /// Why a person has to approve this call first: every host needs approval unless the operator
+    /// has named it.
     #[must_use]
     pub fn question(&self, call: Wanted<'_>, scene: &Scene<'_>) -> Option<String> {
         if !Self::owns(call.tool) {
@@ -148,7 +148,7 @@ impl WebTools {
         }
         let settings = &self.fetcher.settings;
         let target = url(call).ok().and_then(|url| Target::read(url).ok());
-        // What is refused in any case has no effect: nobody is bothered.
+        // A call that is refused anyway has no effect and needs no question.
         let target = target.filter(|target| target.permit(settings).is_ok())?;
         (!target.is_agreed(settings)).then(|| {
             let name = target.name();
@@ -156,7 +156,7 @@ impl WebTools {
         })
     }
 
-    /// Why it would not be performed even then, as far as is known beforehand.
+    /// Why it would be refused even with approval, as far as is known in advance.
     #[must_use]
     pub fn refusal(&self, call: Wanted<'_>, _scene: &Scene<'_>) -> Option<ToolError> {
         let settings = &self.fetcher.settings;
@@ -193,12 +193,12 @@ fn url(call: Wanted<'_>) -> Result<&str, ToolError> {
     url.ok_or_else(|| ToolError::of(ToolErrorCategory::InvalidParameters, "`url` is missing"))
 }
 
-/// A failure as an output, so that what left stands beside it.
+/// A failure as an output, so that the requests can be recorded with it.
 fn failed(error: &ToolError) -> ToolOutput {
     ToolOutput { text: error.to_string(), failure: Some(error.category()), ..ToolOutput::default() }
 }
 
-/// What the agent gets of a page.
+/// The output for a page.
 async fn shown(page: Page, as_markdown: bool, most: usize) -> Result<ToolOutput, ToolError> {
     let Page { url, moved, status, reason, kind, body } = page;
     let size = body.len();
@@ -239,7 +239,7 @@ async fn shown(page: Page, as_markdown: bool, most: usize) -> Result<ToolOutput,
     Ok(ToolOutput { text, truncated: cut || left_out, ..ToolOutput::default() })
 }
 
-/// Gives a conversion up when it is dropped.
+/// Abandons a conversion when dropped.
 struct GiveUp(Arc<AtomicBool>);
 
 impl Drop for GiveUp {

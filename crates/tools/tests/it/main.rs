@@ -1,3 +1,3 @@
-//! What no command may do, from outside.
+//! The limits on commands, tested from outside.
 
 mod blocklist;

@@ -1,9 +1,9 @@
-//! Calls and literals in code of any language, as far as they can be read without knowing it.
+//! Finds calls and literals in code of any language, without parsing it.
 
 use super::tables::Tables;
 use crate::blocklist::quoted;
 
-/// Whether texts follow one another: `boto3 ... .delete`.
+/// Whether the parts of a phrase occur one after the other: `boto3 ... .delete`.
 pub(super) fn has_phrase(text: &str, phrase: &str) -> bool {
     let mut rest = text;
     phrase.split(" ... ").all(|part| match rest.split_once(part) {
@@ -15,7 +15,7 @@ pub(super) fn has_phrase(text: &str, phrase: &str) -> bool {
     })
 }
 
-/// What stands behind each call of a function; `*` ends a name of which only the beginning is known.
+/// The text after each call of a function; a trailing `*` in the name matches any ending.
 pub(super) fn calls<'c>(code: &'c str, name: &str) -> impl Iterator<Item = &'c str> {
     let (name, open) = match name.strip_suffix('*') {
         Some(name) => (name.to_owned(), true),
@@ -32,7 +32,7 @@ pub(super) fn calls<'c>(code: &'c str, name: &str) -> impl Iterator<Item = &'c s
     })
 }
 
-/// The text of a call's arguments: to the bracket that closes it, or to the end of its line.
+/// The text of a call's arguments: up to the closing bracket, or to the end of the line.
 pub(super) fn argument(after: &str) -> &str {
     let mut depth = 0_i32;
     let end = after.char_indices().find(|(_, c)| {
@@ -46,18 +46,18 @@ pub(super) fn argument(after: &str) -> &str {
     end.and_then(|(end, _)| after.get(..end)).unwrap_or(after)
 }
 
-/// What a call is given, as far as it stands there.
+/// The literal arguments of a call.
 pub(super) struct Arguments<'c> {
     words: Vec<String>,
-    /// Nothing but literals.
+    /// Whether all arguments are literals.
     whole: bool,
-    /// What follows them.
+    /// The text after them.
     rest: &'c str,
 }
 
 impl Arguments<'_> {
-    /// The command line, and whether all of it is known; `None` where nothing is. What a text is
-    /// put together with stands there as a variable.
+    /// The command line, and whether it is fully known; `None` if nothing is. What is concatenated
+    /// to a literal becomes a variable.
     pub(super) fn script(self) -> Option<(String, bool)> {
         let joined = |text: &str| !self.whole && text.ends_with(' ') && !self.rest.starts_with(',');
         match self.words.as_slice() {
@@ -76,12 +76,12 @@ impl Arguments<'_> {
     }
 }
 
-/// Whether code names the home folder.
+/// Whether code refers to the home folder.
 pub(super) fn is_home(text: &str) -> bool {
     Tables::own().words("code for the home").iter().any(|mark| text.contains(mark.as_str()))
 }
 
-/// `%x(ls)`, `qx{ls}`: what stands between a sign and the one that closes it.
+/// The text between a delimiter and the matching one: `%x(ls)`, `qx{ls}`.
 pub(super) fn between(after: &str) -> Option<(String, bool)> {
     let open = after.chars().next()?;
     let close = match open {
@@ -95,8 +95,8 @@ pub(super) fn between(after: &str) -> Option<(String, bool)> {
     Some((inside.to_owned(), false))
 }
 
-/// The literals that follow one another as arguments or in a list: `('rm', ['-rf', x])`.
-/// A variable stands for the literal that the code gives it first.
+/// The literals in a list of arguments: `('rm', ['-rf', x])`. A variable is replaced by the first
+/// literal that the code assigns to it.
 pub(super) fn arguments<'c>(after: &'c str, code: &str) -> Arguments<'c> {
     let mut words = Vec::new();
     let mut rest = after;
@@ -117,7 +117,7 @@ pub(super) fn arguments<'c>(after: &'c str, code: &str) -> Arguments<'c> {
     Arguments { words, whole, rest }
 }
 
-/// The literal that a variable is given, where the text begins with its name.
+/// The literal assigned to the variable whose name begins the text.
 fn value_of(text: &str, code: &str) -> Option<String> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
     let name = text.split(|c| !part(c)).next().filter(|name| !name.is_empty())?;
@@ -132,7 +132,7 @@ fn is_quote(text: &str) -> bool {
     text.starts_with(['\'', '"', '`'])
 }
 
-/// The literal that a text begins with, unescaped, and what follows it.
+/// The literal at the beginning of a text, unescaped, and the text after it.
 fn literal(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|_| is_quote(text))?;
     let triple = quote.to_string().repeat(3);
@@ -156,7 +156,7 @@ fn literal(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// Every literal of a text, as it stands there.
+/// Every literal of a text, still escaped.
 pub(super) fn literals(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,5 +1,5 @@
-//! Code on the line, in here-documents and here-strings, or piped in from `echo`: what it destroys,
-//! shows and runs, as far as it stands there word for word.
+//! Code in arguments, here-documents or here-strings, or piped in from `echo`: what it destroys,
+//! shows and runs, as far as it is given literally.
 
 use counterfoil_shell::{Command, Destination, Direction, Script, Target, Word};
 
@@ -8,16 +8,16 @@ use super::pattern::Line;
 use super::secret;
 use super::tables::{Language, Operands, Tables};
 
-/// A call of a program: its code, and the language it is in.
+/// The code that a command passes to an interpreter, and its language.
 pub(super) struct Code<'c> {
     language: &'static Language,
     texts: Vec<&'c str>,
-    /// Operands, options and input are one text to clients of databases.
+    /// The command line. Database clients mix operands, options and input.
     line: &'c Line<'c>,
 }
 
 impl<'c> Code<'c> {
-    /// The code that a command is given; `None` where its program takes none.
+    /// The code passed to a command; `None` if its program takes no code.
     pub(super) fn of(line: &'c Line<'c>) -> Option<Self> {
         let language = Tables::own().language(line.program)?;
         let mut texts = Vec::new();
@@ -37,7 +37,7 @@ impl<'c> Code<'c> {
         Some(Self { language, texts, line })
     }
 
-    /// Whether it destroys what nothing brings back.
+    /// Whether the code destroys something irreversibly.
     pub(super) fn destroys(&self) -> bool {
         let phrases = &Tables::own().phrases;
         self.texts.iter().any(|text| {
@@ -68,8 +68,8 @@ impl<'c> Code<'c> {
         })
     }
 
-    /// The scripts that the code has a shell run, and whether nothing is missing in each, or what is
-    /// comes from outside.
+    /// The shell scripts that the code runs. Each with whether it is complete, or its missing parts
+    /// come from outside.
     pub(super) fn runs(&self) -> Vec<(String, bool)> {
         let mut found = Vec::new();
         let with = &self.language.runs_with;
@@ -103,7 +103,7 @@ impl<'c> Code<'c> {
         found
     }
 
-    /// Folders or files outside that the code deletes.
+    /// Whether the code deletes folders or files outside the project.
     fn deletes(&self, text: &str) -> bool {
         let Line { command, place, .. } = self.line;
         let has =
@@ -130,7 +130,7 @@ impl<'c> Code<'c> {
         named(&self.language.deletes, true) || named(&self.language.removes, false)
     }
 
-    /// `DROP TABLE`, `DELETE` without `WHERE`.
+    /// Whether the code destroys data: `DROP TABLE`, `DELETE` without `WHERE`.
     fn destroys_rows(&self, text: &str) -> bool {
         if self.language.destroys.is_empty() || self.is_of_tests() {
             return false;
@@ -149,14 +149,14 @@ impl<'c> Code<'c> {
             || self.language.narrowed.iter().any(unbound)
     }
 
-    /// A database that is there for tests, or only in memory.
+    /// Whether the database is for tests, or only in memory.
     fn is_of_tests(&self) -> bool {
         self.line.holds("@test", 0)
             || self.line.command.args.iter().any(|word| word.text == ":memory:")
     }
 }
 
-/// A query without the texts in it, which it compares with and does not run.
+/// A query without its string literals, which it only compares with.
 fn without_values(statement: &str) -> String {
     let query = statement.trim_end_matches(';').trim_end();
     let runs = ["exec", "dblink", "query_to", "--", "/*", ";"];
@@ -166,7 +166,7 @@ fn without_values(statement: &str) -> String {
     query.split('\'').step_by(2).collect::<Vec<_>>().join("''")
 }
 
-/// Whether a program takes its code from standard input.
+/// Whether a program reads its code from standard input.
 pub(super) fn reads_input(line: &Line<'_>, language: &Language) -> bool {
     let gives = |names: &str| {
         !names.is_empty() && line.values(names).next().is_some_and(|(_, code)| code != "-")
@@ -184,12 +184,12 @@ pub(super) fn reads_input(line: &Line<'_>, language: &Language) -> bool {
     }
 }
 
-/// The commands that run one another around a command, it first.
+/// The command and those that wrap it, innermost first.
 fn wrappers(at: usize, script: &Script) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(at), |at| script.commands().get(*at)?.wrapped_by)
 }
 
-/// Whether standard input comes from a pipe, as far as the redirects say.
+/// Whether standard input may come from a pipe: no redirect replaces it.
 pub(super) fn is_piped(at: usize, script: &Script) -> bool {
     let redirected = |command: &Command| {
         command
@@ -200,7 +200,8 @@ pub(super) fn is_piped(at: usize, script: &Script) -> bool {
     !wrappers(at, script).filter_map(|at| script.commands().get(at)).any(redirected)
 }
 
-/// The texts on a command's standard input: here-documents, here-strings, and what is printed into it.
+/// The texts on a command's standard input: here-documents, here-strings, and what is printed into
+/// it.
 pub(super) fn input(at: usize, script: &Script) -> Vec<&str> {
     let commands = script.commands();
     let own: Vec<&str> =
@@ -228,7 +229,7 @@ fn inline_of(command: &Command) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether code prints a variable that is called after a secret, and does not only ask for it.
+/// Whether code prints a variable with the name of a secret, rather than only testing for it.
 fn prints_secret(code: &str, always: bool) -> bool {
     let tables = Tables::own();
     let has =

@@ -1,4 +1,4 @@
-//! The conditions of a pattern: options that must be there or must not, and what words name.
+//! The conditions of a pattern: required or forbidden options, and what words name.
 
 use counterfoil_shell::{Command, Destination, Direction, Target, Word, WordKind};
 
@@ -8,8 +8,8 @@ use super::tables::Tables;
 use crate::blocklist::values;
 
 impl<'l> Line<'l> {
-    /// Whether a condition of a pattern holds; `from` is where the operands are that no word of it
-    /// has named.
+    /// Whether a condition of a pattern holds. `from` is the index of the first operand that the
+    /// pattern has not matched yet.
     pub(super) fn holds(&self, token: &str, from: usize) -> bool {
         if let Some(negated) = token.strip_prefix('!') {
             return !self.holds(negated, from);
@@ -43,7 +43,7 @@ impl<'l> Line<'l> {
         }
         let all = matches!(token, "@test" | "@keys" | "@variable");
         let from = if all { 0 } else { from };
-        // The last word of what copies says where it goes.
+        // The last word of a copy is its destination.
         let (name, end) = match token {
             "@from-secret" => ("@secret", args.len().saturating_sub(1)),
             token => (token, args.len()),
@@ -54,7 +54,7 @@ impl<'l> Line<'l> {
         })
     }
 
-    /// Whether a word is what a name says, or one of the alternatives.
+    /// Whether a word satisfies a named condition, or matches one of the alternatives.
     fn is(&self, name: &str, word: &Word) -> bool {
         let directory = self.command.directory.as_deref();
         let text = word.text.as_str();
@@ -83,14 +83,14 @@ impl<'l> Line<'l> {
         }
     }
 
-    /// The same for what the script gives the variables of a word.
+    /// Whether a value that the script assigns to the variables of a word satisfies the condition.
     fn is_of_value(&self, name: &str, word: &Word) -> bool {
         let words = values::values_of(word, &self.site, false).unwrap_or_default();
         words.iter().any(|word| !word.text.contains('$') && self.is(name, word))
     }
 
-    /// Whether the environment, or a variable called after a secret, is printed into another command of
-    /// the line.
+    /// Whether the line prints the environment, or a variable with the name of a secret, into
+    /// another command.
     fn is_dumped(&self) -> bool {
         self.passed_on().any(|command| {
             let program = command.program().unwrap_or_default();
@@ -106,7 +106,8 @@ impl<'l> Line<'l> {
         })
     }
 
-    /// The same, and a file of secrets, or what prints some.
+    /// Whether the line prints a secret into another command: the environment, such a variable, or
+    /// a file of secrets.
     fn is_fed(&self) -> bool {
         let prints = |command: &'l Command| {
             let program = command.program().unwrap_or_default();
@@ -121,7 +122,7 @@ impl<'l> Line<'l> {
         self.is_dumped() || others.into_iter().any(prints)
     }
 
-    /// The commands whose output goes to others of the line.
+    /// The commands whose output goes to other commands of the line.
     fn passed_on(&self) -> impl Iterator<Item = &'l Command> {
         let commands = self.site.script.commands().iter();
         commands.filter(|command| {
@@ -139,13 +140,13 @@ impl<'l> Line<'l> {
         })
     }
 
-    /// The places of words that a client needs for itself: its own keys and settings.
+    /// The indices of words that a client needs for itself: its own keys and settings.
     fn own_values(&self) -> Vec<usize> {
         let options = Tables::options(&Tables::own().own, self.program).unwrap_or_default();
         self.values(&options.replace(' ', "|")).map(|(at, _)| at).collect()
     }
 
-    /// Whether the line gives one of these variables a value.
+    /// Whether the line assigns one of these variables.
     fn assigns(&self, names: &str) -> bool {
         let is = |name: &str| names.split('|').any(|known| known.trim_start_matches('$') == name);
         self.site.script.commands().iter().any(|command| {
@@ -156,7 +157,7 @@ impl<'l> Line<'l> {
     }
 }
 
-/// `localhost:3000/items`, `http://127.0.0.1/`: an address of this machine.
+/// Whether the text is an address of this machine: `localhost:3000/items`, `http://127.0.0.1/`.
 fn is_here(text: &str) -> bool {
     let address = text.split_once("://").map_or(text, |(_, address)| address);
     let authority = address.split(['/', '?', '#']).next().unwrap_or_default();
@@ -167,7 +168,7 @@ fn is_here(text: &str) -> bool {
     })
 }
 
-/// `host:path`, `user@host:`, `s3://bucket`.
+/// Whether the text names something remote: `host:path`, `user@host:`, `s3://bucket`.
 fn is_remote(text: &str) -> bool {
     let scheme = text.split_once("://").is_some_and(|(scheme, _)| scheme != "file");
     let host = text.split_once(':').is_some_and(|(host, _)| {
@@ -176,7 +177,7 @@ fn is_remote(text: &str) -> bool {
     scheme || host
 }
 
-/// `u+s`, `4755`: a mode by which a program runs with the rights of its owner or group.
+/// Whether a mode makes a program run with the rights of its owner or group: `u+s`, `4755`.
 fn sets_id(mode: &str) -> bool {
     let by_letters = mode.split(',').any(|part| {
         let rights = part.trim_start_matches(['u', 'g', 'o', 'a']);
@@ -189,7 +190,8 @@ fn sets_id(mode: &str) -> bool {
     by_letters || number.is_some_and(|mode| mode & 0o6000 != 0)
 }
 
-/// `app_test`, `postgres://localhost/shop-test`, `db/test.sqlite3`: the name of a database for tests.
+/// Whether the text names a test database: `app_test`, `postgres://localhost/shop-test`,
+/// `db/test.sqlite3`.
 fn is_test(text: &str) -> bool {
     let file = [".db", ".sqlite", ".sqlite3"].iter().find_map(|end| text.strip_suffix(end));
     let name = match (file, text.split_once("://")) {

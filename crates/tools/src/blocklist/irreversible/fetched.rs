@@ -1,4 +1,4 @@
-//! What a script fetches from the network and runs without anybody having read it.
+//! Code that a script fetches from the network and runs unread.
 
 use counterfoil_shell::{Command, Destination, Effect, Redirect, Script, Target, Word};
 
@@ -8,9 +8,9 @@ use super::tables::Tables;
 
 /// What the commands of a script fetch.
 pub(super) struct Fetched {
-    /// The files, each with the place of the command that writes it.
+    /// The files, each with the index of the command that writes it.
     files: Vec<(String, usize)>,
-    /// The places of commands that print what they fetch.
+    /// The indices of commands that print what they fetch.
     printed: Vec<usize>,
 }
 
@@ -43,7 +43,7 @@ impl Fetched {
         found
     }
 
-    /// What a command runs of it, as it is named there.
+    /// The fetched file or address that a command runs, as named there.
     pub(super) fn run_by<'c>(&self, line: &Line<'c>, at: usize) -> Option<&'c str> {
         let language = Tables::own().language(line.program);
         let shell = matches!(
@@ -102,7 +102,7 @@ fn plain(path: &str) -> &str {
     path.trim_start_matches("./")
 }
 
-/// Whether a shell runs nothing but what one of the well-known installers prints into it.
+/// Whether a shell runs only the output of a well-known installer.
 pub(super) fn is_installer(script: &Script, shell: &Command) -> bool {
     let commands = script.commands();
     let at = commands.iter().position(|command| std::ptr::eq(command, shell));

@@ -1,25 +1,25 @@
-//! How a row of the tables is written, and whether a command is one of those that it means.
+//! The syntax of patterns in the tables, and matching them with commands.
 //!
-//! A pattern is a program and what must be so for its words, all of it divided by blanks; `|` divides
-//! alternatives, and `*` is any characters:
+//! A pattern is a program followed by conditions on its words, separated by blanks; `|` separates
+//! alternatives, and `*` matches any characters:
 //!
 //! | written | means |
 //! |---|---|
-//! | `volume` | the next operand; what may be an option's value is passed over |
-//! | `...` | before the next operand any others may stand |
-//! | `-f` | an option, also among others (`-xf`) and with a value |
+//! | `volume` | the next operand; words that may be option values are skipped |
+//! | `...` | any operands may precede the next one |
+//! | `-f` | an option, also combined with others (`-xf`) or with a value |
 //! | `-X=DELETE` | an option with this value |
-//! | `@outside` | one of the operands after those named so far names such a place |
-//! | `@from-secret` | a secret is named before the last word, which says where it goes |
+//! | `@outside` | one of the remaining operands names such a place |
+//! | `@from-secret` | a word before the last, which is the destination, names a secret |
 //! | `last:x` | the last word |
-//! | `@dumped` | the line prints the environment, or a variable with a secret, into a pipe |
-//! | `@here` | it is about this machine, and no address of another stands in it |
-//! | `@shown` | what it prints is what is seen at the end |
-//! | `@fed` | the same, and a file of secrets, or what prints one |
+//! | `@dumped` | the line pipes the environment, or a variable with a secret, into a command |
+//! | `@here` | a word is an address of this machine, and none one of another |
+//! | `@shown` | the output of the command is visible |
+//! | `@fed` | as `@dumped`, also with a file of secrets or a command that prints one |
 //! | `$A` | the line assigns this variable |
-//! | `!x` | not so |
-//! | `{}` | a command: the words from here; after an option those that follow it |
-//! | `-P={}`, `-c=x=!{}` | a command: an option's value, or what follows its beginning |
+//! | `!x` | not `x` |
+//! | `{}` | a command: the words from here on, or those after an option |
+//! | `-P={}`, `-c=x=!{}` | a command: an option's value, or the rest of it after a prefix |
 
 use counterfoil_shell::{Command, Word};
 
@@ -28,7 +28,7 @@ use super::tables::Tables;
 use crate::blocklist::names::like;
 use crate::blocklist::values::Site;
 
-/// A command with what is around it.
+/// A command and its context.
 pub(super) struct Line<'l> {
     pub(super) program: &'l str,
     pub(super) command: &'l Command,
@@ -36,10 +36,10 @@ pub(super) struct Line<'l> {
     pub(super) place: &'l Place,
 }
 
-/// The command that stands in a command's words; one word alone is a script.
+/// The words of a command inside another command; a single word is a script.
 pub(super) type Inner = Vec<Word>;
 
-/// Whether one of the alternatives is the text, but for capitals.
+/// Whether the text matches one of the alternatives, ignoring case.
 pub(super) fn like_any(alternatives: &str, text: &str) -> bool {
     alternatives.split('|').any(|glob| match glob {
         r"\*" => text == "*",
@@ -53,12 +53,12 @@ pub(super) fn is_option(text: &str) -> bool {
 }
 
 impl<'l> Line<'l> {
-    /// Whether the pattern means this command.
+    /// Whether the pattern matches this command.
     pub(super) fn fits(&self, pattern: &str) -> bool {
         self.capture(pattern).is_some()
     }
 
-    /// What stands at `{}`, nothing where the pattern has none; `None` where it means another command.
+    /// The command at `{}`, empty if the pattern has no `{}`; `None` if the pattern does not match.
     pub(super) fn capture(&self, pattern: &str) -> Option<Inner> {
         let mut tokens = pattern.split(' ');
         let programs = tokens.next()?;
@@ -105,7 +105,7 @@ impl<'l> Line<'l> {
         self.command.args.get(from..).filter(|words| !words.is_empty()).map(<[Word]>::to_vec)
     }
 
-    /// The position after the next operand, which is one of these.
+    /// The index after the next operand, if it matches one of the alternatives.
     pub(super) fn next(&self, from: usize, alternatives: &str, anywhere: bool) -> Option<usize> {
         let tables = Tables::own();
         let valued = Tables::options(&tables.valued, self.program);
@@ -134,7 +134,7 @@ impl<'l> Line<'l> {
         None
     }
 
-    /// The place of an option that is there: `-f`, `-xf`, `--force`, `--force=x`.
+    /// The index of an option: `-f`, `-xf`, `--force`, `--force=x`.
     pub(super) fn option(&self, names: &str) -> Option<usize> {
         let among = |word: &str, name: &str| {
             let letters = word.strip_prefix('-').filter(|w| !w.starts_with('-') && w.len() < 6);
@@ -153,7 +153,7 @@ impl<'l> Line<'l> {
         })
     }
 
-    /// The values of an option, with the places of the words they stand in.
+    /// The values of an option, with the indices of their words.
     pub(super) fn values(&self, names: &str) -> impl Iterator<Item = (usize, &'l str)> {
         let names: Vec<String> = names.split('|').map(str::to_owned).collect();
         let args = self.command.args.as_slice();
@@ -165,12 +165,12 @@ impl<'l> Line<'l> {
     }
 }
 
-/// `--forc` for `--force`: programs take the beginning of a long option's name for it.
+/// Whether a word abbreviates a long option: `--forc` for `--force`.
 fn is_shortened(text: &str, name: &str) -> bool {
     text.len() > 3 && text.starts_with("--") && name.starts_with(text)
 }
 
-/// What follows the beginning of a text; `*` is any characters, as few as can be.
+/// The rest of a text after a prefix; `*` matches as few characters as possible.
 fn after<'t>(begins: &str, text: &'t str) -> Option<&'t str> {
     let (first, then) = begins.split_once('*').unwrap_or((begins, ""));
     let at = text.get(..first.len()).filter(|start| start.eq_ignore_ascii_case(first))?.len();
@@ -178,7 +178,7 @@ fn after<'t>(begins: &str, text: &'t str) -> Option<&'t str> {
     rest.find(then).and_then(|found| rest.get(found + then.len()..))
 }
 
-/// The value of an option in a word, empty where it is the next word; `None` where the word is
+/// The value of an option in a word, empty if the next word is the value; `None` if the word is
 /// another option.
 fn value_in<'w>(text: &'w str, name: &str) -> Option<&'w str> {
     let rest = text.strip_prefix(name);
@@ -196,7 +196,7 @@ fn value_in<'w>(text: &'w str, name: &str) -> Option<&'w str> {
     before.chars().all(|c| c.is_ascii_alphabetic()).then_some(value)
 }
 
-/// Whether an option takes the next word: `-p`, `-itp`, `--name`.
+/// Whether an option takes the next word as its value: `-p`, `-itp`, `--name`.
 fn takes_next(valued: &str, text: &str) -> bool {
     valued.split(' ').any(|option| value_in(text, option).is_some_and(str::is_empty))
 }

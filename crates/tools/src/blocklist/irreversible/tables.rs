@@ -1,7 +1,7 @@
-//! The tables of programs and what they do: TOML files beside this one, compiled in and read once.
+//! The tables of programs and what they do: TOML files in `tables/`, compiled in and read once.
 //!
-//! A row is a pattern of a command line ([`super::pattern`] says how it is written) and its cases: the
-//! first must be asked about, the others must not be.
+//! A row is a pattern of a command line (see [`super::pattern`] for its syntax) with its cases: the
+//! first must need approval, the others must not.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -25,39 +25,39 @@ const FILES: [(&str, &str); 8] = [
 /// Patterns with their cases.
 pub(super) type Rows = BTreeMap<String, Vec<String>>;
 
-/// One file, and all of them together.
+/// One file, or all of them merged.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Tables {
-    /// What cannot be undone.
+    /// Commands that cannot be undone.
     pub(super) lost: Rows,
-    /// What changes the attributes of a file outside the workspace.
+    /// Commands that change the attributes of a file outside the workspace.
     pub(super) attributes: Rows,
-    /// What prints a secret.
+    /// Commands that print a secret.
     pub(super) shown: Rows,
-    /// What sends a secret out.
+    /// Commands that send a secret.
     pub(super) sent: Rows,
-    /// What runs the command that stands at `{}`.
+    /// Commands that run the command at `{}`.
     pub(super) runs: Rows,
-    /// The same on another machine, or in a container.
+    /// Commands that run the command at `{}` on another machine or in a container.
     pub(super) elsewhere: Rows,
-    /// Launchers of tools and tasks: what stands at `{}` is a tool's or a task's own name.
+    /// Launchers of tools and tasks: what is at `{}` is the name of a tool or task.
     pub(super) launches: Rows,
-    /// What fetches from the network.
+    /// Commands that fetch from the network.
     pub(super) fetches: Rows,
-    /// What fetches something and runs it.
+    /// Commands that fetch something and run it.
     pub(super) unseen: Rows,
-    /// What names the file that it writes after the address.
+    /// Commands that name their output file after the address.
     pub(super) saves: Rows,
-    /// Texts in code, in this order.
+    /// Phrases in code, whose parts occur in this order.
     pub(super) phrases: Rows,
     /// The options of a program that take the next word.
     pub(super) valued: BTreeMap<String, String>,
-    /// The options of a program whose value it needs for itself, and does not send on.
+    /// The options of a program whose value it needs for itself and does not send.
     pub(super) own: BTreeMap<String, String>,
-    /// Interpreters and clients, and how code does what the other tables name.
+    /// Interpreters and clients, and how their code does what the other tables list.
     pub(super) languages: BTreeMap<String, Language>,
-    /// Lists of words that rows and languages share.
+    /// Lists of words shared by rows and languages.
     pub(super) words: BTreeMap<String, Vec<String>>,
 }
 
@@ -67,34 +67,34 @@ pub(super) struct Tables {
 pub(super) struct Language {
     /// Its programs, as in a pattern.
     pub(super) programs: String,
-    /// Options whose value is code.
+    /// Options with code as their value.
     pub(super) code: String,
-    /// Options after which nothing is read from standard input.
+    /// Options after which standard input is not read.
     pub(super) no_input: String,
-    /// Its operands are code, too; the first alone, where the others are files.
+    /// Which operands are code: all, or only the first if the others are files.
     pub(super) operands: Operands,
     /// Calls that run a command.
     pub(super) runs: Vec<String>,
-    /// One of these stands in code that does so; in any, where there are none.
+    /// Words of which one must occur in code that runs commands; empty if none is required.
     pub(super) runs_with: Vec<String>,
-    /// What a call computes comes from the input, as the words of `xargs` do.
+    /// Whether the computed arguments of a call come from the input, like the words of `xargs`.
     pub(super) runs_computed: bool,
-    /// What runs the rest of its line.
+    /// What runs the rest of its line as a command.
     pub(super) runs_line: Vec<String>,
-    /// What runs the literal before it.
+    /// What runs the literal before it as a command.
     pub(super) runs_before: Vec<String>,
-    /// Backquotes run a command.
+    /// Whether backquotes run a command.
     pub(super) backquotes: bool,
     /// Calls that delete folders.
     pub(super) deletes: Vec<String>,
     /// Calls that delete files.
     pub(super) removes: Vec<String>,
-    /// What stands in single quotation marks is a value.
+    /// Whether text in single quotation marks is a value.
     pub(super) quotes_values: bool,
-    /// Phrases that destroy, in lower case.
+    /// Phrases that destroy data, in lower case.
     pub(super) destroys: Vec<String>,
-    /// Words, at least one of them among those of a statement that begins with the key, without which
-    /// it destroys everything.
+    /// For statements that begin with the key: words of which one must occur, or the statement
+    /// destroys everything.
     pub(super) narrowed: BTreeMap<String, String>,
 }
 
@@ -109,7 +109,7 @@ pub(super) enum Operands {
 }
 
 impl Tables {
-    /// The tables of this program.
+    /// The tables compiled into this program.
     pub(super) fn own() -> &'static Self {
         static OWN: LazyLock<Tables> = LazyLock::new(Tables::read);
         &OWN
@@ -147,12 +147,12 @@ impl Tables {
         self.words.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The language that a program takes.
+    /// The language whose code a program takes.
     pub(super) fn language(&self, program: &str) -> Option<&Language> {
         self.languages.values().find(|language| like_any(&language.programs, program))
     }
 
-    /// The options of a program in one of the tables of options, where they are known.
+    /// The options of a program in one of the tables of options, if listed.
     pub(super) fn options<'t>(
         table: &'t BTreeMap<String, String>,
         program: &str,
@@ -213,7 +213,7 @@ mod tests {
         assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     }
 
-    /// What nobody but a person may decide is no denial for good.
+    /// What a person may decide is never denied outright.
     #[test]
     fn rows_ask_and_do_not_deny() {
         let list = of_hooks();

@@ -1,11 +1,11 @@
-//! The filters that are built in: one file a command family, one line each here. A command gets
-//! the first filter that knows it.
+//! The built-in filters: one file per command family, and one line each here. The first filter that
+//! matches a command is used.
 
 use std::sync::{Arc, LazyLock};
 
 use super::{Filter, FilterDeclaration};
 
-/// Each file with its name, the particular before the general.
+/// The files with their names, specific ones before general ones.
 const DECLARED: &[(&str, &str)] = &[
     ("cargo", include_str!("cargo.toml")),
     ("pytest", include_str!("pytest.toml")),
@@ -25,7 +25,7 @@ const DECLARED: &[(&str, &str)] = &[
 ];
 
 static BUILT_IN: LazyLock<Vec<Arc<dyn Filter>>> = LazyLock::new(|| {
-    // The test below proves them; here it would cost every process that starts.
+    // The test below checks them fully; here it would cost every process time at startup.
     let all = DECLARED.iter().filter_map(|(_, text)| read(text).ok()?.unproven().ok());
     all.map(|filter| Arc::new(filter) as Arc<dyn Filter>).collect()
 });

@@ -1,5 +1,5 @@
-//! The workspace as a transaction sees it: every step is taken from a handle that was opened
-//! before the command ran, and follows no link, whatever the command put in place of a folder.
+//! Access to the workspace for transactions: every step starts from a handle opened before the
+//! command ran and follows no link, even if the command replaced a folder.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -18,13 +18,13 @@ use sha2::{Digest as _, Sha256};
 use super::{Left, Modified};
 use crate::beneath::Root;
 
-/// The workspace, held open. Paths are relative to it, and have nothing but names.
+/// The workspace, held open. Paths are relative to it and consist of names only.
 #[derive(Debug)]
 pub(super) struct Ground {
     root: Root,
 }
 
-/// What stands at a path, without following it.
+/// What is at a path, without following links.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
     pub(super) kind: FileType,
@@ -34,13 +34,12 @@ pub(super) struct Seen {
 }
 
 impl Ground {
-    /// Holds a folder open; `path` is its one real form.
+    /// Opens a folder; `path` must be its canonical path.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { root: Root::open(path)? })
     }
 
-    /// What stands there; `None` where nothing does. A link in place of a folder on the way is an
-    /// error.
+    /// What is at the path; `None` if nothing is. A link in place of a parent folder is an error.
     pub(super) fn look(&self, path: &Path) -> io::Result<Option<Seen>> {
         let (folder, name) = match self.parent(path) {
             Ok(found) => found,
@@ -66,7 +65,7 @@ impl Ground {
         }
     }
 
-    /// What stands there, with what tells a change.
+    /// What is at the path, with enough detail to detect changes.
     pub(super) fn left(&self, path: &Path) -> io::Result<Left> {
         let Some(seen) = self.look(path)? else { return Ok(Left::Absent) };
         match seen.kind {
@@ -87,7 +86,7 @@ impl Ground {
         Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
     }
 
-    /// The names in a folder, in order.
+    /// The names in a folder, sorted.
     pub(super) fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(self.root.open_directory(path)?)? {
@@ -101,14 +100,14 @@ impl Ground {
         Ok(names)
     }
 
-    /// Removes a file, a link, or a folder that is empty.
+    /// Removes a file, a link or an empty folder.
     pub(super) fn remove(&self, path: &Path, is_folder: bool) -> io::Result<()> {
         let (folder, name) = self.parent(path)?;
         let flags = if is_folder { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         Ok(unlinkat(&folder, name, flags)?)
     }
 
-    /// Makes a folder, where none is.
+    /// Creates a folder unless it exists.
     pub(super) fn make_folder(&self, path: &Path) -> io::Result<()> {
         let (folder, name) = self.parent(path)?;
         match mkdirat(&folder, name, Mode::RWXU) {
@@ -122,7 +121,7 @@ impl Ground {
         Ok(fchmod(self.root.open_directory(path)?, raw(mode))?)
     }
 
-    /// Puts a link there, over a file or a link.
+    /// Creates a link, replacing a file or a link.
     pub(super) fn put_link(&self, path: &Path, target: &Path) -> io::Result<()> {
         let (folder, name) = self.parent(path)?;
         let beside = beside(name);
@@ -130,7 +129,7 @@ impl Ground {
         renamed(&folder, &beside, name)
     }
 
-    /// Puts a file there, over a file or a link: at no time is half of it there.
+    /// Creates a file, replacing a file or a link atomically.
     pub(super) fn put_file(
         &self,
         path: &Path,
@@ -157,7 +156,7 @@ impl Ground {
         renamed(&folder, &beside, name)
     }
 
-    /// Whether a folder cannot be opened because a link stands there, or on the way.
+    /// Whether a folder cannot be opened because it, or a parent, is a link.
     fn is_link(&self, folder: &Path, error: &io::Error) -> bool {
         match Errno::from_io_error(error) {
             Some(Errno::LOOP) => true,
@@ -170,7 +169,7 @@ impl Ground {
         }
     }
 
-    /// The folder that holds a path, and the name in it.
+    /// The parent folder of a path, and the name in it.
     fn parent<'p>(&self, path: &'p Path) -> io::Result<(OwnedFd, &'p OsStr)> {
         let Some(name) = path.file_name() else {
             return Ok((self.root.open_directory(Path::new(""))?, OsStr::new(".")));
@@ -191,7 +190,7 @@ impl Ground {
 }
 
 impl Modified {
-    /// This time, and the time of the last reading left alone.
+    /// Timestamps that set this time of modification, and leave the access time unchanged.
     fn timestamps(self) -> Timestamps {
         Timestamps {
             last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
@@ -200,12 +199,12 @@ impl Modified {
     }
 }
 
-/// There is nothing, or nothing that could be reached.
+/// Whether the error means that nothing is there, or nothing reachable.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The digest of all that can be read.
+/// The digest of the whole content.
 pub(super) fn digest(file: &mut impl io::Read) -> io::Result<Left> {
     let mut hash = Sha256::new();
     let mut piece = vec![0; 64 * 1024];
@@ -229,7 +228,7 @@ fn renamed(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> io::Result<()> {
     })
 }
 
-/// A name for what is made before it takes its place.
+/// A temporary name for what is created before it is moved into place.
 fn beside(name: &OsStr) -> OsString {
     let mut beside = OsString::from(format!(".counterfoil-undo-{}-", std::process::id()));
     // Names have a bounded length, and one folder is worked on at a time.

@@ -1,5 +1,5 @@
 //! Snapshots for commands that a host executes: one process takes them before the command, another
-//! notes after it what the command left.
+//! records afterwards what it left.
 
 use std::io;
 use std::path::Path;
@@ -11,19 +11,19 @@ use super::snapshot::{Kept, Snapshot, add_made, file_name, note_left};
 use super::touched;
 use crate::settings::TransactionSettings;
 
-/// More is not copied before a command of a host, which waits for it.
+/// The maximum size of a snapshot in bytes: the host waits for it.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Why there is no snapshot of what a command of a host changes.
+/// Why there is no snapshot for a command of a host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("what the command changes cannot be undone: {0}")]
 pub struct NoSnapshot(String);
 
-/// Keeps what a command of a host seems to write, as it is before it runs. Gives whether there is
-/// something to keep.
+/// Snapshots what a command of a host seems to write to, before it runs. Returns whether there was
+/// anything to keep.
 ///
 /// # Errors
-/// When it cannot be copied: it is too much, or the folder cannot be written.
+/// When it cannot be copied: it is too large, or the folder is not writable.
 pub fn snapshot_before(
     command: &str,
     (directory, workspace): (&Path, &Path),
@@ -52,10 +52,11 @@ pub fn snapshot_before(
     Ok(true)
 }
 
-/// Notes what the command left, once it has ended: what is changed later is not undone unseen.
+/// Records what the command left once it has ended, so that later changes are noticed before an
+/// undo.
 ///
 /// # Errors
-/// When the snapshot cannot be read or written. Where there is none, nothing happens.
+/// When the snapshot cannot be read or written. Without a snapshot, does nothing.
 pub fn snapshot_after(kept: &Path, execution_id: &str) -> io::Result<()> {
     let place = kept.join(file_name(execution_id));
     let mut list = match Kept::read(&place) {

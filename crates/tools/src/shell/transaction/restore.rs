@@ -12,30 +12,30 @@ use crate::RolledBack;
 /// Why an execution cannot be undone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UndoError {
-    /// Nothing is kept of it.
+    /// There is no snapshot of it.
     #[error("there is no snapshot of `{0}`")]
     NoSnapshot(String),
-    /// What is kept cannot be read.
+    /// The snapshot cannot be read.
     #[error("the snapshot of `{id}` cannot be read: {reason}")]
     Unreadable {
         /// The execution.
         id: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// Somebody changed files since.
+    /// Files have changed since.
     #[error("changed since the command ended: {}", .0.join(", "))]
     ChangedSince(
         /// Each of the files.
         Vec<String>,
     ),
-    /// Files of somebody else stand in folders that the command made.
+    /// Folders that the command created contain files that it did not.
     #[error("not made by the command, and in the way: {}", .0.join(", "))]
     InTheWay(
         /// Each of the files.
         Vec<String>,
     ),
-    /// Files are not as they were, in part.
+    /// Some files could not be restored.
     #[error("not everything could be put back: {}", .0.join("; "))]
     Partial(
         /// Each of the files, with the reason.
@@ -43,26 +43,26 @@ pub enum UndoError {
     ),
 }
 
-/// What to do about files that were changed since.
+/// What to do about files that have changed since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SinceChanged {
-    /// Leave everything as it is, and say so.
+    /// Change nothing and return an error.
     Refuse,
-    /// Put it back all the same. What the command did not leave there is never touched.
+    /// Restore them anyway. Files that the command did not create are never touched.
     Overwrite,
 }
 
-/// Whether a snapshot of this execution is kept there.
+/// Whether the folder has a snapshot of this execution.
 #[must_use]
 pub fn has_snapshot(kept: &Path, execution_id: &str) -> bool {
     kept.join(file_name(execution_id)).join(LIST).exists()
 }
 
-/// Puts back what an execution changed, from the snapshots in this folder.
+/// Undoes the changes of an execution, from the snapshots in this folder.
 ///
 /// # Errors
-/// Where there is no snapshot, where files were changed or added since, and where not all could be
-/// put back: each file is named.
+/// When there is no snapshot, when files were changed or added since, or when some could not be
+/// restored: the error names each file.
 pub fn undo_snapshot(
     kept: &Path,
     execution_id: &str,
@@ -98,15 +98,15 @@ pub fn undo_snapshot(
 }
 
 impl Snapshot {
-    /// Puts everything back, right after the command: all that stands in a folder that it made is
-    /// its own.
+    /// Restores everything right after the command: whatever is in a folder that it created belongs
+    /// to it.
     pub(super) fn restore(&mut self) -> Result<RolledBack, Vec<String>> {
         self.add_made().map_err(|error| vec![error])?;
         restore(&self.ground, self.folder.path(), &self.entries)
     }
 }
 
-/// What stands in folders that the command made, and is on no list.
+/// Files in folders that the command created, which are not in the list.
 fn strangers(ground: &Ground, entries: &[Entry]) -> Vec<std::path::PathBuf> {
     let known = |path: &Path| entries.iter().any(|entry| entry.path == path);
     let mut strange = Vec::new();
@@ -118,11 +118,11 @@ fn strangers(ground: &Ground, entries: &[Entry]) -> Vec<std::path::PathBuf> {
     strange
 }
 
-/// Puts every entry back; each that could not be is named.
+/// Restores every entry; the error names each that failed.
 fn restore(ground: &Ground, copies: &Path, entries: &[Entry]) -> Result<RolledBack, Vec<String>> {
     let mut done = RolledBack::default();
     let mut failed = Vec::new();
-    // What was made goes first, the deepest first; then what was there comes, folders first.
+    // First removes what was created, deepest first; then restores what was there, folders first.
     let (absent, there): (Vec<&Entry>, Vec<&Entry>) =
         entries.iter().partition(|entry| entry.was == Was::Absent);
     for entry in absent.into_iter().rev().chain(there) {
@@ -191,7 +191,7 @@ fn put_back(ground: &Ground, copies: &Path, entry: &Entry) -> io::Result<Change>
     }
 }
 
-/// A folder that cannot be removed because somebody put something into it.
+/// A clearer error for a folder that is not empty.
 fn said(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::DirectoryNotEmpty => {

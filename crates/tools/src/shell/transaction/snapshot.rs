@@ -13,12 +13,12 @@ use super::ground::Ground;
 use super::{Entry, Was};
 use crate::settings::TransactionSettings;
 
-/// The list of what a snapshot holds.
+/// The file with the list of a snapshot.
 pub(super) const LIST: &str = "snapshot.json";
-/// More paths than this are not copied.
+/// The maximum number of paths in a snapshot.
 const MOST_PATHS: usize = 100_000;
 
-/// Copies of files in a folder that goes with it.
+/// Copies of files in a temporary folder.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) folder: TempDir,
@@ -30,9 +30,9 @@ pub(super) struct Snapshot {
 /// The list of a snapshot that outlives its process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
-    /// The workspace in its one real form.
+    /// The canonical path of the workspace.
     pub(super) workspace: PathBuf,
-    /// What was there, by paths below the workspace.
+    /// The former state, by path in the workspace.
     pub(super) entries: Vec<Entry>,
 }
 
@@ -48,8 +48,8 @@ struct Taking<'t> {
 }
 
 impl Snapshot {
-    /// Copies what stands at the paths, folders with all that is in them. What lies outside the
-    /// workspace is no part of it.
+    /// Copies what is at the paths, including everything in folders. Skips what is outside the
+    /// workspace.
     pub(super) fn take(
         paths: &[PathBuf],
         workspace: &Path,
@@ -86,20 +86,20 @@ impl Snapshot {
         self.entries.is_empty()
     }
 
-    /// Lists all that stands in folders that the command made, so that nothing else goes with
+    /// Lists everything in folders that the command created, so that nothing else is removed with
     /// them.
     pub(super) fn add_made(&mut self) -> Result<(), String> {
         add_made(&self.ground, &mut self.entries)
     }
 
-    /// Moves the snapshot to where it outlives the process, and drops all but the last ones.
+    /// Moves the snapshot to permanent storage, and deletes all but the latest ones.
     pub(super) fn keep(&mut self, kept: &Path, id: &str, most: usize) -> io::Result<()> {
         self.add_made().map_err(io::Error::other)?;
         note_left(&self.ground, &mut self.entries)?;
         self.store(kept, id, most)
     }
 
-    /// The same while the command has not run yet.
+    /// Stores the snapshot before the command has run.
     pub(super) fn store(&mut self, kept: &Path, id: &str, most: usize) -> io::Result<()> {
         private_folder(kept)?;
         let place = kept.join(file_name(id));
@@ -121,7 +121,7 @@ impl Kept {
         Ok(serde_json::from_reader(io::BufReader::new(list))?)
     }
 
-    /// The list comes last, and at once: a snapshot without one is none.
+    /// Writes the list last and atomically: a snapshot without a list is invalid.
     pub(super) fn write(&self, place: &Path) -> io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(place)?;
         io::Write::write_all(&mut file, &serde_json::to_vec(self)?)?;
@@ -131,7 +131,7 @@ impl Kept {
     }
 }
 
-/// Notes what stands at every path when the command has ended.
+/// Records what is at every path after the command has ended.
 pub(super) fn note_left(ground: &Ground, entries: &mut [Entry]) -> io::Result<()> {
     for entry in entries {
         entry.left = Some(ground.left(&entry.path)?);
@@ -139,7 +139,7 @@ pub(super) fn note_left(ground: &Ground, entries: &mut [Entry]) -> io::Result<()
     Ok(())
 }
 
-/// Lists all that stands in folders that a command made.
+/// Lists everything in folders that a command created.
 pub(super) fn add_made(ground: &Ground, entries: &mut Vec<Entry>) -> Result<(), String> {
     let mut seen: HashSet<PathBuf> = entries.iter().map(|e| e.path.clone()).collect();
     let mut at = 0;
@@ -163,7 +163,7 @@ pub(super) fn add_made(ground: &Ground, entries: &mut Vec<Entry>) -> Result<(), 
             return Err(format!("the command made more than {MOST_PATHS} paths"));
         }
     }
-    // A folder stands before what is in it, so that it goes after it.
+    // A folder precedes its content, so that it is removed after it.
     entries.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(())
 }
@@ -186,17 +186,17 @@ fn private_folder(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
-/// The name of an execution's snapshot: ids hold characters that names do not.
+/// The file name of an execution's snapshot: ids contain characters that file names must not.
 pub(super) fn file_name(execution_id: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '+' };
     format!("s-{}", execution_id.chars().map(kept).collect::<String>())
 }
 
-/// Where a path leads below the workspace, with the links in its folders followed once, now;
-/// `None` where it leads outside.
+/// The path in the workspace that a path leads to, with the links in its folders resolved now;
+/// `None` if it leads outside.
 fn beneath(path: &Path, workspace: &Path) -> Option<PathBuf> {
     let mut there = PathBuf::new();
-    // What is missing has no real form: it is what its name says below what is there.
+    // A missing path has no canonical form: its name is appended to the existing part.
     for part in path.components() {
         match part {
             Component::ParentDir => {
@@ -216,7 +216,7 @@ fn beneath(path: &Path, workspace: &Path) -> Option<PathBuf> {
 }
 
 impl Taking<'_> {
-    /// Notes the folders above a path that are not there yet.
+    /// Records the parent folders of a path that do not exist yet.
     fn absent_folders(&mut self, path: &Path) -> Result<(), String> {
         let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
         above.reverse();
@@ -239,7 +239,7 @@ impl Taking<'_> {
             FileType::Symlink => {
                 let target = self.ground.read_link(path).map_err(|error| failed(path, &error))?;
                 self.add(path, Was::Link { target })?;
-                // What is written through the link is what it leads to.
+                // Writing through the link changes its target.
                 let leads_to = self.workspace.join(path).canonicalize().ok();
                 let leads_to = leads_to.filter(|place| place.is_file());
                 let leads_to = leads_to.as_deref().and_then(|place| beneath(place, self.workspace));
@@ -248,7 +248,7 @@ impl Taking<'_> {
             FileType::Directory => {
                 self.add(path, Was::Folder { mode: seen.mode })?;
                 for name in self.ground.names(path).map_err(|error| failed(path, &error))? {
-                    // Version control keeps itself.
+                    // Version control is its own backup.
                     if name != ".git" {
                         self.path(&path.join(name))?;
                     }
