@@ -1,5 +1,5 @@
-//! The command line of bubblewrap: a mount namespace in which everything is read-only but what may
-//! be changed, and in which denied places are covered.
+//! Builds the command line of bubblewrap: a mount namespace that is read-only except for writable
+//! places, with denied places covered.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use super::places::{Places, Room};
 use super::{Gap, Profile, SandboxSettings};
 use crate::settings::Bubblewrap;
 
-/// Where it is looked for.
+/// The usual paths of the program.
 const USUAL: [&str; 4] =
     ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
-/// How many entries of the workspace are looked at for what has to be covered.
+/// The maximum number of workspace entries checked for what has to be covered.
 const MOST_ENTRIES: usize = 50_000;
 
-/// The program, as far as it is wanted and there.
+/// The path of the program, if it is wanted and present.
 pub(super) fn program(wanted: &Bubblewrap) -> Option<PathBuf> {
     match wanted {
         Bubblewrap::Never => None,
@@ -24,7 +24,7 @@ pub(super) fn program(wanted: &Bubblewrap) -> Option<PathBuf> {
     }
 }
 
-/// The words before the helper.
+/// The arguments before those of the helper.
 pub(super) fn words(
     program: &Path,
     settings: &SandboxSettings,
@@ -40,7 +40,7 @@ pub(super) fn words(
         add(&["--unshare-net"]);
     }
     add(&["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-    // Sockets of other programs, and other people's temporary files.
+    // Hides sockets of other programs, and other users' temporary files.
     if Path::new("/run").is_dir() {
         add(&["--tmpfs", "/run"]);
     }
@@ -68,8 +68,8 @@ pub(super) fn words(
     words
 }
 
-/// What in the folders that may be changed matches a denied pattern, links left alone. The gap
-/// says that not everything was looked at.
+/// The paths in writable folders that match a denied pattern, except links. The gap reports that
+/// not everything was checked.
 pub(super) fn matching(settings: &SandboxSettings, root: &Path) -> (Vec<PathBuf>, Option<Gap>) {
     let mut found = Vec::new();
     if settings.patterns.is_empty() {
@@ -88,7 +88,7 @@ pub(super) fn matching(settings: &SandboxSettings, root: &Path) -> (Vec<PathBuf>
             let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
             let relative = path.strip_prefix(root).unwrap_or(&path);
-            // `**/secrets/**` is about what lies in the folder, so the folder is covered.
+            // `**/secrets/**` matches what is in the folder, so the folder is covered.
             let matches = settings.matcher.is_match(relative)
                 || kind.is_dir() && settings.matcher.is_match(relative.join("x"));
             if matches && !kind.is_symlink() {

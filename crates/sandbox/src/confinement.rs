@@ -8,11 +8,11 @@ use super::{Gap, Limits, Plan, Profile, SandboxSettings};
 
 pub use super::places::Room;
 
-/// How commands are confined, and from what they are kept in any case.
+/// Confines commands, and keeps some paths from them in any case.
 ///
-/// The helper does it behind bubblewrap. It is a program that calls
-/// [`run_confined`](crate::run_confined) first thing: the same binary again with an argument of its
-/// own, usually. Without a helper nothing is confined, and every receipt says so.
+/// Inside bubblewrap, a helper confines the command. The helper is a program that first calls
+/// [`run_confined`](crate::run_confined), usually the same binary with a special argument. Without
+/// a helper nothing is confined, and every receipt says so.
 #[derive(Debug, Clone, Default)]
 pub struct Sandbox {
     /// The helper program and its arguments.
@@ -23,23 +23,23 @@ pub struct Sandbox {
     kept: super::Kept,
 }
 
-/// What this machine can hold, found out by trying.
+/// What this machine can enforce, found out by trying.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Abilities {
-    /// What the profile `workspace` does not hold here.
+    /// What the profile `workspace` cannot enforce here.
     pub gaps: Vec<Gap>,
-    /// The version of Landlock; 0 when there is none.
+    /// The version of Landlock; 0 if there is none.
     pub landlock: u32,
     /// Whether system calls can be filtered.
     pub seccomp: bool,
-    /// The program of bubblewrap that works here.
+    /// The path of bubblewrap, if it works here.
     pub bubblewrap: Option<PathBuf>,
-    /// Why bubblewrap was found and does not work.
+    /// Why bubblewrap does not work, if it was found.
     pub bubblewrap_fails: Option<String>,
 }
 
 impl Abilities {
-    /// Whether the profile holds what it is for.
+    /// Whether the essential restrictions of the profile are enforced.
     #[must_use]
     pub fn confines(&self) -> bool {
         !self.gaps.iter().any(|gap| gap.essential)
@@ -51,48 +51,49 @@ impl Abilities {
     }
 }
 
-/// A command that is ready to be confined.
+/// A command ready to be confined.
 #[derive(Debug)]
 pub struct Held {
-    /// Bubblewrap and the helper, where there is bubblewrap.
+    /// The arguments for bubblewrap and the helper, if bubblewrap is used.
     pub behind: Option<Vec<String>>,
-    /// What it is held to.
+    /// The restrictions.
     pub plan: Plan,
-    /// Gaps that are known beforehand.
+    /// Gaps that are known in advance.
     pub gaps: Vec<Gap>,
-    /// What held commands before it.
+    /// What confined earlier commands, for reuse.
     #[cfg(target_os = "linux")]
     pub kept: super::Kept,
 }
 
 impl Sandbox {
-    /// Confined by this program with these arguments. `/proc/self/exe` is this program itself.
+    /// A sandbox that uses this helper program with these arguments. `/proc/self/exe` is this
+    /// program itself.
     #[must_use]
     pub fn by_helper(program: &str, arguments: &[&str]) -> Self {
         let words = std::iter::once(program).chain(arguments.iter().copied());
         Self { helper: words.map(str::to_owned).collect(), ..Self::default() }
     }
 
-    /// Keeps commands from this file or folder, whatever is granted: the state folder, say.
+    /// Denies commands this file or folder, such as the state folder, whatever is granted.
     #[must_use]
     pub fn hiding(mut self, path: impl Into<PathBuf>) -> Self {
         self.hidden.push(path.into());
         self
     }
 
-    /// What this machine can hold. Tried once; later answers are the same.
+    /// What this machine can enforce. Tried once; later calls return the same.
     #[must_use]
     pub fn abilities(&self, settings: &SandboxSettings) -> &Abilities {
         self.tried.get_or_init(|| self.attempt(settings))
     }
 
-    /// Whether commands are held at all: a helper is named, and the profile is not `off`.
+    /// Whether commands are confined at all: a helper is named, and the profile is not `off`.
     #[must_use]
     pub fn can_hold(&self, settings: &SandboxSettings) -> bool {
         !self.helper.is_empty() && settings.profile != Profile::Off
     }
 
-    /// The command as it has to be started.
+    /// Prepares the command for confinement.
     #[must_use]
     pub fn hold(
         &self,
@@ -101,7 +102,7 @@ impl Sandbox {
         limits: Limits,
         program: Vec<String>,
     ) -> Held {
-        // Trying costs a process: not where there is nothing to try.
+        // Trying costs a process, so it is skipped if there is nothing to try.
         let outer = bubblewrap::program(&settings.bubblewrap)
             .and_then(|_| self.abilities(settings).bubblewrap.clone());
         let is_root = rustix::process::geteuid().is_root();
@@ -145,7 +146,7 @@ impl Sandbox {
         }
     }
 
-    /// The helper's own path: `/proc/self` is somebody else behind bubblewrap.
+    /// The helper with its real path: `/proc/self` is another process inside bubblewrap.
     pub(super) fn helper_in_there(&self) -> Vec<String> {
         let mut words = self.helper.clone();
         if let Some(program) = words.first_mut()
@@ -210,7 +211,7 @@ impl Sandbox {
     }
 }
 
-/// What only a mount namespace could cover.
+/// Gaps for denied places that only a mount namespace could cover.
 fn uncovered(settings: &SandboxSettings, places: &Places) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if !places.denied_inside.is_empty() {

@@ -1,4 +1,4 @@
-//! Glob patterns as the sections of a configuration have them, matched all at once.
+//! Glob patterns from a configuration, matched together.
 
 use std::fmt;
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use globset::{Glob, GlobSet};
 
-/// Patterns that are read with the configuration and compiled when something is first held against
-/// them. Compiling takes far longer than reading, and a hook is a process of its own for every
-/// event, most of which ask none of them.
+/// Patterns that are parsed with the configuration, but compiled on first use. Compiling takes far
+/// longer than parsing, and a hook starts a process for every event, most of which match no
+/// patterns.
 #[derive(Clone, Default)]
 pub struct Globs(Arc<Lazy>);
 
@@ -19,11 +19,11 @@ struct Lazy {
 }
 
 impl Globs {
-    /// Bytes of expressions up to which nothing can be wrong but their syntax: compiled, they take
-    /// a small part of what they may.
+    /// The size of expressions in bytes up to which only their syntax can be wrong: compiled, they
+    /// stay far below the size limit.
     const SMALL: usize = 16 * 1024;
 
-    /// Patterns that each could be read.
+    /// A set of parsed patterns.
     ///
     /// # Errors
     /// When they are too large together.
@@ -35,13 +35,13 @@ impl Globs {
         Ok(Self(Arc::new(Lazy { globs, compiled })))
     }
 
-    /// Whether there is none.
+    /// Whether there are no patterns.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.globs.is_empty()
     }
 
-    /// Whether one of them matches.
+    /// Whether any pattern matches.
     #[must_use]
     pub fn is_match(&self, path: impl AsRef<Path>) -> bool {
         !self.is_empty() && self.compiled().is_match(path)

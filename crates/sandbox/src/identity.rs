@@ -1,4 +1,4 @@
-//! Under which user a command runs that root starts.
+//! The user as which a command runs if root starts it.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,8 +7,8 @@ use std::path::Path;
 use super::Gap;
 use crate::settings::RunAs;
 
-/// The user and group that the command becomes; `None` stays what it is. The gap says why root
-/// stays root.
+/// The user and group for the command; `None` keeps the current ones. The gap says why root stays
+/// root.
 pub(super) fn identity(
     run_as: RunAs,
     workspace: &Path,
@@ -38,7 +38,7 @@ pub(super) fn identity(
     }
 }
 
-/// Whether the owner may go through every folder above.
+/// Whether the owner may traverse every parent folder.
 fn reaches(workspace: &Path, owned: &Metadata) -> bool {
     workspace.ancestors().skip(1).all(|folder| {
         folder.metadata().is_ok_and(|folder| {

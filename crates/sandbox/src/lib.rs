@@ -1,12 +1,12 @@
-//! What holds a command to its workspace: the kernel, to which a new process gives up its rights
+//! Confines commands to their workspace, through the kernel: a new process gives up its rights
 //! before it becomes the command.
 //!
-//! `settings.rs` is what a configuration says, `places.rs` what a command may reach, `plan.rs` all
-//! that it is held to, `linux/` the steps of the new process, which behind bubblewrap a helper
-//! takes. What cannot be held is a [`Gap`], and stands in the receipt. Without the feature `kernel`
-//! only what a configuration says is here: it may speak of all of it, whatever is built in.
+//! `settings.rs` has the configuration, `places.rs` what a command may reach, `plan.rs` all its
+//! restrictions, and `linux/` the steps of the new process, which a helper takes inside bubblewrap.
+//! What cannot be enforced is a [`Gap`], and is recorded in the receipt. Without the feature
+//! `kernel` there is only the configuration, which may have every option in any build.
 //!
-//! Deliberately not here: whether a command may run, what it prints, when it has taken too long.
+//! Deliberately not here: whether a command may run, its output, its time limit.
 //!
 #![cfg_attr(feature = "kernel", doc = "Start with [`Sandbox`], then `linux/start.rs`.")]
 #![cfg_attr(not(feature = "kernel"), doc = "Start with [`SandboxOptions`].")]

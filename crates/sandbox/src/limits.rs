@@ -1,24 +1,24 @@
 use serde::{Deserialize, Serialize};
 
-/// What each process of a command may use, at most; `None` is unlimited.
+/// Limits for each process of a command; `None` means unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Processor time in seconds.
     pub cpu_secs: Option<u64>,
     /// Private memory in bytes.
     pub memory: Option<u64>,
-    /// Processes of the user, all together.
+    /// All processes of the user together.
     pub processes: Option<u64>,
-    /// The longest file that is written, in bytes.
+    /// The maximum size of a written file in bytes.
     pub file: Option<u64>,
-    /// By what its processes are found again; no limit to anything.
+    /// The mark for finding its processes; it limits nothing.
     pub mark: Option<u64>,
 }
 
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 impl Limits {
-    /// Sets them for this process. What it starts inherits them. Never raises a limit that it is
-    /// under already.
+    /// Applies the limits to this process and its children. Never raises a limit that is already in
+    /// force.
     pub(crate) fn apply(&self) -> std::io::Result<()> {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

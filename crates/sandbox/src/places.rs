@@ -1,4 +1,4 @@
-//! What a command may reach, worked out from what is there.
+//! Determines what a command may reach, from what exists.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use super::real_paths::{RealPaths, Trees};
 use super::{Gap, Profile, SandboxSettings};
 use crate::secret_places::{AT_HOME, OF_THE_SYSTEM, PERHAPS, holds_a_secret};
 
-/// Of the system: programs, libraries, and what they are configured with.
+/// System paths: programs, libraries, and their configuration.
 const SYSTEM: &[&str] = &[
     "/bin",
     "/etc",
@@ -34,7 +34,7 @@ const SYSTEM: &[&str] = &[
     "/var/lib/rpm",
 ];
 
-/// In the home folder: toolchains, their packages and caches, and the configuration of git.
+/// Paths in the home folder: toolchains, their packages and caches, and the configuration of git.
 const TOOLS_AT_HOME: &[&str] = &[
     ".asdf",
     ".bun",
@@ -82,11 +82,11 @@ const TOOLS_AT_HOME: &[&str] = &[
     "miniconda3",
 ];
 
-/// Variables that say where a toolchain is.
+/// Variables with the location of a toolchain.
 const TOOL_VARIABLES: &[&str] =
     &["CARGO_HOME", "GOPATH", "GOROOT", "JAVA_HOME", "NVM_DIR", "RUSTUP_HOME", "VIRTUAL_ENV"];
 
-/// Devices that do no harm.
+/// Harmless devices.
 const DEVICES: &[&str] = &[
     "/dev/full",
     "/dev/null",
@@ -97,41 +97,42 @@ const DEVICES: &[&str] = &[
     "/dev/zero",
 ];
 
-/// Memory that processes share by name.
+/// Named shared memory.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// A folder with more entries than this is not granted piece by piece.
+/// The maximum number of entries of a folder that is granted piece by piece.
 const MOST_PIECES: usize = 2_000;
 
-/// The surroundings of one command.
+/// The environment of one command.
 #[derive(Debug, Clone)]
 pub struct Room<'r> {
-    /// The project's root, in its real form.
+    /// The project's root, as a canonical path.
     pub workspace: &'r Path,
-    /// Folders beside it in which a command may start.
+    /// Other folders in which a command may start.
     pub directories: &'r [PathBuf],
-    /// Where the command starts.
+    /// The folder in which the command starts.
     pub directory: &'r Path,
-    /// What the command sees of the environment.
+    /// The environment variables of the command.
     pub environment: &'r BTreeMap<String, String>,
     /// The command's own temporary folder.
     pub temporary: &'r Path,
 }
 
-/// What it may reach. Every path is there, and in its real form.
+/// What a command may reach. Every path exists and is canonical.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Places {
     pub(super) read: Vec<PathBuf>,
     pub(super) list: Vec<PathBuf>,
     pub(super) write: Vec<PathBuf>,
     pub(super) devices: Vec<PathBuf>,
-    /// What is denied, and lies where it cannot be left out.
+    /// Denied paths that are inside granted places.
     pub(super) denied_inside: Vec<PathBuf>,
     pub(super) gaps: Vec<Gap>,
 }
 
-/// `hidden`: what nobody grants, beside the usual secrets. `stays_root`: file modes of the system
-/// keep nothing from the command, because it owns the files.
+/// Determines the places. `hidden` are paths that are never granted, in addition to the usual
+/// secrets. `stays_root` means that file modes do not protect system files, because the command
+/// owns them.
 pub(super) fn places(
     settings: &SandboxSettings,
     room: &Room<'_>,
@@ -161,7 +162,7 @@ pub(super) fn places(
     places
 }
 
-/// Everything that is there and must not be read, the outermost first.
+/// Every existing path that must not be read, outermost first.
 fn denied(
     settings: &SandboxSettings,
     hidden: &[PathBuf],
@@ -176,7 +177,7 @@ fn denied(
     existing(all.chain(hidden.iter().cloned()), real)
 }
 
-/// Settings in the home folder in which a secret stands.
+/// Settings files in the home folder that contain a secret.
 fn settings_with_secrets(home: &Path) -> Vec<PathBuf> {
     let named = PERHAPS.iter().map(|path| home.join(path));
     let files = named.flat_map(|path| match path.read_dir() {
@@ -226,7 +227,7 @@ fn read_roots(
 
 struct Carving {
     denied: Trees,
-    /// Folders with something denied in them, or denied themselves.
+    /// Folders that contain something denied, or are denied themselves.
     around: HashSet<OsString>,
 }
 
@@ -238,8 +239,8 @@ impl Carving {
         Self { denied, around: around.map(|path| path.as_os_str().to_owned()).collect() }
     }
 
-    /// Grants a tree, piece by piece where something in it is denied. `by_mode`: without what
-    /// others may not read.
+    /// Grants a tree, piece by piece if something in it is denied. `by_mode` leaves out what others
+    /// may not read.
     fn grant(&self, root: &Path, by_mode: bool, places: &mut Places) {
         if !by_mode && !self.around.contains(root.as_os_str()) {
             places.read.push(root.to_owned());
@@ -256,7 +257,7 @@ impl Carving {
             }
             let path = entry.path();
             let Ok(kind) = entry.file_type() else { continue };
-            // What a link leads to is granted where it lies, or not at all.
+            // The target of a link is granted at its own path, or not at all.
             let kept =
                 kind.is_symlink() || self.denied.hold(&path) || by_mode && !others_read(&entry);
             if !kept {
@@ -270,13 +271,13 @@ fn others_read(entry: &DirEntry) -> bool {
     entry.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o004 != 0)
 }
 
-/// Those that are there, in their real form, each once.
+/// The paths that exist, canonical and without duplicates.
 fn existing(paths: impl Iterator<Item = PathBuf>, real: &mut RealPaths) -> Vec<PathBuf> {
     let there: BTreeSet<PathBuf> = paths.filter_map(|path| real.of(&path)).collect();
     there.into_iter().collect()
 }
 
-/// Without those that lie in others. In order, so that what holds comes before what it holds.
+/// Removes paths inside others. Expects sorted paths, so that a folder precedes its content.
 fn outermost(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut outer: Vec<PathBuf> = Vec::new();
     for path in paths {
@@ -287,7 +288,7 @@ fn outermost(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     outer
 }
 
-/// The path with the home folder for `~`; `None` when there is no home folder.
+/// Replaces `~` with the home folder; `None` if there is no home folder.
 fn expanded(path: &str, home: Option<&Path>) -> Option<PathBuf> {
     match path.strip_prefix("~/") {
         Some(rest) => home.map(|home| home.join(rest)),
@@ -321,7 +322,7 @@ mod tests {
         File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    /// The places below the folder, named from there.
+    /// The places beneath the folder, relative to it.
     fn found(root: &Path, options: SandboxOptions, workspace: &str) -> [Vec<String>; 4] {
         let root = root.canonicalize().unwrap();
         let environment =

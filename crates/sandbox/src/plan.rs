@@ -4,37 +4,37 @@ use serde::{Deserialize, Serialize};
 
 use super::{Gap, Limits, Profile};
 
-/// What a command is held to. The helper behind bubblewrap gets it as one line of JSON on its
-/// standard input.
+/// The restrictions of a command. The helper inside bubblewrap receives them as one line of JSON on
+/// its standard input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// How far it may reach.
+    /// What it may reach.
     pub profile: Profile,
-    /// Files and folders with everything in them that may be read and executed.
+    /// Files and folders, with all their content, that may be read and executed.
     pub read: Vec<PathBuf>,
-    /// Folders whose names may be seen, and nothing else.
+    /// Folders that may only be listed.
     pub list: Vec<PathBuf>,
-    /// Files and folders with everything in them that may be changed.
+    /// Files and folders, with all their content, that may be changed.
     pub write: Vec<PathBuf>,
     /// Devices that may be used.
     pub devices: Vec<PathBuf>,
-    /// Whether it may make sockets to other programs of this machine.
+    /// Whether it may connect to other programs of this machine through sockets.
     pub unix_sockets: bool,
-    /// The user and group that it becomes; `None` keeps them.
+    /// The user and group to become; `None` keeps the current ones.
     pub identity: Option<(u32, u32)>,
-    /// What each of its processes may use.
+    /// The limits of each of its processes.
     pub limits: Limits,
-    /// It runs in a mount and process namespace of its own.
+    /// Whether it runs in a mount and process namespace of its own.
     pub own_namespaces: bool,
-    /// An essential gap is a reason not to run.
+    /// Whether an essential gap prevents it from running.
     pub strict: bool,
-    /// The program and its arguments; nothing runs when it is empty.
+    /// The program and its arguments; if empty, nothing is run.
     pub program: Vec<String>,
 }
 
 #[cfg(target_os = "linux")]
 impl Plan {
-    /// A plan by which some folders may be read, and nothing else.
+    /// A plan that only allows some folders to be read.
     pub(crate) fn to_read(profile: Profile, read: Vec<PathBuf>) -> Self {
         Self {
             profile,
@@ -52,23 +52,23 @@ impl Plan {
     }
 }
 
-/// What the helper answers before it becomes the command.
+/// The helper's reply before it becomes the command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// It is held, but for the gaps.
+    /// It is confined, except for the gaps.
     Held {
-        /// What is not.
+        /// The gaps.
         gaps: Vec<Gap>,
     },
-    /// It did not run, because `strict` does not let it.
+    /// It did not run because of `strict`.
     Refused {
-        /// What could not be held.
+        /// The gaps.
         gaps: Vec<Gap>,
     },
     /// It did not run.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

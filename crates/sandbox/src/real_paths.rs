@@ -2,16 +2,17 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The real forms of many paths that share their folders: each folder is looked at once. For one
-/// command; the next may find something else there.
+/// Canonicalises many paths that share folders, examining each folder once. For one command only,
+/// because the files may change later.
 #[derive(Debug, Default)]
 pub(super) struct RealPaths {
-    /// `None` where there is nothing. By their bytes: paths are hashed component by component.
+    /// `None` if nothing exists there. Keyed by bytes, because paths are hashed component by
+    /// component.
     known: HashMap<OsString, Option<PathBuf>>,
 }
 
 impl RealPaths {
-    /// Without links and `..`, from the root; `None` where there is nothing.
+    /// The absolute path without links and `..`; `None` if nothing exists there.
     pub(super) fn of(&mut self, path: &Path) -> Option<PathBuf> {
         if let Some(known) = self.known.get(path.as_os_str()) {
             return known.clone();
@@ -32,7 +33,7 @@ impl RealPaths {
     }
 }
 
-/// Files, and folders with everything in them, all in their real form.
+/// Files, and folders with all their content, as canonical paths.
 #[derive(Debug, Default)]
 pub(super) struct Trees(HashSet<OsString>);
 

@@ -1,10 +1,10 @@
-//! Where secrets lie on most machines. None of it is ever granted to a command, and people are asked
+//! Where most machines keep secrets. Commands are never granted any of it, and a person is asked
 //! before an agent reads it.
 
 #[cfg(feature = "kernel")]
 pub(crate) use perhaps::{PERHAPS, holds_a_secret};
 
-/// In the home folder.
+/// Paths in the home folder.
 pub const AT_HOME: &[&str] = &[
     ".ansible/vault",
     ".aws",
@@ -86,7 +86,7 @@ pub const AT_HOME: &[&str] = &[
     "Library/Keychains",
 ];
 
-/// Of the system. Their modes keep them from most users, but not from one who owns them.
+/// System paths. Their modes protect them from most users, but not from their owner.
 pub const OF_THE_SYSTEM: &[&str] = &[
     "/etc/NetworkManager/system-connections",
     "/etc/docker",
@@ -118,8 +118,8 @@ mod perhaps {
 
     use counterfoil_redact::Redactor;
 
-    /// Settings in the home folder that some people keep secrets in: denied where one is found. A folder
-    /// stands for the files in it.
+    /// Settings in the home folder that may contain secrets: denied if one is found. A folder means
+    /// the files in it.
     pub(crate) const PERHAPS: &[&str] = &[
         ".bundle/config",
         ".cabal/config",
@@ -135,7 +135,7 @@ mod perhaps {
         ".stack/config.yaml",
     ];
 
-    /// Whether the settings hold a secret. Longer files are taken for ones that do.
+    /// Whether the settings contain a secret. Longer files are assumed to.
     pub(crate) fn holds_a_secret(file: &Path) -> bool {
         const LONGEST: u64 = 256 * 1024;
         let Ok(opened) = File::open(file) else { return false };

@@ -7,10 +7,10 @@ use tempfile::TempDir;
 
 use super::{Gap, Limits, Room, Sandbox, SandboxOptions, SandboxOptionsError, SandboxSettings};
 
-/// How a program is confined that goes on and is spoken to, such as an MCP server.
+/// Confines a long-running program that clients talk to, such as an MCP server.
 ///
-/// Unlike a command it does not run where the kernel cannot hold it: whoever asks for it to be
-/// confined reads no receipt that would say so.
+/// Unlike a command, it does not run if the kernel cannot confine it, because its users would not
+/// see a receipt that says so.
 #[derive(Debug, Clone)]
 pub struct ConfinedServer {
     sandbox: Sandbox,
@@ -18,20 +18,20 @@ pub struct ConfinedServer {
     settings: SandboxSettings,
 }
 
-/// What starts it. Its temporary folder is gone with this.
+/// How to start a confined server. Dropping this removes its temporary folder.
 #[derive(Debug)]
 pub struct HeldServer {
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// What it finds in its environment beside what it is given.
+    /// Environment variables to add to those it is given.
     pub environment: BTreeMap<String, String>,
-    /// What is not held, and need not be.
+    /// Gaps that are not essential.
     pub gaps: Vec<Gap>,
     temporary: TempDir,
 }
 
 impl HeldServer {
-    /// The folder that is gone with this.
+    /// The temporary folder, which is removed when this is dropped.
     #[must_use]
     pub fn temporary(&self) -> &Path {
         self.temporary.path()
@@ -47,19 +47,19 @@ impl PartialEq for ConfinedServer {
 impl Eq for ConfinedServer {}
 
 impl ConfinedServer {
-    /// Confined by `sandbox` to what the options say; `strict` or not.
+    /// Creates one with this sandbox and these options, whether or not they are `strict`.
     ///
     /// # Errors
-    /// When the options cannot be used.
+    /// When the options are invalid.
     pub fn new(sandbox: Sandbox, options: SandboxOptions) -> Result<Self, SandboxOptionsError> {
         let settings = options.clone().resolve()?;
         Ok(Self { sandbox, options, settings })
     }
 
-    /// What starts the program `words` in `folder`, its workspace, with these variables.
+    /// Prepares the program `words` to start in `folder`, its workspace, with these variables.
     ///
     /// # Errors
-    /// When it cannot be held.
+    /// When it cannot be confined.
     pub fn hold(
         &self,
         words: &[String],
@@ -104,6 +104,6 @@ impl ConfinedServer {
     }
 }
 
-/// The word behind the helper's own with which it becomes a server: its plan comes next, for its
-/// standard input belongs to whoever speaks to it.
+/// The argument with which the helper becomes a server. The plan is the next argument, because its
+/// clients use standard input.
 pub(super) const SERVER: &str = "server";

@@ -54,24 +54,24 @@ impl Default for SandboxOptions {
     }
 }
 
-/// Why the options of the sandbox cannot be used.
+/// Why the sandbox options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SandboxOptionsError {
-    /// Nobody agreed to commands that nothing holds.
+    /// Unconfined commands were not explicitly allowed.
     #[error("profile `off` needs `allow_unconfined = true`")]
     Unconfined,
     /// `strict` and `off` contradict each other.
     #[error("`strict` has nothing to hold with the profile `off`")]
     StrictOff,
-    /// A path that depends on where the program was started.
+    /// A relative path, which would depend on where the program was started.
     #[error("{key}: `{path}` is neither absolute nor begins with `~/`")]
     Relative {
-        /// Which list.
+        /// The option.
         key: &'static str,
         /// The path.
         path: String,
     },
-    /// A pattern that cannot be read.
+    /// An invalid pattern.
     #[error("deny_read: `{pattern}` is not a pattern: {reason}")]
     Pattern {
         /// The pattern.
@@ -87,18 +87,18 @@ pub enum SandboxOptionsError {
     RunAs(String),
 }
 
-/// What root's commands become.
+/// The user that commands started by root become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunAs {
-    /// Whoever owns the workspace.
+    /// The owner of the workspace.
     Owner,
     /// Root.
     Never,
-    /// Somebody in particular.
+    /// A given user and group.
     Id { user: u32, group: u32 },
 }
 
-/// Where bubblewrap is.
+/// Where to find bubblewrap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Bubblewrap {
     Auto,
@@ -106,17 +106,17 @@ pub(crate) enum Bubblewrap {
     At(PathBuf),
 }
 
-/// What the kernel holds shell commands to, checked.
+/// How the kernel confines shell commands, checked.
 #[derive(Debug, Clone)]
 pub struct SandboxSettings {
-    /// How far commands may reach.
+    /// What commands may reach.
     pub(crate) profile: Profile,
     pub(crate) strict: bool,
     pub(crate) read_paths: Vec<String>,
     pub(crate) write_paths: Vec<String>,
-    /// Without the patterns.
+    /// Denied paths that are not patterns.
     pub(crate) deny_read: Vec<String>,
-    /// Inside the workspace, each as it was written.
+    /// Denied patterns, matched inside the workspace, as written.
     pub(crate) patterns: Vec<String>,
     pub(crate) matcher: Globs,
     pub(crate) unix_sockets: bool,
@@ -143,13 +143,13 @@ impl Default for SandboxSettings {
 }
 
 impl SandboxSettings {
-    /// How far commands may reach.
+    /// What commands may reach.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// Whether a command that the kernel cannot hold is refused.
+    /// Whether commands that the kernel cannot confine are refused.
     #[must_use]
     pub fn is_strict(&self) -> bool {
         self.strict
@@ -160,7 +160,7 @@ impl SandboxOptions {
     /// The checked settings.
     ///
     /// # Errors
-    /// A path, pattern or word that cannot be used, or `off` without `allow_unconfined`.
+    /// When a path, pattern or word is invalid, or `off` is set without `allow_unconfined`.
     pub fn resolve(self) -> Result<SandboxSettings, SandboxOptionsError> {
         if self.profile == Profile::Off {
             if !self.allow_unconfined {
@@ -218,7 +218,7 @@ fn run_as(text: &str) -> Result<RunAs, SandboxOptionsError> {
         ids => ids
             .split_once(':')
             .and_then(|(user, group)| Some((user.parse().ok()?, group.parse().ok()?)))
-            // The highest number means "nobody in particular" to the kernel.
+            // The kernel treats the highest number as "unchanged".
             .filter(|(user, group)| *user != u32::MAX && *group != u32::MAX)
             .map(|(user, group)| RunAs::Id { user, group })
             .ok_or_else(|| SandboxOptionsError::RunAs(ids.to_owned())),

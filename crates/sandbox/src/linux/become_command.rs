@@ -13,10 +13,10 @@ use super::birth::FAILED;
 use super::holding::Holding;
 use super::kept::Kept;
 
-/// What the helper program calls first thing, before it has started a thread, with the words behind
-/// its own: gives up its rights, and becomes the command. What to do it reads on standard input, or
-/// for a program that is spoken to, behind the word `server`. Returns an exit code when that fails;
-/// who started it was told why.
+/// The entry point of the helper program, to be called with its remaining arguments before any
+/// thread is started: gives up its rights, and becomes the command. Reads the plan from standard
+/// input or, for a server, from the argument after `server`. Returns an exit code on failure, after
+/// reporting the reason.
 #[must_use]
 pub fn run_confined(words: &[String]) -> u8 {
     if let [word, plan] = words
@@ -25,7 +25,7 @@ pub fn run_confined(words: &[String]) -> u8 {
         return match become_server(plan) {
             Ok(()) => 0,
             Err(error) => {
-                // Nobody may read it any more: the exit code says it too.
+                // If nobody can read this, the exit code still reports the failure.
                 let _told = writeln!(io::stderr(), "counterfoil: the server does not run: {error}");
                 FAILED
             }
@@ -36,7 +36,7 @@ pub fn run_confined(words: &[String]) -> u8 {
         Err(error) => {
             let failed = Reply::Failed { reason: error.to_string() };
             let stdin = rustix::stdio::stdin();
-            // Nobody listens any more: the exit code says it too.
+            // If nobody is listening, the exit code still reports the failure.
             let _told = serde_json::to_vec(&failed)
                 .map(|line| rustix::io::write(stdin, &[line.as_slice(), b"\n"].concat()));
             FAILED
@@ -44,7 +44,7 @@ pub fn run_confined(words: &[String]) -> u8 {
     }
 }
 
-/// Standard input, output and error stay what they are: whoever started it speaks through them.
+/// Keeps standard input, output and error, which the client uses to talk to the server.
 fn become_server(plan: &str) -> io::Result<()> {
     setsid()?;
     let plan: Plan = serde_json::from_str(plan)?;
@@ -73,7 +73,7 @@ fn become_command() -> io::Result<()> {
     if plan.strict && holding.gaps.iter().any(|gap| gap.essential) {
         return tell(&mut channel, &Reply::Refused { gaps: holding.gaps });
     }
-    // Whoever started bubblewrap is not in this namespace of processes.
+    // The process that started bubblewrap is in another process namespace.
     holding.enter(None).map_err(io::Error::other)?;
     tell(&mut channel, &Reply::Held { gaps: holding.gaps })?;
     let Some((program, arguments)) = plan.program.split_first() else { return Ok(()) };

@@ -1,9 +1,9 @@
-//! A new process, from the moment it is there until it is another program.
+//! Creates a process, up to the moment when it becomes another program.
 //!
-//! It runs in the memory of this one (`vfork`), because copying that takes the longer the larger
-//! this program is. The thread that made it waits meanwhile; other threads go on. Where the new
-//! process becomes another user, the kernel lets nobody but root look into this memory from then
-//! on; it is not allowed again, for another process may be in it at that moment.
+//! It runs in the memory of this process (`vfork`), because copying that memory takes longer the
+//! larger the program is. The creating thread waits meanwhile; other threads continue. If the new
+//! process becomes another user, the kernel from then on allows only root to inspect this memory.
+//! That is not reverted, because another process may be using the memory at that moment.
 #![expect(unsafe_code, reason = "see each of them")]
 
 use std::ffi::{CString, NulError, c_char, c_int, c_void};
@@ -12,18 +12,18 @@ use std::{mem, ptr};
 
 use rustix::process::Pid;
 
-/// The exit code of a process that became nothing.
+/// The exit code of a process that did not become a program.
 pub(super) const FAILED: u8 = 125;
 
-/// Bytes of its stack. What runs on it is shallow.
+/// The size of its stack in bytes. What runs on it is shallow.
 const STACK: usize = 256 * 1024;
 
-/// Has a new process act, and waits until it is another program or has ended. It ends with the
-/// code [`FAILED`] when `act` returns.
+/// Runs `act` in a new process, and waits until that process is another program or has ended. It
+/// exits with [`FAILED`] when `act` returns.
 ///
-/// INVARIANT: `act` makes system calls and nothing else. Memory that it writes is this process's;
-/// it takes no lock, for whoever holds it may wait for this thread; it allocates nothing, for that
-/// takes locks; and it does not panic.
+/// INVARIANT: `act` makes only system calls. Memory that it writes belongs to this process; it
+/// takes no lock, because the holder may be waiting for this thread; it does not allocate, because
+/// that takes locks; and it does not panic.
 pub(super) fn beside(act: &mut dyn FnMut()) -> io::Result<Pid> {
     let mut stack = vec![0_u128; STACK / size_of::<u128>()];
     let mut act: &mut dyn FnMut() = act;
@@ -50,7 +50,7 @@ extern "C" fn born(act: *mut c_void) -> c_int {
     c_int::from(FAILED)
 }
 
-/// No signal reaches this thread: a handler would run in the new process too, in this memory.
+/// Blocks all signals for this thread: a handler would also run in the new process, in this memory.
 struct Blocked {
     before: libc::sigset_t,
 }
@@ -77,8 +77,8 @@ impl Drop for Blocked {
     }
 }
 
-/// Lets signals through to the new process, as every program expects them: none is handled, and
-/// `SIGPIPE`, which programs in Rust ignore, is not ignored.
+/// Restores the default signal handling that programs expect: removes handlers, unblocks signals,
+/// and resets `SIGPIPE`, which Rust programs ignore.
 pub(super) fn usual_signals() -> io::Result<()> {
     // SAFETY: each of them is plain numbers, for which 0 is the usual behaviour and no signal.
     let (usual, mut now, mut none): (libc::sigaction, libc::sigaction, libc::sigset_t) =
@@ -102,11 +102,11 @@ pub(super) fn usual_signals() -> io::Result<()> {
     if failed == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(failed)) }
 }
 
-/// Arguments or an environment, as the kernel takes them.
+/// Arguments or an environment, in the form the kernel takes.
 #[derive(Debug)]
 pub(super) struct Words {
     words: Vec<CString>,
-    // INVARIANT: to each of the words, which never change, and a null pointer.
+    // INVARIANT: points to each of the words, which never change, and ends with a null pointer.
     pointers: Vec<*const c_char>,
 }
 
@@ -118,7 +118,7 @@ impl Words {
     }
 }
 
-/// Becomes the program that the first word names. Returns only when it cannot.
+/// Becomes the program that the first word names. Returns only on failure.
 pub(super) fn become_program(arguments: &Words, environment: &Words) -> io::Error {
     let Some(program) = arguments.words.first() else {
         return io::Error::from_raw_os_error(libc::ENOENT);

@@ -1,4 +1,4 @@
-//! Landlock: files and folders, TCP, signals.
+//! Landlock: restricts files and folders, TCP, signals.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,35 +13,35 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use super::super::{Gap, Plan, Profile};
 use super::raw;
 
-/// The newest version whose rights are asked for; older kernels give what they have.
+/// The newest version whose rights are requested; older kernels enforce what they support.
 const NEWEST: ABI = ABI::V9;
 
-/// What a process may reach, as the kernel takes it. Many may be held to the same.
+/// What a process may reach, as a Landlock ruleset. Can be applied to many processes.
 #[derive(Debug)]
 pub(super) struct Ruleset {
-    /// `None` where the kernel has no Landlock.
+    /// `None` if the kernel has no Landlock.
     pub(super) file: Option<OwnedFd>,
-    /// The version of Landlock that holds it; 0 when there is none.
+    /// The version of Landlock in use; 0 if there is none.
     pub(super) version: u32,
     network: bool,
     granted: Vec<Granted>,
 }
 
-/// One place that may be reached.
+/// A place that may be reached.
 #[derive(Debug)]
 struct Granted {
     path: PathBuf,
     access: BitFlags<AccessFs>,
-    /// What was found there; `None` when there was nothing.
+    /// The file found there; `None` if there was none.
     found: Option<Identity>,
 }
 
-/// Which file or folder it is: another one of the same name has another identity.
+/// The identity of a file or folder: another one with the same name has another identity.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
     device: (u32, u32),
     inode: u64,
-    /// Where the file system knows it.
+    /// The time of creation, if the file system records it.
     born: (i64, u32),
 }
 
@@ -70,7 +70,7 @@ impl Ruleset {
         let mut granted = Vec::new();
         for (path, access) in grants(plan) {
             let mut found = None;
-            // What cannot be opened is not granted.
+            // A path that cannot be opened is not granted.
             if let Ok(file) = PathFd::new(path) {
                 found = Identity::at(&file, Path::new("")).ok();
                 ruleset = ruleset.add_rule(PathBeneath::new(file, access))?;
@@ -82,9 +82,8 @@ impl Ruleset {
         Ok(Self { file, version, network, granted })
     }
 
-    /// Whether it is what this plan would make now, as long as nothing was mounted meanwhile. The
-    /// kernel keeps what was granted as long as the ruleset is there, so nothing else gets its
-    /// identity.
+    /// Whether this plan would produce the same ruleset now, provided nothing was mounted since.
+    /// The ruleset keeps the granted files alive, so their identities cannot be reused.
     pub(super) fn is_still(&self, plan: &Plan) -> bool {
         let same = self.granted.iter().map(|granted| (granted.path.as_path(), granted.access));
         self.network == (plan.profile == Profile::Network)
@@ -96,7 +95,7 @@ impl Ruleset {
     }
 }
 
-/// The places, and what may be done there.
+/// The places, and the access granted there.
 fn grants(plan: &Plan) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>)> {
     let read = AccessFs::from_read(NEWEST);
     let devices = AccessFs::MakeChar | AccessFs::MakeBlock;
@@ -112,7 +111,7 @@ fn grants(plan: &Plan) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>)> {
         (&plan.write, write),
         (&plan.devices, use_device),
     ];
-    // Name services are asked through a socket.
+    // Name services are reached through a socket.
     let services: &[&str] =
         if plan.profile == Profile::Network { &["/run", "/var/run"] } else { &[] };
     let services = services.iter().map(|path| (Path::new(path), AccessFs::ResolveUnix.into()));
@@ -122,7 +121,7 @@ fn grants(plan: &Plan) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>)> {
     places.chain(services)
 }
 
-/// What versions before the newest do not hold.
+/// The gaps of versions before the newest.
 pub(super) fn gaps(version: u32, plan: &Plan) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if version < 1 {

@@ -1,4 +1,4 @@
-//! What holds a process, made ready before the process is there.
+//! Prepares the restrictions of a process before it is created.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -13,23 +13,23 @@ use super::kept::Kept;
 use super::step::{Step, Stopped};
 use super::{privileges, raw};
 
-/// Everything that holds a process to a plan.
+/// The restrictions of a plan, ready to apply.
 #[derive(Debug)]
 pub struct Holding {
     identity: Option<(u32, u32)>,
     limits: Limits,
     ruleset: Arc<Ruleset>,
-    /// None where the kernel filters no system calls.
+    /// Empty if the kernel cannot filter system calls.
     filters: Arc<[BpfProgram]>,
-    /// What this machine cannot hold.
+    /// What this machine cannot enforce.
     pub gaps: Vec<Gap>,
 }
 
 impl Holding {
-    /// Makes ready what holds a process to this plan; what may hold the next one too is kept.
+    /// Prepares the restrictions of this plan; keeps what later commands can reuse.
     ///
     /// # Errors
-    /// When this machine cannot make it, and says at which step.
+    /// When this machine fails to prepare them; the error names the step.
     pub fn of(plan: &Plan, kept: &Kept) -> Result<Self, Stopped> {
         let ruleset = kept.ruleset(plan)?;
         let mut gaps = files::gaps(ruleset.version, plan);
@@ -47,7 +47,7 @@ impl Holding {
         Ok(Self { identity: plan.identity, limits: plan.limits, ruleset, filters, gaps })
     }
 
-    /// The version of Landlock that holds it; 0 when there is none.
+    /// The version of Landlock in use; 0 if there is none.
     pub(crate) fn landlock(&self) -> u32 {
         self.ruleset.version
     }
@@ -57,10 +57,10 @@ impl Holding {
         !self.filters.is_empty()
     }
 
-    /// Holds this process, which `parent` started, from here on.
+    /// Applies the restrictions to this process, which `parent` started.
     ///
-    /// INVARIANT: system calls and nothing else, for the process may live in somebody else's
-    /// memory. What is not an error holds.
+    /// INVARIANT: makes only system calls, because the process may run in another process's memory.
+    /// If it returns no error, the restrictions are in force.
     pub(super) fn enter(&self, parent: Option<Pid>) -> Result<(), Stopped> {
         raw::close_on_exec().map_err(|error| Step::Files.stopped(error))?;
         privileges::drop(self.identity).map_err(|error| Step::Privileges.stopped(error))?;
@@ -70,24 +70,24 @@ impl Holding {
             raw::restrict_to(ruleset.as_fd()).map_err(|error| Step::Landlock.stopped(error))?;
         }
         for filter in self.filters.iter() {
-            // What it says itself would have to be put into words, which takes memory.
+            // Formatting the filter's own error would allocate.
             apply_filter(filter).map_err(|_| Step::Seccomp.stopped(io::Error::last_os_error()))?;
         }
         Ok(())
     }
 }
 
-/// Ends with whoever started it. Forgotten when the user changes, so it comes afterwards.
+/// Makes this process end with its parent. A change of user resets this, so it comes later.
 fn end_with(parent: Option<Pid>) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // It may be gone already.
+    // The parent may be gone already.
     if parent.is_some() && getppid() != parent {
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
     }
     Ok(())
 }
 
-/// What no part of this can hold.
+/// Gaps that remain even with every restriction in force.
 fn remainders(plan: &Plan) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if !plan.own_namespaces {

@@ -1,4 +1,4 @@
-//! What holds one command and may hold the next.
+//! Caches restrictions for later commands.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,7 +13,7 @@ use super::files::Ruleset;
 use super::step::{Step, Stopped};
 use super::syscalls;
 
-/// The last ruleset and the last filters. They are used again where they would be made the same.
+/// The last ruleset and filters, reused if they would be created identically.
 #[derive(Debug, Clone, Default)]
 pub struct Kept(Arc<Mutex<Last>>);
 
@@ -33,7 +33,7 @@ impl Kept {
             last.ruleset = Some((Arc::clone(&ruleset), mounts));
             return Ok(ruleset);
         }
-        // Before it looks at the places: what is mounted meanwhile is noticed next time.
+        // Before the places are examined: a later mount is noticed the next time.
         let mounts = Mounts::now();
         let ruleset =
             Ruleset::of(plan).map_err(|error| Step::Landlock.stopped(io::Error::other(error)))?;
@@ -56,7 +56,7 @@ impl Kept {
     }
 }
 
-/// The mounts of this process, at one moment.
+/// The mounts of this process at one moment.
 #[derive(Debug)]
 struct Mounts(OwnedFd);
 
@@ -66,7 +66,8 @@ impl Mounts {
         Ok(Self(open("/proc/self/mountinfo", flags, Mode::empty())?))
     }
 
-    /// The kernel says so once, and it is asked only until then.
+    /// Whether nothing was mounted since. The kernel reports a change only once, and this is called
+    /// only until then.
     fn are_the_same(&self) -> bool {
         let mut asked = [PollFd::new(&self.0, PollFlags::PRI)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -85,7 +86,7 @@ mod tests {
         Plan::to_read(profile, read.iter().map(PathBuf::from).collect())
     }
 
-    /// Another thing of the same name is not what was granted.
+    /// Another file with the same name was not granted.
     #[test]
     fn a_ruleset_is_used_again_only_where_it_would_be_made_the_same() {
         let root = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Starting the helper behind bubblewrap, and telling it what to do. Its standard input is a socket:
-//! the plan goes in, the reply comes out.
+//! Starts the helper inside bubblewrap and sends it the plan. Its standard input is a socket: the
+//! plan goes in, the reply comes out.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,10 +15,10 @@ use super::super::{Plan, Reply};
 use super::start::{Before, Program, Started, start};
 use super::step::{Step, Stopped};
 
-/// How long the helper may take to answer on a busy machine.
+/// How long the helper may take to reply on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The helper, which waits to be told what to do.
+/// Starts the helper, which then waits for the plan.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -28,10 +28,10 @@ pub fn launch(program: Program<'_>) -> Result<(Started, UnixStream), Stopped> {
     Ok((started, ours))
 }
 
-/// Tells the helper what to do, and waits until it has done it.
+/// Sends the plan to the helper, and waits for its reply.
 ///
 /// # Errors
-/// When it does not answer in time, or not as a helper does.
+/// When it does not reply in time, or the reply is invalid.
 pub fn give(mut socket: UnixStream, plan: &Plan) -> io::Result<Reply> {
     let mut line = serde_json::to_vec(plan)?;
     line.push(b'\n');
@@ -39,14 +39,14 @@ pub fn give(mut socket: UnixStream, plan: &Plan) -> io::Result<Reply> {
     socket.set_write_timeout(Some(PATIENCE))?;
     socket.write_all(&line)?;
     let mut reply = String::new();
-    // Not to its end: bubblewrap keeps the other side open.
+    // Not to the end of the stream: bubblewrap keeps the other end open.
     if BufReader::new(socket).read_line(&mut reply)? == 0 {
         return Err(io::Error::other("the helper ended without an answer"));
     }
     Ok(serde_json::from_str(&reply)?)
 }
 
-/// Has the helper do everything, and become nothing.
+/// Has the helper apply everything without running a program.
 pub(in super::super) fn attempt(words: &[String], plan: &Plan) -> io::Result<Reply> {
     let environment = BTreeMap::new();
     let program = Program { words, directory: Path::new("/"), environment: &environment };

@@ -1,8 +1,8 @@
-//! Every process of a command, wherever it went: each carries a mark that it cannot take off.
+//! Finds every process of a command, wherever it went, by a mark that it cannot remove.
 //!
-//! The mark is a limit of the kernel's that limits nothing any more (the resident memory of a
-//! process) with a value that nobody else has. It is inherited, and the filter of system calls lets
-//! nobody set it. A process that left its group, its session and its parents still carries it.
+//! The mark is a resource limit that no longer limits anything (the resident set size) with a
+//! unique value. It is inherited, and the system call filter prevents changing it. A process that
+//! left its group, session and parents still carries it.
 
 #![expect(clippy::disallowed_methods, reason = "the kernel's list of processes is read as files")]
 
@@ -17,26 +17,26 @@ use rustix::process::{
 /// The limit that carries the mark.
 pub(super) const RESOURCE: Resource = Resource::Rss;
 
-/// A mark that nobody else has; `None` where none can be set.
+/// A new unique mark; `None` if none can be set.
 #[must_use]
 pub fn mark() -> Option<u64> {
-    // What is limited already can only be limited further.
+    // A limit that is already set can only be lowered.
     if getrlimit(RESOURCE).maximum.is_some() {
         return None;
     }
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).ok()?;
-    // Above every size of memory, and below what the kernel takes for no limit.
+    // Above every size of memory, and below the kernel's value for no limit.
     Some(u64::from_ne_bytes(bytes) >> 3 | 1 << 60)
 }
 
-/// Ends every process that carries the mark. Answers how many may still run: those that were there
+/// Ends every process that carries the mark. Returns how many may still be running: those left
 /// after many rounds.
 ///
 /// # Errors
 /// When processes cannot be listed.
 pub fn end_all(mark: u64) -> io::Result<usize> {
-    /// A process that starts others faster than they are ended is given up on.
+    /// The number of rounds after which a process that starts others too fast is given up on.
     const ROUNDS: usize = 50;
     let mark = mark.to_string();
     let mut left = 0;
@@ -59,12 +59,12 @@ pub fn end_all(mark: u64) -> io::Result<usize> {
     Ok(left)
 }
 
-/// Taken before anything is asked about the process: what is asked is then asked about this one.
+/// Opened before the process is examined, so that the result applies to this process.
 fn handle(pid: Pid) -> Option<OwnedFd> {
     pidfd_open(pid, PidfdFlags::empty()).ok()
 }
 
-/// Whether a process runs and carries the mark.
+/// Whether a process is running and carries the mark.
 fn carries(pid: Pid, mark: &str) -> bool {
     let pid = pid.as_raw_nonzero();
     let of = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
@@ -72,7 +72,7 @@ fn carries(pid: Pid, mark: &str) -> bool {
         let line = limits.lines().find(|line| line.starts_with("Max resident set"));
         line.is_some_and(|line| line.split_ascii_whitespace().any(|word| word == mark))
     };
-    // What has ended and waits for somebody to notice is no process any more.
+    // A zombie is no longer running.
     let runs = |stat: &str| {
         let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
         state.is_some_and(|state| !matches!(state, 'Z' | 'X'))

@@ -1,5 +1,5 @@
-//! How a process is held from its first moment on: what holds it is made ready, `start.rs` takes the
-//! steps between its birth and its program, and behind bubblewrap a helper takes them.
+//! Confines a process from its first moment: the restrictions are prepared first, `start.rs` takes
+//! the steps between creation and program, and inside bubblewrap a helper takes them.
 
 mod become_command;
 mod birth;

@@ -1,4 +1,4 @@
-//! What a process may do beyond its user: given up for good.
+//! Gives up the privileges of a process for good.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use rustix::thread::{
     set_thread_res_uid,
 };
 
-/// Becomes this user and group, keeps no capability, and gains none ever again.
+/// Becomes this user and group, drops all capabilities, and prevents regaining any.
 pub(super) fn drop(identity: Option<(u32, u32)>) -> io::Result<()> {
     if rustix::process::geteuid().is_root() {
         forget_capabilities()?;
@@ -29,14 +29,14 @@ pub(super) fn drop(identity: Option<(u32, u32)>) -> io::Result<()> {
     Ok(())
 }
 
-/// So that a user of number 0 is one like any other after the next program is started.
+/// Makes user 0 an ordinary user once the next program is started.
 fn forget_capabilities() -> io::Result<()> {
     for number in 0..u64::BITS {
         let capability = CapabilitySet::from_bits_retain(1 << number);
         match capability_is_in_bounding_set(capability) {
             Ok(true) => remove_capability_from_bounding_set(capability)?,
             Ok(false) => {}
-            // There are no more.
+            // There are no more capabilities.
             Err(Errno::INVAL) => break,
             Err(error) => return Err(error.into()),
         }

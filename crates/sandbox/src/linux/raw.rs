@@ -1,4 +1,4 @@
-//! The system calls for which no library has a safe way.
+//! System calls for which no library has a safe interface.
 #![expect(unsafe_code, reason = "see each of them")]
 
 use std::io;
@@ -7,8 +7,8 @@ use std::ptr;
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-/// Closes everything but input and output when the process becomes the command: open files of
-/// whoever embeds this are nobody else's business.
+/// Makes all files but the standard streams close when the process becomes the command: it must not
+/// inherit other open files.
 pub(super) fn close_on_exec() -> io::Result<()> {
     const FIRST: libc::c_uint = 3;
     // SAFETY: the call takes three numbers and no memory. It closes nothing now: files that are in
@@ -19,7 +19,7 @@ pub(super) fn close_on_exec() -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The version of Landlock that this kernel has; 0 when there is none.
+/// The version of Landlock in this kernel; 0 if there is none.
 pub(super) fn landlock_version() -> u32 {
     const VERSION: libc::c_uint = 1;
     let (nothing, size): (*const libc::c_void, libc::size_t) = (ptr::null(), 0);
@@ -29,7 +29,7 @@ pub(super) fn landlock_version() -> u32 {
     u32::try_from(version).unwrap_or(0)
 }
 
-/// Holds this process, which gains no privileges any more, to a ruleset of Landlock.
+/// Applies a Landlock ruleset to this process, which can gain no privileges any more.
 pub(super) fn restrict_to(ruleset: BorrowedFd<'_>) -> io::Result<()> {
     const FLAGS: libc::c_uint = 0;
     // SAFETY: the call takes two numbers and no memory; the file is open as long as it is borrowed.
@@ -38,7 +38,7 @@ pub(super) fn restrict_to(ruleset: BorrowedFd<'_>) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Whether this kernel filters system calls.
+/// Whether this kernel can filter system calls.
 pub(super) fn can_filter() -> io::Result<()> {
     const FLAGS: libc::c_uint = 0;
     let refuse: u32 = libc::SECCOMP_RET_ERRNO;
@@ -48,8 +48,8 @@ pub(super) fn can_filter() -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Makes a user namespace for this process, as bubblewrap does without root. For a process that
-/// does nothing else: it cannot leave the namespace again. 0 when it could be made.
+/// Creates a user namespace for this process, as bubblewrap does without root. Only for a process
+/// that does nothing else, because it cannot leave the namespace again. Returns 0 on success.
 #[must_use]
 pub fn try_user_namespace() -> u8 {
     // SAFETY: only the table of open files would be dangerous not to share any more, and it stays

@@ -1,5 +1,5 @@
-//! Starting a program: everything is made ready first, so that the new process makes nothing but
-//! system calls until it is the program.
+//! Starts a program. Everything is prepared first, so that the new process makes only system calls
+//! until it is the program.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,25 +17,25 @@ use super::holding::Holding;
 use super::step::{Step, Stopped};
 use crate::Limits;
 
-/// What is started, and where.
+/// The program to start, and its environment.
 #[derive(Debug, Clone, Copy)]
 pub struct Program<'p> {
-    /// The program, from the root, and its arguments.
+    /// The absolute path of the program, and its arguments.
     pub words: &'p [String],
     /// The folder in which it starts.
     pub directory: &'p Path,
-    /// All the variables that it sees.
+    /// All environment variables.
     pub environment: &'p BTreeMap<String, String>,
 }
 
-/// What becomes of it before it is the program.
+/// What happens to the process before it becomes the program.
 #[derive(Debug)]
 pub enum Before<'b> {
-    /// It is held.
+    /// All restrictions are applied.
     Held(&'b Holding),
-    /// Limits are set, and that is all.
+    /// Only limits are set.
     Limited(Limits),
-    /// Nothing: the program sees to it.
+    /// Nothing: the program does it itself.
     Nothing,
 }
 
@@ -44,13 +44,13 @@ pub enum Before<'b> {
 pub struct Started {
     /// The process.
     pub process: Process,
-    /// What it prints.
+    /// Its standard output.
     pub stdout: OwnedFd,
-    /// What it prints as errors.
+    /// Its standard error.
     pub stderr: OwnedFd,
 }
 
-/// A process that is not waited for yet: its id belongs to nobody else.
+/// A process that was not waited for yet, so its id cannot be reused.
 #[derive(Debug)]
 pub struct Process(Pid);
 
@@ -61,10 +61,10 @@ impl Process {
         self.0
     }
 
-    /// Waits for its end: its exit code, or 128 and the signal that ended it.
+    /// Waits for the process to end. Returns its exit code, or 128 plus the signal that ended it.
     ///
     /// # Errors
-    /// When the system does not let it be waited for.
+    /// When waiting fails.
     pub fn wait(self) -> io::Result<i32> {
         let waited = rustix::io::retry_on_intr(|| waitpid(Some(self.0), WaitOptions::empty()))?;
         let code = |status: WaitStatus| {
@@ -76,12 +76,12 @@ impl Process {
     }
 }
 
-/// Starts the program as the leader of a session, with this input, `/dev/null` without one.
+/// Starts the program as the leader of a session, with this input, or `/dev/null`.
 ///
-/// INVARIANT: it runs only when every step before it was done.
+/// INVARIANT: it runs only if every earlier step succeeded.
 ///
 /// # Errors
-/// At which step it came to nothing.
+/// When a step fails; the error names it.
 pub fn start(
     program: Program<'_>,
     input: Option<OwnedFd>,
@@ -121,7 +121,7 @@ pub fn start(
     Ok(Started { process, stdout: stdout.into(), stderr: stderr.into() })
 }
 
-/// Whether a process can be held like this: one is, and ends.
+/// Tries the restrictions in a process that then ends.
 pub(crate) fn attempt(holding: &Holding) -> Result<(), Stopped> {
     let guard = Some(getpid());
     let process = run(&mut || {
@@ -131,7 +131,7 @@ pub(crate) fn attempt(holding: &Holding) -> Result<(), Stopped> {
     process.wait().map(drop).map_err(|error| Step::Birth.stopped(error))
 }
 
-/// Has a new process take the steps. Where one of them fails, the process is gone already.
+/// Runs the steps in a new process. If one fails, the process has already ended.
 pub(super) fn run(steps: &mut dyn FnMut() -> Result<(), Stopped>) -> Result<Process, Stopped> {
     let mut taken = Ok(());
     let pid = beside(&mut || taken = steps()).map_err(|error| Step::Birth.stopped(error))?;
@@ -149,11 +149,11 @@ fn nothing() -> io::Result<OwnedFd> {
     Ok(rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// Input, output and error output of the new process.
+/// The standard streams of the new process.
 struct Streams([OwnedFd; 3]);
 
 impl Streams {
-    /// Above the numbers that they will have, so that none is overwritten before it is used.
+    /// Moves the streams above their final numbers, so that none is overwritten before it is used.
     fn of(streams: [OwnedFd; 3]) -> io::Result<Self> {
         let [input, output, errors] = streams.map(|stream| {
             let taken = stream.as_raw_fd() < 3;
@@ -177,7 +177,7 @@ mod tests {
 
     use super::*;
 
-    /// What a program of these words prints, and its exit code.
+    /// The output of a program, and its exit code.
     fn ran(words: &[&str], directory: &Path) -> Result<(String, i32), Step> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let environment = [("A".to_owned(), "b c".to_owned())].into();
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// While a process is born, other threads allocate, lock and start others.
+    /// While a process is created, other threads allocate, lock and start processes.
     #[test]
     fn threads_start_programs_at_the_same_time() {
         let starting = || {

@@ -1,30 +1,30 @@
 use std::fmt;
 use std::io;
 
-/// What happens to a process between its birth and its program, in this order.
+/// The steps between the creation of a process and its program, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// It is prepared, and comes to be.
+    /// It is prepared and created.
     Birth,
     /// It leads a session of its own: no terminal, and one group to kill.
     Session,
-    /// It gets its input and output.
+    /// Its input and output are connected.
     Streams,
-    /// It goes to its folder.
+    /// It changes to its folder.
     Directory,
-    /// Every other open file is closed.
+    /// All other open files are closed.
     Files,
-    /// It becomes another user, and gives up its capabilities.
+    /// It becomes another user, and drops its capabilities.
     Privileges,
     /// Its limits are set.
     Limits,
-    /// It ends with whoever started it.
+    /// It is set to end with its parent.
     Parent,
-    /// Landlock holds it to its places.
+    /// Landlock restricts it to its places.
     Landlock,
     /// Its system calls are filtered.
     Seccomp,
-    /// Signals reach it.
+    /// Signals are unblocked.
     Signals,
     /// It becomes the program.
     Program,
@@ -49,7 +49,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// At which step a process came to nothing. Its program did not run.
+/// The step at which a process failed. Its program did not run.
 #[derive(Debug, thiserror::Error)]
 #[error("{step}: {error}")]
 pub struct Stopped {

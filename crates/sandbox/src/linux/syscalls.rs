@@ -1,4 +1,4 @@
-//! Seccomp: system calls that no command of an agent needs, and sockets.
+//! Seccomp: refuses system calls that no command of an agent needs, and sockets.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +10,8 @@ use seccompiler::{
 
 use super::super::{Plan, Profile};
 
-/// Other processes, mounts and namespaces, the kernel's keys, programs and modules, the machine.
+/// Calls that affect other processes, mounts and namespaces, the kernel's keys, programs and
+/// modules, or the machine.
 const REFUSED: &[libc::c_long] = &[
     libc::SYS_acct,
     libc::SYS_add_key,
@@ -67,18 +68,18 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_modify_ldt,
 ];
 
-/// Pretended not to exist, so that programs take another way. The flags of `clone3` lie in memory,
-/// where no filter sees them.
+/// Calls that are reported as missing, so that programs use another way. The flags of `clone3` are
+/// in memory, which filters cannot see.
 const ABSENT: &[libc::c_long] = &[
     libc::SYS_clone3,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_io_uring_setup,
-    // Its mode lies in memory, too.
+    // Its mode is in memory as well.
     libc::SYS_openat2,
 ];
 
-/// What changes modes, owners, times and attributes, which Landlock does not look at.
+/// Calls that change modes, owners, times and attributes, which Landlock does not restrict.
 const METADATA: &[libc::c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -106,10 +107,10 @@ const METADATA: &[libc::c_long] = &[
     libc::SYS_utimes,
 ];
 
-/// The same number on every architecture.
+/// Its number is the same on every architecture.
 const FCHMODAT2: libc::c_long = 452;
 
-/// Namespaces that `clone` would make.
+/// Flags of `clone` that create namespaces.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
@@ -120,10 +121,10 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWUTS,
 ];
 
-/// The bits of a mode that make a program run as its owner or group, whoever starts it.
+/// The mode bits that make a program run as its owner or group, whoever starts it.
 const SET_ID: [u64; 2] = [0o4000, 0o2000];
 
-/// What gives a file a mode, with the place of the mode among the arguments.
+/// Calls that set a file's mode, with the index of the mode argument.
 const MODES: &[(libc::c_long, u8)] = &[
     (libc::SYS_fchmod, 1),
     (libc::SYS_fchmodat, 2),
@@ -140,19 +141,19 @@ const MODES: &[(libc::c_long, u8)] = &[
     (libc::SYS_mknod, 1),
 ];
 
-/// What makes a file where its flags say so, with the place of the flags; the mode is next.
+/// Calls that may create a file, with the index of the flags argument; the mode is next.
 const OPENS: &[(libc::c_long, u8)] = &[
     (libc::SYS_openat, 2),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_open, 1),
 ];
 
-/// Typing into a terminal as if somebody sat there, and pasting into one.
+/// The `ioctl` requests that insert input into a terminal, and that paste into one.
 const TERMINAL: [u64; 2] = [0x5412, 0x541C];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The filters of everything that the plan's program does.
+/// The filters for the plan's program.
 pub(super) fn filters(plan: &Plan) -> io::Result<Vec<BpfProgram>> {
     let target: TargetArch = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
     let filter = |rules: Rules, errno: i32| -> Result<BpfProgram, BackendError> {
@@ -166,8 +167,8 @@ pub(super) fn filters(plan: &Plan) -> io::Result<Vec<BpfProgram>> {
     filters.map_err(io::Error::other)
 }
 
-/// Refuses every system call with 32-bit pointers, which has a number of its own, before it is
-/// looked for in a list.
+/// Refuses every system call with 32-bit pointers, which has a number of its own, before the lists
+/// are checked.
 #[cfg(target_arch = "x86_64")]
 fn other_numbers() -> BpfProgram {
     use seccompiler::sock_filter;
@@ -178,7 +179,7 @@ fn other_numbers() -> BpfProgram {
     const FIRST: u32 = 0x4000_0000;
     let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
     vec![
-        // The number is the first thing that a filter sees.
+        // The number is the first field that a filter sees.
         sock_filter { code: LOAD, jt: 0, jf: 0, k: 0 },
         sock_filter { code: IF_AT_LEAST, jt: 0, jf: 1, k: FIRST },
         sock_filter { code: RETURN, jt: 0, jf: 0, k: refuse },
@@ -208,14 +209,15 @@ fn refused(plan: &Plan) -> Result<Rules, BackendError> {
     refuse(&mut rules, libc::SYS_clone, namespaces.collect::<Result<_, _>>()?);
     // Limits of another process of the same user.
     let others = SeccompRule::new(vec![condition(0, SeccompCmpOp::Ne, 0)?])?;
-    // The mark by which a command's processes are found.
+    // The mark for finding a command's processes.
     let mark = libc::RLIMIT_RSS as u64;
     let marked = condition(1, SeccompCmpOp::Eq, mark)?;
     let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     refuse(&mut rules, libc::SYS_prlimit64, vec![others, SeccompRule::new(vec![marked, sets])?]);
     let marked = SeccompRule::new(vec![condition(0, SeccompCmpOp::Eq, mark)?])?;
     refuse(&mut rules, libc::SYS_setrlimit, vec![marked]);
-    // Priorities and schedulers of the user's other processes: `who` and `pid` are 0 for oneself.
+    // Priorities and schedulers of the user's other processes: `who` and `pid` are 0 for the
+    // process itself.
     let others = |argument: u8| -> Result<Vec<SeccompRule>, BackendError> {
         Ok(vec![SeccompRule::new(vec![condition(argument, SeccompCmpOp::Ne, 0)?])?])
     };
@@ -226,7 +228,7 @@ fn refused(plan: &Plan) -> Result<Rules, BackendError> {
     for call in [libc::SYS_sched_setscheduler, libc::SYS_sched_setparam, libc::SYS_sched_setattr] {
         refuse(&mut rules, call, others(0)?);
     }
-    // Of a pair of datagram sockets either can send to any path.
+    // Either end of a pair of datagram sockets can send to any path.
     if plan.profile != Profile::Network && !plan.unix_sockets {
         let kind = condition(1, SeccompCmpOp::MaskedEq(0xf), 2)?;
         refuse(&mut rules, libc::SYS_socketpair, vec![SeccompRule::new(vec![kind])?]);
@@ -249,7 +251,7 @@ fn refused(plan: &Plan) -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// Refuses programs that run as somebody else: root's, where the guard runs as root.
+/// Refuses set-id modes: if the guard runs as root, such a program would run as root.
 fn set_ids(rules: &mut Rules) -> Result<(), BackendError> {
     let bit = |argument: u8, bit: u64| condition(argument, SeccompCmpOp::MaskedEq(bit), bit);
     for (call, mode) in MODES {
@@ -259,7 +261,7 @@ fn set_ids(rules: &mut Rules) -> Result<(), BackendError> {
             refuse(rules, *call, when.collect::<Result<_, _>>()?);
         }
     }
-    // Without these flags the mode is whatever stood in the register.
+    // Without these flags the mode is an unused register value.
     const UNNAMED: u64 = 0o20_000_000;
     let creates = [u64::from(libc::O_CREAT.unsigned_abs()), UNNAMED];
     for (call, flags) in OPENS {
@@ -288,6 +290,6 @@ fn condition(
     operator: SeccompCmpOp,
     value: u64,
 ) -> Result<SeccompCondition, BackendError> {
-    // The kernel looks at 32 bits of each of them.
+    // The kernel uses 32 bits of each of them.
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
