@@ -1,5 +1,5 @@
-//! Redaction of ordinary text beside a copy of it and a search for one byte:
-//! `cargo bench -p counterfoil-redact --bench redact`. Divide the rates.
+//! Compares the redaction of ordinary text with copying it and with searching for one byte: `cargo
+//! bench -p counterfoil-redact --bench redact`. Divide the rates.
 
 use counterfoil_redact::Redactor;
 use divan::counter::BytesCount;
@@ -11,7 +11,7 @@ fn main() {
     divan::main();
 }
 
-/// What tools print: listings, code, logs, tests, addresses. No secrets.
+/// Typical tool output: listings, code, logs, tests, addresses. No secrets.
 fn ordinary() -> String {
     const LINES: [&str; 12] = [
         "drwxr-xr-x 2 ada ada 4096 Nov  2 12:00 src/parser/tokens\n",
@@ -38,7 +38,7 @@ fn ordinary() -> String {
         .collect()
 }
 
-/// Ordinary text without a single word with which a secret could begin.
+/// Ordinary text without any keyword that could begin a secret.
 #[divan::bench]
 fn redacted_without_a_keyword(bencher: Bencher<'_, '_>) {
     let text = "The order was shipped on Monday and should be there by Friday, 17:30.\n";

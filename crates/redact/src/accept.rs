@@ -1,6 +1,6 @@
-//! What must hold beside a pattern's expression, so that ordinary text stays as it is.
+//! Checks that a match must pass in addition to its pattern, so that ordinary text stays unchanged.
 //!
-//! Each check answers how many bytes, from the first of the secret on, are secret.
+//! Each check returns the length of the secret in bytes, from its first byte on.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -9,30 +9,30 @@ use super::names::{NO_SECRET_KEYS, Suffix, suffix};
 use super::pattern::{Hit, MARKER, is_edge};
 use super::worth::of_login;
 
-/// The form alone is nearly proof: only fillers such as `xxxx` are left.
+/// The format alone is nearly proof: only fillers such as `xxxx` are rejected.
 pub(super) fn named(hit: &Hit<'_>) -> Option<usize> {
     let secret = hit.secret;
     (entropy(secret) >= 2.8 && !is_filler(secret)).then_some(secret.len())
 }
 
-/// As [`named`], and it mixes letters and digits.
+/// As [`named`], if it also mixes letters and digits.
 pub(super) fn random(hit: &Hit<'_>) -> Option<usize> {
     is_random(hit.secret).then_some(hit.secret.len())
 }
 
-/// As [`random`]; in the middle of a word only where capitals and small letters are mixed too.
+/// As [`random`]; inside a word only if it also mixes upper and lower case.
 pub(super) fn glued(hit: &Hit<'_>) -> Option<usize> {
     let edge = is_edge(hit.before) || is_mixed(hit.secret);
     (edge && is_random(hit.secret)).then_some(hit.secret.len())
 }
 
-/// Behind the number of a bot.
+/// A token after the number of a bot.
 pub(super) fn bot_token(hit: &Hit<'_>) -> Option<usize> {
     let digits = hit.before.bytes().rev().take_while(u8::is_ascii_digit).take(6).count();
     (digits == 6 && entropy(hit.secret) >= 3.0).then_some(hit.secret.len())
 }
 
-/// Cookies, from the first to the last whose value looks drawn by lot.
+/// Cookies, up to the last one whose value looks random.
 pub(super) fn cookie(hit: &Hit<'_>) -> Option<usize> {
     let mut at = 0;
     let mut last = None;
@@ -55,14 +55,15 @@ pub(super) fn encoded_pair(hit: &Hit<'_>) -> Option<usize> {
     fits.then_some(hit.secret.len())
 }
 
-/// The password among the arguments of a program.
+/// A password in the arguments of a program.
 pub(super) fn of_command(hit: &Hit<'_>) -> Option<usize> {
     let secret = hit.secret;
     let fits = !is_template(secret) && !is_repeated(secret) && !is_path(secret);
     fits.then_some(secret.len())
 }
 
-/// `STRIPE_KEY=value` in capitals, and `?key=value` in an address.
+/// A value assigned to a name in capitals (`STRIPE_KEY=value`), or to `key` in a URL
+/// (`?key=value`).
 pub(super) fn setting(hit: &Hit<'_>) -> Option<usize> {
     let name = hit.before.len()
         - hit.before.trim_end_matches(|c: char| c.is_ascii_uppercase() || c == '_').len();
@@ -78,7 +79,7 @@ pub(super) fn setting(hit: &Hit<'_>) -> Option<usize> {
     (fits && is_key(hit.secret, false)).then_some(hit.secret.len())
 }
 
-/// The value of an authorization header; behind a lone `bearer` only what looks random.
+/// The value of an authorization header. After `bearer` alone, only if it looks random.
 pub(super) fn header(hit: &Hit<'_>) -> Option<usize> {
     let secret = hit.secret.trim_end_matches(['.', '-']);
     let sure = starts_with_ignoring_case(hit.lead, "authorization");
@@ -91,7 +92,7 @@ pub(super) fn header(hit: &Hit<'_>) -> Option<usize> {
     accepted.then_some(secret.len())
 }
 
-/// The first part decodes to a JSON object that names an algorithm.
+/// A JSON web token, whose first part decodes to a JSON object with an algorithm.
 pub(super) fn jwt(hit: &Hit<'_>) -> Option<usize> {
     let (first, _) = hit.secret.split_once('.')?;
     let decoded = URL_SAFE_NO_PAD.decode(first).ok()?;
@@ -99,7 +100,7 @@ pub(super) fn jwt(hit: &Hit<'_>) -> Option<usize> {
     object.get("alg").is_some().then_some(hit.secret.len())
 }
 
-/// A signature in an address, or a key in a connection string.
+/// A signature in a URL, or a key in a connection string.
 pub(super) fn signature(hit: &Hit<'_>) -> Option<usize> {
     let parameter = hit.before.ends_with(['?', '&', ';', '"', '\'', ' ']) || hit.before.is_empty();
     let fits = !starts_with_ignoring_case(hit.lead, "sig=") || parameter;
@@ -116,11 +117,11 @@ pub(super) fn in_address(hit: &Hit<'_>) -> Option<usize> {
     if is_template(secret) || is_repeated(secret) || hit.lead.ends_with(MARKER) {
         return None;
     }
-    // The last `@` before a path ends what says who: `user:p@ss@host`.
+    // The last `@` before a path ends the user information: `user:p@ss@host`.
     let authority = hit.rest.find(|c: char| c.is_whitespace() || "/?#\"'<>".contains(c));
     let authority = hit.rest.get(..authority.unwrap_or(hit.rest.len())).unwrap_or_default();
     let length = authority.rfind('@').map_or(secret.len(), |last| last.max(secret.len()));
-    // `p@ss/word@host`: what stands behind the first `@` is no host.
+    // In `p@ss/word@host`, the text after the first `@` is not a host.
     let behind = hit.rest.get(length + 1..).unwrap_or_default();
     let end = behind.find(|c: char| c == '@' || c.is_whitespace() || "\"'<>".contains(c));
     let more = end.filter(|end| behind.get(*end..).is_some_and(|rest| rest.starts_with('@')));
@@ -131,9 +132,9 @@ pub(super) fn in_address(hit: &Hit<'_>) -> Option<usize> {
     Some(length + piece.filter(no_host).map_or(0, |piece| piece.len() + 1))
 }
 
-/// A key from its first line to its last; where the last is missing, to the end of the key.
+/// A key from its first line to its last; if the last is missing, to the end of the key's lines.
 pub(super) fn key_block(hit: &Hit<'_>) -> Option<usize> {
-    /// Longer than any key.
+    /// Longer than any key, in bytes.
     const LONGEST: usize = 64 * 1024;
     if !hit.secret.starts_with('-') {
         return Some(hit.secret.len());
@@ -162,7 +163,7 @@ pub(super) fn key_block(hit: &Hit<'_>) -> Option<usize> {
     Some(hit.secret.len() + end + dashes + closing)
 }
 
-/// A value that is assigned to a name like `password` or `api_key`.
+/// A value assigned to a name like `password` or `api_key`.
 pub(super) fn assigned(hit: &Hit<'_>) -> Option<usize> {
     let quoted = hit.lead.ends_with(['"', '\'']);
     let secret = if quoted {
@@ -193,7 +194,7 @@ pub(super) fn assigned(hit: &Hit<'_>) -> Option<usize> {
     } else {
         true
     };
-    // `pass` alone is the name of a test that passed, far more often.
+    // `pass` alone is far more often the name of a passed test.
     let short = starts_with_ignoring_case(hit.lead, "pass")
         && !hit.lead.get(4..).is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
     if short {
@@ -217,10 +218,10 @@ pub(super) fn assigned(hit: &Hit<'_>) -> Option<usize> {
     accepted.then_some(secret.len())
 }
 
-/// So long is what stands behind a name with nothing but a blank between.
+/// The minimum length of a value that follows a name after only a blank.
 const LONG: usize = 20;
 
-/// The words for a secret, the longest first, as the table has them.
+/// The words for a secret, longest first, as in the table.
 const WORDS: [&str; 13] = [
     "password",
     "passphrase",
@@ -237,7 +238,7 @@ const WORDS: [&str; 13] = [
     "token",
 ];
 
-/// What stands in a name behind the word that says that it is a secret.
+/// The rest of a name after the word for a secret.
 fn behind_the_word(name: &str) -> &str {
     let rest = WORDS.iter().find(|word| starts_with_ignoring_case(name, word));
     let rest = rest.and_then(|word| name.get(word.len()..));
@@ -251,41 +252,43 @@ fn behind_the_word(name: &str) -> &str {
     own.and_then(|own| key.get(own.len()..)).unwrap_or(rest)
 }
 
-/// `pwd={a;b}` of a connection string: braces hold what would end the value.
+/// Whether braces enclose the value: in a connection string such as `pwd={a;b}` they may contain
+/// separators.
 fn in_braces(hit: &Hit<'_>) -> bool {
     let secret = hit.secret;
     let near =
         hit.before.get(hit.before.floor_char_boundary(hit.before.len().saturating_sub(200))..);
     let behind = hit.rest.get(secret.len()..).unwrap_or_default();
     let settings = near.is_some_and(|near| near.contains(';')) || behind.starts_with("};");
-    // `{password}` is a place for one.
+    // `{password}` is a placeholder.
     let place = secret.chars().all(|c| c.is_ascii_alphabetic() || "_.:!".contains(c));
     settings && !place && secret.len() >= 4 && !is_repeated(secret)
 }
 
-/// `npm config set //registry/:_authToken value`.
+/// Whether the value is set for npm: `npm config set //registry/:_authToken value`.
 fn is_setting_of_npm(before: &str) -> bool {
     let name = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
     name.ends_with("/:_")
 }
 
-/// `authToken`, `access_token`: a name of several words, which nobody writes in a sentence.
+/// Whether the name has several words joined, as in `authToken` or `access_token`, which prose does
+/// not.
 fn is_one_word(before: &str) -> bool {
     before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && !is_cursor(before)
 }
 
-/// Words for a password in other languages, as far as ASCII writes them.
+/// Words for a password in other languages, spelled in ASCII.
 const OTHER_WORDS: [&str; 5] = ["kennwort", "contrasena", "mot de passe", "senha", "wachtwoord"];
 
-/// `password is`, `password's`.
+/// Whether a verb or genitive links name and value: `password is`, `password's`.
 fn is_told(gap: &str) -> bool {
     let word = gap.trim_start_matches(' ').trim_start_matches('\'').trim_end_matches(['"', '\'']);
     let word = word.trim_end();
     gap.starts_with([' ', '\'']) && ["is", "was", "ist", "est", "es", "s"].contains(&word)
 }
 
-/// `pass` as the name of a password: assigned with `=` or in quotation marks, or a mix that is the
-/// name of no file and no test.
+/// Whether `pass` names a password: assigned with `=`, quoted, or followed by a mix that is not the
+/// name of a file or test.
 fn is_short_name(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
     let begins = !hit.before.ends_with(|c: char| c.is_ascii_alphanumeric());
     let mix = value.len() >= 6 && is_random(value) && !is_path(value) && !is_words(value);
@@ -294,7 +297,7 @@ fn is_short_name(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
     begins && mix && !is_code(value) && (assigns || small && !value.contains(['.', '/', '_']))
 }
 
-/// Capitals, small letters and digits together.
+/// Whether a value mixes capitals, lower-case letters and digits.
 fn is_mixed(value: &str) -> bool {
     value.len() >= 8
         && value.bytes().any(|b| b.is_ascii_digit())
@@ -302,8 +305,8 @@ fn is_mixed(value: &str) -> bool {
         && value.bytes().any(|b| b.is_ascii_lowercase())
 }
 
-/// Whether a value behind the name of a token or key is one: a long mix without the look of a
-/// name, an address or a piece of code.
+/// Whether a value after the name of a token or key is one: a long mix that does not look like a
+/// name, an address or code.
 pub(super) fn is_key(value: &str, quoted: bool) -> bool {
     let shortest = if quoted { 8 } else { 16 };
     value.len() >= shortest
@@ -316,7 +319,7 @@ pub(super) fn is_key(value: &str, quoted: bool) -> bool {
 }
 
 fn is_password(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
-    /// What stands there where no password does: types, labels, rules of a form.
+    /// Words in place of a password: types, labels, rules of a form.
     const NOT: [&str; 15] = [
         "must",
         "is",
@@ -337,13 +340,13 @@ fn is_password(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
     let lower = value.to_ascii_lowercase();
     let words = |also: &str| value.chars().all(|c| c.is_ascii_alphabetic() || also.contains(c));
     let letters = words("_-!?");
-    // Names that no form and no message is called by.
+    // Names that are not used for form fields or messages.
     let phrase = starts_with_ignoring_case(hit.lead, "passphrase")
         || hit.lead.trim_end_matches(['"', '\'']).ends_with('=') && is_in_capitals(hit.lead);
     let message = quoted && !phrase;
     let itself = ["pass", "pwd"].iter().any(|name| lower.contains(name));
     let about_itself = itself && (letters || message && words("_-!?.,:' "));
-    // "must have eight letters": the first of several words tells a rule of a form from a phrase.
+    // In "must have eight letters", the first word marks a rule of a form rather than a passphrase.
     let first = lower.split_ascii_whitespace().next().filter(|_| message).unwrap_or(&lower);
     if NOT.contains(&first.trim_end_matches(',')) || about_itself || is_path(value) {
         return false;
@@ -356,29 +359,29 @@ fn is_password(hit: &Hit<'_>, value: &str, quoted: bool) -> bool {
     if value.len() < 6 || is_code(value) {
         return false;
     }
-    // `PASSWORD=letters` stands in files of settings; `password: letters` is a type or a variable.
+    // `PASSWORD=letters` occurs in settings files; `password: letters` is a type or a variable.
     let setting = hit.lead.ends_with('=') && is_in_capitals(hit.lead);
     !letters || setting
 }
 
-/// `DB_PASSWORD=`: a variable or a setting, and no sentence.
+/// Whether the name is in capitals, as in `DB_PASSWORD=`: a variable or setting, not a sentence.
 fn is_in_capitals(lead: &str) -> bool {
     lead.chars().all(|c| !c.is_lowercase() && !c.is_whitespace())
 }
 
-/// Whether what stands in quotation marks is given as a value: behind `=` or `:`, or a flag. Of a
-/// text that is only quoted, a password has no blanks: `the password is "too short"`.
+/// Whether quoted text is given as a value: after `=` or `:`, or as the value of a flag. In other
+/// quoted text a password has no blanks: `the password is "too short"`.
 fn is_given(hit: &Hit<'_>) -> bool {
     let gap = hit.lead.trim_end_matches(['"', '\'', '\\', 'b', 'r', 'u']).trim_end();
     gap.ends_with(['=', ':', '>', '：']) || is_flag(hit.before)
 }
 
-/// `pwd` is a password where it holds no path.
+/// Whether `pwd` names a password: it does unless the value is a path.
 fn is_pwd(hit: &Hit<'_>) -> bool {
     starts_with_ignoring_case(hit.lead, "pwd") && !is_path(hit.secret)
 }
 
-/// `--db-password value`: the name before the keyword begins with two dashes.
+/// Whether the name before the keyword is a flag: `--db-password value`.
 fn is_flag(before: &str) -> bool {
     let name = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let name = name.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "_-".contains(c));
@@ -386,7 +389,7 @@ fn is_flag(before: &str) -> bool {
     flag.starts_with("--")
 }
 
-/// `next_page_token` and the like say where a list goes on.
+/// Whether the name is a pagination cursor, such as `next_page_token`.
 pub(super) fn is_cursor(before: &str) -> bool {
     let before = before.trim_end_matches(['_', '-']);
     let from = before.floor_char_boundary(before.len().saturating_sub(16));
@@ -396,7 +399,7 @@ pub(super) fn is_cursor(before: &str) -> bool {
         .any(|word| name.ends_with(word))
 }
 
-/// A mix of letters and digits with enough different ones.
+/// Whether a value mixes letters and digits, with enough different characters.
 pub(super) fn is_random(value: &str) -> bool {
     value.bytes().any(|b| b.is_ascii_digit())
         && value.bytes().any(|b| b.is_ascii_alphabetic())
@@ -405,7 +408,7 @@ pub(super) fn is_random(value: &str) -> bool {
         && !is_template(value)
 }
 
-/// A place for a value: `$NAME`, `${name}`, `{{ name }}`, `<name>`, `%s`.
+/// Whether a value is a placeholder: `$NAME`, `${name}`, `{{ name }}`, `<name>`, `%s`.
 pub(super) fn is_template(value: &str) -> bool {
     let printf = ["%s", "%d", "%v", "%(", "%{", "%q"];
     value.starts_with(['$', '{', '<', '|', '('])
@@ -415,7 +418,7 @@ pub(super) fn is_template(value: &str) -> bool {
         || value.contains("$(")
 }
 
-/// What people write where a secret would stand.
+/// Whether a value is a filler that people write in place of a secret.
 fn is_filler(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let mark = |b: &u8| matches!(b, b'x' | b'*' | b'.');
@@ -425,7 +428,7 @@ fn is_filler(value: &str) -> bool {
     dots && marks * 3 > value.len() || words.iter().any(|word| lower.contains(word))
 }
 
-/// One character again and again: `****`, `xxx`, `...`.
+/// Whether a value repeats one character: `****`, `xxx`, `...`.
 fn is_repeated(value: &str) -> bool {
     let mut chars = value.chars();
     let first = chars.next();
@@ -437,7 +440,7 @@ fn is_path(value: &str) -> bool {
     drive || ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start))
 }
 
-/// Words and small numbers joined by dashes, dots or underscores: a name.
+/// Whether a value is a name: words and small numbers joined by dashes, dots or underscores.
 fn is_words(value: &str) -> bool {
     value.split(['-', '_', '.', '/', ':']).all(|part| {
         part.bytes().all(|b| b.is_ascii_alphabetic())
@@ -446,7 +449,8 @@ fn is_words(value: &str) -> bool {
     })
 }
 
-/// A call, an index, a path of names, a type: `os.environ["X"]`, `args.password`, `Vec<u8>`.
+/// Whether a value is code: a call, an index, a path of names, a type: `os.environ["X"]`,
+/// `args.password`, `Vec<u8>`.
 fn is_code(value: &str) -> bool {
     if value.starts_with(['&', '*', '[', '{', '(', '<', '|', '!', '@']) {
         return true;
@@ -466,7 +470,7 @@ fn is_code(value: &str) -> bool {
         || value.contains("()")
 }
 
-/// The length of the lines of a key whose end is missing. `None`: there are none.
+/// The length of the lines of a key whose end is missing; `None` if there are none.
 fn key_lines(body: &str) -> Option<usize> {
     let (mut length, mut at, mut lines) = (0, 0, 0);
     for line in body.split_inclusive('\n').flat_map(|line| line.split_inclusive("\\n")) {
@@ -500,7 +504,7 @@ fn starts_with_ignoring_case(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// Bits a byte, over the first bytes.
+/// Bits per byte, computed over the first bytes.
 fn entropy(text: &str) -> f64 {
     const MOST: usize = 256;
     let mut counts = [0_u32; 256];

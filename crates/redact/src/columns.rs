@@ -1,18 +1,18 @@
-//! Tables in text: a column whose heading names a secret.
+//! Finds secrets in tables in text: in columns whose heading names a secret.
 
 use super::accept::{is_key, is_template};
 use super::names::without_narrowing;
 
-/// Rows that are read below a heading.
+/// The maximum number of rows read below a heading.
 const ROWS: usize = 100_000;
 
-/// The secrets of a column, and where its table ends.
+/// The secrets of a column, and the end of its table.
 pub(super) struct Column {
     pub(super) secrets: Vec<(usize, usize)>,
     pub(super) end: usize,
 }
 
-/// The column below a heading that holds this place; `None` where no table begins there.
+/// The column below the heading at this offset; `None` if no table begins there.
 pub(super) fn below(text: &str, at: usize) -> Option<Column> {
     let start = text.get(..at)?.rfind('\n').map_or(0, |before| before + 1);
     if at - start > 1000 {
@@ -24,7 +24,7 @@ pub(super) fn below(text: &str, at: usize) -> Option<Column> {
     let (_, cell) = cells(heading, separator).nth(index)?;
     let password = names_secret(cell)?;
     let count = heading.matches(separator).count();
-    // A heading holds names alone.
+    // A heading contains only names.
     let names = |cell: &str| cell.chars().all(|c| c.is_alphanumeric() || " _-#()'\"".contains(c));
     if !cells(heading, separator).all(|(_, cell)| names(cell)) {
         return None;
@@ -47,7 +47,7 @@ pub(super) fn below(text: &str, at: usize) -> Option<Column> {
     Some(found)
 }
 
-/// The cells of a line, without blanks and quotation marks, each with its place in the line.
+/// The cells of a line, without blanks and quotation marks, each with its offset in the line.
 fn cells(line: &str, separator: char) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     line.split(separator).map(move |cell| {
@@ -59,7 +59,7 @@ fn cells(line: &str, separator: char) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether a heading names a secret: `Some(true)` for a password, whatever it looks like.
+/// Whether a heading names a secret: `Some(true)` for a password, whose values may have any form.
 fn names_secret(heading: &str) -> Option<bool> {
     const PASSWORDS: [&str; 7] =
         ["password", "passwd", "passphrase", "passwort", "kennwort", "contraseña", "pwd"];

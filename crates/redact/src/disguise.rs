@@ -1,5 +1,5 @@
-//! Secrets in disguise: encoded in base64 or hexadecimal, or with colours, characters without
-//! width and escapes between their own.
+//! Finds disguised secrets: encoded in base64 or hexadecimal, or interrupted by colours, zero-width
+//! characters and escapes.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// What secrets begin with, or stand behind, rare enough to be known when it is encoded.
+/// Texts that begin or precede secrets, and are rare enough to be recognised in encoded form.
 const BEGINNINGS: [&str; 18] = [
     "ghp_",
     "gho_",
@@ -32,14 +32,14 @@ const BEGINNINGS: [&str; 18] = [
 /// How a keyword is encoded.
 #[derive(Debug, Clone, Copy)]
 enum Code {
-    /// Its first character is this many behind the beginning of a group of four.
+    /// Base64, with this offset of its first character in a group of four.
     Base64(usize),
     Hexadecimal,
 }
 
-/// The beginnings, encoded, in every position that they may have in a group.
+/// The beginnings in encoded form, for every position in a group.
 static ENCODED: LazyLock<Vec<(String, Code)>> = LazyLock::new(|| {
-    /// Shorter ones stand in many words.
+    /// The minimum length: shorter ones occur in many words.
     const SHORTEST: usize = 4;
     let mut all = Vec::new();
     for word in BEGINNINGS {
@@ -59,7 +59,7 @@ static ENCODED: LazyLock<Vec<(String, Code)>> = LazyLock::new(|| {
     all
 });
 
-/// Reads what others write: with or without padding, cut anywhere.
+/// Decodes what others write: with or without padding, cut anywhere.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -72,9 +72,9 @@ pub(super) fn keywords() -> impl Iterator<Item = &'static str> {
     ENCODED.iter().map(|(word, _)| word.as_str())
 }
 
-/// The run of encoded characters around a keyword, and what it decodes to.
+/// The run of encoded characters around a keyword, and its decoded text.
 pub(super) fn decoded(text: &str, at: usize, keyword: usize) -> Option<(usize, usize, String)> {
-    /// Longer runs are looked at in part.
+    /// The maximum number of bytes of a run that is decoded.
     const MOST: usize = 64 * 1024;
     let (_, code) = ENCODED.get(keyword)?;
     let bytes = text.as_bytes();
@@ -89,7 +89,7 @@ pub(super) fn decoded(text: &str, at: usize, keyword: usize) -> Option<(usize, u
         Code::Base64(behind) => {
             let first = start + (before % 4 + 4 - behind % 4) % 4;
             let group: Vec<u8> = bytes.get(first..end)?.iter().map(|b| plain(*b)).collect();
-            // One character alone in the last group is none of a whole byte.
+            // A single character in the last group is less than a byte.
             let whole = if group.len() % 4 == 1 { group.len() - 1 } else { group.len() };
             LENIENT.decode(group.get(..whole)?).ok()?
         }
@@ -102,7 +102,7 @@ pub(super) fn decoded(text: &str, at: usize, keyword: usize) -> Option<(usize, u
     Some((start, end + padding, String::from_utf8_lossy(&decoded).into_owned()))
 }
 
-/// The alphabet for addresses, as the standard one.
+/// Maps a byte of the URL-safe alphabet to the standard one.
 fn plain(byte: u8) -> u8 {
     match byte {
         b'-' => b'+',
@@ -115,10 +115,10 @@ fn hexadecimal(digits: &[u8]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// A text without colours and characters of no width, its escapes resolved.
+/// A text without colours and zero-width characters, with its escapes resolved.
 pub(super) struct View {
     pub(super) text: String,
-    /// In order: where a piece stands here, and where it came from.
+    /// The pieces in order: their positions here and in the source.
     pieces: Vec<Piece>,
 }
 
@@ -126,12 +126,12 @@ struct Piece {
     here: usize,
     source: usize,
     source_end: usize,
-    /// Byte for byte the same.
+    /// Whether it is the same byte for byte.
     literal: bool,
 }
 
 impl View {
-    /// `None`: nothing in the text needs one.
+    /// The view of a text; `None` if nothing in it is disguised.
     pub(super) fn of(source: &str) -> Option<Self> {
         let mut view = Self { text: String::new(), pieces: Vec::new() };
         let mut copied = 0;
@@ -168,7 +168,7 @@ impl View {
         }
     }
 
-    /// Where a range of this text came from.
+    /// The range in the source for a range of this text.
     pub(super) fn source(&self, start: usize, end: usize) -> (usize, usize) {
         let piece = |at: usize| {
             let next = self.pieces.partition_point(|piece| piece.here <= at);
@@ -184,12 +184,13 @@ impl View {
     }
 }
 
-/// The first byte with which a disguise may begin.
+/// The first byte that may begin a disguise.
 fn candidate(text: &str) -> Option<usize> {
     text.bytes().position(|b| matches!(b, b'\x1b' | b'%' | b'\\' | 0xc2 | 0xe2 | 0xef))
 }
 
-/// What stands at the beginning of a text in disguise: its bytes, and what it shows, if anything.
+/// The disguise at the beginning of a text: its length in bytes, and the character that it shows,
+/// if any.
 fn disguise(text: &str) -> Option<(usize, Option<char>)> {
     let bytes = text.as_bytes();
     let ascii = |digits: &[u8]| {

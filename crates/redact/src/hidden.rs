@@ -1,7 +1,7 @@
 use counterfoil_model::{Arguments, ToolCall};
 
-/// Members of arguments whose name begins so, in any case of letters, are the model's thinking:
-/// nobody but the model may see them, so they end here, before anything is recorded.
+/// The prefix of argument names that hold the model's thinking, in any case of letters. Only the
+/// model may see it, so it is removed before anything is recorded.
 pub const HIDDEN: &str = "_tafc_think";
 
 /// Whether a member of this name is the model's thinking.
@@ -11,28 +11,29 @@ pub fn is_hidden(name: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(HIDDEN.as_bytes()))
 }
 
-/// Whether the model's thinking may be in a text that cannot be read.
+/// Whether a text that cannot be parsed may contain the model's thinking.
 #[must_use]
 pub fn names_hidden(text: &str) -> bool {
     let mut starts = text.as_bytes().windows(HIDDEN.len());
     starts.any(|start| start.eq_ignore_ascii_case(HIDDEN.as_bytes()))
 }
 
-/// The call without hidden thinking. The bytes are those of the model where there was none.
+/// The call without hidden thinking. The bytes are unchanged if there is none.
 #[must_use]
 pub fn without_hidden(call: ToolCall) -> ToolCall {
     take_hidden_out(call).0
 }
 
-/// The same, and whether there was nothing else in it: then the model has thought, and called
-/// nothing.
+/// Removes hidden thinking from the call. Also returns whether there was nothing else, so that the
+/// model only thought and called nothing.
 #[must_use]
 pub fn take_hidden_out(call: ToolCall) -> (ToolCall, bool) {
     let named = names_hidden(call.arguments.as_str());
     if !named && !call.arguments.as_str().contains('\\') {
         return (call, false);
     }
-    // What cannot be read is refused by admission; that refusal must not quote it either.
+    // Admission refuses arguments that cannot be parsed; its refusal must not quote the thinking
+    // either.
     let Some(mut arguments) = call.arguments.exact().ok().filter(|read| read.is_object()) else {
         if named {
             return (ToolCall { arguments: Arguments::raw(""), ..call }, false);

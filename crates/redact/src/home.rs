@@ -3,18 +3,19 @@ use std::path::Path;
 
 use memchr::memmem;
 
-/// The folder of a user, whose name need not be known to anybody who reads a result.
+/// The home folder of a user, whose name readers of a result need not know.
 #[derive(Debug, Clone)]
 pub(super) struct Home(String);
 
 impl Home {
-    /// `None` for a folder that is no folder of a user: relative, or the root.
+    /// `None` for a folder that cannot be a home: a relative one, or the root.
     pub(super) fn new(folder: &Path) -> Option<Self> {
         let path = folder.to_str()?.trim_end_matches('/');
         (folder.is_absolute() && !path.is_empty()).then(|| Self(path.to_owned()))
     }
 
-    /// `/home/ada/x` becomes `~/x`; `/home/adam` and `/mnt/home/ada` stay.
+    /// Replaces the folder with `~`: `/home/ada/x` becomes `~/x`; `/home/adam` and `/mnt/home/ada`
+    /// stay.
     pub(super) fn shortened<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut out = String::new();
         let mut copied = 0;
@@ -24,7 +25,7 @@ impl Home {
             let before = text.get(..at).and_then(|t| t.chars().next_back());
             let mut after = text.get(end..).unwrap_or_default().chars();
             let goes_on = match after.next() {
-                // A full stop ends a sentence, or begins another folder's name.
+                // A full stop ends a sentence, or continues another folder's name.
                 Some('.') => after.next().is_some_and(name),
                 next => next.is_some_and(name),
             };

@@ -1,9 +1,9 @@
-//! No secret stays in what is recorded, logged or shown: `[REDACTED:category]` stands there.
+//! Removes secrets from everything that is recorded, logged or shown, leaving
+//! `[REDACTED:category]`.
 //!
-//! [`Redactor`] finds the words with which secrets begin in one pass, tries the pattern that
-//! belongs to a word only where the word stands, and lets a check decide. The patterns are a
-//! table: `table.rs`. What a model thinks beside a call is nobody's but its own:
-//! [`without_hidden`].
+//! [`Redactor`] finds keywords that begin secrets in one pass, tries the pattern of a keyword only
+//! where that keyword occurs, and confirms with a check. The patterns are in `table.rs`.
+//! [`without_hidden`] removes the thinking of a model from its calls.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod accept;
@@ -31,37 +31,37 @@ use home::Home;
 use pattern::{Found, find};
 use table::PATTERNS;
 
-/// Replaces secrets. Redacting twice is redacting once; what is no secret stays byte for byte.
+/// Replaces secrets. Redaction is idempotent, and everything else stays unchanged byte for byte.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
     home: Option<Home>,
 }
 
 impl Redactor {
-    /// The patterns of the table, in 6 categories.
+    /// The redactor with the patterns of the table, in 6 categories.
     #[must_use]
     pub fn standard() -> Self {
         Self::default()
     }
 
-    /// The patterns by name, each with its category, in the order in which they decide.
+    /// The patterns by name, each with its category, in order of precedence.
     pub fn patterns() -> impl Iterator<Item = (&'static str, SecretCategory)> {
         PATTERNS.iter().map(|pattern| (pattern.name, pattern.category))
     }
 
-    /// Shows this folder as `~`, so that a user's name stays out of what is shown. A path is no
-    /// secret: what is recorded keeps it.
+    /// Shows this folder as `~`, to hide the user's name in displayed text. A path is not a secret:
+    /// records keep it.
     #[must_use]
     pub fn hiding_home(mut self, folder: &Path) -> Self {
         self.home = Home::new(folder);
         self
     }
 
-    /// The text without secrets. Borrowed when there was none.
+    /// The text without secrets. Borrowed if there were none.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
-        // What stood beside a secret may show only now where it begins or ends.
+        // Replacing a secret may expose another next to it.
         loop {
             let found = find(&text);
             if found.is_empty() {
@@ -77,7 +77,7 @@ impl Redactor {
         }
     }
 
-    /// The same for bytes, which need not be UTF-8 throughout: other bytes stay as they are.
+    /// The bytes without secrets. They need not be UTF-8; other bytes stay unchanged.
     #[must_use]
     pub fn redact_bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         match std::str::from_utf8(bytes) {
@@ -89,21 +89,21 @@ impl Redactor {
         }
     }
 
-    /// The value without secrets: in strings, in names, and behind names such as `password`.
+    /// The value without secrets: in strings, in names, and after names such as `password`.
     #[must_use]
     pub fn redact_value(&self, value: &Value) -> Value {
         value::redacted(self, value)
     }
 
-    /// The same for a value whose numbers are as they were written.
+    /// The value without secrets, with its exact numbers.
     #[must_use]
     pub fn redact_exact(&self, value: &ExactValue) -> ExactValue {
-        // Nothing moves when secrets are taken out: no number is lost.
+        // Redaction moves nothing, so no number is lost.
         value.made_into(self.redact_value(value)).unwrap_or_default()
     }
 }
 
-/// Bytes that are no text are searched as control characters, so that every place is the same.
+/// Searches bytes that are not UTF-8 as control characters, so that offsets stay the same.
 fn redact_mixed(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut bytes = Cow::Borrowed(bytes);
     loop {

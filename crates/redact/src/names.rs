@@ -1,9 +1,9 @@
-//! Names of secrets: words before and behind the one that says that it is a secret.
+//! Names of secrets: the words before and after the word for a secret.
 //!
-//! `KIS_APP_SECRET_LIVE`, `dbPasswordProd`, `PASSWORD2` are names of secrets; `password_file`,
-//! `tokenType` and `api_key_id` are names of something about one.
+//! `KIS_APP_SECRET_LIVE`, `dbPasswordProd` and `PASSWORD2` name secrets; `password_file`,
+//! `tokenType` and `api_key_id` name something about one.
 
-/// Words that say which of several secrets it is: where, when, whose.
+/// Words that distinguish several secrets: by place, time or owner.
 const NARROWING: [&str; 62] = [
     "live",
     "prod",
@@ -69,7 +69,7 @@ const NARROWING: [&str; 62] = [
     "external",
 ];
 
-/// Words behind the name of a secret that make it the name of something about it.
+/// Words after the name of a secret that name something about it.
 const ABOUT: [&str; 104] = [
     "id",
     "ids",
@@ -177,22 +177,22 @@ const ABOUT: [&str; 104] = [
     "info",
 ];
 
-/// Words before `key` that make it none of a secret.
+/// Words before `key` that do not name a secret.
 pub(super) const NO_SECRET_KEYS: [&str; 8] =
     ["cache", "public", "primary", "partition", "sort", "foreign", "routing", "group"];
 
-/// What stands behind the word for a secret, in its name.
+/// The kind of words after the word for a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suffix {
-    /// Nothing, or words and numbers that say which of several it is.
+    /// None, or words and numbers that distinguish several secrets.
     Narrows,
-    /// It is the name of something about the secret.
+    /// Words that name something about the secret.
     About,
     /// Any other word.
     Other,
 }
 
-/// What the words behind the word for a secret make of its name.
+/// The kind of the words after the word for a secret.
 pub(super) fn suffix(behind: &str) -> Suffix {
     let words = words(behind);
     let is = |known: &[&str], word: &&str| known.iter().any(|one| one.eq_ignore_ascii_case(word));
@@ -206,7 +206,7 @@ pub(super) fn suffix(behind: &str) -> Suffix {
     }
 }
 
-/// The name without the words at its end that only say which of several it is.
+/// The name without trailing words that only distinguish several secrets.
 pub(super) fn without_narrowing(name: &str) -> &str {
     let mut kept = name;
     while let Some(last) = words(kept).last().filter(|last| last.len() < kept.len())
@@ -218,14 +218,14 @@ pub(super) fn without_narrowing(name: &str) -> &str {
     kept
 }
 
-/// `v2`.
+/// Whether a word is a version, such as `v2`.
 fn is_version(word: &str) -> bool {
     let digits = word.strip_prefix(['v', 'V']).unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The words of a name: between `_`, `-`, `.` and blanks, before capitals, and before digits that end
-/// it.
+/// The words of a name: split at `_`, `-`, `.` and blanks, before capitals, and before trailing
+/// digits.
 fn words(name: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for part in name.split(['_', '-', '.', ' ']).filter(|part| !part.is_empty()) {

@@ -9,7 +9,7 @@ use super::columns;
 use super::disguise::{self, View};
 use super::table::PATTERNS;
 
-/// What kind of secret was there. Its name stands in the marker.
+/// The kind of a secret. Its name is part of the marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SecretCategory {
     /// Keys of services: AWS access key ids, Google, model providers, Stripe.
@@ -18,11 +18,11 @@ pub enum SecretCategory {
     AuthToken,
     /// Private keys in PEM, OpenSSH and PuTTY form.
     PrivateKey,
-    /// Passwords and what is assigned to names like them; passwords in addresses.
+    /// Passwords and values assigned to names like them; passwords in URLs.
     Password,
-    /// Addresses of databases with a password; Azure keys and signatures.
+    /// Database URLs with a password; Azure keys and signatures.
     ConnectionString,
-    /// Secret keys and sessions of cloud accounts; answers of instance metadata.
+    /// Secret keys and sessions of cloud accounts; responses of instance metadata services.
     CloudMetadata,
 }
 
@@ -50,7 +50,7 @@ impl SecretCategory {
         }
     }
 
-    /// What stands in place of a secret: `[REDACTED:password]`.
+    /// The text that replaces a secret: `[REDACTED:password]`.
     #[must_use]
     pub fn marker(self) -> &'static str {
         match self {
@@ -70,36 +70,36 @@ impl fmt::Display for SecretCategory {
     }
 }
 
-/// What every marker begins with.
+/// The beginning of every marker.
 pub(super) const MARKER: &str = "[REDACTED:";
 
 /// One kind of secret.
 pub(super) struct Pattern {
     pub(super) name: &'static str,
     pub(super) category: SecretCategory,
-    /// In any letter case. A match begins with one of them.
+    /// Matched in any case. A match of the expression begins with one of them.
     pub(super) keywords: &'static [&'static str],
-    /// Tried where a keyword stands, and only there. What is replaced is the group that takes part,
-    /// or the whole match where there is no group.
+    /// Tried only where a keyword occurs. Replaces the group that takes part, or the whole match if
+    /// there is no group.
     pub(super) regex: &'static str,
-    /// A cheap look at what stands before the keyword and behind it: whether the expression is
-    /// worth trying. Ordinary text is full of keywords.
+    /// A cheap test of the text before and after the keyword: whether the expression is worth
+    /// trying. Ordinary text is full of keywords.
     pub(super) worth: fn(&str, &[u8]) -> bool,
-    /// Whether the keyword must not stand in the middle of a word.
+    /// What may precede the keyword.
     pub(super) left: Left,
-    /// What more must hold: how many bytes, from the first of the secret on, are secret.
+    /// The check: returns the length of the secret in bytes, or `None` if it is not one.
     pub(super) check: fn(&Hit<'_>) -> Option<usize>,
 }
 
-/// What may stand before a keyword.
+/// What may precede a keyword.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     Anything,
-    /// No letter, digit or underscore, unless they are the end of an escape such as `\n` or `%3D`.
+    /// No letter, digit or underscore, unless it ends an escape such as `\n` or `%3D`.
     Edge,
 }
 
-/// A match whose check is still to come.
+/// A match still to be checked.
 pub(super) struct Hit<'t> {
     /// All text before the keyword.
     pub(super) before: &'t str,
@@ -110,7 +110,7 @@ pub(super) struct Hit<'t> {
     pub(super) rest: &'t str,
 }
 
-/// A secret in a text: bytes, and the row of the table that found it.
+/// A secret in a text: its range in bytes, and the row of the table that found it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
     pub(super) start: usize,
@@ -118,22 +118,22 @@ pub(super) struct Found {
     pub(super) end: usize,
 }
 
-/// How much text is looked at before a secret is known to be one; beyond, only secrets are read
-/// on. This keeps the whole search linear.
+/// The number of bytes examined before a secret is recognised; beyond it, only recognised secrets
+/// are read on. This keeps the whole search linear.
 const WINDOW: usize = 4096;
 
-/// What is searched with. Each part is made when it is first needed: many a process lives for one
-/// short text.
+/// The search data. Each part is created on first use, because many processes handle a single short
+/// text.
 struct Search {
-    /// Bytes that were searched for keywords so far.
+    /// The number of bytes searched for keywords so far.
     searched: AtomicUsize,
-    /// Texts that were asked keyword by keyword.
+    /// The number of texts searched keyword by keyword.
     asked: AtomicUsize,
-    /// An automaton that is soon made, for the first of them.
+    /// An automaton that is quick to build, for the first texts.
     soon: OnceLock<AhoCorasick>,
-    /// One that is fast, for all others.
+    /// A fast one, for all others.
     fast: OnceLock<AhoCorasick>,
-    /// The row of the table behind each keyword.
+    /// The row of the table for each keyword.
     rows: Vec<usize>,
     /// The expressions of the table.
     regexes: [OnceLock<Regex>; PATTERNS.len()],
@@ -153,16 +153,17 @@ static SEARCH: LazyLock<Search> = LazyLock::new(|| {
 });
 
 impl Search {
-    /// As many bytes are searched more slowly in the time that the fast automaton takes to make.
+    /// The number of bytes that the slower automaton searches in the time it takes to build the
+    /// fast one.
     const FIRST: usize = 256 * 1024;
 
-    /// So many texts are asked keyword by keyword before an automaton is made: most hold none, and
-    /// a process that judges one call needs no automaton then.
+    /// The number of texts searched keyword by keyword before an automaton is built: most contain
+    /// none, so a process that judges one call needs no automaton.
     const FEW: usize = 16;
-    /// No longer ones than this, in bytes.
+    /// The maximum length of these texts in bytes.
     const SHORT: usize = 1024;
 
-    /// Whether one of the first texts, a short one, surely holds no keyword.
+    /// Whether a text certainly contains no keyword. Tried only for the first, short texts.
     fn holds_none(&self, text: &str) -> bool {
         if text.len() > Self::SHORT || self.asked.load(Ordering::Relaxed) >= Self::FEW {
             return false;
@@ -175,7 +176,7 @@ impl Search {
         })
     }
 
-    /// For the keywords of all rows.
+    /// The automaton for the keywords of all rows.
     fn keywords(&self, text: &str) -> &AhoCorasick {
         let searched = self.searched.fetch_add(text.len(), Ordering::Relaxed);
         if searched.saturating_add(text.len()) > Self::FIRST {
@@ -186,7 +187,7 @@ impl Search {
     }
 }
 
-/// The keywords of the table's rows, and of what may be disguised.
+/// The keywords of the table, and of encoded secrets.
 fn all_keywords() -> impl Iterator<Item = &'static str> {
     let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords).copied();
     keywords.chain(disguise::keywords())
@@ -201,17 +202,17 @@ fn automaton(kind: AhoCorasickKind) -> AhoCorasick {
         .expect("the keywords fit an automaton")
 }
 
-/// Classes of bytes: a tenth of the states that classes of characters have. Secrets begin and end
-/// at ASCII, so that no match divides a character.
+/// Compiles with byte classes, which need a tenth of the states of character classes. Secrets begin
+/// and end with ASCII, so no match splits a character.
 #[expect(clippy::expect_used, reason = "an expression of the constant table; a test builds all")]
 fn byte_regex(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().expect("a pattern")
 }
 
-/// The patterns whose keywords may be the heading of a column.
+/// The patterns whose keywords may be column headings.
 const HEADINGS: [&str; 2] = ["password-assignment", "aws-secret-key"];
 
-/// Every secret in the text, in order, overlapping ones joined.
+/// Every secret in the text, in order, with overlapping ones merged.
 pub(super) fn find(text: &str) -> Vec<Found> {
     let mut found = Vec::new();
     plain(text, &mut found);
@@ -226,7 +227,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
     joined(found)
 }
 
-/// Every secret that shows as it is, or encoded.
+/// Finds every secret that is plain or encoded.
 fn plain(text: &str, found: &mut Vec<Found>) {
     let search = &*SEARCH;
     if search.holds_none(text) {
@@ -267,7 +268,7 @@ fn plain(text: &str, found: &mut Vec<Found>) {
     }
 }
 
-/// An encoded run is a secret where what it decodes to holds one. Answers where the run ends.
+/// An encoded run is a secret if its decoded text contains one. Returns the end of the run.
 fn find_encoded(text: &str, at: usize, keyword: usize, found: &mut Vec<Found>) -> usize {
     let Some((start, end, decoded)) = disguise::decoded(text, at, keyword) else { return at };
     let mut inside = Vec::new();
@@ -278,7 +279,7 @@ fn find_encoded(text: &str, at: usize, keyword: usize, found: &mut Vec<Found>) -
     end
 }
 
-/// The secrets of a table whose heading this keyword belongs to. Answers where the table ends.
+/// Finds the secrets of a table with this keyword in its heading. Returns the end of the table.
 fn find_column(text: &str, at: usize, end: usize, row: usize, found: &mut Vec<Found>) -> usize {
     let rest = text.as_bytes().get(end..).unwrap_or_default();
     let rest = rest.iter().take(16).find(|b| !b.is_ascii_alphabetic() && !b" _-\"'".contains(b));
@@ -310,7 +311,7 @@ impl Pattern {
         let hit = Hit { before, lead, secret: found, rest };
         let mut length = (self.check)(&hit)?;
         if secret.end() == window.len() && window.len() < here.len() {
-            // The secret goes on behind the window: it is taken to its end.
+            // The secret extends beyond the window: read it to its end.
             length = length.max(secret_of(&regex.captures(here.as_bytes())?)?.len());
         }
         let start = at + secret.start();
@@ -318,7 +319,7 @@ impl Pattern {
     }
 }
 
-/// What is replaced of a match.
+/// The part of a match to replace.
 fn secret_of<'t>(captures: &Captures<'t>) -> Option<Match<'t>> {
     captures.iter().skip(1).flatten().next().or_else(|| captures.get(0))
 }
@@ -330,7 +331,7 @@ fn in_marker(before: &str) -> bool {
     inside.is_some_and(|(_, since)| !since.contains(']'))
 }
 
-/// Whether a word may begin behind this text.
+/// Whether a word may begin after this text.
 pub(super) fn is_edge(before: &str) -> bool {
     let bytes = before.as_bytes();
     match bytes {
@@ -343,7 +344,7 @@ pub(super) fn is_edge(before: &str) -> bool {
     }
 }
 
-/// In order; overlapping ones become one, named after the first.
+/// Sorts the secrets, and merges overlapping ones under the name of the first.
 fn joined(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_unstable();
     found.dedup_by(|next, kept| {

@@ -6,8 +6,8 @@ use super::pattern::{Left, Pattern, SecretCategory};
 use super::vendors;
 use super::worth::{anything, assigns, has_value, hexadecimal, token};
 
-/// Every kind of secret. The particular stand before the general: where two find the same bytes,
-/// the first names them.
+/// Every kind of secret, specific ones before general ones: if two match the same bytes, the first
+/// names them.
 pub(super) const PATTERNS: [Pattern; 26] = [
     Pattern {
         name: "aws-access-key-id",

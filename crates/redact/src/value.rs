@@ -5,18 +5,18 @@ use super::accept::{is_cursor, is_key};
 use super::names::{NO_SECRET_KEYS, Suffix, suffix, without_narrowing};
 use super::pattern::{MARKER, SecretCategory};
 
-/// What a member's name says about its value.
+/// What the name of a member says about its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
     /// Nothing.
     Ordinary,
-    /// A secret where it looks like one: `token`.
+    /// A secret if it looks like one: `token`.
     Maybe,
-    /// A secret, whatever it looks like: `password`, `client_secret`.
+    /// A secret whatever it looks like: `password`, `client_secret`.
     Secret,
 }
 
-/// The same value without secrets: in its strings, its names, and behind names that say so.
+/// The value without secrets: in its strings, its names, and after names of secrets.
 pub(super) fn redacted(redactor: &Redactor, value: &Value) -> Value {
     walk(redactor, value, Named::Ordinary)
 }
@@ -47,7 +47,7 @@ fn string(redactor: &Redactor, text: &str, named: Named) -> String {
     }
 }
 
-/// Items inherit what the array's name says; behind `--password` stands a password.
+/// Items inherit the meaning of the array's name; the item after `--password` is a password.
 fn array(redactor: &Redactor, items: &[Value], named: Named) -> Vec<Value> {
     let mut before = Named::Ordinary;
     let one = |item: &Value| {
@@ -59,9 +59,10 @@ fn array(redactor: &Redactor, items: &[Value], named: Named) -> Vec<Value> {
     items.iter().map(one).collect()
 }
 
-/// `{"password": {"value": …}}`: the value is what the object is called.
+/// In `{"password": {"value": …}}`, the value inherits the name of the object.
 fn object(redactor: &Redactor, members: &Map<String, Value>, named: Named) -> Map<String, Value> {
-    // `{"name": "DB_PASSWORD", "value": …}`: a list of variables, headers, fields of a form.
+    // In `{"name": "DB_PASSWORD", "value": …}`, from lists of variables, headers or form fields,
+    // the name applies to the value.
     let name = ["name", "key"].iter().find_map(|key| members.get(*key)?.as_str());
     let pair = match name.map_or(Named::Ordinary, of_name) {
         Named::Ordinary => named,
@@ -75,7 +76,7 @@ fn object(redactor: &Redactor, members: &Map<String, Value>, named: Named) -> Ma
         };
         let mut key = redactor.redact(key).into_owned();
         while out.contains_key(&key) {
-            // Two names that were both secrets: neither member is lost.
+            // Two names that were both secrets: keep both members.
             key.push('\'');
         }
         out.insert(key, walk(redactor, value, named));
@@ -115,7 +116,7 @@ fn of_name(name: &str) -> Named {
     if name.rsplit(['_', '-']).next().is_some_and(|last| last.eq_ignore_ascii_case("pass")) {
         return Named::Maybe;
     }
-    // `APP_KEY_LIVE`; `sort_key` and `public_key` are no secrets.
+    // `APP_KEY_LIVE` names a secret; `sort_key` and `public_key` do not.
     if let Some(before) = letters.strip_suffix("key").filter(|_| whole.len() > name.len()) {
         let none = NO_SECRET_KEYS.iter().any(|word| before.ends_with(word));
         return if none { Named::Ordinary } else { Named::Maybe };

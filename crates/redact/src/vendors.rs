@@ -1,12 +1,13 @@
-//! Tokens that are known by the beginning that their vendor gives them.
+//! Tokens recognised by their vendor's prefix.
 //!
-//! A row is a vendor, what its tokens begin with, what they are made of, and how many characters of
-//! that there are at least. The vendors' own documents say so; a row needs nothing else to be added.
+//! A row is a vendor, the prefix of its tokens, their alphabet, and the minimum number of
+//! characters after the prefix, according to the vendor's documentation. A new row needs nothing
+//! else.
 
 use super::accept::is_random;
 use super::pattern::Hit;
 
-/// What the rest of a token is made of.
+/// The alphabet of the rest of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     /// `0-9a-f`.
@@ -15,7 +16,7 @@ pub(super) enum Of {
     Alnum,
     /// Letters, digits, `_` and `-`.
     Url,
-    /// Those with `+`, `/`, `=` and `.`.
+    /// Also `+`, `/`, `=` and `.`.
     Any,
 }
 
@@ -143,7 +144,7 @@ const VENDORS: [Vendor; COUNT] = [
     row("Yandex Cloud", "t1.9eu", Of::Any, 60),
 ];
 
-/// What the tokens begin with.
+/// The prefixes of the tokens.
 pub(super) const PREFIXES: [&str; COUNT] = {
     let mut all = [""; COUNT];
     let mut at = 0;
@@ -157,14 +158,14 @@ pub(super) const PREFIXES: [&str; COUNT] = {
     all
 };
 
-/// Whether a vendor's token begins here, and how long it is.
+/// The length of the vendor's token that begins here, if there is one.
 pub(super) fn token(hit: &Hit<'_>) -> Option<usize> {
     let rows = VENDORS.iter().filter(|row| hit.rest.starts_with(row.prefix));
     let lengths = rows.filter_map(|row| {
         let rest = hit.rest.as_bytes().get(row.prefix.len()..)?;
         let length = rest.iter().take_while(|byte| row.of.has(**byte)).count();
         let rest = hit.rest.get(row.prefix.len()..)?.get(..length)?;
-        // The full stop of a sentence is none of the token.
+        // A full stop at the end of a sentence is not part of the token.
         let rest = rest.trim_end_matches('.');
         (rest.len() >= row.least && is_random(rest)).then_some(row.prefix.len() + rest.len())
     });

@@ -1,12 +1,13 @@
-//! Cheap looks that come before an expression. Each lets pass whatever the expression could match.
+//! Cheap tests before an expression is tried. Each accepts everything that the expression could
+//! match.
 
-/// The keyword alone is rare enough.
+/// For keywords that are rare enough.
 pub(super) fn anything(_: &str, _: &[u8]) -> bool {
     true
 }
 
-/// Behind the name of a secret: the rest of a longer name, or the way to a value that is no name
-/// in a program.
+/// After the name of a secret: the rest of a longer name, or something that leads to a value that
+/// is not a name in a program.
 pub(super) fn assigns(before: &str, behind: &[u8]) -> bool {
     match behind {
         [b':' | b'=', ..] => !is_name(behind),
@@ -42,13 +43,13 @@ pub(super) fn assigns(before: &str, behind: &[u8]) -> bool {
             }) || before.ends_with(flag)
                 || of_login(before)
         }
-        // White space that is not ASCII.
+        // Non-ASCII white space.
         [first, ..] => !first.is_ascii(),
         [] => false,
     }
 }
 
-/// Whether a file of logins stands before: `machine x login ada `.
+/// Whether the text before is from a file of logins: `machine x login ada `.
 pub(super) fn of_login(before: &str) -> bool {
     let from = before.floor_char_boundary(before.len().saturating_sub(100));
     let near = before.get(from..).unwrap_or_default();
@@ -56,8 +57,8 @@ pub(super) fn of_login(before: &str) -> bool {
     words.next().is_some() && words.next() == Some("login")
 }
 
-/// Whether a colon or equals sign, and a blank, lead to a name of letters alone, or to a path of
-/// such names, and nothing that could be part of a secret follows: `= os.environ[`, `: string,`.
+/// Whether a colon or equals sign, and a blank, lead to a name of letters only, or a path of such
+/// names, followed by nothing that could be part of a secret: `= os.environ[`, `: string,`.
 fn is_name(behind: &[u8]) -> bool {
     let [b':' | b'=', b' ', value @ ..] = behind else { return false };
     let letters =
@@ -77,18 +78,18 @@ fn is_name(behind: &[u8]) -> bool {
     }
 }
 
-/// Behind the beginning of a vendor's token: more of it.
+/// After a vendor's prefix: the token continues.
 pub(super) fn token(_: &str, behind: &[u8]) -> bool {
     let of_token = |b: &u8| b.is_ascii_alphanumeric() || b"_./+=-".contains(b);
     behind.get(..12).is_some_and(|first| first.iter().all(of_token))
 }
 
-/// Behind the letters of a key whose rest is hexadecimal.
+/// After the letters of a key whose rest is hexadecimal.
 pub(super) fn hexadecimal(_: &str, behind: &[u8]) -> bool {
     behind.get(..8).is_some_and(|first| first.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Behind `bearer` or `authorization`: a blank, or what leads to a value.
+/// After `bearer` or `authorization`: a blank, or something that leads to a value.
 pub(super) fn has_value(_: &str, behind: &[u8]) -> bool {
     match behind {
         [b' ' | b'%' | b'+' | b':' | b'=' | b'"' | b'\'' | b'\\', ..] => true,

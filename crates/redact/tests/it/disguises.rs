@@ -1,4 +1,5 @@
-//! Secrets as commands, files and logs carry them, plain and in disguise: how many stay in clear.
+//! Secrets as they occur in commands, files and logs, plain and disguised: counts those that are
+//! missed.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,7 +22,8 @@ fn hex(text: &str) -> String {
     text.bytes().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Name, text, and what must not stay in it. What no search for forms finds is at the end.
+/// The name, the text, and what must be redacted from it. Forms that cannot be found are at the
+/// end.
 fn forms() -> Vec<(&'static str, String, String)> {
     let pw = "Kr4ken-and-2boats";
     let token = format!("ghp_{}", drawn(36, MIXED));
@@ -159,7 +161,7 @@ fn forms() -> Vec<(&'static str, String, String)> {
     let numbered = pem.lines().enumerate().map(|(i, l)| format!("     {i}\t{l}\n"));
     add("numbered", numbered.collect(), &body);
     add("an @ in it", "postgres://u:p@ss/w0rdXq@h/db".to_owned(), "p@ss/w0rdXq");
-    // Not found, and listed in the documentation.
+    // Not found, as documented.
     add("reversed", token.chars().rev().collect(), &token.chars().rev().collect::<String>());
     add("a key without its first line", format!("{body}\n{body}"), &body);
     add("a lone AWS key", aws.clone(), &aws);
@@ -190,7 +192,7 @@ fn redacting_twice_is_redacting_once_for_each() {
     }
 }
 
-/// Lines of logs, sources and prose in which the words stand and no secret does.
+/// Lines of logs, sources and prose that contain the keywords but no secrets.
 const ORDINARY: [&str; 44] = [
     "PASS: tests/unit/test_parser2.rs (0.12 s)",
     "PASS src/components/__tests__/Button2.test.tsx",
@@ -249,11 +251,11 @@ fn ordinary_lines_stay_as_they_are() {
     assert!(touched.is_empty(), "{touched:#?}");
 }
 
-/// Beginnings again and again, and nothing behind them.
+/// Beginnings of secrets repeated, with nothing after them.
 #[test]
 fn beginnings_without_an_end_cost_no_more_than_their_length() {
     let redactor = Redactor::standard();
-    // The quicker of two: the machine may be busy with something else.
+    // The faster of two runs, in case the machine is busy.
     let took = |piece: &str, length: usize| {
         let text = piece.repeat(length / piece.len());
         let run = || {
@@ -283,7 +285,7 @@ fn beginnings_without_an_end_cost_no_more_than_their_length() {
         "login a ",
     ] {
         let (short, long) = (took(piece, 40_000), took(piece, 160_000));
-        // Four times the length: 4, where it grows with the square 16.
+        // At four times the length, linear cost grows by 4, quadratic cost by 16.
         assert!(long < 10.0 * short.max(0.01), "{piece:?}: {short} s, {long} s");
     }
 }

@@ -1,4 +1,4 @@
-//! What is taken out of texts, from outside.
+//! Redaction, tested from outside.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod disguises;

@@ -1,5 +1,5 @@
-//! What is replaced, and what stays. Values that look like secrets are put together here, so that
-//! no scanner of sources finds one.
+//! What is replaced and what stays. Values that look like secrets are assembled here, so that no
+//! source scanner reports them.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ const HEX: &str = "0123456789abcdef";
 const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const DIGITS: &str = "0123456789";
 
-/// Characters that look drawn by lot, the same in every run.
+/// Characters that look random, but are the same in every run.
 fn drawn(count: usize, from: &str) -> String {
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut next = || {
@@ -49,7 +49,7 @@ fn pem(kind: &str, lines: usize, line_break: &str) -> String {
     format!("{text}{}=={line_break}-----END {kind}PRIVATE KEY-----", drawn(22, BASE64))
 }
 
-/// Name of the pattern, what stands before the secret, the secret, what stands after it.
+/// The name of the pattern, the text before the secret, the secret, and the text after it.
 fn secrets() -> Vec<(&'static str, &'static str, String, &'static str)> {
     vec![
         ("aws-access-key-id", "id ", key("AKIA", 16, UPPER), " of the deploy user"),
@@ -168,7 +168,7 @@ fn secrets() -> Vec<(&'static str, &'static str, String, &'static str)> {
     ]
 }
 
-/// Name of the pattern that must not find it, and a text that stays.
+/// The name of the pattern that must not match, and a text that stays.
 fn ordinary() -> Vec<(&'static str, String)> {
     let plain = |name, text: &str| (name, text.to_owned());
     vec![
@@ -440,7 +440,7 @@ fn a_home_folder_becomes_a_tilde() {
     assert_eq!(nothing.redact("/a/b"), "/a/b");
 }
 
-/// Lines that lie beside the repository: the secret goes, and what is none stays.
+/// Lines kept outside the repository: secrets are redacted, and everything else stays.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "rows that are not in the repository")]
 fn lines_beside_the_repository() {
@@ -460,7 +460,7 @@ fn lines_beside_the_repository() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Pieces that patterns are made of, in any order.
+/// Fragments of what patterns match, in any order.
 fn pieces() -> impl Strategy<Value = String> {
     let secrets: Vec<String> = secrets().into_iter().map(|(.., secret, _)| secret).collect();
     const WORDS: [&str; 32] = [
