@@ -10,7 +10,7 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// Every one of them.
+    /// All agents.
     pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Gemini];
 
     /// The name on the command line.

@@ -6,7 +6,8 @@ use crate::json::{JsonError, JsonLimits, parse_strict};
 
 /// The arguments of a call exactly as the model emitted them.
 ///
-/// The bytes are kept because digests are taken over what was said, not over what was understood.
+/// The bytes are kept because digests are computed from what the model wrote, not from how it was
+/// parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arguments(String);
 
@@ -23,7 +24,8 @@ impl Arguments {
         &self.0
     }
 
-    /// The arguments with every number as it is written: what is approved, recorded and run.
+    /// Parses the arguments, keeping every number as written. Approvals, records and executions use
+    /// this form.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -31,7 +33,7 @@ impl Arguments {
         ExactValue::parse(&self.0, JsonLimits::ARGUMENTS)
     }
 
-    /// The canonical bytes of the arguments: two calls have the same if they have the same values.
+    /// The canonical bytes of the arguments. Two calls with equal values have equal bytes.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -39,11 +41,12 @@ impl Arguments {
         canonical_text(&self.0, CanonicalForm::WRITTEN, JsonLimits::ARGUMENTS)
     }
 
-    /// The arguments as JSON, for whoever only reads them: a number longer than 64 bits or a double
-    /// is the nearest one. Duplicate keys, excessive depth and size are errors.
+    /// Parses the arguments for readers that need no exact numbers: a number beyond 64 bits or the
+    /// precision of a double becomes the nearest double. Duplicate keys, excessive depth and size
+    /// are errors.
     ///
     /// # Errors
-    /// What is wrong with the text, and at which byte.
+    /// When the text is invalid; the error says what is wrong, and at which byte.
     pub fn parse(&self) -> Result<Value, JsonError> {
         parse_strict(&self.0, JsonLimits::ARGUMENTS)
     }
@@ -61,21 +64,21 @@ impl From<&ExactValue> for Arguments {
     }
 }
 
-/// One call of a tool, as the model asked for it.
+/// A tool call as the model requested it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    /// The id that ties the result to the call; empty when the log has none.
+    /// The id that links the result to the call; empty if the log has none.
     pub id: String,
     /// The name as emitted.
     pub tool: String,
     /// The arguments as emitted.
     pub arguments: Arguments,
-    /// 1-based line of the source on which the call stands; 0 when unknown.
+    /// 1-based line of the source; 0 if unknown.
     pub line: usize,
 }
 
 impl ToolCall {
-    /// A call as a model made it: its id of the call, the name and the text of the arguments.
+    /// A call with the model's id, the tool's name and the text of the arguments.
     #[must_use]
     pub fn new(
         id: impl Into<String>,
@@ -87,27 +90,28 @@ impl ToolCall {
     }
 }
 
-/// What came back from one call, as recorded.
+/// The recorded result of one call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
-    /// The id of the call that it answers; empty when the log has none.
+    /// The id of the call; empty if the log has none.
     pub call_id: String,
-    /// The text of the result, all text blocks joined by a line break.
+    /// The text of the result, with all text blocks joined by line breaks.
     pub text: String,
-    /// Whether the log marks it as an error; `None` when the log does not say.
+    /// Whether the log marks it as an error; `None` if the log does not say.
     pub is_error: Option<bool>,
-    /// The exit code, where the log has one.
+    /// The exit code, if the log has one.
     pub exit_code: Option<i32>,
-    /// The command had not ended when this was recorded.
+    /// Whether the command was still running when this was recorded.
     pub running: bool,
-    /// The user or a policy refused the call: it never ran.
+    /// Whether the user or a policy refused the call, so that it never ran.
     pub refused: bool,
-    /// What tells how the call ended was not understood: whether it succeeded is unknown.
+    /// Whether the field that says how the call ended was not understood, so that success is
+    /// unknown.
     pub unread: bool,
-    /// The log shortened the text.
+    /// Whether the log shortened the text.
     pub truncated: bool,
-    /// How many tool calls the sub-agent behind this result made, where recorded.
+    /// The number of tool calls by the sub-agent that produced this result, if recorded.
     pub subagent_calls: Option<u64>,
-    /// 1-based line of the source; 0 when unknown.
+    /// 1-based line of the source; 0 if unknown.
     pub line: usize,
 }

@@ -1,4 +1,5 @@
-//! One text for each JSON value. `spec/canonical-form.md` defines it and has test vectors.
+//! Canonical JSON: one text for each value. `spec/canonical-form.md` defines it and has test
+//! vectors.
 
 mod decimal;
 mod scanner;
@@ -13,26 +14,26 @@ use crate::json::{JsonError, JsonLimits};
 pub(crate) use decimal::canonical_number;
 pub(crate) use scanner::numbers_of;
 
-/// Which canonical form bytes are in. Events, receipts and bundles name it as their version.
+/// The version of the canonical form. Events, receipts and bundles record it as their version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CanonicalForm {
-    /// Form 1, RFC 8785: a number is the double that is nearest to it. Read, and written no longer.
+    /// Form 1, RFC 8785: numbers are rounded to doubles. Read, but no longer written.
     Rfc8785,
-    /// Form 2: RFC 8785, but a number keeps all its digits.
+    /// Form 2: RFC 8785, except that numbers keep all their digits.
     Exact,
 }
 
 impl CanonicalForm {
-    /// The form in which everything is written now.
+    /// The form in which everything is written.
     pub const WRITTEN: Self = Self::Exact;
 
-    /// The form of this version.
+    /// The form with this version.
     #[must_use]
     pub fn of_version(version: u32) -> Option<Self> {
         [Self::Rfc8785, Self::Exact].into_iter().find(|form| form.version() == version)
     }
 
-    /// Its version.
+    /// The version.
     #[must_use]
     pub const fn version(self) -> u32 {
         match self {
@@ -42,14 +43,14 @@ impl CanonicalForm {
     }
 }
 
-/// The canonical bytes of a JSON text: members sorted by UTF-16 code units, numbers as the form has
-/// them, no white space.
+/// The canonical bytes of a JSON text: members sorted by UTF-16 code units, numbers in the given
+/// form, no white space.
 ///
 /// `1`, `1.0` and `1e0` have the same bytes; key order and spacing do not matter.
 ///
 /// # Errors
-/// When the text is not one JSON value, has a member twice, is larger or nested deeper than the
-/// limits, or has a number that is too large for a double.
+/// When the text is not exactly one JSON value, repeats a member, exceeds the limits for size or
+/// depth, or has a number too large for a double.
 pub fn canonical_text(
     text: &str,
     form: CanonicalForm,
@@ -59,20 +60,21 @@ pub fn canonical_text(
     scanner::canonical(text, form, limits.depth)
 }
 
-/// The canonical bytes of a JSON value, in form 2. What the value does not know of its numbers they
-/// do not show: arguments are read as [`ExactValue`](crate::ExactValue).
+/// The canonical bytes of a JSON value, in form 2. Digits that the value has lost are missing here
+/// too; arguments are therefore read as [`ExactValue`](crate::ExactValue).
 #[must_use]
 pub fn canonical_bytes(value: &Value) -> Vec<u8> {
     let written = scanner::canonical(&value.to_string(), CanonicalForm::WRITTEN, usize::MAX);
-    // A value can be written, has no member twice, and no number that is too large.
+    // A value can always be written, and has neither repeated members nor numbers that are too
+    // large.
     debug_assert!(written.is_ok());
     written.unwrap_or_default()
 }
 
-/// The canonical bytes of what serde can write, in form 2.
+/// The canonical bytes of a serialisable value, in form 2.
 ///
 /// # Errors
-/// When it cannot be written as JSON, or has a member twice.
+/// When it cannot be serialised as JSON, or repeats a member.
 pub fn canonical_bytes_of<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let text = serde_json::to_string(value)?;
     scanner::canonical(&text, CanonicalForm::WRITTEN, usize::MAX)
@@ -81,8 +83,7 @@ pub fn canonical_bytes_of<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, s
 
 /// The order of members.
 fn by_utf16(a: &str, b: &str) -> Ordering {
-    // Only where a character is U+E000 or above do the units of UTF-16 have another order than the
-    // bytes of UTF-8.
+    // UTF-16 code units and UTF-8 bytes order differently only for characters from U+E000 on.
     match a.bytes().zip(b.bytes()).find(|(x, y)| x != y) {
         None => a.len().cmp(&b.len()),
         Some((x, y)) if x < 0xee && y < 0xee => x.cmp(&y),
@@ -104,7 +105,7 @@ mod tests {
         canonical_text(text, form, LIMITS).map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
-    /// The rows of the vectors of `spec/canonical-form.md`: what is written, form 1, form 2.
+    /// The test vectors in `spec/canonical-form.md`: input, form 1, form 2.
     #[expect(clippy::disallowed_methods, reason = "the vectors are a page")]
     fn vectors() -> Vec<[String; 3]> {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/canonical-form.md");
@@ -212,12 +213,13 @@ mod tests {
         }
     }
 
-    /// A number as its sign, its digits and the power of ten of the last one; and ways to write it.
+    /// A number as its sign, its digits and the power of ten of the last digit, to be written in
+    /// several ways.
     fn numbers() -> impl Strategy<Value = (bool, String, i32)> {
         (any::<bool>(), "[0-9]{1,25}", -30..30_i32)
     }
 
-    /// The number, with its point at some place and the exponent that this needs.
+    /// The number with its decimal point at some place, and the matching exponent.
     fn spelled((negative, digits, power): &(bool, String, i32), at: usize, upper: bool) -> String {
         let (sign, e) = (if *negative { "-" } else { "" }, if upper { "E" } else { "e" });
         let digits = format!("{digits}00");
@@ -228,7 +230,8 @@ mod tests {
         format!("{sign}{whole}.{rest}{e}{power}")
     }
 
-    /// Its value: sign, digits without zeros around them, place of the point.
+    /// The value of a number: its sign, its digits without surrounding zeros, and the place of the
+    /// point.
     fn value_of((negative, digits, power): &(bool, String, i32)) -> (bool, String, i32) {
         let bare = digits.trim_end_matches('0');
         let power = power + i32::try_from(digits.len() - bare.len()).unwrap();
@@ -264,7 +267,7 @@ mod tests {
             let text = serde_json::to_string(&number).unwrap();
             let [first, second] = [CanonicalForm::Rfc8785, CanonicalForm::Exact]
                 .map(|form| canonical(&text, form).unwrap());
-            // Of two shortest texts that are as near, form 1 may have the other one.
+            // If two shortest texts are equally near, form 1 may have either.
             prop_assert_eq!(first.parse::<f64>().unwrap(), number);
             prop_assert_eq!(second.parse::<f64>().unwrap(), number);
         }

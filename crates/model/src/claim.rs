@@ -12,15 +12,15 @@ pub enum ClaimKind {
     Action(Family),
     /// The outcome of a check: "all tests pass", "the build is green".
     Outcome(Family),
-    /// A tool named as used: "I used the WebSearch tool".
+    /// A named tool that was used: "I used the WebSearch tool".
     Tool,
-    /// An observation whose source is an unnamed look-up: "after checking the database".
+    /// An observation from an unnamed lookup: "after checking the database".
     Provenance,
     /// A value attributed to a result.
     Value,
-    /// A number of things found, changed, passed.
+    /// A number of things found, changed or passed.
     Count,
-    /// Something is not there.
+    /// The absence of something.
     Absence,
     /// A source: URL, path, file and line, verbatim quote.
     Source,
@@ -30,17 +30,17 @@ pub enum ClaimKind {
     Execution,
     /// Tool traffic printed as text.
     Simulation,
-    /// "I changed nothing", "I did not run anything".
+    /// A denial: "I changed nothing", "I did not run anything".
     Denial,
-    /// The whole task is done.
+    /// That the whole task is done.
     Completion,
-    /// Something happened before something else.
+    /// That something happened before something else.
     Order,
-    /// Any statement that a judge read as false.
+    /// Any statement that a judge considers false.
     Statement,
 }
 
-/// What kind of thing a claim names.
+/// The kind of thing that a claim names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectKind {
@@ -54,7 +54,7 @@ pub enum ObjectKind {
     Path,
     /// A proper name.
     Name,
-    /// A number, with its unit where it has one.
+    /// A number, with its unit if there is one.
     Number,
     /// An amount of money.
     Money,
@@ -71,13 +71,13 @@ pub enum ObjectKind {
 /// A thing that a claim names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Object {
-    /// What kind of thing.
+    /// The kind of thing.
     pub kind: ObjectKind,
-    /// As written.
+    /// The text as written.
     pub text: String,
 }
 
-/// Something the agent said that a record can support or contradict.
+/// A statement by the agent that a record can support or contradict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Claim {
     /// What it is about.
@@ -85,18 +85,18 @@ pub struct Claim {
     pub kind: ClaimKind,
     /// The words of the claim.
     pub text: String,
-    /// What it names.
+    /// The objects that it names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<Object>,
-    /// Where the words stand in the message's text.
+    /// The range of the words in the message's text.
     #[serde(skip)]
     pub span: Span,
-    /// The message in which it is made.
+    /// The message that contains it.
     #[serde(skip)]
     pub turn: usize,
 }
 
-/// What was decided about one claim by one rule.
+/// The verdict of one rule on one claim.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judgement {
     /// The claim.
@@ -105,51 +105,50 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The rule that decided.
     pub rule: Code,
-    /// What the decision rests on.
+    /// The evidence for the decision.
     pub evidence: Vec<Evidence>,
 }
 
-/// A clause of what the agent said, and what was made of it: why somebody who misses a finding does
-/// not see one.
+/// A clause of the agent's text and how it was read. Explains why there is no finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClauseReading {
-    /// The message in which it is said.
+    /// The message that contains it.
     pub turn: usize,
-    /// Where its words stand in the message's text.
+    /// The range of its words in the message's text.
     pub span: Span,
     /// Its words.
     pub text: String,
-    /// Why the agent does not say that it is so; none where it does.
+    /// Why the clause asserts nothing; `None` if it asserts something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<&'static str>,
     /// The completed verbs in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acts: Vec<ActReading>,
-    /// The things and values that it names.
+    /// The objects and values that it names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<NamedReading>,
 }
 
-/// A completed verb, and whether it tells of an act that changes something.
+/// A completed verb, and whether it reports an act that changes something.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ActReading {
     /// The verb as written.
     pub verb: String,
-    /// What kind of act it is; none where it is left.
+    /// The kind of act; `None` if it is not an act.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<Family>,
-    /// Why it is no act of the agent.
+    /// Why it is not an act of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<&'static str>,
 }
 
-/// A thing or a value that a clause names, and where the agent had it from.
+/// An object or value that a clause names, and its source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedReading {
-    /// What is named.
+    /// The object.
     #[serde(flatten)]
     pub object: Object,
-    /// The first text before the message that has it, whatever it says there of it.
+    /// The first earlier text that contains it, whatever that text says about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<Evidence>,
 }

@@ -1,4 +1,4 @@
-//! Results of commands that a harness wrapped into a JSON object.
+//! Unwraps command results that a harness put into a JSON object.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,18 +9,18 @@ use serde_json::value::RawValue;
 
 use crate::call::Outcome;
 
-/// Members that hold the exit code of a command.
+/// Members for the exit code of a command.
 const CODES: [&str; 6] =
     ["exit_code", "exitCode", "returncode", "return_code", "returnCode", "exit_status"];
-/// Members that hold what a command printed, in the order in which it is shown.
+/// Members for the output of a command, in display order.
 const PRINTED: [&str; 4] = ["output", "aggregated_output", "stdout", "stderr"];
 
 impl Outcome {
-    /// Takes a command's result out of the object that it was wrapped into, as in
-    /// `{"exit_code":1,"output":"…"}`: its exit code, and what it printed as the text. Any other
-    /// result stays as it is, and so does one whose exit code is known already. A member that
-    /// strict JSON refuses (half a surrogate pair, `1e400`, any nesting) hides none of the others,
-    /// and an exit code that is no number leaves it unknown how the call ended.
+    /// Extracts a command's exit code and output from a JSON object such as
+    /// `{"exit_code":1,"output":"…"}`. Other results stay unchanged, and so do those whose exit
+    /// code is already known. A member that strict JSON refuses (half a surrogate pair, `1e400`,
+    /// any nesting) does not hide the others. An exit code that is not a number marks the result as
+    /// unread.
     pub fn unwrap_command(&mut self) {
         let text = self.text.trim();
         if self.exit_code.is_some() || !text.starts_with('{') || !text.ends_with('}') {
@@ -48,15 +48,15 @@ impl Outcome {
     }
 }
 
-/// The members of an object, their values unread.
+/// The members of an object, with unparsed values.
 type Members<'t> = BTreeMap<Cow<'t, str>, &'t RawValue>;
 
-/// The exit code of a command, as a member has it.
+/// The exit code of a command, as read from a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
     None,
     Of(i32),
-    /// There is a member for it, and it holds no exit code.
+    /// A member for it exists, but has no valid exit code.
     Unread,
 }
 
@@ -70,7 +70,7 @@ fn exit_code(members: &Members<'_>) -> Code {
     if beside != Code::None {
         return beside;
     }
-    // `code` alone may be anything; beside the streams of a process it is the exit code.
+    // `code` alone may be anything; next to the streams of a process it is the exit code.
     let streams = members.contains_key("stdout") || members.contains_key("stderr");
     match members.get("code").filter(|_| streams).map(|raw| code_of(raw.get())) {
         Some(Code::Of(code)) => Code::Of(code),
@@ -83,7 +83,7 @@ fn code_in(members: &Members<'_>) -> Code {
     codes.map(|raw| code_of(raw.get())).find(|code| *code != Code::None).unwrap_or(Code::None)
 }
 
-/// An exit code as it is written: `1`, `1.0`, `"1"`; Windows has some above what an `i32` holds.
+/// Parses an exit code: `1`, `1.0`, `"1"`. Windows has some above the range of `i32`.
 fn code_of(written: &str) -> Code {
     if written == "null" {
         return Code::None;
@@ -94,7 +94,7 @@ fn code_of(written: &str) -> Code {
     }
 }
 
-/// The exit code that a JSON value is, as a number or as text.
+/// The exit code in a JSON number or string.
 ///
 /// Windows writes codes as unsigned numbers: `3221225477` is `-1073741819`.
 #[must_use]
@@ -104,7 +104,7 @@ pub fn exit_code_of(written: &str) -> Option<i32> {
     digits.parse::<i32>().ok().or_else(|| digits.parse::<u32>().ok().map(u32::cast_signed))
 }
 
-/// What a stream holds: its text, or the value as it stands.
+/// The content of a stream: its text, or the JSON of another value.
 fn shown(raw: &RawValue) -> String {
     match raw.get() {
         "null" => String::new(),

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::canonical::{CanonicalForm, canonical_bytes, canonical_text};
 use crate::json::JsonLimits;
 
-/// A SHA-256 digest. Shown as 64 lower-case hex digits.
+/// A SHA-256 digest. Displayed as 64 lower-case hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
@@ -19,20 +19,20 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The digest of a JSON value: of its canonical bytes, in the form that is written now.
+    /// The digest of a JSON value's canonical bytes, in the current form.
     #[must_use]
     pub fn of_json(value: &Value) -> Self {
         Self::of_bytes(&canonical_bytes(value))
     }
 
-    /// The digest of a JSON value in this form: to compare it with one that was kept.
+    /// The digest of a JSON value in this form, for comparison with a stored one.
     #[must_use]
     pub fn of_json_in(value: &Value, form: CanonicalForm) -> Option<Self> {
         let bytes = canonical_text(&value.to_string(), form, JsonLimits::RECORDED);
         bytes.ok().map(|bytes| Self::of_bytes(&bytes))
     }
 
-    /// A digest that was written as 64 hex digits; `None` for anything else.
+    /// Parses 64 hex digits; `None` for anything else.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
@@ -47,7 +47,7 @@ impl Digest {
         Some(Self(bytes))
     }
 
-    /// A digest of which the bytes are known.
+    /// The digest with these bytes.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)

@@ -10,15 +10,15 @@ use serde_json::{Number, Value};
 use crate::canonical::{CanonicalForm, canonical_number, numbers_of};
 use crate::json::{JsonError, JsonLimits, parse_strict};
 
-/// A JSON value with every number as it was written.
+/// A JSON value that keeps every number as written.
 ///
-/// A [`Value`] holds whole numbers of 64 bits and doubles. What it would change of a longer number
-/// is kept beside it; the value itself has the nearest double there, for whoever only compares. It
-/// is written with all digits.
+/// A [`Value`] holds 64-bit integers and doubles. Numbers that it cannot represent exactly are
+/// stored separately; the value then has the nearest double, for comparisons. Serialising writes
+/// all digits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExactValue {
     value: Value,
-    /// The numbers that the value does not hold, in canonical form 2, by JSON Pointer.
+    /// The numbers that the value does not represent exactly, in canonical form 2, by JSON Pointer.
     long: BTreeMap<String, String>,
 }
 
@@ -36,7 +36,7 @@ impl ExactValue {
             }
         });
         let mut long = BTreeMap::new();
-        // Whole numbers of 64 bits are held as they are.
+        // 64-bit integers are represented exactly.
         if places.iter().any(|(_, number)| number.is_f64()) {
             for (written, (pointer, number)) in numbers_of(text, limits.depth)?.iter().zip(places) {
                 let written = exact(written).ok_or_else(|| out_of_range(written))?;
@@ -57,14 +57,14 @@ impl ExactValue {
         Ok(Self { value, long })
     }
 
-    /// The value, with the nearest double for each number that it does not hold.
+    /// The value, with the nearest double for each number that it cannot represent exactly.
     #[must_use]
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// Whether some number of it is a double: of text that was read by something else than
-    /// [`parse`](Self::parse), its digits may be lost then.
+    /// Whether any of its numbers is a double. If the text was not read by [`parse`](Self::parse),
+    /// digits may have been lost then.
     #[must_use]
     pub fn has_doubles(&self) -> bool {
         let mut found = false;
@@ -74,13 +74,14 @@ impl ExactValue {
         found
     }
 
-    /// A number that [`value`](Self::value) does not hold: its JSON Pointer, and its digits.
+    /// A number that [`value`](Self::value) does not represent exactly: its JSON Pointer and its
+    /// digits.
     #[must_use]
     pub fn long_number(&self) -> Option<(&str, &str)> {
         self.long.iter().next().map(|(pointer, digits)| (pointer.as_str(), digits.as_str()))
     }
 
-    /// A member of the object.
+    /// A member of the object, with its exact numbers.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<Self> {
         let value = self.value.get(name)?.clone();
@@ -92,7 +93,7 @@ impl ExactValue {
         Some(Self { long: long.collect(), value })
     }
 
-    /// Puts a value in the place that a JSON Pointer names, if there is one.
+    /// Replaces the value at a JSON Pointer, if there is one.
     pub fn set(&mut self, pointer: &str, value: Self) {
         let Some(place) = self.value.pointer_mut(pointer) else { return };
         *place = value.value;
@@ -101,9 +102,9 @@ impl ExactValue {
         self.long.extend(within.map(|(rest, digits)| (format!("{pointer}{rest}"), digits)));
     }
 
-    /// The same numbers in what somebody made of the value without moving a number: names may be
-    /// others, and what is not the same number any more is as it was made. `None`: a long number
-    /// is elsewhere now, or its place has another shape, so that its digits would be lost.
+    /// Transfers the exact numbers to a transformed value in which numbers have kept their places.
+    /// Names may differ, and changed numbers stay as they are. `None` if a long number has moved,
+    /// or its place has another shape, so that its digits would be lost.
     #[must_use]
     pub fn made_into(&self, made: Value) -> Option<Self> {
         let mut long = BTreeMap::new();
@@ -117,8 +118,8 @@ impl ExactValue {
         whole.then_some(Self { value: made, long })
     }
 
-    /// Takes members out of objects: those that are unwanted, by the JSON Pointer of their object
-    /// and their name. How many they were.
+    /// Removes the members that `unwanted` selects by the JSON Pointer of their object and their
+    /// name. Returns how many were removed.
     pub fn remove_members(&mut self, unwanted: &dyn Fn(&str, &str) -> bool) -> usize {
         let mut removed = Vec::new();
         strip(&mut self.value, &mut String::new(), unwanted, &mut removed);
@@ -126,7 +127,7 @@ impl ExactValue {
         removed.len()
     }
 
-    /// Says of each long number what became of it: where it is now, or nothing where it was lost.
+    /// Reports for each long number its new place, or `None` if it was lost.
     fn follow(
         &self,
         [before, after]: [&Value; 2],
@@ -149,7 +150,7 @@ impl ExactValue {
                     child([before, after], [old, new]);
                 }
             }
-            // A text in its place hides it, as a secret.
+            // A string in its place, such as a redaction marker, hides it.
             (_, Value::String(_)) => {}
             (Value::Number(before), Value::Number(after)) if before == after => {
                 if let Some(digits) = self.long.get(old) {
@@ -221,7 +222,7 @@ fn push(pointer: &mut String, name: &str) {
     pointer.push_str(&escaped(name));
 }
 
-/// Every value that holds no others, in the order in which they are written, with its JSON Pointer.
+/// Calls `each` with every scalar and its JSON Pointer, in order.
 fn leaves(value: &Value, pointer: &mut String, each: &mut dyn FnMut(&str, &Value)) {
     let length = pointer.len();
     match value {
@@ -252,7 +253,7 @@ impl Deref for ExactValue {
 }
 
 impl From<Value> for ExactValue {
-    /// A value of our own: it holds its numbers.
+    /// A value created by this program, whose numbers are exact.
     fn from(value: Value) -> Self {
         Self { value, long: BTreeMap::new() }
     }
@@ -264,7 +265,7 @@ impl PartialEq<Value> for ExactValue {
     }
 }
 
-/// As JSON, in one line.
+/// As JSON on one line.
 impl fmt::Display for ExactValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.long.is_empty() {
@@ -283,7 +284,7 @@ impl Serialize for ExactValue {
     }
 }
 
-/// What stands at a place of a value.
+/// The part of a value at a JSON Pointer.
 struct Part<'e> {
     whole: &'e ExactValue,
     value: &'e Value,
@@ -316,7 +317,7 @@ impl Serialize for Part<'_> {
 }
 
 impl<'de> Deserialize<'de> for ExactValue {
-    /// From JSON text. Inside an enum that serde reads by a tag the text is gone, and this fails.
+    /// Reads JSON text. Fails inside an enum that serde reads by its tag, because the text is gone.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
         Self::parse(raw.get(), JsonLimits::RECORDED).map_err(D::Error::custom)

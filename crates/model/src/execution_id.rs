@@ -2,21 +2,21 @@ use crate::span::Span;
 
 /// An execution id: `{tool}_{unix milliseconds}_{hex}`.
 ///
-/// Written with exactly 13 digits and 8 hex digits; read with 10 to 13 and 4 to 32. Anchored on
-/// the suffix, because a tool's name may itself hold `_`, `-`, `.`, `/`, `:` and digits. The id is
-/// a name, not a proof.
+/// Written with exactly 13 digits and 8 hex digits; read with 10 to 13 and 4 to 32. Parsed from the
+/// end, because a tool's name may itself contain `_`, `-`, `.`, `/`, `:` and digits. The id
+/// identifies an execution; it proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExecutionId<'a> {
     /// The whole id.
     pub id: &'a str,
     /// The tool's name.
     pub tool: &'a str,
-    /// Unix milliseconds when 13 digits were given; seconds are scaled.
+    /// Unix milliseconds if it has 13 digits; shorter times are scaled.
     pub millis: i64,
 }
 
 impl<'a> ExecutionId<'a> {
-    /// Reads a whole token.
+    /// Parses a whole token.
     #[must_use]
     pub fn parse(token: &'a str) -> Option<Self> {
         let (rest, unique) = token.rsplit_once('_')?;
@@ -33,7 +33,7 @@ impl<'a> ExecutionId<'a> {
         Some(Self { id: token, tool, millis: value * scale })
     }
 
-    /// Writes an id for an execution of a tool. Characters that an id cannot hold become `-`.
+    /// Creates an id for an execution of a tool. Characters that are not allowed become `-`.
     #[must_use]
     pub fn of_tool(name: &str, millis: i64, unique: u32) -> String {
         let kept = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
@@ -43,14 +43,14 @@ impl<'a> ExecutionId<'a> {
         Self::format(&name, u64::try_from(millis).unwrap_or(0), unique)
     }
 
-    /// Writes an id. `unique` is cut to its lowest 32 bits.
+    /// Formats an id. `unique` becomes 8 hex digits.
     #[must_use]
     pub fn format(tool: &str, millis: u64, unique: u32) -> String {
         format!("{tool}_{millis:013}_{unique:08x}")
     }
 }
 
-/// Every execution id in a text, with where it stands. Whole tokens only, never truncated.
+/// Every execution id in a text, with its range. Finds whole tokens only.
 #[must_use]
 pub fn execution_ids(text: &str) -> Vec<(Span, ExecutionId<'_>)> {
     let bytes = text.as_bytes();
@@ -74,7 +74,7 @@ pub fn execution_ids(text: &str) -> Vec<(Span, ExecutionId<'_>)> {
                 break;
             }
         }
-        // A label such as `execution_id:NAME` is not part of it either.
+        // Nor is a label such as `execution_id:NAME`.
         let Some(token) = text.get(start..end) else { continue };
         let cut = token
             .get(..token.len().min(14))
@@ -87,11 +87,11 @@ pub fn execution_ids(text: &str) -> Vec<(Span, ExecutionId<'_>)> {
     found
 }
 
-/// Fewest digits of a time stamp.
+/// The minimum number of digits in a time stamp.
 const DIGITS: usize = 10;
 
-/// Whether so many digits stand between two `_` somewhere. Looks at every tenth byte only, and around
-/// those that are digits.
+/// Whether there are at least [`DIGITS`] digits between two `_` anywhere. Checks every tenth byte,
+/// and looks around those that are digits.
 fn has_digits(bytes: &[u8]) -> bool {
     let digit = |b: &&u8| b.is_ascii_digit();
     let spots = (DIGITS - 1..bytes.len()).step_by(DIGITS);
@@ -104,7 +104,7 @@ fn has_digits(bytes: &[u8]) -> bool {
     })
 }
 
-/// A tool's name of one byte, 10 digits and 4 hex digits.
+/// One byte of a tool's name, 10 digits, 4 hex digits, and two `_`.
 const SHORTEST: usize = 17;
 
 fn is_id_byte(b: u8) -> bool {

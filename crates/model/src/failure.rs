@@ -2,35 +2,35 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a tool call did not do what it was asked. Every failed call has exactly one.
+/// Why a tool call did not do what was asked. Every failed call has exactly one category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ToolErrorCategory {
     /// No tool has that name, or it is not available.
     ToolNotFound,
-    /// The arguments do not fit the tool.
+    /// The arguments do not match the tool's schema.
     InvalidParameters,
     /// An argument has the wrong type.
     TypeMismatch,
-    /// A gate, a quota or the tool's own rules said no.
+    /// A gate, a quota or the tool's own rules refused it.
     PolicyBlocked,
     /// A person has to agree first.
     ConfirmationRequired,
-    /// It cannot succeed, however often it is tried.
+    /// It cannot succeed, even if retried.
     PermanentFailure,
-    /// Given up before the end.
+    /// Abandoned before the end.
     Cancelled,
-    /// Too many requests for now.
+    /// Too many requests at present.
     RateLimited,
-    /// The other side failed.
+    /// The server failed.
     ServerError,
-    /// The other side was not reached.
+    /// The server could not be reached.
     NetworkError,
     /// It took too long.
     Timeout,
 }
 
 impl ToolErrorCategory {
-    /// Every category, in the order of the documentation.
+    /// Every category, in the order used in the documentation.
     pub const ALL: [Self; 11] = [
         Self::ToolNotFound,
         Self::InvalidParameters,
@@ -45,7 +45,7 @@ impl ToolErrorCategory {
         Self::Timeout,
     ];
 
-    /// The name in receipts, audit and feedback.
+    /// The name in receipts, in the audit log and in feedback.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl ToolErrorCategory {
         }
     }
 
-    /// Whether the same or a corrected call may succeed.
+    /// Whether the same call, or a corrected one, may succeed.
     #[must_use]
     pub fn is_retryable(self) -> bool {
         match self {
@@ -81,8 +81,8 @@ impl ToolErrorCategory {
         }
     }
 
-    /// Whether the model got the call wrong, so that it should reconsider what it wrote.
-    /// Never for trouble of the infrastructure, never for a decision of a policy.
+    /// Whether the model made a mistake in the call and should reconsider it. Never true for
+    /// failures of the infrastructure or decisions of a policy.
     #[must_use]
     pub fn is_quality_failure(self) -> bool {
         matches!(self, Self::InvalidParameters | Self::TypeMismatch)

@@ -1,52 +1,52 @@
 use serde::Serialize;
 
-/// What kind of thing an action does, whatever a tool or a sentence calls it.
+/// The kind of an action, whatever a tool or a sentence calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// Mail, messages, notifications leave.
+    /// Sends a mail, message or notification.
     Send,
-    /// Something new exists.
+    /// Creates something.
     Create,
-    /// Something existing changes.
+    /// Changes something.
     Update,
-    /// Something is gone.
+    /// Deletes something.
     Delete,
-    /// Something planned or ordered is called off.
+    /// Cancels something planned or ordered.
     Cancel,
-    /// A reservation, booking, appointment or order is made.
+    /// Makes a reservation, booking, appointment or order.
     Book,
-    /// Money moves from the customer.
+    /// Takes a payment from the customer.
     Pay,
-    /// Money, or goods against money, move back.
+    /// Refunds money, or takes goods back for it.
     Refund,
-    /// An item is sent back.
+    /// Sends an item back.
     Return,
-    /// One item is swapped for another.
+    /// Exchanges one item for another.
     Exchange,
-    /// Something moves or is handed on.
+    /// Moves or hands over something.
     Move,
-    /// Information is looked for.
+    /// Searches for information.
     Search,
-    /// Something is read.
+    /// Reads something.
     Read,
-    /// A computation.
+    /// Computes something.
     Compute,
-    /// A command or program runs.
+    /// Runs a command or program.
     Run,
-    /// Tests run.
+    /// Runs tests.
     Test,
-    /// A build or a compiler runs.
+    /// Runs a build or a compiler.
     Build,
-    /// A linter, formatter check or type checker runs.
+    /// Runs a linter, formatter check or type checker.
     Lint,
-    /// A version is committed.
+    /// Commits a version.
     Commit,
-    /// Commits are pushed.
+    /// Pushes commits.
     Push,
-    /// Something goes live.
+    /// Deploys something.
     Deploy,
-    /// Software is installed.
+    /// Installs software.
     Install,
 }
 

@@ -16,17 +16,17 @@ impl fmt::Display for Code {
     }
 }
 
-/// What a rule's findings lead to.
+/// How the findings of a rule are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// The rule does not run.
     Off,
-    /// Findings are recorded and shown as notes; they lead to nothing.
+    /// Findings are recorded and shown as notes, without consequences.
     Shadow,
     /// Findings are warnings.
     Warn,
-    /// Findings are errors, where what was found is provable.
+    /// Findings are errors if they are provable, otherwise warnings.
     Block,
 }
 
@@ -43,13 +43,13 @@ impl Mode {
     }
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// For information.
     Note,
-    /// Suspicious, or true but not provable.
+    /// Suspicious, or not provable.
     Warning,
     /// Provable.
     Error,
@@ -67,13 +67,13 @@ impl Severity {
     }
 }
 
-/// What a finding rests on.
+/// The basis of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// Something unusual about a call, which may be right.
+    /// An oddity in a call, which may be right.
     Suspected,
-    /// A judge's opinion whose quotations were found.
+    /// The opinion of a judge whose quotations were found in the record.
     Read,
     /// A rule's proof from the record.
     Proven,
@@ -91,17 +91,17 @@ impl Grade {
     }
 }
 
-/// What is known of a finding that a judge read.
+/// The details of a finding by a judge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JudgeNote {
-    /// The judge's name, as the user configured it, or the model's.
+    /// The judge's name, as configured by the user, or the model's name.
     pub name: String,
-    /// How sure it is, from 0 to 100.
+    /// Its confidence, from 0 to 100.
     pub percent: u8,
-    /// What code compared that bears it out.
+    /// The comparison by code that confirms it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<String>,
-    /// For what is unsupported: what was searched in vain.
+    /// For unsupported claims: what was searched for without success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub searched: Option<String>,
 }
@@ -116,13 +116,13 @@ impl fmt::Display for JudgeNote {
     }
 }
 
-/// How sure a finding is.
+/// The confidence in a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// The reading of the claim leaves some doubt.
+    /// The reading of the claim is somewhat uncertain.
     Likely,
-    /// It does not.
+    /// The reading of the claim is certain.
     Certain,
 }
 
@@ -137,7 +137,7 @@ impl Confidence {
     }
 }
 
-/// What the record says about a claim.
+/// What the record shows about a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -147,7 +147,7 @@ pub enum Verdict {
     Contradicted,
     /// The record does not show it.
     Unsupported,
-    /// The record cannot show it either way.
+    /// The record cannot show it or the opposite.
     NotCheckable,
 }
 
@@ -164,7 +164,7 @@ impl Verdict {
     }
 }
 
-/// Where a piece of evidence stands.
+/// The source of a piece of evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum EvidenceSource {
@@ -183,27 +183,27 @@ pub enum EvidenceSource {
         /// Its index.
         turn: usize,
     },
-    /// A fact that code worked out from the whole record.
+    /// A fact computed from the whole record.
     Fact {
         /// Its name on the sheet of facts: `F3`.
         fact: String,
     },
 }
 
-/// Something that was looked at.
+/// Something that was examined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Evidence {
-    /// Where it stands.
+    /// The source.
     #[serde(flatten)]
     pub source: EvidenceSource,
-    /// The tool, where it is a call.
+    /// The tool, if the source is a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// JSON pointer into the result, or `bytes:START-END` of its text; empty for the whole.
     pub pointer: String,
-    /// What stands there, shortened.
+    /// The content, shortened.
     pub excerpt: String,
-    /// 1-based line of the source; 0 when unknown.
+    /// 1-based line of the source; 0 if unknown.
     #[serde(skip)]
     pub line: usize,
 }
@@ -217,10 +217,10 @@ pub struct CallRef {
     pub tool: String,
     /// JSON pointer of the argument; empty for the call as a whole.
     pub pointer: String,
-    /// What would have been right.
+    /// The correct value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What was there.
+    /// The actual value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
 }
@@ -228,46 +228,46 @@ pub struct CallRef {
 /// What a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
-    /// Something the agent said.
+    /// A claim of the agent.
     Claim {
-        /// Where the claim stands in the message's text.
+        /// The range of the claim in the message's text.
         span: Span,
         /// The claim.
         claim: Claim,
     },
-    /// A call the agent made.
+    /// A call by the agent.
     Call(CallRef),
 }
 
-/// One thing that is wrong.
+/// One problem found by a rule or judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The rule's code.
     pub code: Code,
     /// The rule's name.
     pub name: &'static str,
-    /// How bad.
+    /// Its severity.
     pub severity: Severity,
-    /// What it rests on.
+    /// Its basis.
     pub grade: Grade,
-    /// The mode in force for it; a rule in `block` mode that cannot prove its finding warns.
+    /// The mode of the rule. A rule in `block` mode that cannot prove its finding warns.
     pub mode: Mode,
-    /// What the record says.
+    /// What the record shows.
     pub verdict: Verdict,
-    /// How sure.
+    /// The confidence in it.
     pub confidence: Confidence,
-    /// One sentence that a person understands.
+    /// One sentence for people.
     pub message: String,
-    /// What to do.
+    /// Advice.
     pub help: Option<Cow<'static, str>>,
-    /// The message it is in.
+    /// The message that contains it.
     pub turn: usize,
-    /// 1-based line of the source; 0 when unknown.
+    /// 1-based line of the source; 0 if unknown.
     pub line: usize,
-    /// What it is about.
+    /// The claim or call that it is about.
     pub subject: Subject,
-    /// What was looked at.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
-    /// The judge that read it; none for what a rule found.
+    /// The judge that found it; `None` if a rule did.
     pub judge: Option<JudgeNote>,
 }

@@ -3,12 +3,12 @@ use std::fmt;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// How much JSON is accepted.
+/// Limits on accepted JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonLimits {
-    /// Nesting of arrays and objects.
+    /// The maximum nesting of arrays and objects.
     pub depth: usize,
-    /// Bytes of text.
+    /// The maximum size of the text in bytes.
     pub bytes: usize,
 }
 
@@ -16,10 +16,10 @@ impl JsonLimits {
     /// The limits for the arguments of a call.
     pub const ARGUMENTS: Self = Self { depth: 64, bytes: 1024 * 1024 };
 
-    /// The limits for what we wrote ourselves: those of the JSON reader.
+    /// The limits for JSON written by this program: those of the JSON reader.
     pub const RECORDED: Self = Self { depth: 127, bytes: usize::MAX };
 
-    /// Whether a text is short enough.
+    /// Checks the size of a text.
     pub(crate) fn admit(self, text: &str) -> Result<(), JsonError> {
         if text.len() > self.bytes {
             return Err(JsonError::TooLarge { limit: self.bytes, actual: text.len() });
@@ -28,10 +28,10 @@ impl JsonLimits {
     }
 }
 
-/// Why a text is not acceptable JSON.
+/// Why a text is not accepted as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
-    /// Over the size limit.
+    /// It exceeds the size limit.
     #[error("{actual} bytes of JSON are more than the limit of {limit}")]
     TooLarge {
         /// The limit in bytes.
@@ -42,13 +42,12 @@ pub enum JsonError {
     /// The text ends before the value does.
     #[error("the JSON is cut off: {0}")]
     Truncated(String),
-    /// Anything else the parser says: syntax, depth, duplicate keys.
+    /// Any other error of the parser: syntax, depth, duplicate keys.
     #[error("{0}")]
     Invalid(String),
 }
 
-/// Parses one JSON value: nothing may follow it, an object may not repeat a key, nesting and size
-/// are bounded.
+/// Parses exactly one JSON value, without repeated keys and within the limits for nesting and size.
 ///
 /// # Errors
 /// See [`JsonError`].

@@ -1,7 +1,7 @@
-//! What things are: tools, calls, transcripts, claims, findings, receipts.
+//! The shared vocabulary: tools, calls, transcripts, claims, findings, receipts.
 //!
-//! Everything above this crate meets in these types: readers of other people's logs make a
-//! [`Transcript`], rules judge it and make [`Finding`]s, reports show them.
+//! The crates above exchange these types: readers of foreign logs produce a [`Transcript`], rules
+//! judge it and produce [`Finding`]s, reports show them.
 //!
 //! Deliberately not here: I/O, async, clock, randomness, regular expressions, logging, and any
 //! opinion about what is right or wrong.

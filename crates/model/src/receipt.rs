@@ -15,23 +15,23 @@ pub enum Status {
     Completed,
     /// Ended and failed.
     Failed,
-    /// A gate said no: it never ran.
+    /// Denied by a gate; it never ran.
     Denied,
-    /// Validation said no: it never ran.
+    /// Refused by validation; it never ran.
     Refused,
-    /// Given up before the end.
+    /// Abandoned before the end.
     Cancelled,
     /// Took too long.
     Timeout,
-    /// Ran, and its effects were undone.
+    /// Ran, and its effects were rolled back.
     RolledBack,
 }
 
 impl Status {
-    /// The status behind a word of any known receipt dialect.
+    /// The status that a word in any known receipt dialect means.
     ///
-    /// `success/failed`, `success/failure/partial/pending/timeout`, and our own names. A partial
-    /// success is not a success. `None` for a word of no dialect.
+    /// `success/failed`, `success/failure/partial/pending/timeout`, and our own names. Partial
+    /// success counts as failure. `None` for an unknown word.
     #[must_use]
     pub fn from_dialect(word: &str) -> Option<Self> {
         let word = word.trim().to_ascii_lowercase().replace(['-', ' '], "_");
@@ -51,7 +51,7 @@ impl Status {
         })
     }
 
-    /// The name in receipts, as it is serialised.
+    /// The serialised name in receipts.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -66,50 +66,49 @@ impl Status {
         }
     }
 
-    /// Whether the execution did what it was asked.
+    /// Whether the execution succeeded.
     #[must_use]
     pub fn succeeded(self) -> bool {
         matches!(self, Self::Completed)
     }
 
-    /// Whether the tool began to run at all.
+    /// Whether the tool started to run.
     #[must_use]
     pub fn ran(self) -> bool {
         !matches!(self, Self::Denied | Self::Refused)
     }
 }
 
-/// What permitted an execution, as its receipt has it.
+/// What permitted an execution, for its receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
 pub enum PermitBasis {
-    /// The gates; the rules that matched.
+    /// The gates.
     Policy {
-        /// Rules that allowed it.
+        /// The rules that allowed it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rules: Vec<String>,
     },
     /// A person.
     Approval {
-        /// Who.
+        /// The person.
         who: String,
-        /// Why, where they said.
+        /// The reason, if they gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// The place in the session of the approval that was given ahead and is used up by this
-        /// call.
+        /// The place in the session of the prior approval that this call uses up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         uses: Option<u64>,
     },
-    /// A host that executes tools itself: nobody here was asked.
+    /// A host that executes tools itself and asked no gate.
     Host,
-    /// A client told of it, which executes tools out of our sight: weaker than all others.
+    /// A client that executes tools out of our sight and reported this one: weaker than all others.
     Reported,
     /// It was not permitted.
     Nothing,
 }
 
-/// Something that an execution did to the world.
+/// A side effect of an execution.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SideEffect {
@@ -124,32 +123,32 @@ pub enum SideEffect {
 pub struct Confinement {
     /// The profile: `read-only`, `workspace`, `network`, `off`.
     pub profile: String,
-    /// What the kernel could not hold to, in words.
+    /// What the kernel could not enforce, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_held: Vec<String>,
 }
 
-/// A receipt as it came with a transcript.
+/// A receipt that was part of a transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedReceipt {
-    /// Its id. Ids of other dialects are kept as they are.
+    /// Its id. Ids of other dialects are kept unchanged.
     pub id: String,
     /// The tool or action that ran.
     pub tool: String,
-    /// The call it belongs to, where known.
+    /// The call it belongs to, if known.
     pub call_id: Option<String>,
     /// How it ended.
     pub status: Status,
-    /// Milliseconds since the Unix epoch, where recorded.
+    /// Milliseconds since the Unix epoch, if recorded.
     pub started: Option<i64>,
-    /// Milliseconds since the Unix epoch, where recorded.
+    /// Milliseconds since the Unix epoch, if recorded.
     pub ended: Option<i64>,
-    /// The recorded result, where the log carries it.
+    /// The recorded result, if the log has it.
     pub result: Option<Value>,
 }
 
 impl RecordedReceipt {
-    /// The execution id, when it is one of ours.
+    /// The execution id, if it has our format.
     #[must_use]
     pub fn execution_id(&self) -> Option<ExecutionId<'_>> {
         ExecutionId::parse(&self.id)

@@ -24,35 +24,35 @@ impl Span {
         self.end - self.start
     }
 
-    /// Whether the span holds nothing.
+    /// Whether the span is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// Whether the two share at least one byte.
+    /// Whether the spans share at least one byte.
     #[inline]
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.start < other.end && other.start < self.end
     }
 
-    /// Whether `other` lies wholly inside.
+    /// Whether `other` lies entirely inside.
     #[inline]
     #[must_use]
     pub fn contains(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// The same span in a text that begins `offset` bytes earlier.
+    /// The same range in a text that begins `offset` bytes earlier.
     #[inline]
     #[must_use]
     pub fn shifted(self, offset: usize) -> Self {
         Self { start: self.start + offset, end: self.end + offset }
     }
 
-    /// The text it covers; empty when it does not lie on character boundaries of `text`.
+    /// The text it covers; empty if it is not on character boundaries of `text`.
     #[inline]
     #[must_use]
     pub fn of(self, text: &str) -> &str {

@@ -20,62 +20,61 @@ pub enum Origin {
         /// The skill's name.
         name: String,
     },
-    /// Run by somebody else: the usual case for a recorded transcript.
+    /// Run by an external program: the usual case for a recorded transcript.
     External,
 }
 
-/// What running a tool does to the world, as declared by whoever registered it.
-/// `None` is "not declared", which is not the same as "no".
+/// The declared effects of a tool. `None` means "not declared", which is not the same as "no".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Effects {
     /// Reads state.
     pub reads: Option<bool>,
     /// Changes state.
     pub writes: Option<bool>,
-    /// Reaches the network.
+    /// Uses the network.
     pub network: Option<bool>,
-    /// The same call twice is the same as once.
+    /// Repeating a call changes nothing.
     pub idempotent: Option<bool>,
-    /// Retrieves information from somewhere (search, fetch, look-up).
+    /// Retrieves information (search, fetch, lookup).
     pub retrieves: Option<bool>,
 }
 
-/// One tool as the model was offered it.
+/// A tool as offered to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// The name the model must use.
+    /// The name that the model must use.
     pub name: String,
-    /// What the model was told it does; may be empty.
+    /// The description given to the model; may be empty.
     pub description: String,
-    /// JSON Schema of the arguments; `None` when only the name is known, and then arguments
-    /// cannot be checked.
+    /// The JSON Schema of the arguments; `None` if unknown, in which case arguments cannot be
+    /// checked.
     pub parameters: Option<Value>,
-    /// JSON Schema of the result, where declared.
+    /// The JSON Schema of the result, if declared.
     pub output: Option<Value>,
     /// Where it comes from.
     pub origin: Origin,
-    /// Registered tools may be switched off.
+    /// Whether it is switched on; a registered tool may be off.
     pub available: bool,
     /// Declared effects.
     pub effects: Effects,
-    /// How it presents itself to people.
+    /// How it is presented to people.
     pub presentation: Presentation,
 }
 
-/// How a tool presents itself to people, as whoever offers it wrote that: passed on, never believed.
+/// How a tool is presented to people, as written by its provider: passed on, never trusted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Presentation {
-    /// A name for people.
+    /// A display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Pictures: a list, as MCP has it.
+    /// Icons: a list, as in MCP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Value>,
-    /// Hints on what it does: an object, as MCP has it. [`Effects`] says what of them is used.
+    /// Hints about its behaviour: an object, as in MCP. [`Effects`] has those that are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
-    /// What else stands beside it, in the member `_meta`.
+    /// Other metadata, in the member `_meta`.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Value>,
 }
@@ -107,13 +106,14 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Nothing is known about the tools.
+    /// A catalog without any knowledge of the tools.
     #[must_use]
     pub fn unknown() -> Self {
         Self::default()
     }
 
-    /// Exactly these tools. Of two with one name the first is kept and the name is returned.
+    /// A catalog of exactly these tools. Of several with the same name the first is kept; the
+    /// repeated names are returned.
     pub fn known(tools: impl IntoIterator<Item = Tool>) -> (Self, Vec<String>) {
         let mut map = BTreeMap::new();
         let mut repeated = Vec::new();
@@ -128,30 +128,30 @@ impl Catalog {
         (Self { tools: Some(map) }, repeated)
     }
 
-    /// Whether the list of tools is known at all.
+    /// Whether the list of tools is known.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.tools.is_some()
     }
 
-    /// The tool of exactly this name.
+    /// The tool with exactly this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.tools.as_ref()?.get(name)
     }
 
-    /// All tools, by name. Empty when the catalog is unknown.
+    /// All tools, by name. Empty if the catalog is unknown.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter().flat_map(BTreeMap::values)
     }
 
-    /// The number of tools; 0 when the catalog is unknown.
+    /// The number of tools; 0 if the catalog is unknown.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tools.as_ref().map_or(0, BTreeMap::len)
     }
 
-    /// Whether no tool is known.
+    /// Whether there are no known tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -6,11 +6,11 @@ use crate::call::{Outcome, ToolCall};
 use crate::receipt::RecordedReceipt;
 use crate::tool::Catalog;
 
-/// A form of log that can be read.
+/// A log format that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// OpenAI chat messages, and our own ledger export (the same with a `receipts` member).
+    /// OpenAI chat messages, and our own ledger export (with an additional `receipts` member).
     OpenaiChat,
     /// OpenAI Responses items.
     OpenaiResponses,
@@ -46,13 +46,13 @@ pub enum Format {
     Autogen,
     /// Session of Google's Agent Development Kit.
     GoogleAdk,
-    /// What `codex exec --json` prints.
+    /// Output of `codex exec --json`.
     CodexExec,
     /// Session export of OpenCode.
     Opencode,
     /// Session of Goose.
     Goose,
-    /// Training data in the form of ShareGPT.
+    /// Training data in ShareGPT format.
     Sharegpt,
     /// Export of ChatGPT.
     Chatgpt,
@@ -148,20 +148,20 @@ impl Format {
         }
     }
 
-    /// The format of that name.
+    /// The format with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 }
 
-/// Who a message is from.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Policy and instructions.
     System,
-    /// The person, or whoever plays one.
+    /// The person, or a simulation of one.
     User,
     /// The agent.
     Assistant,
@@ -169,44 +169,44 @@ pub enum Role {
     Tool,
 }
 
-/// What a message is, beside who it is from.
+/// The kind of a message, in addition to its sender.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageKind {
-    /// Said in the conversation.
+    /// Part of the conversation.
     #[default]
     Ordinary,
-    /// Put there by the agent's harness (reminders, hooks, local commands), not by a person.
+    /// Inserted by the agent's harness (reminders, hooks, local commands), not by a person.
     Injected,
     /// A summary that replaced earlier messages.
     Summary,
-    /// The agent's private reasoning: recorded, shown to nobody, and no claim to anybody.
+    /// The agent's private reasoning: recorded, but not shown to the user, so it makes no claims.
     Reasoning,
 }
 
 /// One message of a transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Who it is from.
+    /// The sender.
     pub role: Role,
-    /// What it is.
+    /// The kind.
     pub kind: MessageKind,
-    /// Its decoded text blocks, joined by a line break. Spans index this.
+    /// Its decoded text blocks, joined by line breaks. Spans refer to this text.
     pub text: String,
-    /// The tool calls it makes.
+    /// The tool calls in it.
     pub calls: Vec<ToolCall>,
-    /// The results it carries.
+    /// The results in it.
     pub outcomes: Vec<Outcome>,
     /// The sub-agent that it belongs to; `None` for the main thread.
     pub agent: Option<String>,
-    /// Milliseconds since the Unix epoch, where recorded.
+    /// Milliseconds since the Unix epoch, if recorded.
     pub time: Option<i64>,
-    /// 1-based line of the source; 0 when unknown.
+    /// 1-based line of the source; 0 if unknown.
     pub line: usize,
 }
 
 impl Message {
-    /// An ordinary message of the main thread with this text and nothing else.
+    /// An ordinary message of the main thread with only this text.
     #[must_use]
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self {
@@ -238,15 +238,15 @@ pub enum Gap {
     Unreadable,
     /// Calls have no recorded result.
     MissingResults,
-    /// A sub-agent worked, and its own calls are not in the log.
+    /// A sub-agent worked, but its calls are not in the log.
     UnrecordedSubagent,
-    /// Something that may hold a call or a result was not understood.
+    /// Something that may contain a call or a result was not understood.
     UnreadParts,
-    /// A result answers no recorded call.
+    /// A result belongs to no recorded call.
     UnknownCalls,
 }
 
-/// Whether every tool call that the agent made is in the transcript.
+/// Whether the transcript has every tool call of the agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Completeness {
     gaps: Vec<(Gap, usize)>,
@@ -259,14 +259,14 @@ impl Completeness {
         Self::default()
     }
 
-    /// Something is missing at or before message `at`.
+    /// Records that something is missing at or before message `at`.
     pub fn add(&mut self, gap: Gap, at: usize) {
         if !self.gaps.contains(&(gap, at)) {
             self.gaps.push((gap, at));
         }
     }
 
-    /// What was missing of this kind is there now.
+    /// Removes all gaps of this kind, because the missing parts were found.
     pub fn mend(&mut self, gap: Gap) {
         self.gaps.retain(|(known, _)| *known != gap);
     }
@@ -277,34 +277,34 @@ impl Completeness {
         self.gaps.iter().all(|&(_, at)| at > turn)
     }
 
-    /// The gaps, with the message at or before which each lies.
+    /// The gaps, each with the message at or before which it occurs.
     #[must_use]
     pub fn gaps(&self) -> &[(Gap, usize)] {
         &self.gaps
     }
 }
 
-/// One session, in the one form that rules understand.
+/// One session, in the common form that rules understand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transcript {
-    /// The session's id; the file's name where the log has none.
+    /// The session's id; the file's name if the log has none.
     pub id: String,
-    /// The form it was read from.
+    /// The format it was read from.
     pub format: Format,
-    /// Where the agent worked, absolute, as far as the log says it.
+    /// The absolute working directory of the agent, if the log has it.
     pub directory: Option<String>,
     /// The tools the agent had.
     pub catalog: Catalog,
-    /// The messages in order. For the OpenAI form, position `i` is element `i` of the input array.
+    /// The messages in order. For OpenAI chat, message `i` is element `i` of the input array.
     pub messages: Vec<Message>,
-    /// Receipts that came with the log (our own ledger export, FK fixtures); `None` when the log
-    /// carries no such member.
+    /// Receipts in the log (our own ledger export, FK fixtures); `None` if the log has no such
+    /// member.
     pub receipts: Option<Vec<RecordedReceipt>>,
-    /// The models that answered, each with the message from which on it did.
+    /// The models that answered, each with the first message that it wrote.
     pub models: Vec<(usize, String)>,
-    /// Whether the record is complete.
+    /// Whether and where the record is incomplete.
     pub completeness: Completeness,
-    /// Lines and fields that were kept out, by reason, with how many there were.
+    /// The number of skipped lines and fields, by reason.
     pub skipped: BTreeMap<String, u64>,
 }
 
@@ -325,14 +325,14 @@ impl Transcript {
         }
     }
 
-    /// The model that wrote a message, as far as the log says it.
+    /// The model that wrote a message, if the log has it.
     #[must_use]
     pub fn model_at(&self, turn: usize) -> Option<&str> {
         let latest = self.models.iter().rev().find(|(from, _)| *from <= turn);
         latest.or(self.models.first()).map(|(_, name)| name.as_str())
     }
 
-    /// Counts one thing that was not kept.
+    /// Counts one skipped item.
     pub fn skip(&mut self, reason: &str) {
         if let Some(count) = self.skipped.get_mut(reason) {
             *count += 1;
@@ -342,26 +342,26 @@ impl Transcript {
     }
 }
 
-/// Something that could not be read. The rest of the input is still read.
+/// Something that could not be read. The rest of the input is read anyway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// 1-based line of the source; 0 when it concerns the whole input.
+    /// 1-based line of the source; 0 if it concerns the whole input.
     pub line: usize,
     /// What is wrong: lower case, no full stop.
     pub message: String,
-    /// What to do about it.
+    /// Advice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// A problem at a line.
+    /// A problem at this line.
     #[must_use]
     pub fn at(line: usize, message: impl Into<String>) -> Self {
         Self { line, message: message.into(), help: None }
     }
 
-    /// The same with advice.
+    /// Adds advice.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

@@ -1,23 +1,23 @@
-//! Numbers, as their decimal digits.
+//! Numbers as decimal digits.
 
 use super::CanonicalForm;
 
-/// A number other than zero: its digits, without zeros around them, and how many of them stand
-/// before the decimal point.
+/// A number: its digits without surrounding zeros, and the number of digits before the decimal
+/// point. Zero has no digits.
 struct Decimal {
     negative: bool,
     digits: String,
     point: i64,
 }
 
-/// More digits than the text of any double has: form 1 never writes so many.
+/// The maximum number of digits in the shortest text of a double.
 const LONGEST_OF_DOUBLE: usize = 17;
 
-/// Whole numbers with at most so many digits are doubles, and are written as they are.
+/// Integers with at most this many digits are exact as doubles, and are copied unchanged.
 const ALWAYS_EXACT: usize = 15;
 
-/// The canonical text of a number of JSON, at the end of what is there. `None`: it is too large for
-/// a double, or its exponent has more than nine digits.
+/// Appends the canonical text of a JSON number to `out`. `None` if it is too large for a double, or
+/// its exponent has more than nine digits.
 pub(crate) fn canonical_number(number: &str, form: CanonicalForm, out: &mut Vec<u8>) -> Option<()> {
     let plain = number.strip_prefix('-').unwrap_or(number);
     let short = plain.len() <= ALWAYS_EXACT && plain.bytes().all(|byte| byte.is_ascii_digit());
@@ -28,7 +28,7 @@ pub(crate) fn canonical_number(number: &str, form: CanonicalForm, out: &mut Vec<
     let double: f64 = number.parse().ok().filter(|double: &f64| double.is_finite())?;
     let exact = Decimal::read(number)?;
     match form {
-        // The shortest digits that read back as the same double.
+        // The shortest digits that parse as the same double.
         CanonicalForm::Rfc8785 => Decimal::read(&format!("{double:e}"))?.write(out),
         CanonicalForm::Exact => exact.write(out),
     }
@@ -50,8 +50,8 @@ impl Decimal {
         Some(Self { negative, digits: digits.trim_end_matches('0').to_owned(), point })
     }
 
-    /// As ECMAScript's Number::toString lays out the digits of a double; where there are more than
-    /// a double's text can have, whole numbers are not cut into a power of ten.
+    /// Formats the digits like ECMAScript's `Number::toString`, except that integers with more
+    /// digits than a double has are written out in full.
     fn write(&self, out: &mut Vec<u8>) {
         let Self { negative, digits, point } = self;
         if digits.is_empty() {

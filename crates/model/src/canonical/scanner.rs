@@ -1,4 +1,4 @@
-//! JSON, read from its text and written again: a number is never anything else than its digits.
+//! Reads JSON text and writes it in canonical form. Numbers stay text throughout.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::decimal::canonical_number;
 use super::{CanonicalForm, by_utf16};
 use crate::json::JsonError;
 
-/// The canonical bytes of a JSON text that is nested at most so deeply.
+/// The canonical bytes of a JSON text that is nested at most `depth` deep.
 pub(super) fn canonical(
     text: &str,
     form: CanonicalForm,
@@ -18,7 +18,7 @@ pub(super) fn canonical(
     Ok(scanner.out)
 }
 
-/// The numbers of a JSON text as they are written, in their order.
+/// The numbers of a JSON text as written, in order.
 pub(crate) fn numbers_of(text: &str, depth: usize) -> Result<Vec<&str>, JsonError> {
     let mut scanner =
         Scanner { numbers: Some(Vec::new()), ..Scanner::new(text, CanonicalForm::Exact) };
@@ -31,11 +31,11 @@ struct Scanner<'t> {
     at: usize,
     form: CanonicalForm,
     out: Vec<u8>,
-    /// The numbers so far, where somebody asks for them.
+    /// The numbers so far, if requested.
     numbers: Option<Vec<&'t str>>,
 }
 
-/// A member of an object that is being written: its name, and where its bytes are.
+/// A member of the object being written: its name, and the range of its bytes.
 struct Member<'t> {
     name: Cow<'t, str>,
     start: usize,
@@ -67,7 +67,7 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     fn next_byte(&mut self) -> Option<u8> {
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.byte() {
             self.at += 1;
@@ -75,7 +75,7 @@ impl<'t> Scanner<'t> {
         self.byte()
     }
 
-    /// Goes over this byte, if it comes next.
+    /// Skips this byte, if it comes next.
     fn took(&mut self, byte: u8) -> bool {
         let there = self.next_byte() == Some(byte);
         self.at += usize::from(there);
@@ -158,7 +158,7 @@ impl<'t> Scanner<'t> {
         Ok(Member { name, start, end: self.out.len() })
     }
 
-    /// Brings the members, which were written from `begin` on, into their order.
+    /// Sorts the members, which were written from `begin` on.
     fn sort(&mut self, mut members: Vec<Member<'_>>, begin: usize) -> Result<(), JsonError> {
         members.sort_by(|a, b| by_utf16(&a.name, &b.name));
         for (one, next) in members.iter().zip(members.iter().skip(1)) {
@@ -231,7 +231,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Goes over digits; whether there are any.
+    /// Skips digits. Returns whether there were any.
     fn digits(&mut self) -> bool {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.byte() {
@@ -257,7 +257,7 @@ fn write_string(text: &str, out: &mut Vec<u8>) {
         out.push(b'"');
         return;
     }
-    // serde_json escapes exactly what RFC 8785 asks for, and writing to memory cannot fail.
+    // serde_json escapes exactly what RFC 8785 requires, and writing to memory cannot fail.
     let written = serde_json::to_writer(&mut *out, text);
     debug_assert!(written.is_ok());
 }
