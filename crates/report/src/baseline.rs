@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use crate::fingerprint::Fingerprint;
 use crate::visible::{json_pretty, shorten};
 
-/// The version of the file written here.
+/// The version of the file format that is written here.
 const VERSION: u32 = 1;
 
-/// Findings that are known and accepted for now: they no longer fail a run, but are counted.
+/// Findings that are accepted for now: they are counted, but do not fail a run.
 ///
-/// A finding made twice in one transcript stands twice; a third is new.
+/// A finding that occurs twice in one transcript is accepted twice; a third occurrence is new.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
     entries: BTreeMap<Fingerprint, Entry>,
@@ -20,9 +20,9 @@ pub struct Baseline {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// How often in one transcript.
+    /// The number of occurrences in one transcript.
     count: usize,
-    /// For the person who reads the file: the rule, the transcript and the finding's sentence.
+    /// For people who read the file: the rule, the transcript and the finding's message.
     rule: String,
     transcript: String,
     message: String,
@@ -38,13 +38,13 @@ struct File {
 /// Why a baseline could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
-    /// Not the JSON of a baseline.
+    /// The text is not a baseline in JSON.
     #[error("not a baseline: {0}")]
     Json(#[from] serde_json::Error),
-    /// Written by another version.
+    /// The file has a version that is not known here.
     #[error("baseline version {0} is not known here, only version {VERSION}")]
     Version(u32),
-    /// A key that is no fingerprint.
+    /// A key is not a fingerprint.
     #[error("`{0}` is not a fingerprint of 32 hex digits")]
     Fingerprint(String),
 }
@@ -53,7 +53,7 @@ impl Baseline {
     /// Reads what [`Baseline::to_json`] wrote.
     ///
     /// # Errors
-    /// See [`BaselineError`].
+    /// Returns an error if the text is not a baseline of a known version; see [`BaselineError`].
     pub fn from_json(text: &str) -> Result<Self, BaselineError> {
         let file: File = serde_json::from_str(text)?;
         if file.version != VERSION {
@@ -69,7 +69,7 @@ impl Baseline {
         Ok(Self { entries })
     }
 
-    /// The file: JSON with a version, entries in the order of their fingerprints.
+    /// Returns the baseline as JSON: a version, and entries sorted by fingerprint.
     #[must_use]
     pub fn to_json(&self) -> String {
         let findings =
@@ -94,7 +94,7 @@ impl Baseline {
         self.merge(Self { entries: counts });
     }
 
-    /// Accepts what another one accepts.
+    /// Accepts everything that `other` accepts.
     pub fn merge(&mut self, other: Self) {
         for (key, entry) in other.entries {
             let kept = self.entries.entry(key).or_insert_with(|| entry.clone());
@@ -102,7 +102,8 @@ impl Baseline {
         }
     }
 
-    /// The findings of one transcript that are not in the baseline, and how many are.
+    /// Returns the findings of a transcript that are not in the baseline, and the number of those
+    /// that are.
     #[must_use]
     pub fn split(&self, transcript: &Transcript, findings: Vec<Finding>) -> (Vec<Finding>, usize) {
         let mut left: BTreeMap<&Fingerprint, usize> = BTreeMap::new();
@@ -124,13 +125,13 @@ impl Baseline {
         (new, known)
     }
 
-    /// The number of different findings.
+    /// The number of distinct findings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing is accepted.
+    /// Whether the baseline accepts no findings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -3,18 +3,18 @@ use std::collections::BTreeMap;
 use counterfoil_model::{ClauseReading, Finding, Judgement, Problem, Transcript, Verdict};
 use serde::Serialize;
 
-/// One transcript with what was found in it.
+/// One transcript and what was found in it.
 #[derive(Debug, Clone, Copy)]
 pub struct Checked<'a> {
-    /// The file as the user named it; `-` for standard input.
+    /// The file as the user named it, or `-` for standard input.
     pub path: &'a str,
     /// The transcript. Spans of findings index the text of its messages.
     pub transcript: &'a Transcript,
-    /// What is shown, in order.
+    /// The findings to show, in order.
     pub findings: &'a [Finding],
-    /// Every claim that was decided, in order.
+    /// Every claim that was judged, in order.
     pub judgements: &'a [Judgement],
-    /// How every clause of what the agent said was read, in order; empty where nobody asks.
+    /// How each clause of the agent's text was read, in order; empty unless requested.
     pub readings: &'a [ClauseReading],
     /// The claims by verdict.
     pub claims: Claims,
@@ -27,29 +27,29 @@ pub struct Unread<'a> {
     pub path: &'a str,
     /// What is wrong, where, and what to do.
     pub problems: &'a [Problem],
-    /// Nothing of the file could be read, and somebody asked for exactly this file.
+    /// Whether nothing in the file could be read although it was named explicitly.
     pub fatal: bool,
 }
 
-/// How many claims there were, by verdict.
+/// The number of claims, by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Claims {
-    /// The record shows them.
+    /// Supported by the record.
     pub supported: usize,
-    /// The record shows the opposite.
+    /// Contradicted by the record.
     pub contradicted: usize,
-    /// The record does not show them.
+    /// Not found in the record.
     pub unsupported: usize,
-    /// The record cannot show them either way.
+    /// The record cannot decide them.
     pub not_checkable: usize,
-    /// A judge read them without objection.
+    /// Read by a judge, which did not object.
     pub read: usize,
-    /// Nobody judged them: no rule understands them, and no judge read them.
+    /// Judged neither by a rule nor by a judge.
     pub not_judged: usize,
 }
 
 impl Claims {
-    /// Claims that are counted by the name of their verdict.
+    /// Creates the counts from a map of verdict names to numbers.
     #[must_use]
     pub fn of(counts: &BTreeMap<&'static str, usize>) -> Self {
         let mut claims = Self::default();
@@ -63,7 +63,7 @@ impl Claims {
         claims
     }
 
-    /// Counts `count` claims of one verdict.
+    /// Counts `count` claims with this verdict.
     pub fn add(&mut self, verdict: Verdict, count: usize) {
         *match verdict {
             Verdict::Supported => &mut self.supported,
@@ -73,7 +73,7 @@ impl Claims {
         } += count;
     }
 
-    /// Adds other claims.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: Self) {
         self.supported += other.supported;
         self.contradicted += other.contradicted;
@@ -83,15 +83,15 @@ impl Claims {
         self.not_judged += other.not_judged;
     }
 
-    /// All of them.
+    /// The number of all claims.
     #[must_use]
     pub fn total(&self) -> usize {
         let judged = self.supported + self.contradicted + self.unsupported + self.read;
         judged + self.not_checkable + self.not_judged
     }
 
-    /// The share of claims that were judged, from 0 to 1, to three places; `None` when there
-    /// were no claims.
+    /// The share of claims that were judged, from 0 to 1, rounded down to three decimal places;
+    /// `None` without claims.
     #[must_use]
     pub fn coverage(&self) -> Option<f64> {
         let total = self.total();

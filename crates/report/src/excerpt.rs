@@ -5,23 +5,23 @@ use serde_json::value::RawValue;
 
 use crate::visible::visible_char;
 
-/// How many bytes around a span are looked at, however long the message is.
+/// The maximum number of bytes read around a span, however long the message is.
 const REACH: usize = 2_000;
-/// How many lines of a span are shown.
+/// The maximum number of lines shown of a span.
 const LINES: usize = 5;
 
-/// A few lines of a text, safe to print, with the part in question marked.
+/// A few lines of a text, safe to print, with the relevant part marked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     /// The lines, joined by line breaks.
     pub(crate) text: String,
-    /// What to underline: at most one range of bytes a line.
+    /// The byte ranges to underline, at most one per line.
     pub(crate) marks: Vec<Range<usize>>,
 }
 
 impl Excerpt {
-    /// The lines of `span` with one line before and after, each cut to `width` characters around
-    /// what is marked. The cost does not depend on the length of the text.
+    /// Returns the lines of `span` with one line before and after, each cut to `width` characters
+    /// around the marked part. The cost does not depend on the length of the text.
     pub(crate) fn around(text: &str, span: Span, width: usize) -> Self {
         let start = text.floor_char_boundary(span.start.min(text.len()));
         let end = text.ceil_char_boundary(span.end.clamp(start, text.len()));
@@ -64,7 +64,7 @@ impl Excerpt {
         excerpt
     }
 
-    /// A call as it was made, with the argument at `pointer` marked, or the tool's name.
+    /// Returns a call as it was made, with the argument at `pointer` or the tool's name marked.
     pub(crate) fn of_call(tool: &str, arguments: &str, pointer: &str, width: usize) -> Self {
         let head = format!("{tool}(");
         let room = width.saturating_sub(head.chars().count() + 1).max(width / 2);
@@ -107,7 +107,7 @@ impl Excerpt {
     }
 }
 
-/// The mark without white space at its ends.
+/// Returns the range without the white space at its ends.
 fn trimmed(line: &str, mark: Range<usize>) -> Range<usize> {
     let text = line.get(mark.clone()).unwrap_or_default();
     let start = mark.start + (text.len() - text.trim_start().len());
@@ -115,7 +115,7 @@ fn trimmed(line: &str, mark: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// The line in at most `width` characters, keeping the mark in sight, with `…` where it was cut.
+/// Cuts a line to at most `width` characters around the mark, with `…` at each cut.
 fn cut(line: &str, mark: Option<Range<usize>>, width: usize) -> (String, Option<Range<usize>>) {
     let line = line.trim_end();
     if line.char_indices().nth(width).is_none() {
@@ -123,7 +123,7 @@ fn cut(line: &str, mark: Option<Range<usize>>, width: usize) -> (String, Option<
     }
     let start = mark.as_ref().map_or(0, |mark| mark.start.min(line.len()));
     let marked = line.get(start..mark.as_ref().map_or(0, |m| m.end)).unwrap_or_default();
-    // Room before the mark: what the mark leaves over, but at most a third of the width.
+    // Context before the mark gets the space that the mark leaves, up to a third of the width.
     let room = width.saturating_sub(marked.chars().count() + 2).min(width / 3);
     let head = line.get(..start).unwrap_or_default();
     let kept: usize = match head.char_indices().rev().nth(room) {
@@ -153,8 +153,8 @@ fn cut(line: &str, mark: Option<Range<usize>>, width: usize) -> (String, Option<
     (short, mark)
 }
 
-/// Where the value at a JSON pointer stands in the text of a JSON document; its nearest present
-/// ancestor when it is missing.
+/// Returns the range of the value at a JSON pointer in the text of a JSON document, or the range of
+/// its nearest existing ancestor.
 fn locate(text: &str, pointer: &str) -> Option<Range<usize>> {
     let mut value: &RawValue = serde_json::from_str(text).ok()?;
     for token in pointer.split('/').skip(1) {
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(excerpt, Excerpt { text: "grün".to_owned(), marks: vec![] });
         let excerpt = Excerpt::around("", Span::new(0, 0), 80);
         assert_eq!(excerpt, Excerpt::default());
-        // Inside a character: the whole character.
+        // A span inside a character marks the whole character.
         let excerpt = Excerpt::around("grün", Span::new(3, 4), 80);
         assert_eq!(drawn(&excerpt), "gr[ü]n");
     }

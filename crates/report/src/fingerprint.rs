@@ -3,14 +3,14 @@ use std::fmt;
 use counterfoil_model::{Digest, Finding, Subject};
 use serde_json::{Value, json};
 
-/// What makes a finding the same finding in the next run: the rule, the transcript's id, and what
-/// the agent said or called. Lines, spans and wording of messages do not enter, so it survives
-/// moves within the log and a reworded message. Shown as 32 hex digits.
+/// Identifies a finding across runs: a digest of the rule, the transcript's id, and what the agent
+/// said or called. Line numbers, spans and the wording of messages are not part of it, so it
+/// survives moves within the log and reworded messages. Shown as 32 hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(String);
 
 impl Fingerprint {
-    /// The fingerprint of a finding in the transcript of this id.
+    /// Computes the fingerprint of a finding in the transcript with this id.
     #[must_use]
     pub fn of(transcript_id: &str, finding: &Finding) -> Self {
         let subject = match &finding.subject {
@@ -20,7 +20,7 @@ impl Fingerprint {
                 objects.sort_unstable();
                 json!({ "claim": normalised(&claim.text), "objects": objects })
             }
-            // The id of a call differs from run to run of the same session; its place does not.
+            // The id of a call differs between runs of the same session; its position does not.
             Subject::Call(call) => json!({
                 "tool": call.tool,
                 "pointer": call.pointer,
@@ -31,7 +31,7 @@ impl Fingerprint {
         Self(Digest::of_json(&parts).to_string().chars().take(32).collect())
     }
 
-    /// The digits.
+    /// The hex digits.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -49,7 +49,7 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// Lower case, one blank between words, no punctuation around them.
+/// Normalises to lower case, with single spaces between words and no punctuation around them.
 fn normalised(text: &str) -> String {
     text.to_lowercase()
         .split_whitespace()

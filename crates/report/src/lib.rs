@@ -1,7 +1,7 @@
-//! How findings, verdicts and receipts are shown.
+//! Renders findings, verdicts and receipts.
 //!
-//! Pure: everything is rendered to a `String`, one transcript at a time, so that memory is bounded
-//! by the largest session. Deliberately not here: decisions, printing, files, the rules.
+//! Pure: everything is rendered to a `String`, one transcript at a time, so the largest session
+//! bounds the memory. Deliberately not here: decisions, printing, files, rules.
 //!
 //! Start with [`ReportFormat`], the table of formats, then [`Checked`] and [`Renderer`].
 #![forbid(unsafe_code)]

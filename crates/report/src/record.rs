@@ -60,7 +60,7 @@ pub(crate) struct ClaimRecord<'a> {
     evidence: &'a [Evidence],
 }
 
-/// A clause that the agent said as JSON.
+/// A clause of the agent's text as JSON.
 #[derive(Debug, Serialize)]
 pub(crate) struct ClauseRecord<'a> {
     r#type: &'static str,
@@ -119,7 +119,7 @@ impl<'a> TranscriptRecord<'a> {
     }
 }
 
-/// Each kind of gap once, in order.
+/// Returns each kind of gap once, in order.
 pub(crate) fn kinds_of_gaps(transcript: &Transcript) -> Vec<Gap> {
     let mut gaps: Vec<Gap> = transcript.completeness.gaps().iter().map(|&(gap, _)| gap).collect();
     gaps.sort_unstable();
@@ -141,7 +141,7 @@ struct TranscriptRef<'a> {
     path: &'a str,
     id: &'a str,
     format: &'static str,
-    /// The model that wrote the message, where the log names it.
+    /// Returns the model that wrote the message, if the log names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<&'a str>,
 }
@@ -225,7 +225,7 @@ impl<'a> TranscriptRef<'a> {
     }
 }
 
-/// The source line of a message, where it has one.
+/// Returns the source line of a message, if it has one.
 pub(crate) fn line_of(transcript: &Transcript, turn: usize) -> Option<usize> {
     transcript.messages.get(turn).map(|message| message.line).filter(|&line| line > 0)
 }

@@ -5,41 +5,41 @@ use crate::checked::{Checked, Unread};
 use crate::format;
 use crate::summary::Summary;
 
-/// A way to show what was found.
+/// Renders a report in one format.
 ///
 /// Stateless, so that transcripts can be rendered in parallel; [`Document`] puts the fragments in
 /// order.
 pub trait Renderer: Send + Sync {
-    /// What stands before everything else.
+    /// The text before all fragments.
     fn head(&self) -> String;
-    /// One transcript.
+    /// Renders one transcript.
     fn transcript(&self, checked: &Checked<'_>) -> Fragment;
-    /// What could not be read of one file.
+    /// Renders the reading problems of one file.
     fn unread(&self, unread: &Unread<'_>) -> Fragment;
-    /// What stands between two fragments that are not empty.
+    /// The text between two non-empty fragments.
     fn separator(&self) -> &'static str;
-    /// What stands after everything else. `aside` holds all asides, joined by the separator.
+    /// The text after all fragments. `aside` holds all asides, joined by the separator.
     fn tail(&self, summary: &Summary, aside: &str) -> String;
 }
 
-/// What a renderer makes of one transcript.
+/// The rendered parts of one transcript or file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fragment {
-    /// Its place in the document.
+    /// The part that is written in sequence.
     pub body: String,
-    /// What can only be written at the end of the document.
+    /// The part that is written at the end of the document.
     pub aside: String,
 }
 
 impl Fragment {
-    /// A fragment without an aside.
+    /// Creates a fragment without an aside.
     #[must_use]
     pub fn body(body: String) -> Self {
         Self { body, aside: String::new() }
     }
 }
 
-/// The formats in which findings are shown.
+/// The output formats of a report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReportFormat {
     /// For people at a terminal.
@@ -59,7 +59,7 @@ pub enum ReportFormat {
     Markdown,
     /// One page for a browser.
     Html,
-    /// One row a finding, for spreadsheets.
+    /// One row per finding, for spreadsheets.
     Csv,
 }
 
@@ -77,7 +77,7 @@ impl ReportFormat {
         (Self::Csv, "csv"),
     ];
 
-    /// The format of that name.
+    /// Returns the format with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|&(_, known)| known == name).map(|(format, _)| format)
@@ -89,7 +89,7 @@ impl ReportFormat {
         Self::ALL.into_iter().find(|&(format, _)| format == self).map_or("text", |(_, name)| name)
     }
 
-    /// The renderer of this format.
+    /// Creates the renderer of this format.
     #[must_use]
     pub fn renderer(self, look: Look) -> Box<dyn Renderer> {
         match self {
@@ -112,28 +112,28 @@ impl fmt::Display for ReportFormat {
     }
 }
 
-/// What the reader asked to see, and how.
+/// What to show, and how.
 #[derive(Debug, Clone, Default)]
 pub struct Look {
-    /// ANSI colours, where the format has any.
+    /// Whether to use ANSI colours, in formats that support them.
     pub colour: bool,
-    /// Columns of the terminal; 0 stands for 100.
+    /// Columns of the terminal; 0 means 100.
     pub width: usize,
-    /// Every claim with its verdict and evidence, not only what is wrong.
+    /// Whether to show every claim with its verdict and evidence, not only findings.
     pub show_supported: bool,
-    /// In text and JSON Lines: how every clause was read.
+    /// Whether to show how each clause was read; text and JSON Lines only.
     pub why: bool,
-    /// In text and Markdown: counts instead of findings.
+    /// Whether to show counts instead of findings; text and Markdown only.
     pub statistics: bool,
-    /// No summary, where the format has one for people only.
+    /// Whether to omit the summary, in formats whose summary is only for people.
     pub quiet: bool,
-    /// The version of the tool, for formats that name their producer.
+    /// The version of the tool, for formats that name it.
     pub version: &'static str,
-    /// What is known about the rules, for formats that describe them.
+    /// Descriptions of the rules, for formats that include them.
     pub rules: Vec<RuleCard>,
 }
 
-/// What a format may say about a rule.
+/// Describes a rule in a report.
 #[derive(Debug, Clone, Copy)]
 pub struct RuleCard {
     /// The code.
@@ -158,7 +158,7 @@ impl<'r, W: Write> Document<'r, W> {
     /// Begins a document.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Returns an error if writing fails.
     pub fn begin(renderer: &'r dyn Renderer, mut out: W) -> io::Result<Self> {
         out.write_all(renderer.head().as_bytes())?;
         Ok(Self { renderer, out, begun: false, aside: String::new() })
@@ -167,7 +167,7 @@ impl<'r, W: Write> Document<'r, W> {
     /// Writes the next fragment.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Returns an error if writing fails.
     pub fn push(&mut self, fragment: &Fragment) -> io::Result<()> {
         if !fragment.aside.is_empty() {
             if !self.aside.is_empty() {
@@ -185,10 +185,10 @@ impl<'r, W: Write> Document<'r, W> {
         self.out.write_all(fragment.body.as_bytes())
     }
 
-    /// Ends the document and gives the writer back.
+    /// Ends the document and returns the writer.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Returns an error if writing fails.
     pub fn finish(mut self, summary: &Summary) -> io::Result<W> {
         self.out.write_all(self.renderer.tail(summary, &self.aside).as_bytes())?;
         self.out.flush()?;

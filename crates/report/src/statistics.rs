@@ -6,37 +6,37 @@ use serde::Serialize;
 use crate::checked::{Checked, Claims};
 use crate::summary::Severities;
 
-/// What was found, counted by rule, model, tool and form, each beside what there was to find it in.
+/// Counts of findings by rule, model, tool and log format, each with the claims and calls checked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Statistics {
-    /// By the rule's code: the claims that it decided.
+    /// By rule code: the claims that the rule judged.
     pub rules: BTreeMap<&'static str, Tally>,
-    /// By the model that wrote the message; `unknown` where the log does not say it.
+    /// By the model that wrote the message; `unknown` if the log does not name it.
     pub models: BTreeMap<String, Tally>,
-    /// By the tool that was called: its calls, and what was found of them or held against them.
+    /// By tool: its calls, the findings about them, and the findings that cite them.
     pub tools: BTreeMap<String, Tally>,
-    /// By the form of the log.
+    /// By log format.
     pub forms: BTreeMap<&'static str, Tally>,
 }
 
 /// One row of counts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Tally {
-    /// Transcripts that it occurs in.
+    /// The transcripts in which the item occurs.
     pub transcripts: usize,
     /// Tool calls.
     pub calls: usize,
-    /// Claims that were decided, by verdict.
+    /// The claims that were judged, by verdict.
     pub claims: Claims,
     /// Findings, by severity.
     pub findings: Severities,
 }
 
-/// The name of the model where the log names none.
+/// The model's name if the log does not give one.
 const UNKNOWN: &str = "unknown";
 
 impl Statistics {
-    /// Counts one transcript with what was found in it.
+    /// Counts one transcript and its findings.
     pub(crate) fn add(&mut self, checked: &Checked<'_>) {
         let mut one = Self::default();
         one.calls(checked);
@@ -99,7 +99,7 @@ impl Statistics {
         by_code.chain(self.models.values_mut()).chain(self.tools.values_mut())
     }
 
-    /// Adds what comes after.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: Self) {
         for (code, tally) in other.rules {
             self.rules.entry(code).or_default().merge(&tally);
@@ -115,8 +115,8 @@ impl Statistics {
         }
     }
 
-    /// The tables as cells of text: the heads, then the rows. Columns and tables of nothing are left
-    /// out.
+    /// Returns the tables as cells of text: the header row, then the rows. Empty columns and tables
+    /// are left out.
     pub(crate) fn grids(&self) -> Vec<Vec<Vec<String>>> {
         let mut grids = Vec::new();
         for (title, rows) in self.tables() {
@@ -140,12 +140,12 @@ impl Statistics {
         grids
     }
 
-    /// The four tables: their title, and their rows by name.
+    /// The four tables: title, and rows by name.
     #[must_use]
     pub fn tables(&self) -> [(&'static str, Vec<(&str, &Tally)>); 4] {
         fn rows<K: AsRef<str>>(tallies: &BTreeMap<K, Tally>) -> Vec<(&str, &Tally)> {
             let mut rows: Vec<_> = tallies.iter().map(|(name, t)| (name.as_ref(), t)).collect();
-            // What has most against it first.
+            // Most errors first, then most warnings.
             rows.sort_by_key(|(_, t)| std::cmp::Reverse((t.findings.error, t.findings.warning)));
             rows
         }
@@ -159,13 +159,13 @@ impl Statistics {
 }
 
 impl Statistics {
-    /// The heads of each table's columns; that of the names is the table's title.
+    /// The header of each column; the table's title replaces the empty first one.
     pub const HEADS: [&'static str; 8] =
         ["", "errors", "warnings", "notes", "claims", "supported", "not checkable", "calls"];
 }
 
 impl Tally {
-    /// A row's numbers, in the order of [`Statistics::HEADS`].
+    /// The numbers of a row, in the order of [`Statistics::HEADS`].
     #[must_use]
     pub fn cells(&self) -> [usize; 7] {
         let Self { claims, findings, calls, .. } = self;
@@ -188,7 +188,7 @@ impl Tally {
     }
 }
 
-/// Each tool once.
+/// Returns each tool once.
 fn tools_of<'t>(tools: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
     let mut tools: Vec<&str> = tools.filter(|tool| !tool.is_empty()).collect();
     tools.sort_unstable();
@@ -206,7 +206,7 @@ impl Severities {
         } += 1;
     }
 
-    /// Adds other findings.
+    /// Adds the counts of `other`.
     pub(crate) fn merge(&mut self, other: Self) {
         self.error += other.error;
         self.warning += other.warning;

@@ -7,78 +7,79 @@ use crate::checked::{Checked, Claims, Unread};
 use crate::record::kinds_of_gaps;
 use crate::statistics::Statistics;
 
-/// How many problems and unrecognised files are listed; the rest is only counted.
+/// The maximum number of problems and unrecognised files that are listed; the rest are only
+/// counted.
 const LISTED: usize = 100;
 
-/// What was found in all transcripts together. Summaries of parts add up with [`Summary::merge`].
+/// The totals over all transcripts. Partial summaries are combined with [`Summary::merge`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// Transcripts read.
     pub transcripts: usize,
-    /// Those with at least one finding.
+    /// Transcripts with at least one finding.
     pub transcripts_with_findings: usize,
-    /// Messages in them.
+    /// Messages in these transcripts.
     pub messages: usize,
-    /// Tool calls in them.
+    /// Tool calls in these transcripts.
     pub calls: usize,
-    /// Calls that nobody can check, because the schema of their tool cannot be used; none where the
-    /// rules about calls are off.
+    /// Calls that cannot be checked because their tool's schema is unusable; 0 if the call rules
+    /// are off.
     pub unchecked_calls: usize,
-    /// Answers that are too long to be read to their end.
+    /// Answers too long to be read completely.
     #[serde(skip_serializing_if = "is_zero")]
     pub unread_answers: usize,
-    /// Answers with prose in another language than English, which rules do not read.
+    /// Answers with prose in a language other than English, which rules do not read.
     #[serde(skip_serializing_if = "is_zero")]
     pub foreign_answers: usize,
     /// Claims by verdict.
     pub claims: Claims,
-    /// The share of claims that were judged; `None` when there were none.
+    /// The share of claims that were judged; `None` without claims.
     pub coverage: Option<f64>,
     /// Findings by severity.
     pub severities: Severities,
-    /// Findings by the rule's code.
+    /// Findings by rule code.
     pub findings: BTreeMap<&'static str, usize>,
-    /// Findings that the baseline already has: counted, not shown.
+    /// Findings in the baseline: counted, not shown.
     pub baselined: usize,
-    /// Findings below the least severity asked for: counted, not shown.
+    /// Findings below the minimum severity: counted, not shown.
     pub hidden: usize,
-    /// What became of the answers that a judge was to read; none where no judge was asked for.
+    /// The answers that a judge was asked to read, by outcome; `None` without a judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
-    /// Transcripts whose record is not complete, by what is missing.
+    /// Transcripts with an incomplete record, by kind of gap.
     pub gaps: BTreeMap<Gap, usize>,
-    /// Lines and fields that were kept out, by reason.
+    /// Skipped lines and fields, by reason.
     pub skipped: BTreeMap<String, u64>,
-    /// How many problems were met while reading.
+    /// The number of problems found while reading.
     pub problem_count: usize,
-    /// The first of them.
+    /// The first of these problems.
     pub problems: Vec<ProblemAt>,
-    /// How many files in folders were of no known form.
+    /// The number of files in directories whose format is not recognised.
     pub unrecognised_count: usize,
-    /// The first of them.
+    /// The first of these files.
     pub unrecognised: Vec<String>,
-    /// Counts by rule, model, tool and form; kept only where they are asked for.
+    /// Counts by rule, model, tool and log format; kept only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Statistics>,
 }
 
-/// Answers that a judge was to read, by what became of them.
+/// Answers that a judge was asked to read, by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Judged {
-    /// Read by a model now.
+    /// Read by a model in this run.
     pub asked: usize,
-    /// Read before: the opinion was kept.
+    /// Read earlier, with the opinion kept.
     pub kept: usize,
-    /// Not read, by the reason.
+    /// Not read, by reason.
     pub unjudged: BTreeMap<String, usize>,
-    /// Opinions that were dropped because a quotation is not where the judge says.
+    /// Opinions that were dropped because a quotation is not where the judge says it is.
     pub dropped: usize,
-    /// Tokens that the judge read and wrote; 0 where it does not say so.
+    /// Tokens that the judge read and wrote; 0 if it does not report them.
     pub tokens: u64,
 }
 
 impl Judged {
-    /// Adds other answers.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: Self) {
         self.asked += other.asked;
         self.kept += other.kept;
@@ -89,13 +90,13 @@ impl Judged {
         self.tokens += other.tokens;
     }
 
-    /// How many answers nobody read.
+    /// The number of answers that were not read.
     #[must_use]
     pub fn unjudged_count(&self) -> usize {
         self.unjudged.values().sum()
     }
 
-    /// What is told of them below a report, a line each.
+    /// The lines about judged answers below a report.
     fn lines(&self) -> Vec<String> {
         let read = self.asked + self.kept;
         let mut lines: Vec<String> = Vec::new();
@@ -132,7 +133,7 @@ pub struct Severities {
     pub note: usize,
 }
 
-/// A problem met while reading, with its file.
+/// A problem found while reading, with its file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProblemAt {
     /// The file as the user named it.
@@ -140,18 +141,18 @@ pub struct ProblemAt {
     /// What is wrong.
     #[serde(flatten)]
     pub problem: Problem,
-    /// Nothing of the file could be read.
+    /// Whether nothing in the file could be read.
     pub fatal: bool,
 }
 
 impl Summary {
-    /// An empty summary; `statistics` says whether it counts by rule, model, tool and form, too.
+    /// Creates an empty summary; `statistics` enables counts by rule, model, tool and log format.
     #[must_use]
     pub fn new(statistics: bool) -> Self {
         Self { statistics: statistics.then(Statistics::default), ..Self::default() }
     }
 
-    /// Counts one transcript with its findings.
+    /// Counts one transcript and its findings.
     pub fn add(&mut self, checked: &Checked<'_>) {
         let transcript = checked.transcript;
         self.transcripts += 1;
@@ -174,7 +175,7 @@ impl Summary {
         }
     }
 
-    /// Counts problems of one file.
+    /// Counts the problems of one file.
     pub fn add_unread(&mut self, unread: &Unread<'_>) {
         self.problem_count += unread.problems.len();
         let room = LISTED.saturating_sub(self.problems.len());
@@ -185,8 +186,8 @@ impl Summary {
         }));
     }
 
-    /// What is wrong with an input of a known form of which nothing was understood; `named` says
-    /// that its reader named the form.
+    /// Describes an input in a known format of which nothing could be read; `named` says whether
+    /// the user named the format.
     #[must_use]
     pub fn nothing_read(&self, form: Format, named: bool) -> Problem {
         let skipped: Vec<String> = self
@@ -210,7 +211,7 @@ impl Summary {
         Problem::at(0, message).with_help(help)
     }
 
-    /// Counts a file in a folder that is of no known form.
+    /// Counts a file in a directory whose format is not recognised.
     pub fn add_unrecognised(&mut self, path: &str) {
         self.unrecognised_count += 1;
         if self.unrecognised.len() < LISTED {
@@ -218,7 +219,7 @@ impl Summary {
         }
     }
 
-    /// Adds what comes after.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: Self) {
         self.transcripts += other.transcripts;
         self.transcripts_with_findings += other.transcripts_with_findings;
@@ -259,13 +260,13 @@ impl Summary {
         self.coverage = self.claims.coverage();
     }
 
-    /// Findings shown.
+    /// The number of findings shown.
     #[must_use]
     pub fn shown(&self) -> usize {
         self.severities.error + self.severities.warning + self.severities.note
     }
 
-    /// One line for people: `3 errors, 1 warning in 2 of 9 transcripts (41 claims: …)`.
+    /// Formats a line for people: `3 errors, 1 warning in 2 of 9 transcripts (41 claims: …)`.
     #[must_use]
     pub fn line(&self) -> String {
         let found: Vec<String> = [
@@ -292,7 +293,7 @@ impl Summary {
         format!("{head} ({})", self.claims_line())
     }
 
-    /// What was not shown, not read or not whole, a line each, with counts.
+    /// Describes what was not shown, not read or incomplete, one line each, with counts.
     #[must_use]
     pub fn beside(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -370,7 +371,7 @@ impl Summary {
     }
 }
 
-/// `1 error`, `2 errors`.
+/// Formats a count with its noun: `1 error`, `2 errors`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")

@@ -2,8 +2,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-/// A text that cannot play tricks on a terminal or a log: controls (line breaks and tabs among
-/// them), marks that turn the direction of writing, and characters without width become visible.
+/// Makes a text safe for a terminal or a log: control characters (including line breaks and tabs),
+/// marks that change the writing direction, and zero-width characters become visible.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().any(|c| visible_char(c) != c) {
@@ -13,12 +13,12 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// [`visible`] for a text of several lines: its line feeds stay.
+/// [`visible`] for a text with several lines: keeps its line feeds.
 pub(crate) fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// [`visible`] for the output of a tool: its line feeds and tabs stay.
+/// [`visible`] for the output of a tool: keeps its line feeds and tabs.
 #[must_use]
 pub fn visible_output(text: &str) -> Cow<'_, str> {
     let stays = |c: char| matches!(c, '\n' | '\t') || visible_char(c) == c;
@@ -28,7 +28,7 @@ pub fn visible_output(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| if stays(c) { c } else { visible_char(c) }).collect())
 }
 
-/// The visible stand-in for one character; white space becomes a blank.
+/// Returns the visible replacement of a character; white space becomes a space.
 pub(crate) fn visible_char(c: char) -> char {
     match c {
         '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' | '\u{85}' => ' ',
@@ -39,9 +39,9 @@ pub(crate) fn visible_char(c: char) -> char {
     }
 }
 
-/// Whether a character shows nothing by itself: marks of direction, zero-width characters, fillers,
-/// tags, and what is no character at all (XML refuses those). What Unicode calls default-ignorable,
-/// but for the selectors that choose between forms of the character before them.
+/// Whether a character has no visible form of its own: direction marks, zero-width characters,
+/// fillers, tags, and noncharacters (XML rejects some). These are Unicode's default-ignorable
+/// characters, except the selectors that choose a variant of the preceding character.
 fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -53,8 +53,8 @@ fn is_unseen(c: char) -> bool {
         || matches!(c, '\u{fdd0}'..='\u{fdef}')
 }
 
-/// Whether two texts that differ in this character alone may look the same: what is unseen, what
-/// only chooses a form, and blanks that are no space.
+/// Whether two texts that differ only in this character may look the same: unseen characters,
+/// variation selectors, and blanks other than the space.
 fn may_look_like_another(c: char) -> bool {
     ('\u{7f}'..='\u{9f}').contains(&c)
         || is_unseen(c)
@@ -62,23 +62,23 @@ fn may_look_like_another(c: char) -> bool {
         || (c.is_whitespace() && !c.is_ascii())
 }
 
-/// One line of JSON, which a terminal and a person may be shown: what JSON leaves as it is and nobody
-/// sees (U+007F to U+009F, marks of direction, characters without width, blanks other than a space)
-/// is escaped, so that what is shown is all that is there. It stays the same JSON.
+/// Serialises a value as one line of JSON that is safe to show on a terminal. Characters that JSON
+/// allows but people cannot see (U+007F to U+009F, direction marks, zero-width characters, blanks
+/// other than a space) are escaped; the JSON value stays the same.
 ///
-/// A value that cannot be serialised (a map whose keys are no strings) gives an empty text.
+/// Returns an empty text if the value cannot be serialised (a map whose keys are not strings).
 #[must_use]
 pub fn json_line(value: &impl Serialize) -> String {
     escaped(serde_json::to_string(value).unwrap_or_default())
 }
 
-/// [`json_line`] over several lines.
+/// [`json_line`], pretty-printed over several lines.
 #[must_use]
 pub fn json_pretty(value: &impl Serialize) -> String {
     escaped(serde_json::to_string_pretty(value).unwrap_or_default())
 }
 
-/// Outside its strings JSON has no such character.
+/// Escapes these characters, which JSON contains only within strings.
 fn escaped(text: String) -> String {
     if text.is_ascii() || !text.contains(may_look_like_another) {
         return text;
@@ -96,7 +96,7 @@ fn escaped(text: String) -> String {
     out
 }
 
-/// At most `limit` characters, the last of which says that something was cut.
+/// Shortens a text to at most `limit` characters, the last of which marks the cut.
 #[must_use]
 pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     match text.char_indices().nth(limit) {

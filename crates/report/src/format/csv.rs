@@ -27,7 +27,7 @@ const COLUMNS: [&str; 18] = [
     "judge",
 ];
 
-/// One row a finding, for spreadsheets. What was not read has a row of its own with its message.
+/// One row per finding, for spreadsheets. Each problem with reading has a row with its message.
 pub(crate) struct Csv;
 
 impl Renderer for Csv {
@@ -95,12 +95,12 @@ fn of(checked: &Checked<'_>, finding: &Finding) -> String {
     ])
 }
 
-/// A line of the source; empty where there is none.
+/// Formats a source line number; empty if there is none.
 fn number(line: usize) -> String {
     if line > 0 { line.to_string() } else { String::new() }
 }
 
-/// A row. A spreadsheet takes no cell of it for a formula.
+/// Formats a row so that a spreadsheet does not interpret any cell as a formula.
 fn row(cells: [String; COLUMNS.len()]) -> String {
     let mut writer =
         csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
@@ -108,7 +108,7 @@ fn row(cells: [String; COLUMNS.len()]) -> String {
         let cell = visible(&cell).into_owned();
         if cell.starts_with(['=', '+', '-', '@']) { format!("'{cell}") } else { cell }
     });
-    // Neither writing to memory nor eighteen cells in every row can fail.
+    // Writing to memory cannot fail, and neither can rows that all have eighteen cells.
     let written = writer.write_record(&safe).is_ok();
     let bytes = writer.into_inner().unwrap_or_default();
     if written { String::from_utf8(bytes).unwrap_or_default() } else { String::new() }

@@ -5,7 +5,7 @@ use crate::renderer::{Fragment, Renderer};
 use crate::summary::Summary;
 use crate::visible::{visible, visible_lines};
 
-/// Workflow commands that a GitHub runner turns into annotations.
+/// Workflow commands that a GitHub runner shows as annotations.
 pub(crate) struct Github;
 
 impl Renderer for Github {
@@ -63,12 +63,12 @@ fn command(level: &str, path: &str, line: usize, title: &str, text: &str) -> Str
     format!("::{level} file={file}{line},title={title}::{}\n", message(text))
 }
 
-/// A command's message: nothing that moves a cursor, and its lines kept by the runner's escapes.
+/// Escapes a command's message: removes cursor control, and keeps line breaks as `%0A`.
 fn message(text: &str) -> String {
     visible_lines(text).replace('%', "%25").replace('\n', "%0A")
 }
 
-/// A command's property: one line, which also ends at `,` and `:`.
+/// Escapes a command's property: a single line, which must not contain `,` or `:`.
 fn property(text: &str) -> String {
     visible(text).replace('%', "%25").replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,5 +1,5 @@
-//! One page for a browser that needs nothing else: sessions, each answer with its claims
-//! underlined, what the record shows beside them, and filters.
+//! A self-contained page for a browser: sessions, each answer with its claims underlined and the
+//! evidence beside them, and filters.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +23,13 @@ use self::card::card_of;
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
-/// Nothing is loaded from anywhere, whatever stands in a log.
+/// Prevents the page from loading anything, whatever a log contains.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       base-uri 'none'; form-action 'none'";
 
-/// The longest message that is shown whole, in characters.
+/// The maximum length of a message that is shown in full, in characters.
 const MESSAGE: usize = 20_000;
 
-/// A page for a browser.
 pub(crate) struct Html {
     version: &'static str,
 }
@@ -123,14 +122,14 @@ impl Renderer for Html {
     }
 }
 
-/// Something said of one claim or one call.
+/// A finding or judgement about one claim or call.
 enum Card<'a> {
     Finding(&'a Finding),
     Judgement(&'a Judgement),
 }
 
 impl Card<'_> {
-    /// How the words are underlined: in the colour of the card.
+    /// The CSS class for the underline, in the card's colour.
     fn weight(&self) -> &'static str {
         match self {
             Self::Finding(finding) => match finding.severity {
@@ -142,12 +141,12 @@ impl Card<'_> {
         }
     }
 
-    /// Whether it is an error or a warning.
+    /// Whether the card is an error or a warning.
     fn is_wrong(&self) -> bool {
         matches!(self, Self::Finding(finding) if finding.severity > Severity::Note)
     }
 
-    /// What the filters know it by.
+    /// The card's kind, as the filters name it.
     fn kind(&self) -> &'static str {
         match self {
             Self::Finding(finding) if matches!(finding.subject, Subject::Call(_)) => "call",
@@ -166,7 +165,8 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The cards of each message that has any. A claim with a finding is shown once, as the finding.
+/// Returns the cards of each message that has any. A claim with a finding appears only as the
+/// finding.
 fn turns<'a>(checked: &Checked<'a>) -> BTreeMap<usize, Vec<Card<'a>>> {
     let mut turns: BTreeMap<usize, Vec<Card<'a>>> = BTreeMap::new();
     for finding in checked.findings {
@@ -234,7 +234,8 @@ fn turn_of(checked: &Checked<'_>, turn: usize, cards: &[Card<'_>]) -> Markup {
     }
 }
 
-/// The text of a message with the claims underlined. Where two overlap, the first is.
+/// Renders the text of a message with its claims underlined. Of two overlapping claims, the first
+/// is underlined.
 fn said(checked: &Checked<'_>, turn: usize, cards: &[Card<'_>]) -> Markup {
     let text = checked.transcript.messages.get(turn).map_or("", |message| message.text.as_str());
     let mut spans: Vec<(usize, usize, &Card<'_>)> = cards
@@ -292,7 +293,7 @@ fn plain(text: &str) -> String {
     visible_output(text).into_owned()
 }
 
-/// What ties a card to its underlined words.
+/// The key that connects a card with its underlined words.
 fn key(checked: &Checked<'_>, card: &Card<'_>) -> String {
     match card {
         Card::Finding(finding) => Fingerprint::of(&checked.transcript.id, finding).to_string(),

@@ -4,7 +4,7 @@ use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::Summary;
 use crate::visible::json_line;
 
-/// One document: `{schema_version, findings, claims?, summary}`, one finding a line.
+/// A single document, `{schema_version, findings, claims?, summary}`, with one finding per line.
 pub(crate) struct Json {
     show_supported: bool,
 }

@@ -4,8 +4,8 @@ use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::Summary;
 use crate::visible::json_line;
 
-/// One object a line: findings (claims and clauses, when asked for) of each transcript, then the transcript
-/// itself; last the summary.
+/// One object per line: for each transcript its findings (and, when requested, its claims and
+/// clauses), then the transcript itself; the summary is last.
 pub(crate) struct Jsonl {
     show_supported: bool,
 }

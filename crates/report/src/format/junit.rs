@@ -7,8 +7,8 @@ use crate::renderer::{Fragment, Renderer};
 use crate::summary::Summary;
 use crate::visible::{visible, visible_lines};
 
-/// JUnit XML: a transcript is a suite, each finding a failed case; a transcript without findings
-/// is one case that passes. Notes do not fail. What was not read or not shown is skipped cases.
+/// JUnit XML: a transcript is a suite and each finding a failed case; a transcript without findings
+/// is one passing case. Notes do not fail. Anything not read or not shown is a skipped case.
 pub(crate) struct Junit;
 
 impl Renderer for Junit {
@@ -195,7 +195,7 @@ impl Detail {
     }
 }
 
-/// A text that [`visible`] has been over, as XML: it holds no control character any more.
+/// Escapes a text for XML. [`visible`] has already replaced its control characters.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

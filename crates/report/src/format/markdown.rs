@@ -8,11 +8,11 @@ use crate::statistics::Statistics;
 use crate::summary::Summary;
 use crate::visible::{shorten, visible};
 
-/// The longest answer that is shown whole, in characters.
+/// The maximum length of an answer that is shown in full, in characters.
 const ANSWER: usize = 3_000;
 
-/// Markdown for a comment: a table of findings, then each answer with its claims tied to the
-/// place in the record by footnotes.
+/// Markdown for a comment: a table of findings, then each answer, with footnotes that link its
+/// claims to the record.
 pub(crate) struct Markdown {
     show_supported: bool,
     statistics: bool,
@@ -23,7 +23,7 @@ impl Markdown {
         Self { show_supported: look.show_supported, statistics: look.statistics }
     }
 
-    /// The answers that hold a claim worth showing, each with its footnotes.
+    /// Renders the answers with claims worth showing, each with its footnotes.
     fn answers(&self, checked: &Checked<'_>) -> String {
         let mut by_turn: BTreeMap<usize, Vec<&Judgement>> = BTreeMap::new();
         for judgement in checked.judgements {
@@ -108,7 +108,7 @@ impl Renderer for Markdown {
     }
 }
 
-/// Counts, a row a line.
+/// Renders a grid of counts as a table, one row per line.
 fn table(grid: &[Vec<String>]) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| inline(cell)).collect();
@@ -142,7 +142,7 @@ fn place(turn: usize, line: usize) -> String {
     if line > 0 { format!("turn {turn}, line {line}") } else { format!("turn {turn}") }
 }
 
-/// The text of an answer as a quotation, with a footnote mark behind each claim.
+/// Renders the text of an answer as a quotation, with a footnote mark after each claim.
 fn answer(
     checked: &Checked<'_>,
     turn: usize,
@@ -169,7 +169,7 @@ fn answer(
     format!("\nTurn {turn}:\n\n> {quoted}\n{notes}")
 }
 
-/// A footnote's name: unique in the document, because a comment may hold many transcripts.
+/// The name of a footnote: unique in the document, because a comment may hold many transcripts.
 fn label(checked: &Checked<'_>, turn: usize, number: usize) -> String {
     let id: String =
         checked.transcript.id.chars().filter(char::is_ascii_alphanumeric).take(24).collect();
@@ -205,12 +205,12 @@ fn shown(evidence: &Evidence) -> String {
     format!("{source}{tool}{line}{pointer}: {}", code(&shorten(&evidence.excerpt, 160)))
 }
 
-/// Text that keeps its line breaks but nothing that Markdown would act on.
+/// Escapes text so that Markdown acts on nothing in it except line breaks.
 fn prose(text: &str) -> String {
     text.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
 }
 
-/// Text on one line, also in a table's cell.
+/// Escapes text for a single line, including a table cell.
 fn inline(text: &str) -> String {
     escaped(text)
 }
@@ -226,16 +226,16 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            // Neither mention nor notify anybody.
+            // Mention and notify no one.
             '@' => out.push_str("@<!-- -->"),
             _ => out.push(c),
         }
     }
-    // Nor lead anywhere: renderers make links of plain addresses.
+    // Renderers turn plain addresses into links; prevent that.
     out.replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")
 }
 
-/// Text as code, whatever back-ticks it holds.
+/// Formats text as code, whatever back-ticks it contains.
 fn code(text: &str) -> String {
     let text = visible(text).replace('|', "\u{2758}");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The formats, one file each. They do not import one another; what several need stands above.
+//! The formats, one file each. They do not import each other; shared code is in the parent module.
 
 mod csv;
 mod github;

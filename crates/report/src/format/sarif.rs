@@ -8,11 +8,11 @@ use crate::renderer::{Fragment, Look, Renderer, RuleCard};
 use crate::summary::Summary;
 use crate::visible::{json_line, shorten};
 
-/// The longest description of a rule, in characters.
+/// The maximum length of a rule's description, in characters.
 const FULL: usize = 1_000;
 
-/// SARIF 2.1.0. Results come first, because they are written while transcripts are read; what was
-/// learned on the way (which rules fired, problems, totals) follows.
+/// SARIF 2.1.0. Results come first because they are written while transcripts are read; the rules
+/// that fired, problems and totals follow.
 pub(crate) struct Sarif {
     version: &'static str,
     rules: Vec<RuleCard>,
@@ -134,7 +134,7 @@ fn descriptor(rule: &RuleCard) -> Value {
     })
 }
 
-/// The first section of a rule's page.
+/// Returns the first section of a rule's page.
 fn what_it_finds(rule: &RuleCard) -> String {
     let (_, section) = rule.page.split_once("## What it finds\n").unwrap_or_default();
     let section = section.split("\n## ").next().unwrap_or_default().trim();
@@ -184,7 +184,7 @@ fn related(checked: &Checked<'_>, at: usize, evidence: &Evidence) -> Option<Valu
     Some(place)
 }
 
-/// A place in a file. Without a line the file as a whole.
+/// A location in a file, or the whole file if there is no line.
 fn physical(path: &str, line: usize, snippet: Option<&str>) -> Value {
     let mut place = json!({ "artifactLocation": { "uri": uri(path) } });
     if let (true, Some(map)) = (line > 0, place.as_object_mut()) {
@@ -197,7 +197,7 @@ fn physical(path: &str, line: usize, snippet: Option<&str>) -> Value {
     json!({ "physicalLocation": place })
 }
 
-/// A path as a relative URI reference: separators are `/`, and what a URI may not hold is escaped.
+/// Formats a path as a relative URI reference: `/` as separator, and invalid characters escaped.
 fn uri(path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     let mut uri = String::new();

@@ -13,12 +13,12 @@ use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::{Summary, counted};
 use crate::visible::{shorten, visible};
 
-/// Problems of one file that are shown; the rest is counted.
+/// The maximum number of problems shown for one file; the rest are counted.
 const PROBLEMS: usize = 10;
-/// Pieces of evidence that are shown of one finding.
+/// The maximum number of pieces of evidence shown for a finding.
 const EVIDENCE: usize = 4;
 
-/// For people at a terminal: what was said, underlined, with the evidence beside it.
+/// For people at a terminal: the agent's words, underlined, with the evidence beside them.
 pub(crate) struct Text {
     snippets: annotate_snippets::Renderer,
     colour: bool,
@@ -84,8 +84,8 @@ impl Text {
         self.placed(&place(checked, finding.turn, finding.line), &group)
     }
 
-    /// A group with its place below the title. The library would add a line and a column of the
-    /// excerpt, which mean nothing in a log.
+    /// Renders a group with its location below the title. The library's own location would add the
+    /// line and column of the excerpt, which mean nothing in a log.
     fn placed(&self, place: &str, group: &Group<'_>) -> String {
         let text = self.snippets.render(std::slice::from_ref(group));
         let arrow = self.paint(DEFAULT_LINE_NUM_STYLE, "-->");
@@ -113,7 +113,7 @@ impl Text {
         }
     }
 
-    /// What is said below the excerpt.
+    /// The notes below the excerpt.
     fn notes(&self, finding: &Finding) -> Vec<(&'static str, String)> {
         let mut notes = Vec::new();
         if let Subject::Call(call) = &finding.subject {
@@ -161,7 +161,7 @@ impl Text {
         visible(&shorten(text, self.width * 2)).into_owned()
     }
 
-    /// Every claim of the transcript, one a line, with what it rests on below.
+    /// Renders every claim of the transcript on a line, with its evidence below.
     fn claims(&self, checked: &Checked<'_>) -> String {
         let mut out = format!("{}\n", self.bold(&name_of(checked)));
         if checked.judgements.is_empty() {
@@ -178,7 +178,7 @@ impl Text {
         out
     }
 
-    /// A claim with what was decided of it, so far from the margin.
+    /// Renders a claim with its verdict, indented by `margin`.
     fn claim(&self, judgement: &Judgement, margin: usize) -> String {
         let (mark, colour) = match judgement.verdict {
             Verdict::Supported => ("✓", AnsiColor::Green),
@@ -200,13 +200,13 @@ impl Text {
         out
     }
 
-    /// Words of a claim, in one line.
+    /// Renders the words of a claim on one line.
     fn said(&self, words: &str) -> String {
         let said = words.split_whitespace().collect::<Vec<_>>().join(" ");
         visible(&shorten(&said, self.width.saturating_sub(26))).into_owned()
     }
 
-    /// Every clause that the agent said: what was decided of it, or why nothing was.
+    /// Renders every clause of the agent's text: its verdict, or why it has none.
     fn readings(&self, checked: &Checked<'_>) -> String {
         let mut out = format!("{}\n", self.bold(&name_of(checked)));
         let mut turn = None;
@@ -243,13 +243,13 @@ impl Text {
         self.faint(&format!("  turn {turn}{line}")) + "\n"
     }
 
-    /// A line below a clause.
+    /// Renders a line below a clause.
     fn aside(&self, text: &str) -> String {
         let room = self.width.saturating_sub(8);
         self.faint(&format!("        {}", visible(&shorten(text, room)))) + "\n"
     }
 
-    /// Counts: a row a line, numbers to the right.
+    /// Renders a table of counts: one row per line, numbers right-aligned.
     fn table(&self, grid: &[Vec<String>]) -> String {
         let mut table = Table::new();
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
@@ -309,7 +309,7 @@ impl Renderer for Text {
             }
             let mut group = Group::with_title(level.primary_title(visible(&problem.message)));
             if let Some(help) = &problem.help {
-                // Advice may be a list: its line breaks stay.
+                // Help may be a list, so its line breaks are kept.
                 let help: Vec<_> = help.lines().map(visible).collect();
                 group = group.element(Level::HELP.message(help.join("\n")));
             }
@@ -348,8 +348,8 @@ impl Renderer for Text {
     }
 }
 
-/// `path:line (turn 4)`, with the transcript's id where the path does not tell it, and the model
-/// where the log does.
+/// Formats a location as `path:line (turn 4)`, with the transcript's id unless the path already
+/// shows it, and with the model if the log names one.
 fn place(checked: &Checked<'_>, turn: usize, line: usize) -> String {
     let line = if line > 0 { format!(":{line}") } else { String::new() };
     let (path, id) = (visible(checked.path), visible(&checked.transcript.id));
@@ -364,7 +364,7 @@ fn name_of(checked: &Checked<'_>) -> String {
     if path.contains(id.as_ref()) { path.into_owned() } else { format!("{path} ({id})") }
 }
 
-/// Where a piece of evidence stands: `get_order (call_1), line 14, at /status`
+/// Formats the source of a piece of evidence: `get_order (call_1), line 14, at /status`
 fn source_of(evidence: &Evidence) -> String {
     let tool = evidence.tool.as_deref();
     let mut text = match (&evidence.source, tool) {
@@ -384,13 +384,13 @@ fn source_of(evidence: &Evidence) -> String {
     text
 }
 
-/// Whether something was decided of words of a clause.
+/// Whether a judgement is about words of this clause.
 fn is_about(judgement: &Judgement, reading: &ClauseReading) -> bool {
     let (own, span) = (judgement.claim.span, reading.span);
     judgement.claim.turn == reading.turn && own.start < span.end && span.start < own.end
 }
 
-/// Why nothing more was decided of a clause, a line each.
+/// Explains why nothing more was decided about a clause, one reason per line.
 fn reasons(reading: &ClauseReading, decided: bool) -> Vec<String> {
     let mut lines = Vec::new();
     match reading.left {

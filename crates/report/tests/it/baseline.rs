@@ -1,4 +1,4 @@
-//! What is in the baseline does not come back; what is new does.
+//! Findings in the baseline are not reported again; new ones are.
 
 use counterfoil_model::Subject;
 use counterfoil_report::{Baseline, Fingerprint};

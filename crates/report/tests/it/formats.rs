@@ -1,4 +1,4 @@
-//! The formats as their readers see them.
+//! Snapshots of the formats as users see them.
 
 use counterfoil_model::Subject;
 use counterfoil_report::{Look, ReportFormat, RuleCard};

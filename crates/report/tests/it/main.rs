@@ -1,4 +1,4 @@
-//! What every format makes of the same two transcripts.
+//! Renders the same two transcripts in every format.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod baseline;

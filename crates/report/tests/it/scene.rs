@@ -1,4 +1,4 @@
-//! A small support conversation and a coding session, with what rules would say about them.
+//! A short support conversation and a coding session, with the findings of rules.
 
 use counterfoil_model::{
     Arguments, CallRef, Claim, ClaimKind, ClauseReading, Code, Confidence, Evidence,
@@ -51,7 +51,7 @@ impl Scene {
     }
 }
 
-/// The whole document for some scenes.
+/// Renders a complete document for some scenes.
 pub(crate) fn render(format: ReportFormat, look: Look, scenes: &[Scene]) -> String {
     let mut summary = Summary::new(look.statistics);
     let renderer = format.renderer(look);
@@ -236,7 +236,7 @@ pub(crate) fn support() -> Scene {
     }
 }
 
-/// Nothing wrong, and one claim that nobody can check.
+/// A session without findings, and with one claim that cannot be checked.
 pub(crate) fn coding() -> Scene {
     let mut transcript = Transcript::new("coding", Format::ClaudeCode);
     transcript.completeness.add(Gap::Compacted, 0);

@@ -1,4 +1,4 @@
-//! The machine-readable formats are what their schemas say.
+//! The machine-readable formats conform to their schemas.
 
 use counterfoil_model::{
     ActReading, ClauseReading, Family, NamedReading, Object, ObjectKind, Span,
@@ -10,8 +10,8 @@ use crate::scene::{Scene, coding, evidence, look, render, support};
 
 #[track_caller]
 fn check(mut schema: Value, documents: impl IntoIterator<Item = String>) {
-    // The standard's pattern for language tags ends in a stray bracket, which no regular
-    // expression may.
+    // The standard's pattern for language tags ends in a stray bracket, which is invalid in a
+    // regular expression.
     for kind in ["run", "toolComponent"] {
         let place = format!("/definitions/{kind}/properties/language");
         if let Some(language) = schema.pointer_mut(&place) {

@@ -1,4 +1,4 @@
-//! The conversation before an answer: what the user asked, which tools were called, what they returned.
+//! The conversation before an answer: the user's request, the tool calls and their results.
 
 use counterfoil_model::{Message, Outcome, Role, ToolCall, Transcript};
 use counterfoil_redact::Redactor;
@@ -7,14 +7,14 @@ use maud::{Markup, html};
 use super::{counted, visible, visible_output};
 use crate::visible::shorten;
 
-/// The most messages that are shown, the newest of the turn.
+/// The maximum number of messages shown, counted from the newest of the turn.
 const MESSAGES: usize = 40;
-/// How much of one text is shown, in characters.
+/// The maximum number of characters shown of a text.
 const TEXT: usize = 3_000;
-/// How much of a call shows while it is folded.
+/// The number of characters shown of a call while it is folded.
 const LINE: usize = 140;
 
-/// What happened since the user spoke last, folded.
+/// Renders what happened since the user's last message, folded.
 pub(super) fn before(transcript: &Transcript, turn: usize) -> Markup {
     let all = transcript.messages.get(..turn).unwrap_or_default();
     let asked = all.iter().rposition(|message| message.role == Role::User).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What is said of one claim or one call: the agent's words beside those of the record.
+//! The details of one claim or call: the agent's words beside the record.
 
 use counterfoil_model::{Evidence, EvidenceSource};
 use maud::{Markup, html};
@@ -6,9 +6,9 @@ use maud::{Markup, html};
 use super::{Card, Checked, Finding, Grade, Subject, Verdict, key, visible, visible_output, word};
 use crate::visible::shorten;
 
-/// Pieces of evidence that are shown of one claim.
+/// The maximum number of pieces of evidence shown for a claim.
 const EVIDENCE: usize = 6;
-/// The longest excerpt that is shown, in characters.
+/// The maximum length of an excerpt, in characters.
 const EXCERPT: usize = 4_000;
 
 pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
@@ -38,7 +38,7 @@ pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
                 }
                 @if let Card::Finding(finding) = card { (grade(finding)) }
             }
-            // Where a judge compared two quotations, both are below.
+            // A judge's finding shows the two quotations it compared below instead.
             @if let Card::Finding(finding) = card && (finding.judge.is_none() || evidence.is_empty()) {
                 p { (visible(&finding.message)) }
             }
