@@ -11,13 +11,13 @@ use std::sync::{Mutex, PoisonError};
 use crate::check::catalog;
 use crate::failure::failed;
 
-/// Holds calls against a list of tools, before anybody runs them, and counts what it rejects.
+/// Checks calls against a list of tools before they run, and counts the calls it rejects.
 #[pyclass(frozen, name = "Admission", module = "counterfoil._counterfoil")]
 pub(crate) struct PyAdmission {
     compiled: Admission,
     log: Mutex<RejectionLog>,
     redactor: Redactor,
-    /// What is wrong with the definitions.
+    /// The problems with the tool definitions.
     #[pyo3(get)]
     issues: Vec<String>,
 }
@@ -38,8 +38,8 @@ impl PyAdmission {
         Ok(Self { compiled, log: Mutex::default(), redactor: Redactor::standard(), issues })
     }
 
-    /// What is wrong with a call: `{tool, valid, issues, corrected_arguments?}` as JSON. `time` is in
-    /// milliseconds since the Unix epoch.
+    /// Checks a call and returns `{tool, valid, issues, corrected_arguments?}` as JSON. `time` is
+    /// in milliseconds since the Unix epoch.
     #[pyo3(signature = (tool, arguments, time, model=None))]
     fn admit(
         &self,
@@ -71,13 +71,14 @@ impl PyAdmission {
         })
     }
 
-    /// `{total, by_code, by_tool, by_model, unknown_tools}` as JSON.
+    /// Returns the number of rejections, `{total, by_code, by_tool, by_model, unknown_tools}`, as
+    /// JSON.
     fn rejected(&self) -> PyResult<String> {
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         serde_json::to_string(log.counts()).map_err(failed)
     }
 
-    /// The latest rejections, oldest first, as JSON.
+    /// Returns the latest rejections, oldest first, as JSON.
     fn rejections(&self) -> PyResult<String> {
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let all: Vec<Value> = log.entries().map(|entry| json!(entry)).collect();

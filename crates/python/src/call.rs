@@ -12,24 +12,25 @@ use crate::failure::failed;
 use crate::tracked::category;
 use crate::waiting_calls::{CallStep, WaitingCalls, output, reply_of};
 
-/// How long it is waited before signals are looked at.
+/// The longest wait before Python's signals are checked.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// One call on its way through the guard. Whoever made it asks `next` what to do until it is done;
-/// dropping it gives the call up, and its receipt says `cancelled`.
+/// One call on its way through the guard. The caller asks `next` what to do until the call is done;
+/// dropping it cancels the call, and its receipt says `cancelled`.
 #[pyclass(frozen, name = "RunningCall", module = "counterfoil._counterfoil")]
 pub(crate) struct PyRunningCall {
     pub(crate) steps: Mutex<Receiver<CallStep>>,
     pub(crate) running: AbortHandle,
     pub(crate) waiting: Arc<WaitingCalls>,
     pub(crate) place: (String, String),
-    /// There is nothing to give up any more; another call may have its id by now.
+    /// Set at the end of the call, after which another call may reuse its id: nothing to cancel
+    /// then.
     pub(crate) is_done: AtomicBool,
     pub(crate) process: u32,
     pub(crate) pending: Mutex<Option<Pending>>,
 }
 
-/// What the program has been asked and did not answer yet.
+/// A request to the program that has not been answered yet.
 pub(crate) enum Pending {
     Result(oneshot::Sender<Result<ToolOutput, ToolError>>),
     Approval(oneshot::Sender<ApprovalReply>),
@@ -37,8 +38,8 @@ pub(crate) enum Pending {
 
 #[pymethods]
 impl PyRunningCall {
-    /// `("run", tool, arguments)`, `("ask", question, "")` or `("done", answer, "")`; the second and
-    /// third are JSON but for the name of the tool.
+    /// Returns `("run", tool, arguments)`, `("ask", question, "")` or `("done", answer, "")`;
+    /// arguments, question and answer are JSON.
     fn next(&self, py: Python<'_>) -> PyResult<(&'static str, String, String)> {
         let step = loop {
             py.check_signals()?;
@@ -69,14 +70,14 @@ impl PyRunningCall {
         }
     }
 
-    /// The function gave this: text, or JSON.
+    /// Reports the result of the function: text, or JSON.
     fn finish(&self, result: &str, is_text: bool) {
         if let Some(Pending::Result(reply)) = self.replace_pending(None) {
             reply.send(Ok(output(result, is_text))).ok();
         }
     }
 
-    /// The function failed.
+    /// Reports that the function failed.
     fn fail(&self, kind: &str, message: &str) -> PyResult<()> {
         let category = category(kind)?;
         if let Some(Pending::Result(reply)) = self.replace_pending(None) {
@@ -85,7 +86,7 @@ impl PyRunningCall {
         Ok(())
     }
 
-    /// Somebody said whether the call may be made.
+    /// Reports the decision on whether the call may be made.
     #[pyo3(signature = (agreed, by, reason=None))]
     fn decide(&self, agreed: bool, by: String, reason: Option<String>) {
         if let Some(Pending::Approval(reply)) = self.replace_pending(None) {
@@ -93,16 +94,16 @@ impl PyRunningCall {
         }
     }
 
-    /// Nobody was there to be asked.
+    /// Reports that there was no one to ask.
     fn nobody(&self) {
         if let Some(Pending::Approval(reply)) = self.replace_pending(None) {
             reply.send(ApprovalReply::Nobody).ok();
         }
     }
 
-    /// Gives the call up.
+    /// Cancels the call.
     fn cancel(&self) {
-        // A child that was forked holds a copy; the call is the parent's.
+        // A forked child has a copy of this value, but the call belongs to the parent.
         let is_done = self.is_done.load(Ordering::Acquire);
         if !is_done && self.process == std::process::id() {
             self.running.abort();

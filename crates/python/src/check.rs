@@ -17,26 +17,26 @@ use serde::Deserialize;
 use crate::failure::failed;
 use crate::judge::PythonJudge;
 
-/// What the caller wants, as JSON.
+/// A request to check a log, as JSON.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct CheckRequest {
-    /// The name that a transcript without an id gets; a file's own where it is not said.
+    /// The name of a transcript without an id; defaults to the name of the file.
     name: Option<String>,
-    /// The form of log; found out where it is not said.
+    /// The log format; detected if not given.
     form: Option<String>,
-    /// Mode by the code of a rule.
+    /// The modes, by rule code.
     modes: BTreeMap<String, Mode>,
     execution_window: u64,
-    /// Findings below are left out.
+    /// The minimum severity; findings below it are left out.
     severity: Option<Severity>,
-    /// The judge's name, if there is one.
+    /// The judge's name, if there is a judge.
     judge_name: Option<String>,
-    /// From which confidence on its word counts.
+    /// The minimum confidence for the judge's opinion to count.
     judge_threshold: Option<f64>,
 }
 
-/// What is wanted, checked.
+/// A validated request.
 struct Job {
     path: String,
     reading: Options,
@@ -47,8 +47,8 @@ struct Job {
     renderer: Box<dyn Renderer>,
 }
 
-/// Holds every session in `data` against its own record: `(report, worst severity or None, whether
-/// nothing could be read)`.
+/// Checks every session in `data`. Returns `(report, worst severity or None, whether nothing could
+/// be read)`.
 #[pyfunction]
 #[pyo3(signature = (data, wanted, tools=None, judge=None))]
 pub(crate) fn check(
@@ -59,12 +59,12 @@ pub(crate) fn check(
     judge: Option<Py<PyAny>>,
 ) -> PyResult<(String, Option<&'static str>, bool)> {
     let job = Job::new(wanted, None, tools, judge)?;
-    // What Python writes must not change while it is read.
+    // Python must not change the bytes while they are read.
     let data = data.to_vec();
     py.detach(|| job.run(decompressed(Cursor::new(data)).map_err(ReadError::Io)))
 }
 
-/// The same for a file, which may be packed.
+/// Like `check`, for a file, which may be compressed.
 #[pyfunction]
 #[pyo3(signature = (path, wanted, tools=None, judge=None))]
 pub(crate) fn check_file(
@@ -82,7 +82,7 @@ pub(crate) fn check_file(
     })
 }
 
-/// Every rule: `(code, name, mode, summary)`.
+/// Returns `(code, name, mode, summary)` of every rule.
 #[pyfunction]
 pub(crate) fn rules() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
     let metas = all_rules().map(|rule| rule.meta());
@@ -198,7 +198,7 @@ impl Job {
         self.unread(&problems, false, fragments, summary);
     }
 
-    /// Has the judge, if there is one, read the answers that end a turn; returns which were read.
+    /// Has the judge, if any, read the answers that end a turn; returns the turns it read.
     fn read_answers(
         &self,
         transcript: &Transcript,
@@ -238,7 +238,7 @@ impl Job {
     }
 }
 
-/// The catalog in a list of tools: OpenAI's, Anthropic's or MCP's shape.
+/// Reads the catalog from a list of tools in the shape of OpenAI, Anthropic or MCP.
 pub(crate) fn catalog(tools: &str) -> PyResult<Catalog> {
     let value = serde_json::from_str(tools).map_err(failed)?;
     Ok(Catalog::known(read_tools(&value).map_err(failed)?).0)

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::failure::failed;
 
-/// What a text cites of executions: `{objects, ids}` as JSON.
+/// Returns the citations of executions in a text, `{objects, ids}`, as JSON.
 #[pyfunction]
 pub(crate) fn executions_cited(py: Python<'_>, text: &str) -> String {
     py.detach(|| {
@@ -15,7 +15,7 @@ pub(crate) fn executions_cited(py: Python<'_>, text: &str) -> String {
     })
 }
 
-/// An id for an execution of `tool` that begins at `millis` since the Unix epoch.
+/// Generates an id for an execution of `tool` that begins at `millis` since the Unix epoch.
 #[pyfunction]
 pub(crate) fn generate_execution_id(tool: &str, millis: i64) -> PyResult<String> {
     let mut unique = [0; 4];

@@ -2,7 +2,7 @@ use std::fmt::Display;
 
 use pyo3::prelude::*;
 
-/// An exception of the package: `CounterfoilError(message, help)`.
+/// Creates the package's exception, `CounterfoilError(message, help)`.
 pub(crate) fn failure(message: impl Display, help: Option<&str>) -> PyErr {
     Python::attach(|py| {
         let made = py
@@ -13,7 +13,7 @@ pub(crate) fn failure(message: impl Display, help: Option<&str>) -> PyErr {
     })
 }
 
-/// The same without advice.
+/// Like `failure`, without help.
 pub(crate) fn failed(message: impl Display) -> PyErr {
     failure(message, None)
 }

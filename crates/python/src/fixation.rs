@@ -5,7 +5,7 @@ use counterfoil_admission::{Ending, Fixation, FixationKind, FixationSettings, St
 use counterfoil_model::Arguments;
 use pyo3::prelude::*;
 
-/// Notices that an agent repeats itself.
+/// Detects that an agent repeats itself.
 #[pyclass(frozen, name = "Fixation", module = "counterfoil._counterfoil")]
 pub(crate) struct PyFixation {
     watch: Mutex<Fixation>,
@@ -13,8 +13,8 @@ pub(crate) struct PyFixation {
 
 #[pymethods]
 impl PyFixation {
-    /// `streak`: calls of one name in a row that earn a word; `nudge` and `refuse`: identical ones
-    /// without progress.
+    /// `streak`: the number of consecutive calls to one tool that triggers a nudge; `nudge` and
+    /// `refuse`: the numbers of identical calls without progress that trigger a nudge or a refusal.
     #[new]
     #[pyo3(signature = (streak, window, nudge, refuse, pollers=Vec::new()))]
     fn new(
@@ -29,7 +29,7 @@ impl PyFixation {
         Self { watch: Mutex::new(Fixation::new(settings)) }
     }
 
-    /// Notes a call that ended; what to say to the agent, where it repeats itself.
+    /// Records a call that ended. Returns what to tell the agent if it repeats itself.
     #[pyo3(signature = (tool, arguments="{}", result="", succeeded=None))]
     fn record(
         &self,
@@ -47,7 +47,7 @@ impl PyFixation {
         self.lock().record(Step { tool, arguments: &arguments, result, ending, writes: None })
     }
 
-    /// `(tool, count, threshold, whether it is a streak of a name)` for each event.
+    /// Returns `(tool, count, threshold, whether it is a streak of one tool)` for each event.
     fn events(&self) -> Vec<(String, usize, usize, bool)> {
         let watch = self.lock();
         let events = watch.events().iter();
@@ -59,7 +59,7 @@ impl PyFixation {
         self.lock().nudges_sent()
     }
 
-    /// `(tool, count, threshold, whether it is reached, nudges so far)`.
+    /// Returns `(tool, count, threshold, whether it is reached, nudges so far)`.
     fn streak(&self) -> (String, usize, usize, bool, usize) {
         let StreakInfo { current_tool, streak_count, threshold, at_threshold, nudges_sent } =
             self.lock().streak_info();

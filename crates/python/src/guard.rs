@@ -17,29 +17,29 @@ use crate::process::{ProcessBound, runtime};
 use crate::session::PySession;
 use crate::waiting_calls::{CallerApprover, PythonTool, WaitingCalls};
 
-/// How a guard is made, as JSON.
+/// The options of a guard, as JSON.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct GuardRequest {
-    /// As in `counterfoil.toml`: `tools`, `ledger`, `audit`, `agent`.
+    /// The sections `tools`, `ledger`, `audit` and `agent` of `counterfoil.toml`.
     config: GuardOptions,
     state: Option<String>,
     workspace: Option<String>,
-    /// Of the executors that we bring: `shell`, `file`, `web`.
+    /// The built-in executors to enable: `shell`, `file`, `web`.
     builtin: Vec<String>,
     /// The program that confines commands.
     program: Option<String>,
-    /// A program answers when a gate asks.
+    /// Whether the program answers when a gate asks.
     asks: bool,
-    /// The program runs its tools itself: there are none to call.
+    /// Whether the program runs its tools itself, so that the guard has none to call.
     host: bool,
-    /// The judge's name, if there is one.
+    /// The judge's name, if there is a judge.
     judge_name: Option<String>,
-    /// From which confidence on its word counts.
+    /// The minimum confidence for the judge's opinion to count.
     judge_threshold: Option<f64>,
 }
 
-/// The one door for every tool call.
+/// The single entry point for tool calls.
 #[pyclass(frozen, name = "Guard", module = "counterfoil._counterfoil")]
 pub(crate) struct PyGuard {
     guard: ProcessBound<Guard>,
@@ -56,7 +56,7 @@ impl PyGuard {
         py.detach(|| Self::made(request, judge))
     }
 
-    /// Adds a function of the program as a tool, in the place of one of that name: `{name,
+    /// Adds a function of the program as a tool, replacing a tool with the same name: `{name,
     /// description, parameters, effects?, asks?}` as JSON.
     fn add_tool(&self, tool: &str) -> PyResult<()> {
         let value: Value = serde_json::from_str(tool).map_err(failed)?;
@@ -71,7 +71,7 @@ impl PyGuard {
         guard.register(made).map_err(failed)
     }
 
-    /// Begins a session, or goes on with an earlier one.
+    /// Begins a session, or continues an earlier one.
     #[pyo3(signature = (id=None, model=None, trust=None, environment=BTreeMap::new()))]
     fn session(
         &self,
@@ -93,12 +93,12 @@ impl PyGuard {
         })
     }
 
-    /// The tools that there are, as JSON.
+    /// Returns the guard's tools as JSON.
     fn tools(&self) -> PyResult<String> {
         Ok(listed(self.guard.get()?.catalog().iter()))
     }
 
-    /// A receipt as JSON; None where there is none of that id.
+    /// Returns a receipt as JSON, or None if there is none with this id.
     fn receipt(&self, py: Python<'_>, execution_id: &str) -> PyResult<Option<String>> {
         py.detach(|| {
             let receipt = self.guard.get()?.ledger().receipt(execution_id).map_err(failed)?;
@@ -106,13 +106,13 @@ impl PyGuard {
         })
     }
 
-    /// The ids of the latest executions, newest first; of one session, or of all.
+    /// Returns the ids of the latest executions of one session or of all, newest first.
     #[pyo3(signature = (limit, session=None))]
     fn recent(&self, py: Python<'_>, limit: usize, session: Option<&str>) -> PyResult<Vec<String>> {
         py.detach(|| self.guard.get()?.ledger().recent(session, limit).map_err(failed))
     }
 
-    /// What the operator should know about the start.
+    /// Returns what the operator should know about the start.
     #[getter]
     fn notices(&self) -> PyResult<Vec<String>> {
         Ok(self.guard.get()?.notices().to_vec())
@@ -174,7 +174,7 @@ impl PyGuard {
     }
 }
 
-/// Tools as JSON: `[{name, description, parameters}]`.
+/// Formats tools as JSON: `[{name, description, parameters}]`.
 pub(crate) fn listed<'t>(tools: impl Iterator<Item = &'t Tool>) -> String {
     let tools = tools.map(|tool| {
         let parameters = tool.parameters.clone().unwrap_or_else(|| json!({ "type": "object" }));
@@ -183,7 +183,7 @@ pub(crate) fn listed<'t>(tools: impl Iterator<Item = &'t Tool>) -> String {
     Value::Array(tools.collect()).to_string()
 }
 
-/// What is declared, and what the definition says already.
+/// Completes the declared effects with those that are already known from the definition.
 fn effects(declared: Option<&Value>, known: Effects) -> Effects {
     let said = |name: &str| declared.and_then(|all| all.get(name)).and_then(Value::as_bool);
     Effects {

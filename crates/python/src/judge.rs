@@ -4,15 +4,15 @@ use counterfoil_guard::LiveJudge;
 use counterfoil_judge::{Grading, Judge, Prompt, ReadingOptions, Reply};
 use pyo3::prelude::*;
 
-/// A function of the program that asks a model: `(instructions, question) -> reply`. It is asked from
-/// the thread that checks, or from one of the guard's.
+/// A Python function that asks a model: `(instructions, question) -> reply`. It is called from the
+/// thread that checks, or from one of the guard's threads.
 pub(crate) struct PythonJudge {
     function: Py<PyAny>,
     name: String,
 }
 
 impl PythonJudge {
-    /// Who reads answers with this function, named as reports show it.
+    /// Creates a judge that asks this function; `name` appears in reports.
     pub(crate) fn live(function: Py<PyAny>, name: String, threshold: Option<f64>) -> LiveJudge {
         let mut grading = Grading::default();
         if let Some(threshold) = threshold {

@@ -1,12 +1,12 @@
-//! The extension module `counterfoil._counterfoil`: what the Python package stands on.
+//! The extension module `counterfoil._counterfoil`, on which the Python package is built.
 //!
-//! Everything goes in and comes out as JSON, so that the shapes are those of the command line; the
-//! package beside it (`python/counterfoil`) makes Python objects of them. Nothing here holds the
-//! interpreter's lock while it works or waits, and nothing here calls Python from another thread:
-//! functions of a program run where the program called. Only a judge of a guard is asked from a thread
-//! of the guard.
+//! Inputs and outputs are JSON, in the same shapes as on the command line; the package in
+//! `python/counterfoil` turns them into Python objects. Nothing here holds the interpreter's lock
+//! while it works or waits, and nothing calls Python from another thread: a program's functions run
+//! in the thread that made the call. The exception is a guard's judge, which is called from a
+//! thread of the guard.
 //!
-//! Deliberately not here: decisions. They are made by the crates below.
+//! Deliberately not here: decisions. The crates below make them.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod admission;

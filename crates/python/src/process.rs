@@ -8,8 +8,8 @@ use crate::failure::{failed, failure};
 
 const FORKED: &str = "start processes with `spawn` or `forkserver`, or make a guard in each child";
 
-/// Something whose threads belong to the process that made it. A child that was forked can neither
-/// use nor drop it: its threads stayed behind.
+/// A value whose threads belong to the process that created it. A forked child can neither use nor
+/// drop it, because the threads exist only in the parent.
 pub(crate) struct ProcessBound<T> {
     value: Option<T>,
     process: u32,
@@ -20,10 +20,10 @@ impl<T> ProcessBound<T> {
         Self { value: Some(value), process: std::process::id() }
     }
 
-    /// The thing itself.
+    /// Returns the value.
     ///
     /// # Errors
-    /// In a process that was forked from the one that made it.
+    /// Returns an error in a process forked from the one that created the value.
     pub(crate) fn get(&self) -> PyResult<&T> {
         let here = self.process == std::process::id();
         self.value.as_ref().filter(|_| here).ok_or_else(|| {
@@ -43,11 +43,11 @@ impl<T> Drop for ProcessBound<T> {
     }
 }
 
-/// The runtime of this process: what is waited for is waited for by the thread that asks.
+/// Returns the runtime of this process. Each thread that waits for a future drives it itself.
 pub(crate) fn runtime() -> PyResult<&'static Runtime> {
     static MADE: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
     let process = std::process::id();
-    // A child may have been forked while it was held, and then nobody lets go of it any more.
+    // A child may have been forked while the lock was held; then it is never released.
     for _ in 0..10_000 {
         let mut made = match MADE.try_lock() {
             Ok(made) => made,
@@ -73,7 +73,7 @@ pub(crate) fn runtime() -> PyResult<&'static Runtime> {
     Err(failure("this process was forked while Counterfoil began", Some(FORKED)))
 }
 
-/// Waits in this thread.
+/// Blocks this thread until the future is ready.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> PyResult<T> {
     Ok(runtime()?.block_on(future))
 }

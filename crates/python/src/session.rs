@@ -35,7 +35,7 @@ impl PySession {
 
 #[pymethods]
 impl PySession {
-    /// Takes note of what a person (`user`) or a policy (`system`) said.
+    /// Records a message of a person (`user`) or a policy (`system`).
     fn hear(&self, py: Python<'_>, role: &str, text: &str) -> PyResult<()> {
         let role = match role {
             "user" => Role::User,
@@ -49,8 +49,8 @@ impl PySession {
         })
     }
 
-    /// Holds an answer against the receipts: `{disposition, text, findings, claims, feedback,
-    /// unjudged}` as JSON.
+    /// Checks an answer against the receipts. Returns `{disposition, text, findings, claims,
+    /// feedback, unjudged}` as JSON.
     fn verify(&self, py: Python<'_>, text: &str) -> PyResult<String> {
         py.detach(|| {
             let session = self.session.get()?;
@@ -79,7 +79,7 @@ impl PySession {
         })
     }
 
-    /// Begins a call. `arguments` is what the model wrote.
+    /// Begins a call. `arguments` is the text that the model wrote.
     #[pyo3(signature = (tool, arguments, call_id, caller=None))]
     fn call(
         &self,
@@ -136,8 +136,8 @@ impl PySession {
         })
     }
 
-    /// Whether an execution stands as cited: `{valid, reason?, message?, receipt?, result?}` as JSON.
-    /// `window` is in seconds.
+    /// Checks whether a cited execution exists and matches. Returns `{valid, reason?, message?,
+    /// receipt?, result?}` as JSON. `window` is in seconds.
     #[pyo3(signature = (execution_id, tool, window=None))]
     fn cited(
         &self,
@@ -172,7 +172,7 @@ impl PySession {
         })
     }
 
-    /// The tools that the model may see, as JSON.
+    /// Returns the tools to offer to the model, as JSON.
     fn offer(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
             let session = self.session.get()?;
@@ -180,7 +180,7 @@ impl PySession {
         })
     }
 
-    /// The session as a log that `counterfoil check` reads, as JSON.
+    /// Returns the session as a log that `counterfoil check` reads, as JSON.
     fn transcript(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
             let session = self.session.get()?;
@@ -189,7 +189,7 @@ impl PySession {
         })
     }
 
-    /// Forgets what was learned of its calls.
+    /// Clears what the session has learned from its calls.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
             let session = self.session.get()?;
@@ -197,7 +197,7 @@ impl PySession {
         })
     }
 
-    /// Ends the session; its record is signed to here.
+    /// Ends the session and signs its record up to this point.
     fn end(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
             let session = self.session.get()?;
@@ -206,7 +206,7 @@ impl PySession {
     }
 }
 
-/// A finding about an answer.
+/// Formats a finding about an answer as JSON.
 fn finding(found: &counterfoil_model::Finding) -> Value {
     use counterfoil_model::Subject;
     let mut record = json!({

@@ -30,7 +30,7 @@ impl PyTracked {
 
 #[pymethods]
 impl PyTracked {
-    /// It succeeded with this result: text, or JSON.
+    /// Records success with this result: text, or JSON.
     fn complete(&self, py: Python<'_>, result: &str, is_text: bool) -> PyResult<()> {
         let opened = self.take()?;
         py.detach(|| {
@@ -44,7 +44,7 @@ impl PyTracked {
         Ok(())
     }
 
-    /// It failed.
+    /// Records failure.
     fn fail(&self, py: Python<'_>, kind: &str, message: &str) -> PyResult<()> {
         let (opened, category) = (self.take()?, category(kind)?);
         py.detach(|| wait(opened.fail(category, message))?.map_err(failed))?;
@@ -52,7 +52,7 @@ impl PyTracked {
     }
 }
 
-/// The category of that name.
+/// Returns the error category with this name.
 pub(crate) fn category(name: &str) -> PyResult<ToolErrorCategory> {
     let known = ToolErrorCategory::ALL.into_iter().find(|category| category.name() == name);
     known.ok_or_else(|| failed(format!("`{name}` is no category of failures")))

@@ -13,25 +13,25 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-/// What the thread that made a call is to do next.
+/// The next step for the thread that made a call.
 pub(crate) enum CallStep {
     /// Run a function of the program.
     Run { tool: String, arguments: String, reply: oneshot::Sender<Result<ToolOutput, ToolError>> },
-    /// Say whether the call may be made.
+    /// Decide whether the call may be made.
     Ask { question: String, reply: oneshot::Sender<ApprovalReply> },
-    /// It is over.
+    /// The call has ended.
     Done(Box<Result<Answer, CallError>>),
 }
 
-/// Which thread waits for which call: by session and id of the call. Functions of a program run in
-/// the thread that made the call, with its context; the guard works elsewhere.
+/// Maps the session and id of a call to the thread that waits for it. A program's functions run in
+/// the thread that made the call, with its context; the guard works in other threads.
 #[derive(Default)]
 pub(crate) struct WaitingCalls {
     waiting: Mutex<HashMap<(String, String), Sender<CallStep>>>,
 }
 
 impl WaitingCalls {
-    /// Whoever waits for a call from now on; false where somebody does already.
+    /// Registers the receiver of a call's steps. Returns false if the call already has one.
     pub(crate) fn wait(&self, session: &str, call: &str, steps: Sender<CallStep>) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (session.to_owned(), call.to_owned());
@@ -54,7 +54,7 @@ impl WaitingCalls {
     }
 }
 
-/// Asks the thread that made the call; whoever waits there asks the program.
+/// Asks the program through the thread that made the call.
 pub(crate) struct CallerApprover(pub(crate) Arc<WaitingCalls>);
 
 impl Approver for CallerApprover {
@@ -75,7 +75,7 @@ impl Approver for CallerApprover {
             arguments: request.arguments,
             why,
         };
-        // What cannot be shown, nobody agrees to.
+        // A question that cannot be shown cannot be approved.
         let Ok(question) = serde_json::to_string(&question) else {
             return Box::pin(async { ApprovalReply::Nobody });
         };
@@ -91,7 +91,7 @@ impl Approver for CallerApprover {
     }
 }
 
-/// What the program said: agreed or not, who, and why.
+/// Converts the program's decision: whether it agreed, who decided, and why.
 pub(crate) fn reply_of(agreed: bool, by: String, reason: Option<String>) -> ApprovalReply {
     if !agreed {
         return ApprovalReply::Declined { by, reason };
@@ -107,7 +107,7 @@ pub(crate) fn reply_of(agreed: bool, by: String, reason: Option<String>) -> Appr
 pub(crate) struct PythonTool {
     pub(crate) tool: Tool,
     pub(crate) waiting: Arc<WaitingCalls>,
-    /// Why a person has to agree to every call.
+    /// Why every call requires a person's approval, if it does.
     pub(crate) asks: Option<String>,
 }
 
@@ -178,13 +178,13 @@ impl ToolExecutor for PythonTool {
         self.tool.effects.idempotent == Some(true)
     }
 
-    /// Nobody waits for a call that was not made yet.
+    /// A speculative call has no thread that could run the function.
     fn is_tool_speculatable(&self, _: &str) -> bool {
         false
     }
 }
 
-/// What a function gave back: text, or JSON.
+/// Converts the result of a function: text, or JSON.
 pub(crate) fn output(result: &str, is_text: bool) -> ToolOutput {
     if is_text {
         return ToolOutput::from(result.to_owned());
