@@ -1,4 +1,4 @@
-//! Counterfoil for programs: one door for every tool call of an agent, with receipts that the model
+//! Counterfoil for programs: a guard for every tool call of an agent, with receipts that the model
 //! cannot forge.
 //!
 //! Three verbs: [`Session::offer`] says which tools the model may see, [`Session::call`] takes one call
@@ -28,10 +28,11 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What a program needs first stands at the root; the rest by what it is about: [`tools`] performs
-//! calls, [`policy`] decides, [`offer`] chooses what the model is shown, [`ledger`] and [`audit`] record, [`sandbox`] confines, [`host`] is for
-//! programs that execute calls themselves, [`transcript`] checks recorded sessions, `mcp` speaks the
-//! Model Context Protocol. Nothing is made here: every name stands in one of the crates below.
+//! The items that most programs need are at the root; the rest are in modules by topic: [`tools`]
+//! performs calls, [`policy`] decides, [`offer`] selects what the model is shown, [`ledger`] and
+//! [`audit`] record, [`sandbox`] confines, [`host`] is for programs that execute calls themselves,
+//! [`transcript`] checks recorded sessions, `mcp` implements the Model Context Protocol. This crate
+//! defines nothing itself: it re-exports items of the crates below.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 pub use counterfoil_guard::{
@@ -44,8 +45,8 @@ pub use counterfoil_model::{
     Arguments, Effects, ExactValue, Role, Status, Tool, ToolCall, ToolErrorCategory,
 };
 
-/// What performs calls: functions of the program, shell commands, files, pages; executors of one's
-/// own, and what they are given.
+/// Executors: functions of the program, shell commands, files, web pages, and traits for custom
+/// executors.
 pub mod tools {
     #[cfg(feature = "file")]
     pub use counterfoil_guard::FileExecutor;
@@ -62,7 +63,7 @@ pub mod tools {
     pub use counterfoil_model::{Catalog, Effects, Origin, Presentation, SideEffect, Tool};
 }
 
-/// What may happen: gates and what they go by, approvals, trust, and models that are asked.
+/// Policy: gates and their inputs, approvals, trust, and models that are asked.
 pub mod policy {
     pub use counterfoil_guard::{
         Approval, ApprovalReply, ApprovalRequest, Approvals, Approver, BoxFuture, Completion,
@@ -72,7 +73,7 @@ pub mod policy {
     };
 }
 
-/// A language model that reads answers beside the rules, and must cite.
+/// A language model that reads answers in addition to the rules, and must cite its evidence.
 pub mod judge {
     pub use counterfoil_guard::LiveJudge;
     pub use counterfoil_judge::{
@@ -80,7 +81,7 @@ pub mod judge {
     };
 }
 
-/// What the model is shown: every tool that it may use, or those that a request is about.
+/// The tools shown to the model: all that it may use, or those relevant to a request.
 pub mod offer {
     pub use counterfoil_guard::{
         AgentOptions, Embedder, EmbedderError, Excluded, InclusionReason, Offer, TafcOptions,
@@ -88,7 +89,7 @@ pub mod offer {
     };
 }
 
-/// What did happen: events, receipts and what proves them.
+/// The record of what happened: events, receipts and their proofs.
 pub mod ledger {
     pub use counterfoil_ledger::{
         AppendError, Approved, Checkpoint, Closed, ConsistencyProof, Draft, Durability, Event,
@@ -99,7 +100,7 @@ pub mod ledger {
     pub use counterfoil_model::{Digest, ExecutionId, PermitBasis};
 }
 
-/// The audit log: a line for every call, each bound to the one before.
+/// The audit log: a line for every call, each linked to the previous one.
 pub mod audit {
     pub use counterfoil_ledger::{
         AuditEntry, AuditFilter, AuditLog, AuditOptions, AuditResult, AuditSettings, AuditStats,
@@ -107,26 +108,26 @@ pub mod audit {
     };
 }
 
-/// What holds commands and servers to their workspace.
+/// Confines commands and servers to their workspace.
 pub mod sandbox {
     #[cfg(feature = "sandbox")]
     pub use counterfoil_sandbox::{Abilities, ConfinedServer, Gap, HeldServer, Sandbox};
     pub use counterfoil_sandbox::{Profile, SandboxOptions, SandboxSettings};
 }
 
-/// What a surface hears of calls while they run, by [`Guard::events`](crate::Guard::events).
+/// Events of running calls, as delivered by [`Guard::events`](crate::Guard::events).
 pub mod events {
     pub use counterfoil_guard::{CallEvent, CallName, OutputStream, ToolEvent};
 }
 
-/// For programs that execute calls themselves: judged before, recorded after.
+/// For programs that execute calls themselves: the guard judges before, and records after.
 pub mod host {
     pub use counterfoil_guard::{
         Asking, Before, HostEnded, HostedCall, Review, Tracked, TrackedResult, review,
     };
 }
 
-/// Recorded sessions: read in any of the known forms, held against themselves, written out.
+/// Recorded sessions: read in any supported format, checked, and exported.
 pub mod transcript {
     pub use counterfoil_formats::{Reading, read, read_tools};
     pub use counterfoil_guard::{export, recorded_transcript};
@@ -136,7 +137,7 @@ pub mod transcript {
     pub use counterfoil_rules::{Report, Settings, check};
 }
 
-/// The Model Context Protocol: servers as tools, the gateway, our own tools as a server.
+/// The Model Context Protocol: servers as tools, the gateway, and a server for our own tools.
 #[cfg(feature = "mcp")]
 pub mod mcp {
     pub use counterfoil_serve::{

@@ -1,4 +1,4 @@
-//! A program of somebody else, which names nothing but this crate.
+//! An embedding program that uses only this crate.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use counterfoil_sdk::{
     Surroundings, Tool, ToolCall, ToolError, ToolExecutor, ToolOutput,
 };
 
-/// Books rooms, after a person agreed, and tells how far it is.
+/// Books rooms after a person has agreed, and reports progress.
 struct Rooms;
 
 impl Rooms {
@@ -123,7 +123,7 @@ async fn a_program_with_tools_approvals_events_and_answers_of_its_own() {
     assert_eq!(told, ["c1 rejected", "c2 opened", "c2 progress", "c2 closed"]);
 }
 
-/// A shell of the program's own, whichever tools of ours are built in.
+/// The blocklist and the configuration apply to a program's own shell, without built-in tools.
 #[tokio::test]
 async fn what_nobody_may_run_and_what_a_configuration_says_is_known_without_our_tools() {
     let options: GuardOptions = serde_json::from_str(
