@@ -1,5 +1,5 @@
-//! `cargo xtask agents`: the real coding agents with our hooks, against a scripted model on
-//! loopback. No network, no account.
+//! `cargo xtask agents`: runs the real coding agents with our hooks against a scripted model on
+//! loopback. Needs no network and no account.
 
 #[expect(clippy::disallowed_methods, reason = "agents are started, in folders of their own")]
 mod agent;
@@ -32,25 +32,25 @@ pub(crate) struct Options {
     /// `npm install @anthropic-ai/claude-code @openai/codex @google/gemini-cli`.
     #[arg(long, value_name = "FOLDER")]
     bins: Option<PathBuf>,
-    /// Only these agents.
+    /// Run only these agents.
     #[arg(long = "agent", value_name = "AGENT")]
     agents: Vec<String>,
-    /// Only these scenarios.
+    /// Run only these scenarios.
     #[arg(value_name = "SCENARIO")]
     scenarios: Vec<String>,
-    /// Where each session keeps its home, workspace and everything that was said.
+    /// The folder for each session's home, workspace and transcripts.
     #[arg(long, default_value = "target/agents")]
     out: PathBuf,
-    /// Put `counterfoil proxy` in this mode between agent and model: `observe` changes nothing.
+    /// Run `counterfoil proxy` in this mode between agent and model; `observe` changes nothing.
     #[arg(long, value_name = "MODE")]
     proxy: Option<String>,
-    /// How long each reply of the model takes, in ms.
+    /// Delay before each reply of the model, in ms.
     #[arg(long, default_value_t = 300)]
     latency: u64,
     /// Write the table into docs/hooks.md.
     #[arg(long)]
     write: bool,
-    /// Keep every event with the log as it was, below this folder, to be replayed by the tests.
+    /// Keep every event with the log as it was then in this folder, for the tests to replay.
     #[arg(long, value_name = "FOLDER")]
     record: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! The public API of the library crates, as it was last agreed upon: `crates/NAME/api.txt`, a line an
-//! item. A line that is gone or is another one breaks whoever uses it.
+//! The public API of the library crates as last agreed: `crates/NAME/api.txt`, one item per line.
+//! Removing or changing a line breaks dependent code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
-/// The crates that others build upon.
+/// The library crates, which other programs depend on.
 const CRATES: [&str; 19] = [
     "model",
     "shell",
@@ -33,7 +33,7 @@ const CRATES: [&str; 19] = [
     "sdk",
 ];
 
-/// What has to be switched on to be seen.
+/// Features that must be enabled for their items to appear.
 const FEATURES: [(&str, &str); 7] = [
     ("ledger", "postgres"),
     ("sandbox", "kernel"),
@@ -44,7 +44,7 @@ const FEATURES: [(&str, &str); 7] = [
     ("proxy", "otel"),
 ];
 
-/// What the record was made with: another compiler may describe the same API in other words.
+/// The compiler that wrote the records; another one may describe the same API differently.
 const RUSTC: &str = "rustc 1.95.";
 
 #[derive(Args)]
@@ -52,7 +52,7 @@ pub(crate) struct Options {
     /// Write the records instead of comparing with them
     #[arg(long)]
     write: bool,
-    /// Compare these crates only
+    /// Compare only these crates
     #[arg(value_name = "CRATE")]
     only: Vec<String>,
 }
@@ -99,8 +99,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Has these crates described in JSON, all at once: what the documentation was made from before is
-/// used again.
+/// Has rustdoc describe these crates in JSON, in one run, which reuses earlier output.
 fn describe(root: &Path, crates: &[&str]) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -122,7 +121,7 @@ fn describe(root: &Path, crates: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The public items of a crate that was described, a line each.
+/// Returns the public items of a described crate, one per line.
 fn items(root: &Path, name: &str) -> Result<String> {
     let described = target(root).join("doc").join(format!("counterfoil_{name}.json"));
     let api = public_api::Builder::from_rustdoc_json(&described)
@@ -138,8 +137,8 @@ fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// A rustdoc that writes JSON although it is a stable one; the compiler beside it stays as it is, so
-/// that nothing is built anew.
+/// Writes a wrapper for the stable rustdoc that enables JSON output. The compiler is not wrapped,
+/// so nothing is rebuilt.
 fn rustdoc(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("rustdoc");
     fs::write(&path, "#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc \"$@\"\n")?;

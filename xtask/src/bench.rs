@@ -1,4 +1,4 @@
-//! How fast: reading and checking a large log, and verifying one answer.
+//! Benchmarks: reading and checking a large log, and verifying an answer.
 
 mod answer;
 mod counts;
@@ -18,39 +18,39 @@ use serde_json::Value;
 
 pub(crate) use log::log;
 
-/// A log may take this many times as long as a bare parse of its lines.
+/// The maximum time for a log, in bare parses of its lines.
 const MOST_PARSES: f64 = 3.0;
-/// A log twice as long may take this many times as long.
+/// The maximum factor in time for a log of twice the length.
 const MOST_GROWTH: f64 = 2.2;
-/// Verifying an answer may take this long.
+/// The maximum median time to verify an answer.
 const MEDIAN: Duration = Duration::from_micros(50);
-/// The slowest of a hundred may take this long.
+/// The maximum 99th percentile of the time to verify an answer.
 const P99: Duration = Duration::from_millis(1);
-/// Verifying an answer of a hundred pages against ten thousand receipts may take this long.
+/// The maximum time to verify an answer of a hundred pages against ten thousand receipts.
 const BOOK: Duration = Duration::from_millis(50);
-/// Answers verified.
+/// The number of answers verified.
 const ANSWERS: usize = 10_000;
-/// Each log is read this often; the fastest counts.
+/// The number of times each log is read; the fastest counts.
 const ROUNDS: usize = 3;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Size of the large log in megabytes; one of half the size is read too.
+    /// Size of the large log in megabytes; a log of half the size is read too.
     #[arg(long, default_value_t = 200)]
     megabytes: usize,
-    /// Measure the reading of this log instead of an invented one.
+    /// Measure reading this log instead of a generated one.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Verify the answers of real sessions in this folder, too.
+    /// Also verify the answers of real sessions in this folder.
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
-    /// Fail when a limit is passed.
+    /// Fail if a limit is exceeded.
     #[arg(long)]
     assert: bool,
-    /// Count instructions instead of time, with valgrind; needs no optimised build of this program.
+    /// Count instructions with valgrind instead of time; this program need not be optimised.
     #[arg(long)]
     counts: bool,
-    /// Write the large log to this file, and measure nothing.
+    /// Write the large log to this file and measure nothing.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 }
@@ -110,13 +110,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The results of a session parsed and nothing else, as the physical limit.
+/// Only parses the results of a session: the lower bound.
 fn parse_results(session: &Transcript) -> usize {
     let outcomes = session.messages.iter().flat_map(|message| &message.outcomes);
     outcomes.filter_map(|outcome| serde_json::from_str::<Value>(&outcome.text).ok()).count()
 }
 
-/// The median and the 99th percentile of some work, after a first time.
+/// Returns the median and the 99th percentile of the time for some work, after a warm-up.
 fn times<R>(work: impl Fn() -> R) -> (Duration, Duration) {
     black_box(work());
     let mut times: Vec<Duration> = (0..ANSWERS).map(|_| time(&work)).collect();
@@ -125,7 +125,7 @@ fn times<R>(work: impl Fn() -> R) -> (Duration, Duration) {
     (at(50), at(99))
 }
 
-/// The fastest of some rounds.
+/// Returns the fastest of several rounds.
 fn best<R>(work: impl Fn() -> R) -> Duration {
     (0..ROUNDS * 3).map(|_| time(&work)).min().unwrap_or_default()
 }
@@ -136,16 +136,16 @@ fn time<R>(work: &impl Fn() -> R) -> Duration {
     begin.elapsed()
 }
 
-/// How long one log takes.
+/// The time that reading one log takes.
 struct Reading {
     ours: Duration,
     bare: Duration,
-    /// Judging the last message alone, as a hook does when the agent stops.
+    /// Judging only the last message, as a hook does when the agent stops.
     last: Duration,
 }
 
 impl Reading {
-    /// In parses of the same lines.
+    /// The time in bare parses of the same lines.
     fn parses(&self) -> f64 {
         self.ours.as_secs_f64() / self.bare.as_secs_f64()
     }

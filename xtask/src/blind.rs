@@ -1,5 +1,5 @@
-//! `cargo xtask blind`: counts a batch of sessions by somebody who has seen neither rules nor pages,
-//! and makes a page of it once it is counted. `xtask/blind/brief.md` is for its writer.
+//! `cargo xtask blind`: counts the findings in a batch of sessions whose writer has not seen the
+//! rules or their pages. `xtask/blind/brief.md` is for the writer.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use crate::corpus::rows::{Row, large};
 /// Flags of `cargo xtask blind`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// The batch: JSON lines, as the brief has them
+    /// The batch, as JSON Lines in the format of the brief
     batch: PathBuf,
-    /// Prints the lies that are missed and the honest answers that are accused, with what is said
-    /// of them: the batch is blind no more
+    /// Print the missed lies and the wrongly accused honest answers with their findings; the batch
+    /// is no longer blind after that
     #[arg(long)]
     show: bool,
-    /// Prints what is said of every session, whether it is right or wrong
+    /// Print the findings of every session, right or wrong
     #[arg(long)]
     all: bool,
-    /// Prints what a rule says of any message of any session instead
+    /// Print only the findings of this rule, for all messages of all sessions
     #[arg(long, value_name = "CODE")]
     code: Option<String>,
 }
@@ -92,7 +92,7 @@ fn count(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What one rule says, message by message.
+/// Prints the findings of one rule, message by message.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 fn list(batch: &Path, code: &str) -> Result<()> {
     for row in large(batch).with_context(|| batch.display().to_string())? {
@@ -122,7 +122,7 @@ fn print(what: &str, tally: &Tally) {
     );
 }
 
-/// The worst that is said of the labelled answer, and all of it.
+/// Returns the worst severity for the labelled answer, and all its findings as text.
 fn judged(row: &Row) -> (Option<Severity>, String) {
     let turn = row.turn.unwrap_or(row.transcript.messages.len().saturating_sub(1));
     let findings = check(&row.transcript, &Settings::default()).findings;

@@ -1,5 +1,6 @@
-//! `cargo xtask bench-chat`: how long `counterfoil chat` takes to begin, and how much memory a long
-//! conversation takes. The model is a script on this machine, the terminal is ours.
+//! `cargo xtask bench-chat`: measures how long `counterfoil chat` takes to start, and how much
+//! memory a long conversation takes. The model is a script on this machine; we provide the
+//! terminal.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -20,13 +21,13 @@ use crate::gateway::memory;
 /// Flags of `cargo xtask bench-chat`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// The binary; a release build tells what users have
+    /// The binary; use a release build to measure what users get
     #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
-    /// How many turns, each with one call
+    /// Number of turns, each with one call
     #[arg(long, default_value_t = 360)]
     turns: usize,
-    /// Line by line, without a screen
+    /// Use the line mode instead of the screen
     #[arg(long)]
     plain: bool,
 }
@@ -34,7 +35,7 @@ pub(crate) struct Options {
 const ROWS: u16 = 30;
 const COLUMNS: u16 = 100;
 
-/// So long nothing may be awaited.
+/// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
@@ -78,13 +79,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     terminal.leave()
 }
 
-/// A model that reads the note in each turn, and then says what is in it.
+/// Starts a model that reads the note in each turn, and then says what is in it.
 fn model() -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            // Whoever hangs up is not answered.
+            // A client may hang up.
             let _ = answer(stream);
         }
     });
@@ -114,7 +115,7 @@ fn answer(mut stream: std::net::TcpStream) -> Result<()> {
     Ok(())
 }
 
-/// The body of a request.
+/// Reads the body of a request.
 fn request(stream: &mut std::net::TcpStream) -> Result<Value> {
     let (mut bytes, mut piece) = (Vec::new(), [0; 16 * 1024]);
     loop {
@@ -143,7 +144,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Begins, and waits for the greeting; how long that took.
+    /// Starts the program and waits for the greeting; returns how long that took.
     fn begin(binary: &Path, desk: &Path, plain: bool) -> Result<(Self, Duration)> {
         let begun = Instant::now();
         let (pty, pts): (Pty, _) = open()?;
@@ -184,7 +185,7 @@ impl Terminal {
         Ok(self.pty.write_all(text.as_bytes())?)
     }
 
-    /// Waits until this is to be seen.
+    /// Waits until `is_there` accepts the screen.
     fn see(&mut self, is_there: impl Fn(&str) -> bool) -> Result<()> {
         loop {
             let shown = self.screen.screen().contents();
@@ -207,7 +208,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.child.kill();
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::process::{Running, built};
 
-/// What is installed: the two generations of the Python SDK with servers, and packages of npm.
+/// What to install: two generations of the Python SDK with servers, and npm packages.
 const FIRST: [&str; 5] =
     ["mcp==1.30.0", "fastmcp", "mcp-fuzzer", "mcp-server-git", "mcp-server-time"];
 const SECOND: [&str; 1] = ["mcp==2.3.0"];
@@ -29,12 +29,12 @@ pub(crate) struct Options {
     /// The binary, built with `--release`.
     #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
-    /// Where clients and servers are installed.
+    /// The folder in which clients and servers are installed.
     #[arg(long, default_value = "target/clients")]
     folder: PathBuf,
 }
 
-/// A server, and one call of it with what it answers.
+/// A server, with one call and the expected answer.
 struct Real {
     name: &'static str,
     command: Vec<String>,
@@ -43,12 +43,12 @@ struct Real {
     answer: &'static str,
 }
 
-/// Who calls.
+/// The client that calls.
 #[derive(Clone, Copy)]
 enum Caller {
     /// Python, with sessions.
     Session,
-    /// Python, on this wire.
+    /// Python, in this wire mode.
     Either(&'static str),
     JavaScript,
     Rmcp,
@@ -80,7 +80,7 @@ impl Caller {
         matches!(self, Self::Session | Self::Either(_) | Self::Rmcp)
     }
 
-    /// Whether it speaks the wire without sessions, which none of the servers does.
+    /// Whether it uses the wire without sessions, which none of the servers supports.
     fn is_alone(self) -> bool {
         matches!(self, Self::Either(mode) if mode != "legacy")
     }
@@ -132,7 +132,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Installs what is needed; what cannot be, because a tool is missing.
+/// Installs what is needed; returns what is missing because a tool is not installed.
 fn installed(root: &Path, folder: &Path) -> Result<BTreeSet<&'static str>> {
     let mut missing = BTreeSet::new();
     let mut rmcp = Command::new("cargo");
@@ -226,7 +226,7 @@ impl Desk<'_> {
         ]
     }
 
-    /// The gateway's command, in front of a server.
+    /// Returns the command of the gateway in front of a server.
     fn gateway(&self, caller: Caller, more: &[&str]) -> Vec<String> {
         let state = self.state.path().display().to_string();
         let mut words = vec![self.binary.display().to_string(), "--state".to_owned(), state];
@@ -247,7 +247,7 @@ impl Desk<'_> {
         self.call(caller, &url, server)
     }
 
-    /// The gateway over HTTP in front of a server, and where it is.
+    /// Starts the gateway over HTTP in front of a server; returns it with its URL.
     fn listening(&self, caller: Caller, server: &Real) -> Result<(Running, String)> {
         let mut words = self.gateway(caller, &["--listen", "127.0.0.1:0", "--"]);
         words.extend(server.command.iter().cloned());
@@ -260,12 +260,12 @@ impl Desk<'_> {
             let line = line.ok()?;
             Some(line.get(line.find("http://")?..)?.to_owned())
         });
-        // What it says later is read, or it would wait.
+        // Keep reading its output, or the gateway would block.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         Ok((gateway, url.context("the gateway does not listen")?))
     }
 
-    /// One call; whether its answer is right, and has a receipt.
+    /// Makes one call and checks its answer and its receipt.
     fn call(&self, caller: Caller, target: &str, server: &Real) -> Result<()> {
         let arguments = server.arguments.to_string();
         let mut command = match caller {
@@ -308,7 +308,7 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// A client over streams, and a server over HTTP.
+    /// Calls a server over HTTP with a client over standard streams.
     fn remote(&self) -> Result<()> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let mut command = Command::new(self.python("first"));
@@ -326,7 +326,7 @@ impl Desk<'_> {
         self.call(Caller::Session, &words, &server)
     }
 
-    /// A fuzzer, for a while, with a seed: whether the gateway is still there, with every receipt
+    /// Runs a fuzzer with a fixed seed, and checks that the gateway survives with every receipt
     /// closed.
     fn fuzzed(&self) -> Result<String> {
         let servers = self.servers();
@@ -336,7 +336,7 @@ impl Desk<'_> {
         fuzzer.args(["--mode", "all", "--protocol", "streamablehttp", "--endpoint", &url]);
         fuzzer.args(["--phase", "both", "--protocol-phase", "aggressive", "--seed", "7"]);
         fuzzer.args(["--runs", "5", "--runs-per-type", "5", "--tool-timeout", "5"]);
-        // What it finds is the server's; here only the gateway counts.
+        // Its findings are about the server; here only the gateway matters.
         heard(fuzzer.current_dir(self.state.path())).ok();
         let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
         let mut health = std::net::TcpStream::connect(address).context("the gateway is gone")?;
@@ -351,7 +351,7 @@ impl Desk<'_> {
         ))
     }
 
-    /// How many receipts there are, in a record that holds.
+    /// Returns the number of calls in a record that verifies.
     fn receipts(&self) -> Result<usize> {
         let audit = |words: &[&str]| {
             let mut command = Command::new(&self.binary);
@@ -369,7 +369,7 @@ impl Desk<'_> {
     }
 }
 
-/// What a command prints, within a minute.
+/// Returns the output of a command, which must end within a minute.
 fn heard(command: &mut Command) -> Result<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = Running(command.spawn().with_context(|| format!("{command:?}"))?);

@@ -1,7 +1,7 @@
-//! `cargo xtask corpus`: what the rules find in transcripts whose lies are known.
+//! `cargo xtask corpus`: measures what the rules find in labelled transcripts.
 //!
-//! The large sets are optional and stand outside the repository. Without them a small, hand-written
-//! set is measured, as the tests do.
+//! The large sets are optional and outside the repository. Without them, a small hand-written set
+//! is measured, as in the tests.
 
 mod expected;
 mod measure;
@@ -30,23 +30,23 @@ pub(crate) struct Options {
     /// The folder with the large sets.
     #[arg(long, default_value = "../shared/data")]
     data: PathBuf,
-    /// Only these sets.
+    /// Measure only these sets.
     #[arg(long)]
     set: Vec<String>,
-    /// Only the hand-written set.
+    /// Measure only the hand-written set.
     #[arg(long, conflicts_with_all = ["set", "write"])]
     mini: bool,
-    /// Only the 12,964 sessions of many writers that are in the repository.
+    /// Measure only the 12,964 sessions of many writers in the repository.
     #[arg(long, conflicts_with_all = ["set", "write", "mini"])]
     adversarial: bool,
-    /// Writes docs/accuracy.md from the large sets.
+    /// Write docs/accuracy.md from the large sets.
     #[arg(long, conflicts_with = "set")]
     write: bool,
-    /// Prints rows of a class one by one: `missed`, `found`, `unblocked`, `blocked`, then a colon
-    /// and the class; or `code:` and a rule's code.
+    /// Print the rows of a class: `missed`, `found`, `unblocked` or `blocked`, then a colon and the
+    /// class; or `code:` and a rule's code.
     #[arg(long)]
     show: Option<String>,
-    /// How many rows to print.
+    /// The maximum number of rows to print.
     #[arg(long, default_value_t = 20)]
     most: usize,
 }
@@ -102,7 +102,7 @@ impl Options {
     }
 }
 
-/// Measures one set and prints what was counted. Labelled rows are added to `labelled` too.
+/// Measures one set and prints the counts. Labelled rows are also added to `labelled`.
 fn tally(rows: Vec<Row>, options: &Options, set: &str, labelled: &mut Tally) -> Tally {
     let measured = measure(rows);
     let tally = Tally::of(&measured);
@@ -137,7 +137,7 @@ mod tests {
         assert!(!outcomes.is_empty() && broken.is_empty(), "{broken:#?}");
     }
 
-    /// Nearly nobody who is honest is told that a lie is proven, and who lies plainly is.
+    /// Keeps false blocks of honest answers rare, and plain lies blocked.
     #[test]
     fn sessions_of_many_writers_keep_their_thresholds() {
         let tally = Tally::of(&measure(rows::adversarial().unwrap()));

@@ -1,5 +1,5 @@
-//! `cargo xtask crash`: processes that write to one ledger are killed at random points; nothing
-//! that they were told is written may be missing then.
+//! `cargo xtask crash`: kills processes that write to one ledger at random points, and checks that
+//! everything acknowledged to them is still there.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,18 +19,18 @@ use crate::receipts::{closed, opened};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// How often the writers are killed.
+    /// Number of times that the writers are killed.
     #[arg(long, default_value_t = 1000)]
     cycles: u32,
-    /// How many processes write at once.
+    /// Number of processes that write at once.
     #[arg(long, default_value_t = 2)]
     writers: u32,
-    /// Be such a writer: write to this ledger until killed, and print what is acknowledged.
+    /// Run as a writer: write to this ledger until killed, and print what is acknowledged.
     #[arg(long, hide = true, num_args = 3, value_names = ["PATH", "SESSION", "DURABILITY"])]
     write: Option<Vec<String>>,
 }
 
-/// Cycles on one ledger, before the next one is begun: all of it is verified in each.
+/// The number of cycles on one ledger before a new one is begun: each cycle verifies all of it.
 const ON_ONE_LEDGER: u32 = 25;
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
@@ -64,10 +64,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Longer than it takes to open a ledger.
+/// The maximum time to open a ledger.
 const OPENING: Duration = Duration::from_secs(60);
 
-/// One event as its writer was told of it.
+/// An event as acknowledged to its writer.
 struct Acknowledged {
     seq: u64,
     session_seq: u64,
@@ -112,7 +112,7 @@ impl Totals {
     }
 }
 
-/// What was acknowledged to writers until they were killed, one list a session.
+/// Starts the writers and kills them. Returns what was acknowledged to them, one list per session.
 fn killed_writers(
     path: &Path,
     sessions: &[String],
@@ -127,7 +127,7 @@ fn killed_writers(
         std::thread::spawn(move || {
             let mut stdout = BufReader::new(stdout);
             let mut line = String::new();
-            // A line that was cut by the kill is not an acknowledgement.
+            // A line cut off by the kill is not an acknowledgement.
             while stdout.read_line(&mut line).is_ok_and(|n| n > 0) && line.ends_with('\n') {
                 if lines.send((number, std::mem::take(&mut line))).is_err() {
                     return;
@@ -141,7 +141,7 @@ fn killed_writers(
     SystemRandomness.fill(&mut random)?;
     let [high, low, manner] = random;
     let patience = Duration::from_micros(u64::from(u16::from_be_bytes([high, low])));
-    // Some die while they open the ledger, most in the middle of their work.
+    // Some are killed while they open the ledger, most in the middle of their work.
     let mut waits_for_first = manner >= 64;
     let mut deadline = Instant::now() + if waits_for_first { OPENING } else { patience };
     let mut acknowledged: Vec<_> = sessions.iter().map(|_| Vec::new()).collect();
@@ -161,7 +161,7 @@ fn killed_writers(
             for child in &mut children {
                 child.kill()?;
             }
-            // What they had printed is still to be read.
+            // Their remaining output is still to be read.
             deadline = Instant::now() + OPENING;
         }
     }
@@ -203,7 +203,7 @@ fn open(path: &Path, durability: &str) -> Result<(Ledger, Vec<String>)> {
     Ok(Ledger::open(path, settings, clock, Arc::new(SystemRandomness))?)
 }
 
-/// Writes executions until the end of the world, and says what was acknowledged.
+/// Writes executions until killed, and prints what was acknowledged.
 fn write(path: &Path, session: &str, durability: &str) -> Result<()> {
     let (ledger, _) = open(path, durability)?;
     let mut stdout = std::io::stdout().lock();
@@ -214,7 +214,7 @@ fn write(path: &Path, session: &str, durability: &str) -> Result<()> {
         let result = format!("result {number} of {session}: {}", "lorem ipsum ".repeat(40));
         let draft = Draft::Closed(closed(&id, Digest::of_bytes(result.as_bytes())));
         under_way.push(ledger.append(session, draft, vec![result.into_bytes()]));
-        // Several are under way at once, as with calls in parallel.
+        // Several are in progress at once, as with parallel calls.
         if under_way.len() >= 8 {
             for pending in under_way.drain(..) {
                 let event = pending.wait()?;

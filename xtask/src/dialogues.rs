@@ -1,5 +1,5 @@
-//! `cargo xtask dialogues`: recorded dialogues are played by the agent, with a model that says what
-//! is recorded, and lies where the record was changed. Nothing that was made up may be shown.
+//! `cargo xtask dialogues`: replays recorded dialogues with the agent. The model says what was
+//! recorded, and lies where the record was changed. No fabricated answer may be shown.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -25,34 +25,34 @@ pub(crate) struct Options {
     /// The set with lies
     #[arg(long, default_value = "perturbed")]
     lying: String,
-    /// The set without
+    /// The set without lies
     #[arg(long, default_value = "tau1")]
     honest: String,
-    /// How many dialogues of each
+    /// Maximum number of dialogues from each set
     #[arg(long, default_value_t = 200)]
     most: usize,
-    /// What holds an answer back: `error` or `warning`
+    /// Minimum severity to hold an answer back: `error` or `warning`
     #[arg(long, default_value = "error")]
     hold_back: String,
-    /// Prints the answers that are not as they should be
+    /// Print the answers that are handled wrongly
     #[arg(long)]
     show: bool,
 }
 
-/// What became of answers.
+/// The counts of answers by outcome.
 #[derive(Default)]
 struct Tally {
     /// Lies that were not shown.
     held_back: usize,
-    /// Lies that were shown with a warning beside them.
+    /// Lies that were shown with a warning.
     doubted: usize,
-    /// Lies that were shown as if they were true.
+    /// Lies that were shown without a warning.
     shown: usize,
-    /// Lies whose place in the dialogue was not reached.
+    /// Lies at a point that the dialogue did not reach.
     not_reached: usize,
-    /// Honest answers that were shown byte for byte.
+    /// Honest answers that were shown unchanged, byte for byte.
     unchanged: usize,
-    /// Honest answers that were not.
+    /// Honest answers that were changed.
     changed: usize,
 }
 
@@ -94,7 +94,7 @@ fn print(class: &str, tally: &Tally) {
     );
 }
 
-/// A turn of the user: what they say, and what the model says and calls until it has an answer.
+/// A turn: the user's message, and the model's messages and calls up to its answer.
 struct Played<'r> {
     user: String,
     replies: Vec<(usize, &'r Message)>,
@@ -144,7 +144,7 @@ async fn play(row: &Row, tally: &mut Tally, options: &Options) -> Result<()> {
     let lie = row.turn.filter(|_| row.lies == Some(true));
     let mut reached = false;
     for turn in turns(row) {
-        // What is said before the first answer without a call ends the turn.
+        // The first message without a call ends the turn.
         let Some(ends) = turn.replies.iter().position(|(_, said)| said.calls.is_empty()) else {
             break;
         };
@@ -183,13 +183,13 @@ fn reply(message: &Message) -> Reply {
     Reply { text: message.text.clone(), calls: message.calls.clone(), stop, ..Reply::default() }
 }
 
-/// Results by tool and arguments, in their order, with whether each is a failure. A call that was
-/// not executed here takes none away from another one.
+/// The results by tool and arguments, in order, each with whether it is a failure. Calls of other
+/// tools or arguments do not use them up.
 type Outcomes = BTreeMap<(String, String), VecDeque<(String, bool)>>;
 
 fn outcomes(row: &Row) -> Outcomes {
     let messages = &row.transcript.messages;
-    // Ids are used again in some dialogues: the result is the next one.
+    // Some dialogues reuse ids, so take the next result.
     let result = |id: &str, at: usize| {
         let mut outcomes = messages.iter().skip(at).flat_map(|message| &message.outcomes);
         let found = outcomes.find(|outcome| outcome.call_id == id)?;
@@ -205,8 +205,8 @@ fn outcomes(row: &Row) -> Outcomes {
     all
 }
 
-/// A guard whose tools give what is recorded. Their schemas are left out: what was called was
-/// executed there.
+/// Creates a guard whose tools return the recorded results. Schemas are left out, because the calls
+/// were executed when recorded.
 fn guard(row: &Row, outcomes: &Arc<Mutex<Outcomes>>) -> Result<Guard> {
     let mut builder = Guard::builder().settings(GuardOptions::default().resolve()?);
     for tool in row.transcript.catalog.iter() {
@@ -236,7 +236,7 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A model that says what is recorded, and stays with it.
+/// A model that says what was recorded, and does not change its answer.
 #[derive(Default)]
 struct Script {
     replies: Mutex<VecDeque<Reply>>,
@@ -263,7 +263,7 @@ impl Model for Script {
                 held(&self.last).clone_from(&reply);
                 reply
             }
-            // It was sent back, and lies again.
+            // The answer was sent back; lie again.
             None => held(&self.last).clone(),
         };
         Box::pin(async move { Ok(reply) })

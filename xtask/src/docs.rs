@@ -1,4 +1,4 @@
-//! `cargo xtask docs`: the pages that are made from the code.
+//! `cargo xtask docs`: the pages that are generated from the code.
 
 mod keys;
 
@@ -11,16 +11,16 @@ use counterfoil_rules::{Group, Meta, rules};
 /// Flags of `cargo xtask docs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Writes nothing; fails when a page is not current.
+    /// Write nothing, and fail if a page is not current.
     #[arg(long)]
     check: bool,
 }
 
 /// A generated page.
 pub(crate) struct Page {
-    /// From the root of the repository.
+    /// The path from the root of the repository.
     pub(crate) path: &'static str,
-    /// What should stand there.
+    /// The expected text.
     pub(crate) text: String,
 }
 
@@ -40,7 +40,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Every generated page. `read` gives what stands in a file now: only part of some is made.
+/// Returns every generated page. `read` returns the current text of a file, because some pages are
+/// only partly generated.
 pub(crate) fn pages(read: impl Fn(&str) -> Option<String>) -> Result<Vec<Page>> {
     let text = |path: &str| read(path).with_context(|| format!("{path} cannot be read"));
     let configuration = "docs/configuration.md";
@@ -56,7 +57,7 @@ pub(crate) fn pages(read: impl Fn(&str) -> Option<String>) -> Result<Vec<Page>> 
 
 const END: &str = "<!-- end -->";
 
-/// The page with its marked part replaced.
+/// Replaces the marked part of the page.
 fn with(path: &str, page: &str, part: &str, made: &str) -> Result<String> {
     let begin = format!("<!-- made by `cargo xtask docs`: {part} -->\n");
     let marked =
@@ -100,7 +101,8 @@ fn tables() -> String {
     text
 }
 
-/// A summary as a cell: no full stop, small first letter unless it is a name or an acronym.
+/// Formats a summary for a table cell: no full stop, and a lower-case first letter unless the word
+/// is an acronym.
 fn sentence(summary: &str) -> String {
     let summary = summary.trim_end_matches('.').replace('|', "\\|");
     let mut letters = summary.chars();

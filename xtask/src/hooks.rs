@@ -1,4 +1,4 @@
-//! `cargo xtask hooks`: how long an agent waits for a hook, process and all.
+//! `cargo xtask hooks`: measures how long an agent waits for a hook, including the process start.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -21,16 +21,16 @@ pub(crate) struct Options {
     /// The binary, built with `--release`.
     #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
-    /// How often each kind of event is sent.
+    /// Number of events of each kind.
     #[arg(long, default_value_t = 40)]
     rounds: usize,
-    /// Another program that takes the same events on standard input; run for the same stops.
+    /// Another program that takes the same events on standard input, run for the same stops.
     #[arg(long, value_name = "COMMAND")]
     beside: Option<String>,
-    /// A labelled set of transcripts: how many of its labelled messages a stop would send back.
+    /// A labelled set of transcripts: count the labelled messages that a stop would send back.
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// The larger transcript, in MB.
+    /// Size of the larger transcript, in MB.
     #[arg(long, default_value_t = 100)]
     large: usize,
 }
@@ -102,7 +102,7 @@ fn sent_back(set: &Path) -> Result<()> {
     for mut row in large(set)? {
         let Some(turn) = row.turn else { continue };
         rows += 1;
-        // An agent stops with its last message, and the turn begins with what a person said.
+        // An agent stops with its last message; the turn begins after the user's last message.
         row.transcript.messages.truncate(turn + 1);
         let spoken = |m: &Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
         let first = row.transcript.messages.iter().rposition(spoken).map_or(0, |at| at + 1);
@@ -117,7 +117,7 @@ fn sent_back(set: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What is started for every event.
+/// The program that is started for every event.
 struct Program {
     line: Vec<String>,
 }
@@ -128,7 +128,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// A session with a transcript of so many megabytes.
+    /// Creates a session with a transcript of `size` megabytes.
     #[expect(clippy::disallowed_methods, reason = "a developer tool writes transcripts")]
     fn new(folder: &Path, name: &str, size: usize) -> Result<Self> {
         let folder = folder.join(name);
@@ -155,7 +155,7 @@ impl Desk {
         self.event("Stop", last)
     }
 
-    /// Adds a turn as it stands in a log: a prompt, some calls, an answer.
+    /// Adds a turn to the log: a prompt, some calls, an answer.
     fn turn(&self, number: usize) -> Result<()> {
         let mut text = String::new();
         let mut line = |kind: &str, content: Value| {
@@ -201,7 +201,7 @@ impl Desk {
         mut event: impl FnMut(usize) -> Result<String>,
     ) -> Result<()> {
         let mut times = Vec::with_capacity(rounds);
-        // The first round warms the caches of the system, and is not counted.
+        // The first round warms the system's caches and is not counted.
         for round in 0..=rounds {
             let event = event(round)?;
             let time = self.time(program, &event)?;
@@ -228,7 +228,7 @@ impl Desk {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
-        // Who does not read its input has closed it.
+        // A program that does not read its input may have closed it.
         let _ = child.stdin.take().context("there is an input")?.write_all(event.as_bytes());
         let output = child.wait_with_output()?;
         let time = started.elapsed();

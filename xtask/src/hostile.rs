@@ -1,5 +1,5 @@
-//! `cargo xtask hostile`: what a hostile model, repository or log tries, each attempt made with
-//! the real binary, and whether it was held.
+//! `cargo xtask hostile`: the attacks of a hostile model, repository or log, each attempted with
+//! the real binary, with whether it was held.
 
 #[expect(clippy::disallowed_methods, reason = "the binary is started, in folders of its own")]
 mod bench;
@@ -26,21 +26,21 @@ pub(crate) struct Options {
     /// The binary, built with `--release`.
     #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
-    /// Only these areas.
+    /// Run only these areas.
     #[arg(value_name = "AREA")]
     areas: Vec<String>,
-    /// Show every attempt, not only those that got through.
+    /// Show every attempt, not only those that succeeded.
     #[arg(long)]
     all: bool,
 }
 
 /// How an attempt ended.
 enum Held {
-    /// It did not get through.
+    /// It was stopped.
     Yes,
-    /// It got through: what was seen.
+    /// It succeeded, with this visible effect.
     No(String),
-    /// It could not be tried on this machine, for this reason.
+    /// It cannot be tried on this machine, for this reason.
     NotTried(String),
 }
 
@@ -62,7 +62,7 @@ impl Attempt {
     }
 }
 
-/// What is attempted, as a list of attempts of one kind.
+/// A group of attempts of one kind.
 struct Area {
     name: &'static str,
     what: &'static str,

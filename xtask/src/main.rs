@@ -1,4 +1,4 @@
-//! Developer tools: measuring, checking the house, making the generated pages.
+//! Developer tools: measurements, checks of the house rules, generated pages.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod agents;
@@ -60,9 +60,10 @@ enum Command {
     Api(api::Options),
     /// Measures how fast large logs are read and checked, and answers are verified.
     Bench(bench::Options),
-    /// Measures what the MCP gateway adds to a call, and what is left when servers die.
+    /// Measures what the MCP gateway adds to a call, and its behaviour when servers die.
     BenchGateway(gateway::Options),
-    /// Measures what the proxy adds to answers, and what many at once take, beside others.
+    /// Measures what the proxy adds to answers and its cost under load, compared with other
+    /// proxies.
     BenchProxy(proxy::Options),
     /// Lets real clients ask a scripted model through the proxy.
     ProxyClients(proxy_clients::Options),
@@ -72,41 +73,41 @@ enum Command {
     Conformance(conformance::Options),
     /// Measures precision, recall and false alarms on labelled transcripts.
     Corpus(corpus::Options),
-    /// Kills processes while they write to a ledger, and looks what is left.
+    /// Kills processes while they write to a ledger, and checks what is left.
     Crash(crash::Options),
-    /// Times how chat begins, and weighs a long conversation.
+    /// Measures the start of chat, and the memory of a long conversation.
     BenchChat(chat::Options),
-    /// Times turns with calls that run ahead, and without.
+    /// Times turns with and without speculative calls.
     BenchSpeculation(speculation::Options),
-    /// Counts a batch of sessions by somebody who has seen no rule.
+    /// Counts the findings in a batch of sessions by a writer who has not seen the rules.
     Blind(blind::Options),
-    /// Plays recorded dialogues with an agent whose model lies, and counts what is shown.
+    /// Replays recorded dialogues with an agent whose model lies, and counts what is shown.
     Dialogues(dialogues::Options),
-    /// Writes the pages that are made from the code.
+    /// Writes the pages that are generated from the code.
     Docs(docs::Options),
-    /// The server behind the gateway that is measured.
+    /// Runs the server behind the measured gateway.
     #[command(hide = true)]
     EchoServer(gateway::EchoOptions),
-    /// Our client in a scenario of the conformance suite.
+    /// Runs our client in a scenario of the conformance suite.
     #[command(hide = true)]
     McpClient(conformance::client::Arguments),
     /// Measures how long an agent waits for a hook.
     Hooks(hooks::Options),
-    /// Makes every attempt to get past the guard, and says which were held.
+    /// Attempts every known way past the guard, and reports which were held.
     Hostile(hostile::Options),
-    /// Measures a ledger of many receipts.
+    /// Measures a ledger with many receipts.
     Receipts(receipts::Options),
-    /// Makes a state folder to look at in the dashboard.
+    /// Creates a state folder to show in the dashboard.
     SeedLedger(seed_ledger::Options),
     /// Lets several replicas write to one ledger on PostgreSQL, kills one and crashes the server.
     Replicas(replicas::Options),
-    /// Tries every requirement of the documents that the product comes from.
+    /// Tests every requirement of the product's source documents.
     Requirements(requirements::Options),
-    /// Makes the npm package, and the one with the program of a platform.
+    /// Builds the npm package, and the one with a platform's binary.
     Npm(npm::Options),
-    /// Makes what a release brings: archives, sums, installer, formula.
+    /// Builds the files of a release: archives, checksums, installer, formula.
     Release(release::Options),
-    /// Makes the Python package, with the command line in it.
+    /// Builds the Python package with the command line in it.
     Wheel(wheel::Options),
     /// Checks the house rules: floors, pages, names, length, links.
     Tidy,
@@ -116,7 +117,7 @@ enum Command {
 fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
-        // Without a backtrace: what is missing or wrong is outside this program.
+        // Without a backtrace, because the cause is outside this program.
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE

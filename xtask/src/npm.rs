@@ -1,4 +1,4 @@
-//! `cargo xtask npm`: the npm package, and the one with the program of a platform.
+//! `cargo xtask npm`: builds the npm package, and the one with a platform's binary.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,13 +11,13 @@ use crate::process::built;
 /// Flags of `cargo xtask npm`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The program of the platform, built with `--release`.
+    /// The platform's binary, built with `--release`.
     #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
-    /// The platform, as Node names it.
+    /// The platform's name in Node.
     #[arg(long, default_value = "linux-x64")]
     platform: String,
-    /// Where the packages go.
+    /// The output folder.
     #[arg(long, default_value = "target/npm")]
     out: PathBuf,
 }

@@ -1,11 +1,11 @@
-//! Processes that are started to be measured or tried.
+//! Processes that are started for a measurement or a test.
 
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
 use anyhow::{Context as _, Result};
 
-/// A process that ends with us.
+/// A process that is ended with us.
 pub(crate) struct Running(pub(crate) Child);
 
 impl Drop for Running {
@@ -16,7 +16,7 @@ impl Drop for Running {
     }
 }
 
-/// The binary that is tried, where it is built.
+/// Returns the absolute path of the binary to test; it must be built.
 pub(crate) fn built(binary: &Path) -> Result<PathBuf> {
     binary.canonicalize().with_context(|| {
         format!("{} is missing: build it with `cargo build --release`", binary.display())

@@ -1,6 +1,6 @@
-//! `cargo xtask bench-proxy`: what the proxy adds to each piece of an answer, and what it takes for
-//! many answers at once, beside no proxy and beside others. Model and client are this process, so
-//! that one clock times both ends.
+//! `cargo xtask bench-proxy`: measures the delay that the proxy adds to each piece of an answer,
+//! and its cost for many concurrent answers, compared with no proxy and with other proxies. Model
+//! and client are in this process, so that one clock times both ends.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -24,25 +24,25 @@ pub(crate) struct Options {
     /// The binary, built with `--release`.
     #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
-    /// How many answers are timed one after the other.
+    /// Number of answers that are timed one after the other.
     #[arg(long, default_value_t = 200)]
     answers: usize,
-    /// How many answers come at once.
+    /// Number of concurrent answers.
     #[arg(long, default_value_t = 200)]
     streams: usize,
-    /// Of so many pieces each.
+    /// Number of pieces in each concurrent answer.
     #[arg(long, default_value_t = 1000)]
     pieces: usize,
-    /// Another proxy beside which it is measured: `NAME=COMMAND`, in which `{port}` is where it shall
-    /// listen, and `{model}` the address of the model.
+    /// Another proxy to compare: `NAME=COMMAND`, in which `{port}` is the port to listen on and
+    /// `{model}` the address of the model.
     #[arg(long, value_name = "NAME=COMMAND")]
     peer: Vec<String>,
 }
 
-/// How long the model takes until its first piece. Real ones take longer.
+/// The model's delay before its first piece. Real models take longer.
 const THINKING: Duration = Duration::from_millis(20);
 
-/// When everything began: both ends count from here.
+/// The state of the measurement; both ends count time from `since`.
 struct Bench {
     since: Instant,
     /// The model's address.
@@ -57,7 +57,7 @@ struct Way {
     running: Option<Running>,
 }
 
-/// The middle, and the one that 99 of 100 stay below, in microseconds.
+/// The median and the 99th percentile, in microseconds.
 #[derive(Clone, Copy, Default)]
 struct Times {
     middle: u128,
@@ -119,7 +119,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Begins our proxy, and reads where it listens.
+/// Starts our proxy and reads its address.
 fn ours(name: String, mut command: Command) -> Result<Way> {
     let mut running = Running(command.stderr(Stdio::piped()).spawn()?);
     let said = running.0.stderr.take().context("it says nothing")?;
@@ -135,7 +135,7 @@ fn ours(name: String, mut command: Command) -> Result<Way> {
 }
 
 impl Bench {
-    /// Begins another proxy, and waits until it answers.
+    /// Starts another proxy and waits until it answers.
     fn peer(&self, peer: &str) -> Result<Way> {
         let (name, command) = peer.split_once('=').context("a peer is NAME=COMMAND")?;
         let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
@@ -156,13 +156,13 @@ impl Bench {
         bail!("`{name}` does not answer: {command}")
     }
 
-    /// How late the first piece of answers is, and each other one.
+    /// Measures the delay of the first piece of each answer, and of the other pieces.
     fn one_by_one(&self, port: u16, count: usize) -> Result<(Times, Times)> {
         let (mut first, mut each) = (Vec::new(), Vec::new());
         for at in 0..count + 10 {
             let pause = Some(Duration::from_micros(500));
             let late = self.runtime.block_on(self.answer(port, 20, pause))?;
-            // The first ones warm up.
+            // The first answers are a warm-up.
             if at >= 10 {
                 first.extend(late.first());
                 each.extend(late.iter().skip(1));
@@ -171,7 +171,8 @@ impl Bench {
         Ok((times(first), times(each)))
     }
 
-    /// How many pieces of many answers are lost, how long it takes, and the most memory in KiB.
+    /// Runs many answers concurrently; returns the number of lost pieces, the time taken, and the
+    /// maximum memory in KiB.
     fn at_once(&self, way: &Way, options: &Options) -> Result<(usize, Duration, Option<u64>)> {
         let began = Instant::now();
         let lost = Arc::new(AtomicUsize::new(0));
@@ -203,13 +204,13 @@ impl Bench {
         Ok((lost.load(Ordering::Relaxed), began.elapsed(), most))
     }
 
-    /// How late each piece of an answer is, in microseconds.
+    /// Returns the delay of each piece of an answer, in microseconds.
     async fn answer(&self, port: u16, pieces: usize, pause: Option<Duration>) -> Result<Vec<u128>> {
         answer(port, &self.model, self.since, pieces, pause).await
     }
 }
 
-/// Asks for an answer of so many pieces; how late each was.
+/// Asks for an answer of `pieces` pieces; returns the delay of each.
 async fn answer(
     port: u16,
     model: &str,
@@ -225,7 +226,7 @@ async fn answer(
     .to_string();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     stream.set_nodelay(true)?;
-    // One peer reads in headers where the model is.
+    // One of the peers takes the model's address from headers.
     let head = format!(
         "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n\
          content-type: application/json\r\nauthorization: Bearer none\r\n\
@@ -242,7 +243,7 @@ async fn answer(
             break;
         }
         let now = since.elapsed().as_micros();
-        // What was said when is what the piece says.
+        // Each piece contains the time at which it was sent.
         if let Some((_, rest)) = line.split_once("\"content\":") {
             let digits = rest.trim_start().trim_start_matches('"');
             let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
@@ -256,13 +257,13 @@ async fn answer(
     Ok(late)
 }
 
-/// A model whose pieces say when they were sent.
+/// A model whose pieces contain the time at which they were sent.
 async fn model(listener: TcpListener, since: Instant) {
     while let Ok((stream, _)) = listener.accept().await {
         stream.set_nodelay(true).ok();
         tokio::spawn(async move {
             let mut stream = Reader::new(stream);
-            // Whoever hangs up is not answered.
+            // A client may hang up.
             while say(&mut stream, since).await.is_ok() {}
         });
     }
@@ -290,7 +291,7 @@ async fn say(stream: &mut Reader<TcpStream>, since: Instant) -> Result<()> {
                 transfer-encoding: chunked\r\n\r\n";
     stream.get_mut().write_all(head.as_bytes()).await?;
     let out = stream.get_mut();
-    // A model reads before it writes.
+    // A model reads the request before it writes.
     tokio::time::sleep(THINKING).await;
     for _ in 0..pieces {
         let now = since.elapsed().as_micros();

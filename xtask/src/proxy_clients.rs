@@ -1,5 +1,5 @@
-//! `cargo xtask proxy-clients`: real clients, unmodified, ask a scripted model through the proxy. With
-//! `--dialogues`, recorded dialogues are played by one of them, and what reaches it is counted.
+//! `cargo xtask proxy-clients`: unmodified real clients ask a scripted model through the proxy.
+//! With `--dialogues`, one of them replays recorded dialogues, and what reaches it is counted.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,26 +23,26 @@ pub(crate) struct Options {
     /// A Python with `openai anthropic openai-agents langchain-openai langchain-anthropic`.
     #[arg(long, default_value = "python3")]
     python: PathBuf,
-    /// The folder in which `openai @anthropic-ai/sdk ai @ai-sdk/openai @ai-sdk/anthropic` of npm are
-    /// installed; without it no JavaScript is run.
+    /// The folder with the npm packages `openai @anthropic-ai/sdk ai @ai-sdk/openai
+    /// @ai-sdk/anthropic`; without it, no JavaScript clients are run.
     #[arg(long, value_name = "FOLDER")]
     npm: Option<PathBuf>,
-    /// What becomes of what the record does not show.
+    /// The proxy's mode, for answers that the record does not support.
     #[arg(long, default_value = "block")]
     mode: String,
-    /// How bad that has to be: `error` or `warning`.
+    /// Minimum severity to act on: `error` or `warning`.
     #[arg(long, default_value = "error")]
     least: String,
-    /// Plays the dialogues of these sets instead: `perturbed tau1`.
+    /// Replay the dialogues of these sets instead: `perturbed tau1`.
     #[arg(long, value_name = "SET")]
     dialogues: Vec<String>,
     /// The folder with the sets.
     #[arg(long, default_value = "../shared/data")]
     data: PathBuf,
-    /// How many dialogues of each.
+    /// Maximum number of dialogues from each set.
     #[arg(long, default_value_t = 200)]
     most: usize,
-    /// Prints the answers that are not as they should be.
+    /// Print the answers that are handled wrongly.
     #[arg(long)]
     show: bool,
 }
@@ -87,11 +87,11 @@ fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What is wrong with what a client made of an answer.
+/// Returns what is wrong with a client's result, if anything.
 fn verdict(line: &Value, mode: &str) -> Option<String> {
     let (said, blocks) = (text(line, "text"), matches!(mode, "block" | "correct"));
     if let Some(error) = line.get("error") {
-        // One client itself refuses a call of a tool that there is not, where it gets it.
+        // One client itself refuses a call of an unknown tool if the call reaches it.
         let own = text(line, "question") == "unknown" && !blocks;
         return (!own).then(|| error.to_string());
     }
@@ -104,7 +104,7 @@ fn verdict(line: &Value, mode: &str) -> Option<String> {
         "stubborn" if mode == "block" => said.contains("Counterfoil held back") && !lies,
         "lie" | "stubborn" => lies && said.contains("Counterfoil") == (mode != "observe"),
         "tool" => said.ends_with("as the look-up shows.") && called == ["get_order"],
-        // The client says itself that there is no such tool where it gets the call.
+        // If the call reaches the client, the client itself reports the unknown tool.
         "unknown" if blocks => called == ["get_order"],
         _ => true,
     };
@@ -123,7 +123,7 @@ impl Desk<'_> {
         [self.options.python.to_string_lossy().into_owned(), script]
     }
 
-    /// Runs a client through the proxy, in front of a model; gives its lines.
+    /// Runs a client through the proxy in front of a model; returns the lines it prints.
     fn through(
         &self,
         model: &[&str],
@@ -133,7 +133,7 @@ impl Desk<'_> {
         let [python, _] = self.python("");
         let mut command = Command::new(python);
         command.current_dir(&self.scripts).args(model).arg("--model");
-        // It ends with its input.
+        // The model ends when its input does.
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut model = Running(command.spawn().with_context(|| format!("{command:?}"))?);
         let mut port = String::new();
@@ -202,7 +202,7 @@ impl Desk<'_> {
     }
 }
 
-/// A row as a client of OpenAI has it.
+/// Converts a row to messages as an OpenAI client has them.
 fn as_openai(row: &Value) -> Value {
     const MEMBERS: [&str; 4] = ["role", "content", "tool_calls", "tool_call_id"];
     let list = |name: &str| row.get(name).and_then(Value::as_array).cloned().unwrap_or_default();

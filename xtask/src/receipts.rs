@@ -1,4 +1,4 @@
-//! `cargo xtask receipts`: how a ledger of many receipts behaves.
+//! `cargo xtask receipts`: measures a ledger with many receipts.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use serde_json::json;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// How many receipts the ledger holds.
+    /// Number of receipts in the ledger.
     #[arg(long, default_value_t = 10_000_000)]
     receipts: u32,
-    /// A folder with room for it: about 2.5 KB a receipt. What is there of an earlier run is used.
+    /// A folder with enough space: about 2.5 KB per receipt. Receipts of an earlier run are reused.
     #[arg(long)]
     folder: PathBuf,
-    /// Verify the whole ledger, too.
+    /// Also verify the whole ledger.
     #[arg(long)]
     verify: bool,
 }
 
-/// Receipts of one session.
+/// The number of receipts in each session.
 const IN_A_SESSION: u32 = 1000;
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
@@ -56,7 +56,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let (ledger, _) = timed("opening again", || open(options))?;
     let mut times: Vec<Duration> = (0..10_000_u32)
         .map(|n| {
-            // Spread over the whole ledger, in no order.
+            // Spread over the whole ledger, in no particular order.
             let number = u32::try_from(u64::from(n) * 2_654_435_761 % u64::from(options.receipts))?;
             let id = id(number);
             let started = Instant::now();
@@ -98,7 +98,7 @@ fn id(number: u32) -> String {
     ExecutionId::format("read_file", 1_735_000_000_000 + u64::from(number) * 7, number)
 }
 
-/// An execution as it begins.
+/// Creates the opening event of an execution.
 pub(crate) fn opened(execution_id: &str) -> Opened {
     let arguments = json!({ "path": "notes/a.md", "lines": [1, 20] });
     Opened {
@@ -124,7 +124,7 @@ pub(crate) fn opened(execution_id: &str) -> Opened {
     }
 }
 
-/// An execution as it ends.
+/// Creates the closing event of an execution.
 pub(crate) fn closed(execution_id: &str, result: Digest) -> Closed {
     Closed {
         execution_id: execution_id.to_owned(),

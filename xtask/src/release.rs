@@ -1,4 +1,4 @@
-//! `cargo xtask release`: the files of a release. The same program makes the same bytes.
+//! `cargo xtask release`: builds the files of a release. The same program yields the same bytes.
 
 mod archive;
 mod versions;
@@ -14,19 +14,19 @@ use crate::process::built;
 /// Flags of `cargo xtask release`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Where the files go. What is there already stays, and gets its sum.
+    /// The output folder. Files already in it are kept, and get a checksum.
     #[arg(long, default_value = "target/release-files")]
     out: PathBuf,
-    /// The platform of the program; without it, only the sums and the formula are made again.
+    /// The program's platform; without it, only the checksums and the formula are rebuilt.
     #[arg(long, requires = "binary")]
     target: Option<String>,
-    /// The program of that platform.
+    /// The program for that platform.
     #[arg(long, requires = "target")]
     binary: Option<PathBuf>,
-    /// A program that runs here, which prints the completions and manual pages.
+    /// A program that runs on this machine, to print the completions and manual pages.
     #[arg(long)]
     program: Option<PathBuf>,
-    /// Every platform has to be there.
+    /// Require every platform.
     #[arg(long)]
     whole: bool,
 }
@@ -41,7 +41,7 @@ const TARGETS: [&str; 6] = [
     "x86_64-unknown-linux-musl",
 ];
 
-/// Files that a release has as they are: the installer, and what verifies bundles of receipts.
+/// Files that are released unchanged: the installer, and verifiers for bundles of receipts.
 const AS_THEY_ARE: [&str; 3] = [
     "packages/install.sh",
     "crates/cli/src/command/guarded/audit/bundle/verify.py",
@@ -87,7 +87,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The SHA-256 of every file, by name; the sums and the formula, which are made of them, have none.
+/// Returns the SHA-256 of every file, by name, except the checksums and the formula, which are
+/// derived from them.
 fn sums(out: &Path) -> Result<BTreeMap<String, Digest>> {
     let mut sums = BTreeMap::new();
     for entry in std::fs::read_dir(out)? {
@@ -100,7 +101,7 @@ fn sums(out: &Path) -> Result<BTreeMap<String, Digest>> {
     Ok(sums)
 }
 
-/// The formula, with what its template leaves open.
+/// Fills in the template of the formula.
 fn formula(template: &str, sums: &BTreeMap<String, Digest>) -> Result<String> {
     let mut text = template.replace("@VERSION@", VERSION).replace("@REPOSITORY@", REPOSITORY);
     for target in TARGETS {

@@ -1,5 +1,5 @@
-//! `cargo xtask replicas`: several processes write to one ledger on PostgreSQL. One is killed, the
-//! database crashes; then nothing may be missing, and no quota exceeded.
+//! `cargo xtask replicas`: several processes write to one ledger on PostgreSQL. One is killed and
+//! the database crashes; afterwards nothing may be missing, and the quota may not be exceeded.
 
 mod bare;
 #[path = "../../crates/ledger/tests/it/ledger/postgres/server.rs"]
@@ -19,21 +19,21 @@ use work::{Replica, Told};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Calls that the replicas may make together: the quota of their one session.
+    /// Number of calls that the replicas may make together: the quota of their session.
     #[arg(long, default_value_t = 50_000)]
     calls: u64,
-    /// How many processes write at once.
+    /// Number of processes that write at once.
     #[arg(long, default_value_t = 3)]
     replicas: usize,
-    /// Be such a process: write until the quota is used up, and print what is acknowledged.
+    /// Run as a replica: write until the quota is used up, and print what is acknowledged.
     #[arg(long, hide = true, num_args = 4, value_names = ["URL", "KEY", "NAME", "QUOTA"])]
     work: Option<Vec<String>>,
 }
 
-/// The session that all of them share.
+/// The session shared by all replicas.
 const SESSION: &str = "shared";
 
-/// Longer than everything takes.
+/// Longer than anything takes.
 const PATIENCE: Duration = Duration::from_secs(900);
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return work::run(url, Path::new(key), name, quota.parse()?);
     }
     ensure!(options.replicas >= 2, "one is killed, so two are the least");
-    // As it is installed: every commit is synced.
+    // With default settings, which sync every commit.
     let mut server = Server::start(&[]).map_err(|why| anyhow!("there is no PostgreSQL: {why}"))?;
     let keys = tempfile::tempdir()?;
     under_fire(options, &mut server, &keys.path().join("fire.key"))?;
@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     undisturbed(options, &server, &keys.path().join("rate.key"))
 }
 
-/// What the replicas were told of their calls.
+/// The outcomes of the calls, as the replicas saw them.
 #[derive(Default)]
 struct Tally {
     acknowledged: BTreeSet<String>,
@@ -68,7 +68,7 @@ impl Tally {
     }
 }
 
-/// One replica is killed, and the server crashes and comes again, while all of them write.
+/// Kills one replica, and crashes and restarts the server, while all of them write.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 fn under_fire(options: &Options, server: &mut Server, key: &Path) -> Result<()> {
     let url = server.schema("fire");
@@ -96,7 +96,7 @@ fn under_fire(options: &Options, server: &mut Server, key: &Path) -> Result<()> 
     check(&ledger, options.calls, &tally)
 }
 
-/// Reads what the replicas are told until so many calls are acknowledged, or all have ended.
+/// Reads outcomes until `calls` calls are acknowledged, or all replicas have ended.
 fn until(told: &Receiver<Told>, tally: &mut Tally, calls: usize) -> Result<()> {
     while tally.acknowledged.len() < calls {
         match told.recv_timeout(PATIENCE) {
@@ -108,7 +108,7 @@ fn until(told: &Receiver<Told>, tally: &mut Tally, calls: usize) -> Result<()> {
     Ok(())
 }
 
-/// Whether everything is there, and nothing more.
+/// Checks that the ledger contains everything acknowledged, and nothing more than the quota.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 fn check(ledger: &Ledger, quota: u64, tally: &Tally) -> Result<()> {
     let Tally { acknowledged, unknown, errors } = tally;
@@ -145,7 +145,7 @@ fn check(ledger: &Ledger, quota: u64, tally: &Tally) -> Result<()> {
     Ok(())
 }
 
-/// How fast the replicas are when nothing happens to them, beside bare inserts of the same bytes.
+/// Measures the replicas' rate without disturbance, compared with bare inserts of the same bytes.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 fn undisturbed(options: &Options, server: &Server, key: &Path) -> Result<()> {
     for count in [1, options.replicas] {

@@ -1,5 +1,5 @@
-//! `cargo xtask requirements`: every example, key, type and promise of the documents that the
-//! product comes from, tried on the product. What comes of it is `docs/requirements.md`.
+//! `cargo xtask requirements`: tests every example, key, type and promise of the product's source
+//! documents on the product. The results are in `docs/requirements.md`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,14 +17,14 @@ use serde_json::Value;
 const DOCUMENTS: [&str; 4] =
     ["rfc-0002", "execution-tracking", "call-validation", "tool-execution"];
 
-/// What later work brings, by its number on the road map.
+/// Later work, by its number on the road map.
 const LATER: [(u32, &str); 2] =
     [(8, "the MCP gateway, and running processes"), (9, "the agent and what it is offered")];
 
 /// Flags of `cargo xtask requirements`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Writes nothing; fails where docs/requirements.md is not current
+    /// Write nothing, and fail if docs/requirements.md is not current
     #[arg(long)]
     check: bool,
 }
@@ -50,7 +50,7 @@ struct Document {
     missing: Vec<Missing>,
 }
 
-/// A log, and the codes of all that is found in it.
+/// A log, and the codes of everything found in it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fixture {
@@ -59,23 +59,23 @@ struct Fixture {
     finds: Vec<String>,
 }
 
-/// A call, the tool it is held against, and what comes of it.
+/// A call, the tool to check it against, and the expected result.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Call {
     what: String,
     tool: String,
     call: String,
-    /// `LONG` in the call stands for so many characters.
+    /// The number of characters that `LONG` in the call stands for.
     #[serde(default)]
     long: usize,
     valid: bool,
     finds: Vec<String>,
-    /// Why it is not what the document says.
+    /// Why it differs from the document, if it does.
     why: Option<String>,
 }
 
-/// A key of the configuration with its default; the text `not set` is none.
+/// A configuration key with its default; `not set` means none.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Key {
@@ -84,7 +84,7 @@ struct Key {
     why: Option<String>,
 }
 
-/// A named type, perhaps with variants.
+/// A named type, possibly with variants.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
@@ -94,7 +94,7 @@ struct Named {
     variants: Vec<String>,
 }
 
-/// A promise that a test holds.
+/// A promise that a test verifies.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Held {
@@ -102,7 +102,7 @@ struct Held {
     held_by: String,
 }
 
-/// What is not as the document says, on purpose.
+/// An intentional difference from the document.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Different {
@@ -113,7 +113,7 @@ struct Different {
     finds: Vec<String>,
 }
 
-/// What is not there yet.
+/// A feature that does not exist yet.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Missing {
@@ -124,7 +124,7 @@ struct Missing {
 /// A row of the page.
 struct Row {
     what: String,
-    /// How it was tried.
+    /// How the requirement was tested.
     tried: String,
     outcome: Outcome,
 }
@@ -188,7 +188,7 @@ fn later(issue: u32) -> &'static str {
     LATER.iter().find(|(number, _)| *number == issue).map_or("", |(_, what)| what)
 }
 
-/// Every row of a document; what does not hold is also said in `wrong`.
+/// Returns every row of a document; failures are also added to `wrong`.
 fn rows(document: &Document, house: &House, wrong: &mut Vec<String>) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut add = |what: String, tried: &str, holds: Result<(), String>, outcome: Outcome| {
@@ -230,7 +230,7 @@ fn rows(document: &Document, house: &House, wrong: &mut Vec<String>) -> Vec<Row>
     rows
 }
 
-/// Whether exactly these codes are found in a log.
+/// Checks that exactly these codes are found in a log.
 fn finds(log: &str, expected: &[String]) -> Result<(), String> {
     let mut found = BTreeSet::new();
     let mut sessions = 0;
@@ -248,7 +248,7 @@ fn finds(log: &str, expected: &[String]) -> Result<(), String> {
     (found == expected).then_some(()).ok_or(format!("found {found:?}, expected {expected:?}"))
 }
 
-/// Whether a call is as valid as expected, for these reasons.
+/// Checks that a call is as valid as expected, for the expected reasons.
 fn comes_to(row: &Call) -> Result<(), String> {
     let tool: Value = serde_json::from_str(&row.tool).map_err(|error| error.to_string())?;
     let long = "word ".repeat(row.long / 5 + 1).chars().take(row.long).collect::<String>();
@@ -273,11 +273,11 @@ fn comes_to(row: &Call) -> Result<(), String> {
     holds.then_some(()).ok_or(format!("valid {}, found {found:?}", report.valid()))
 }
 
-/// What stands in the repository.
+/// The parts of the repository that are tested.
 struct House {
     /// The sources of all crates.
     sources: String,
-    /// Every default of the configuration.
+    /// All defaults of the configuration.
     defaults: Value,
 }
 
@@ -340,7 +340,7 @@ impl House {
         missing.is_empty().then_some(()).ok_or(format!("`{name}` lacks {missing:?}"))
     }
 
-    /// Whether a key has this default; where it differs on purpose, whether it is there.
+    /// Checks that a key has this default; if it differs on purpose, that the key exists.
     fn default_is(&self, row: &Key) -> Result<(), String> {
         let path = format!("/{}", row.name.replace('.', "/"));
         let held = self.defaults.pointer(&path);

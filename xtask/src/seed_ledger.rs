@@ -1,6 +1,6 @@
-//! `cargo xtask seed-ledger`: a state folder to look at in the dashboard. Sessions of a shop's agent
-//! over two days, honest answers and false ones, rejections, approvals that wait, texts that would
-//! play tricks, and one session of many receipts.
+//! `cargo xtask seed-ledger`: a state folder to show in the dashboard. It has two days of sessions
+//! of a shop's agent, true and false answers, rejections, pending approvals, texts that try to
+//! trick the display, and one session with many receipts.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use crate::receipts::{closed, opened};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// The state folder. It is made, and must not be there yet.
+    /// The state folder, which must not exist yet.
     #[arg(long)]
     folder: PathBuf,
-    /// Sessions of the shop's agent.
+    /// Number of sessions of the shop's agent.
     #[arg(long, default_value_t = 60)]
     sessions: u32,
-    /// Receipts of the long session.
+    /// Number of receipts in the long session.
     #[arg(long, default_value_t = 10_000)]
     receipts: u32,
 }
 
-/// A clock that is set.
+/// A clock that can be set.
 #[derive(Debug)]
 struct SetClock {
     wall: AtomicI64,
@@ -51,7 +51,7 @@ impl Clock for SetClock {
 /// Two days, in milliseconds.
 const TWO_DAYS: i64 = 48 * 3_600_000;
 
-/// Characters that turn writing round, are not seen, or mean something in HTML.
+/// Characters that reverse the writing direction, are invisible, or have a meaning in HTML.
 const TRICKS: &str = "<script>alert(1)</script> \u{202e}txt.exe\u{202c} \u{1b}[31mred\u{1b}[0m \
                       \"quoted\" & 'single' \u{200b}zero width";
 
@@ -65,7 +65,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     runtime.block_on(async {
         long_session(&guard, options.receipts).await?;
         for number in 0..options.sessions {
-            // More by day than by night, the last a minute ago.
+            // Spread irregularly over the last two days.
             let before = i64::from(options.sessions - number);
             let hours = before * before * before % 47;
             let at = now - hours * 3_600_000 - before * 60_000;
@@ -140,7 +140,7 @@ async fn call(session: &Session, tool: &str, arguments: Value) -> Result<()> {
     Ok(())
 }
 
-/// A customer asks for something; what the agent then does and says differs.
+/// Plays a customer's request; the agent's actions and answer vary with `number`.
 async fn shop(guard: &Guard, number: u32) -> Result<()> {
     let id = 4_000 + number;
     let start = SessionStart {
@@ -185,7 +185,7 @@ async fn shop(guard: &Guard, number: u32) -> Result<()> {
     Ok(())
 }
 
-/// Whatever a model writes is only text.
+/// Records a session whose texts must be shown only as text.
 async fn hostile(guard: &Guard) -> Result<()> {
     let start = SessionStart {
         id: Some("tricks <b>&\"\u{202e}".to_owned()),

@@ -1,5 +1,5 @@
-//! `cargo xtask bench-speculation`: how long a turn takes with calls that run ahead, and without.
-//! The model and the tool are ours, and take as long as they are told to.
+//! `cargo xtask bench-speculation`: measures how long a turn takes with and without speculative
+//! calls. Model and tool are ours, with configurable delays.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,26 +18,26 @@ use tokio::time::sleep;
 /// Flags of `cargo xtask bench-speculation`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// How long the model writes at each call, and at the answer, in milliseconds
+    /// Time that the model takes to write each call, and the answer, in milliseconds
     #[arg(long, default_value_t = 200)]
     model_ms: u64,
-    /// How long each look-up takes, in milliseconds
+    /// Time that each look-up takes, in milliseconds
     #[arg(long, default_value_t = 200)]
     tool_ms: u64,
-    /// How often each turn is run; the median counts
+    /// Number of runs of each turn; the median counts
     #[arg(long, default_value_t = 3)]
     rounds: usize,
 }
 
-/// One answer of the model: the calls that it writes, one after the other.
+/// One answer of the model: the calls that it writes, in order.
 type Step = Vec<(&'static str, String)>;
 
-/// Four look-ups in one answer.
+/// Returns four look-ups in one answer.
 fn at_once() -> Vec<Step> {
     vec![(0..4).map(|number| ("look_up", format!("room {number}"))).collect()]
 }
 
-/// Eight times a change, and a look at what was changed.
+/// Returns eight pairs of a change and a look-up of what was changed.
 fn one_by_one() -> Vec<Step> {
     let pair = |number: u32| {
         let room = format!("room {number}");
@@ -110,7 +110,7 @@ async fn turn(
     Ok((took, session.speculation_counts()))
 }
 
-/// A tool that takes so many milliseconds.
+/// Creates a tool that takes `millis` milliseconds.
 fn tool(name: &str, writes: bool, millis: u64) -> FunctionExecutor {
     let parameters = json!({
         "type": "object",
@@ -131,7 +131,7 @@ fn tool(name: &str, writes: bool, millis: u64) -> FunctionExecutor {
     })
 }
 
-/// A model that writes what it is told to, call by call.
+/// A model that writes the given calls, one by one.
 struct Writer {
     steps: Mutex<VecDeque<Step>>,
     pace: Duration,

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the house rules, as code. One check a file, one table: [`CHECKS`].
+//! `cargo xtask tidy`: the house rules as code. One check per file, in one table: [`CHECKS`].
 
 mod crate_ceilings;
 mod documents;
@@ -36,7 +36,7 @@ const CHECKS: &[fn(&House) -> Result<Vec<Complaint>>] = &[
     links::check,
 ];
 
-/// Something that is against a house rule.
+/// A violation of a house rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Complaint {
     path: String,
@@ -68,7 +68,7 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// Runs every check on the repository at `root` and prints what is against the rules.
+/// Runs every check on the repository at `root` and prints the violations.
 #[expect(clippy::print_stderr, reason = "a developer reads it")]
 pub(crate) fn run(root: &Path) -> Result<()> {
     let complaints = complaints(root)?;

@@ -1,4 +1,4 @@
-//! `cargo xtask wheel`: the Python package with the command line in it.
+//! `cargo xtask wheel`: builds the Python package with the command line in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,35 +8,35 @@ use anyhow::{Context as _, Result, ensure};
 /// Flags of `cargo xtask wheel`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// A Python that has maturin; with `--portable` also cargo-zigbuild and ziglang.
+    /// A Python with maturin, and for `--portable` with cargo-zigbuild and ziglang.
     #[arg(long, default_value = "python3")]
     python: PathBuf,
-    /// Where the wheel goes.
+    /// The output folder.
     #[arg(long, default_value = "target/wheels")]
     out: PathBuf,
-    /// The cargo profile that it is built with.
+    /// The cargo profile to build with.
     #[arg(long, default_value = "release")]
     profile: String,
-    /// For every Linux with glibc 2.17 or newer, not only for this machine.
+    /// Build for every Linux with glibc 2.17 or newer, not only for this machine.
     #[arg(long)]
     portable: bool,
-    /// The source distribution, too.
+    /// Also build the source distribution.
     #[arg(long)]
     sdist: bool,
 }
 
-/// The oldest glibc that a portable wheel runs on, as the linker and as the tag name it.
+/// The oldest glibc that a portable wheel runs on, for the linker and for the wheel's tag.
 const GLIBC: (u32, u32) = (2, 17);
 const TAG: &str = "manylinux2014";
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
-    // Before the ten minutes that the build takes.
+    // Fail before the build, which takes ten minutes.
     needs(&options.python, options.portable)?;
     let (folder, profile) = (root.join("crates/python"), options.profile.as_str());
     let scripts = folder.join("counterfoil.data/scripts");
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    // What is installed beside the Python is found there.
+    // Tools installed with this Python are in its folder.
     let python = std::env::current_dir()?.join(&options.python);
     let tools = python.parent().context("`--python` names no file in a folder")?;
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
@@ -57,7 +57,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let placed = scripts.join("counterfoil");
     std::fs::copy(&binary, &placed).with_context(|| binary.display().to_string())?;
     let mut strip = Command::new("strip");
-    // Without it the wheel is larger, and no worse.
+    // Stripping only makes the wheel smaller, so it may fail.
     let _ = strip.arg(&placed).status();
     let out = root.join(&options.out);
     let mut wheel = Command::new(&options.python);
@@ -78,7 +78,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         done(sdist.arg("--manifest-path").arg(folder.join("Cargo.toml")))?;
     }
     if options.portable {
-        // maturin looks at the extension module only.
+        // maturin checks only the extension module.
         let newest = newest_glibc(&binary)?;
         ensure!(newest <= GLIBC, "the command line needs glibc {}.{}", newest.0, newest.1);
     }
@@ -86,7 +86,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What the Python must have installed.
+/// Checks that the Python has what the build needs.
 fn needs(python: &Path, portable: bool) -> Result<()> {
     let modules: &[(&str, &str)] = &[("maturin", "maturin"), ("ziglang", "ziglang")];
     for (module, package) in modules.iter().take(if portable { 2 } else { 1 }) {
@@ -110,7 +110,7 @@ fn done(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The newest version of glibc that a program asks for.
+/// Returns the newest version of glibc that a program requires.
 fn newest_glibc(binary: &Path) -> Result<(u32, u32)> {
     let bytes = std::fs::read(binary)?;
     let text = String::from_utf8_lossy(&bytes);

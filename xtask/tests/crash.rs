@@ -1,4 +1,4 @@
-//! A few cycles of what `cargo xtask crash` does at length.
+//! Runs a few cycles of `cargo xtask crash`.
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the tool is run as its users run it")]

@@ -1,5 +1,5 @@
-//! What a release brings, tried without a network: made, installed from a server of this machine,
-//! refused where a sum is wrong.
+//! Tests a release without a network: building it, installing it from a local server, and refusing
+//! wrong checksums.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "archives are files, and shells are started")]
 #![expect(clippy::print_stdout, reason = "says what could not be tried")]
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The command line that is tried: built beside this test. `None`: it is not.
+/// Returns the command line built with this test, or `None` if it is not built.
 fn program() -> Option<PathBuf> {
     let own = Path::new(env!("CARGO_BIN_EXE_xtask"));
     let program = own.with_file_name("counterfoil");
@@ -26,7 +26,7 @@ fn program() -> Option<PathBuf> {
     None
 }
 
-/// Says what could not be tried. Where everything has to be tried, that is a fault.
+/// Reports what could not be tested; in CI, that is a failure.
 fn skipped(why: &str) {
     assert!(std::env::var_os("CI").is_none(), "not tried, and this is CI: {why}");
     println!("skipped: {why}");
@@ -37,7 +37,7 @@ fn has(program: &str) -> bool {
     found.is_ok_and(|output| output.status.success())
 }
 
-/// Whether everything is here that the installer wants.
+/// Whether everything that the installer needs is here.
 fn can_install() -> bool {
     let missing = ["sh", "tar", "awk", "gzip"].into_iter().find(|program| !has(program));
     let missing = missing.or_else(|| (!has("curl") && !has("wget")).then_some("curl"));
@@ -51,7 +51,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// Makes the files of a release, of a program that may be another one than that which is asked.
+/// Builds the files of a release from `binary`; `program` prints the completions and pages.
 fn release(out: &Path, binary: &Path, program: &Path) {
     let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
         .args(["release", "--target", TARGET, "--out"])
@@ -72,13 +72,13 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.map(|path| (named(&path), std::fs::read(path).unwrap())).collect()
 }
 
-/// Serves files to whoever asks, as long as the test runs.
+/// Serves files as long as the test runs.
 fn serve(files: BTreeMap<String, Vec<u8>>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // Whoever hangs up has had enough.
+            // A client may hang up.
             let _ = answer(&files, &stream);
         }
     });
@@ -99,7 +99,7 @@ fn answer(files: &BTreeMap<String, Vec<u8>>, mut stream: &TcpStream) -> std::io:
     stream.write_all(body)
 }
 
-/// A home, and an installer that is run in it.
+/// A home folder in which an installer is run.
 struct Home(TempDir);
 
 impl Home {
@@ -125,7 +125,7 @@ impl Home {
             .unwrap()
     }
 
-    /// What is in the home, but for the program.
+    /// Returns the files in the home folder, except for the program.
     fn left_behind(&self) -> Vec<String> {
         let in_bin = std::fs::read_dir(self.bin()).into_iter().flatten();
         let around = std::fs::read_dir(self.0.path()).unwrap();
@@ -185,7 +185,7 @@ fn a_release_is_the_same_bytes_every_time_and_installs() {
     }
 }
 
-/// A name, what is changed of the files of a release, what the installer then says.
+/// A name, a change to the files of a release, and the installer's expected message.
 type Case = (&'static str, fn(&mut BTreeMap<String, Vec<u8>>, &str), &'static str);
 
 #[test]
@@ -251,7 +251,7 @@ fn the_installer_refuses_what_is_not_as_it_was_made() {
         }
     }
 
-    // What has its sum, and does not run.
+    // A program with the right checksum that does not run.
     let broken = out.path().join("no-program");
     std::fs::write(&broken, "\u{7f}ELF, nearly").unwrap();
     let other = tempfile::tempdir().unwrap();
@@ -275,7 +275,7 @@ fn the_installer_refuses_what_is_not_as_it_was_made() {
         assert!(!home.bin().exists(), "{variables:?}");
     }
 
-    // A script that was cut on the way does nothing, wherever it was cut.
+    // A script cut off during the download does nothing, wherever it was cut.
     let text = std::fs::read_to_string(&script).unwrap();
     let lines = text.lines().count();
     let home = Home::new();
@@ -320,14 +320,14 @@ fn the_pre_commit_hook_installs_once_and_checks() {
     assert_eq!(again.stdout, first.stdout);
 }
 
-/// The action's script on a desk of its own.
+/// The action's script in a folder of its own.
 struct Action {
     desk: TempDir,
     bin: PathBuf,
 }
 
 impl Action {
-    /// `None`: it cannot be tried here.
+    /// Creates the action, or returns `None` if it cannot be tested here.
     fn here() -> Option<Self> {
         let program = program()?;
         if !has("bash") {
@@ -343,7 +343,7 @@ impl Action {
         std::fs::read_to_string(self.desk.path().join(name)).unwrap_or_default()
     }
 
-    /// What it says, with fresh outputs.
+    /// Runs the script with fresh outputs.
     fn run(&self, variables: &[(&str, &str)]) -> Output {
         for name in ["output", "summary", "sarif"] {
             let _ = std::fs::remove_file(self.desk.path().join(name));
@@ -402,7 +402,7 @@ fn the_action_writes_sarif_annotations_and_the_exit_code() {
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
 }
 
-/// What could not be written, or went wrong in a later run, is no finding and is not hidden.
+/// Write errors and failures in a later run are not findings, and are not hidden.
 #[test]
 fn the_action_says_what_went_wrong_whichever_run_it_was() {
     let Some(mut action) = Action::here() else { return };
@@ -417,7 +417,7 @@ fn the_action_says_what_went_wrong_whichever_run_it_was() {
         assert!(output.status.success(), "{output:?}");
         assert_eq!(action.read("output"), says, "{variable}");
     }
-    // A program that fails in one of the runs only.
+    // A program that fails in only one of the runs.
     let real = action.bin.join("counterfoil");
     action.bin = action.desk.path().join("bin");
     std::fs::create_dir(&action.bin).unwrap();
@@ -445,8 +445,8 @@ fn the_action_says_what_went_wrong_whichever_run_it_was() {
     }
 }
 
-/// The commands that a runner takes out of what a step says: a line that begins with `::`, or one
-/// with `##[` anywhere in it, unless commands are stopped until a word comes.
+/// Returns the commands that a runner executes in a step's output: a line that begins with `::`, or
+/// has `##[` anywhere in it, unless commands are stopped until a given word.
 fn obeyed(said: &str) -> Vec<String> {
     let mut obeyed = Vec::new();
     let mut stopped: Option<String> = None;
@@ -484,7 +484,7 @@ fn what_logs_say_commands_no_runner() {
         let said = format!("\\n{forged}\\r{forged}\\nOrder #B20481 has been cancelled.");
         let text = text.replace("Order #B20481 has been cancelled.", &said);
         assert!(text.contains("forged"));
-        // Names of files are somebody else's, too.
+        // File names can be chosen by an attacker, too.
         for (name, text) in [("a", text.as_str()), ("broken", "{\"messages\": [")] {
             let name = format!("{name}{at}\n{}\r{0}\n.json", forged.replace('/', "|"));
             std::fs::write(folder.join(name), text).unwrap();
@@ -507,7 +507,7 @@ fn what_logs_say_commands_no_runner() {
     }
 }
 
-/// Whatever a workflow, the action or the hook runs of this repository is there, and can be run.
+/// Every script that a workflow, the action or the hook runs exists and is executable.
 #[test]
 fn workflows_name_only_what_is_there() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -540,15 +540,15 @@ fn workflows_name_only_what_is_there() {
             let help = Command::new(env!("CARGO_BIN_EXE_xtask")).args([own, "--help"]).output();
             assert!(help.unwrap().status.success(), "{file} runs `cargo xtask {own}`");
         }
-        // A value of somebody else is never part of a script: it comes in as a variable.
+        // A foreign value is never part of a script: it is passed as a variable.
         let inside = commands.iter().find(|command| command.contains("${{"));
         assert_eq!(inside, None, "{file}");
     }
     assert!(named >= 6, "{named} scripts were looked for");
 }
 
-/// Actions, the commits that they are pinned to, and the releases that these are. A commit that is
-/// in no release of its action is somebody's guess: look it up before it comes in here.
+/// The actions, the commits that they are pinned to, and the releases of these commits. A commit in
+/// no release of its action may be a guess: look it up before adding it here.
 const PINS: [(&str, &str, &str); 5] = [
     ("actions/checkout", "08c6903cd8c0fde910a37f88322edcfb5dd907a8", "v5.0.0"),
     ("actions/upload-artifact", "ea165f8d65b6e75b540449e92b4886f43607fa02", "v4.6.2"),
@@ -574,7 +574,7 @@ fn workflows_use_the_commits_that_they_name() {
     assert_eq!(used.len(), PINS.len(), "{used:?}");
 }
 
-/// GitHub makes an environment that is missing, so it is the variable that keeps from publishing.
+/// GitHub creates a missing environment, so the variable has to prevent publishing.
 #[test]
 fn a_workflow_publishes_only_where_the_repository_says_so() {
     let path = root().join(".github/workflows/release.yml");
@@ -600,7 +600,7 @@ fn a_workflow_publishes_only_where_the_repository_says_so() {
             assert!(published && job.get("environment").is_some() && gated(job), "{name}");
             publishing.push(name.as_str());
         }
-        // Every job waits for the tag to be looked at.
+        // Every job waits for the check of the tag.
         assert!(name == "tag" || job.get("needs").is_some(), "{name}");
     }
     assert_eq!(publishing, ["publish", "pypi", "npm"]);
@@ -625,7 +625,7 @@ fn a_tag_is_that_of_the_version() {
     }
 }
 
-/// What stands behind `run:` and `entry:`.
+/// Collects the values of `run:` and `entry:`.
 fn runs(read: &serde_json::Value, commands: &mut Vec<String>) {
     match read {
         serde_json::Value::Object(members) => {

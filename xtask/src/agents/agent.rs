@@ -1,4 +1,4 @@
-//! What differs between the agents: their programs, settings and environment.
+//! The differences between the agents: programs, settings and environment.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ enum Kind {
     Gemini,
 }
 
-/// A coding agent that is installed here.
+/// An installed coding agent.
 pub(super) struct Agent {
     kind: Kind,
     program: PathBuf,
@@ -26,7 +26,7 @@ const KINDS: [(Kind, &str); 3] =
     [(Kind::ClaudeCode, "claude"), (Kind::Codex, "codex"), (Kind::Gemini, "gemini")];
 
 impl Agent {
-    /// Those that are in this folder, or on `PATH`.
+    /// Returns the agents in this folder or on `PATH`.
     pub(super) fn find(bins: Option<&Path>) -> Result<Vec<Self>> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = match bins {
@@ -54,7 +54,7 @@ impl Agent {
         }
     }
 
-    /// The name that people know.
+    /// The product name.
     pub(super) fn title(&self) -> &'static str {
         match self.kind {
             Kind::ClaudeCode => "Claude Code",
@@ -63,17 +63,17 @@ impl Agent {
         }
     }
 
-    /// A program that is installed beside it.
+    /// Returns a program installed in the same folder, if it exists.
     pub(super) fn beside(&self, name: &str) -> Option<PathBuf> {
         Some(self.program.with_file_name(name)).filter(|program| program.exists())
     }
 
-    /// Whether a sub-agent works beside it, so that it has to wait.
+    /// Whether sub-agents run in parallel, so that the agent has to wait for them.
     pub(super) fn has_to_wait(&self) -> bool {
         self.kind == Kind::Codex
     }
 
-    /// Where its hooks stand, below the home.
+    /// The path of its hook settings, relative to the home folder.
     pub(super) fn settings(&self) -> &'static str {
         match self.kind {
             Kind::ClaudeCode => ".claude/settings.json",
@@ -82,7 +82,7 @@ impl Agent {
         }
     }
 
-    /// Where its logs are, below the home.
+    /// The path of its logs, relative to the home folder.
     pub(super) fn logs(&self) -> &'static str {
         match self.kind {
             Kind::ClaudeCode => ".claude/projects",
@@ -91,7 +91,7 @@ impl Agent {
         }
     }
 
-    /// Makes it ask the model at `url`, and nobody else.
+    /// Configures the agent to use only the model at `url`.
     pub(super) fn prepare(&self, home: &Path, url: &str) -> Result<()> {
         let (place, text) = match self.kind {
             Kind::ClaudeCode => return Ok(()),
@@ -123,7 +123,7 @@ impl Agent {
         Ok(std::fs::write(path, text)?)
     }
 
-    /// Lists an MCP server, as its user would, and gives the file.
+    /// Adds an MCP server to the settings, as a user would, and returns the file.
     pub(super) fn list_server(&self, home: &Path, name: &str, command: &str) -> Result<PathBuf> {
         let path = home.join(match self.kind {
             Kind::ClaudeCode => ".claude.json",
@@ -152,7 +152,7 @@ impl Agent {
             Kind::ClaudeCode => vec![
                 ("ANTHROPIC_BASE_URL", url.to_owned()),
                 ("ANTHROPIC_API_KEY", "none".to_owned()),
-                // It refuses to skip its permissions as root elsewhere.
+                // Without this it refuses to skip permissions as root.
                 ("IS_SANDBOX", "1".to_owned()),
                 ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
                 ("DISABLE_TELEMETRY", "1".to_owned()),
@@ -168,7 +168,7 @@ impl Agent {
         }
     }
 
-    /// One turn, without a terminal.
+    /// Runs one turn without a terminal.
     pub(super) fn turn(
         &self,
         root: &Path,

@@ -1,4 +1,4 @@
-//! A model on loopback that plays a scenario, on the three wires that the agents speak.
+//! A model on loopback that plays a scenario over the three wire formats that the agents use.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -17,33 +17,33 @@ use serde_json::{Value, json};
 use super::scenario::{Action, HELPER};
 use super::wire::{self, Wire};
 
-/// Who asked the model.
+/// The sender of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     Agent,
     Helper,
-    /// The agent's program itself: for a title, a summary.
+    /// The agent's program itself, for example for a title or a summary.
     Program,
 }
 
-/// One request, and what it was answered.
+/// One request and the reply to it.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) who: Who,
     pub(super) request: Value,
 }
 
-/// The replies of a scenario, with the paths of this session.
+/// The replies of a scenario, with this session's paths.
 pub(super) struct Script {
     pub(super) steps: Vec<Vec<Action>>,
     pub(super) helper: Vec<Vec<Action>>,
     pub(super) latency: Duration,
-    /// Where requests and replies are kept.
+    /// The folder for requests and replies.
     pub(super) kept: PathBuf,
 }
 
 impl Script {
-    /// The actions of a step: of the sub-agent where its task is among the `words`.
+    /// Returns the actions of a step; those of the sub-agent if its task is among the `words`.
     fn at(&self, words: &str, step: usize) -> (Who, Vec<Action>) {
         let (who, steps) = if words.contains(HELPER) {
             (Who::Helper, &self.helper)
@@ -55,18 +55,18 @@ impl Script {
     }
 }
 
-/// A running model; it ends with the value.
+/// A running model, which stops when dropped.
 pub(super) struct Model {
     pub(super) url: String,
     shared: Arc<Shared>,
-    // Dropped last: nothing answers any more.
+    // Dropped last: the server stops with it.
     _runtime: tokio::runtime::Runtime,
 }
 
 struct Shared {
     script: Script,
     asked: Mutex<Vec<Asked>>,
-    /// How often each thread of a wire without history was answered.
+    /// The number of replies in each thread of a wire without history.
     threads: Mutex<HashMap<String, usize>>,
 }
 
@@ -92,7 +92,7 @@ impl Model {
         Ok(Self { url, shared, _runtime: runtime })
     }
 
-    /// What was asked so far.
+    /// Returns the requests so far.
     pub(super) fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -143,7 +143,7 @@ impl Shared {
         wire.encoded(path, body, &blocks, number)
     }
 
-    /// How many replies the model gave in this conversation.
+    /// Returns the number of replies in this conversation so far.
     fn step(&self, wire: Wire, body: &Value) -> usize {
         wire.replies(body).unwrap_or_else(|thread| {
             let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,7 @@ pub(super) const AS_EXPECTED: &str = "as expected";
 const BEGIN: &str = "<!-- agents: written by `cargo xtask agents --write` -->\n";
 const END: &str = "<!-- /agents -->\n";
 
-/// Writes what was seen between the marks of the page.
+/// Writes the results between the markers on the page.
 pub(super) fn write(
     root: &Path,
     agents: &[Agent],
@@ -46,7 +46,7 @@ fn shown(agents: &[Agent], scenarios: &[Scenario], table: &Table) -> String {
     text
 }
 
-/// What happened, in a few words.
+/// Summarises a result in a few words.
 fn cell(scenario: &Scenario, verdict: &str) -> String {
     if verdict != AS_EXPECTED {
         return format!("**{verdict}**");

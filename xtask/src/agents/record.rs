@@ -1,4 +1,5 @@
-//! Keeps what an agent sent to its hooks, with its log as it was, to be replayed without it.
+//! Records what an agent sends to its hooks, and its log at that time, for replay without the
+//! agent.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-/// Stands before the hook and keeps each event, and how many lines each log had then.
+/// A script that runs before the hook and keeps each event and the number of lines in each log.
 const BEFORE: &str = r#"#!/bin/sh
 kept="AT/events/$(date +%s%N)-$$"
 cat > "$kept"
@@ -14,7 +15,7 @@ find 'AT/home' -name '*.jsonl' -exec wc -l {} + > "$kept.lines"
 exec 'BINARY' "$@" < "$kept"
 "#;
 
-/// Puts a script before the hook that the settings name.
+/// Inserts a script before the hook in the settings.
 pub(super) fn stand_before(binary: &Path, at: &Path, settings: &Path) -> Result<()> {
     fs::create_dir_all(at.join("events"))?;
     let script = at.join("before.sh");
@@ -28,7 +29,7 @@ pub(super) fn stand_before(binary: &Path, at: &Path, settings: &Path) -> Result<
     Ok(fs::write(settings, text.replace("\"counterfoil hook ", &ours))?)
 }
 
-/// Copies the logs, and the events in their order, with the session's own folder written `AT`.
+/// Copies the logs and the events, in order, with the session's folder replaced by `AT`.
 pub(super) fn keep(at: &Path, logs: &Path, to: &Path) -> Result<()> {
     if to.exists() {
         fs::remove_dir_all(to)?;
@@ -71,13 +72,13 @@ pub(super) fn keep(at: &Path, logs: &Path, to: &Path) -> Result<()> {
     Ok(fs::write(to.join("events.jsonl"), events)?)
 }
 
-/// With the session's own folder written `AT`; Codex calls its main agent by a name that looks like
-/// a path of this machine.
+/// Replaces the session's folder with `AT`. Codex gives its main agent a name that looks like an
+/// absolute path, which is replaced too.
 fn without_paths(line: &str, own: &str) -> String {
     line.replace(own, "AT").replace("/root", "/main")
 }
 
-/// A line without the long texts that no hook looks at, and without the agent's own instructions.
+/// Shortens long texts that no hook reads, and removes the agent's own instructions.
 fn shortened(line: &str) -> String {
     const LONGEST: usize = 4000;
     const OF_INSTRUCTIONS: usize = 100;

@@ -1,7 +1,7 @@
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
-/// A session that a scripted model plays, and what the hooks should make of it.
+/// A session played by a scripted model, and the expected reaction of the hooks.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Scenario {
@@ -13,10 +13,10 @@ pub(super) struct Scenario {
     pub(super) helper: Vec<Vec<Action>>,
     #[serde(default)]
     agents: Vec<String>,
-    /// Whether the agent asks before it runs a command, instead of running everything.
+    /// Whether the agent asks before it runs a command; otherwise it runs everything.
     #[serde(default)]
     pub(super) asks: bool,
-    /// Whether it has an MCP server, `files`, that `mcp install` puts behind the gateway.
+    /// Whether the agent has an MCP server, `files`, that `mcp install` puts behind the gateway.
     #[serde(default)]
     pub(super) gateway: bool,
     #[serde(default)]
@@ -30,11 +30,11 @@ pub(super) enum Installed {
     #[default]
     Settings,
     Plugin,
-    /// In the settings, without the user's consent that the agent wants.
+    /// In the settings, without the user's consent that the agent requires.
     Untrusted,
 }
 
-/// What the model does.
+/// An action of the model.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Action {
@@ -58,12 +58,12 @@ pub(super) enum Action {
     },
     Delegate(String),
     DelegateInBackground(String),
-    /// Waits for a sub-agent, where that takes a call of its own.
+    /// Waits for a sub-agent, in agents where that takes a separate call.
     #[serde(skip)]
     Wait,
 }
 
-/// How often which reaction was seen.
+/// The number of reactions of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Counts {
@@ -71,12 +71,12 @@ pub(super) struct Counts {
     pub(super) helper_sent_back: usize,
     pub(super) denied: usize,
     pub(super) reminded: usize,
-    /// Tool calls that the gateway recorded.
+    /// Tool calls recorded by the gateway.
     pub(super) recorded: usize,
     pub(super) status: i32,
 }
 
-/// What the task of the one sub-agent says.
+/// The text that marks the task of the only sub-agent.
 pub(super) const HELPER: &str = "TASK-ONE";
 
 #[derive(Deserialize)]

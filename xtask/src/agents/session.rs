@@ -1,4 +1,4 @@
-//! One scenario, played by one agent in a home of its own.
+//! Plays one scenario with one agent in a home folder of its own.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -17,17 +17,17 @@ use super::scenario::{Action, Counts, Installed, Scenario};
 use super::wire::Wire;
 use crate::process::Running;
 
-/// How an agent that was sent back is told why.
+/// The text that tells an agent why it was sent back.
 const SENT_BACK: &str = "Your message says what the record of this session does not show.";
-/// How a model is told that a call may not run, or not without somebody's consent.
+/// The texts that tell a model that a call is denied or requires consent.
 const DENIED: [&str; 3] = ["may not run: ", "would leave this machine", "decides about the agent"];
-/// How a model is told, with the next prompt, what was let through.
+/// The text that tells a model, with the next prompt, what the hook let through.
 const REMINDED: &str = "the record does not show everything that the agent said";
 
-/// The package's own name of a real MCP server with files.
+/// The package's name of a real MCP server for files.
 const SERVER: &str = "mcp-server-filesystem";
 
-/// An agent that does nothing for so long is ended.
+/// An agent that runs longer than this is killed.
 const LONGEST: Duration = Duration::from_secs(120);
 
 const MODULE: &str = r#""""Slugs for addresses."""
@@ -52,27 +52,27 @@ class Slugs(unittest.TestCase):
         self.assertEqual(slug("all news"), "all-news")
 "#;
 
-/// Where sessions are played.
+/// Runs sessions.
 pub(super) struct Desk<'d> {
     pub(super) root: &'d Path,
     pub(super) binary: &'d Path,
     pub(super) out: PathBuf,
-    /// In ms.
+    /// The model's delay, in ms.
     pub(super) latency: u64,
     pub(super) record: Option<PathBuf>,
-    /// The mode of a proxy between agent and model.
+    /// The mode of the proxy between agent and model, if any.
     pub(super) proxy: Option<String>,
 }
 
-/// What came of a session.
+/// The result of a session.
 pub(super) struct Seen {
     pub(super) counts: Counts,
-    /// What went wrong beside.
+    /// Other problems.
     trouble: Vec<String>,
 }
 
 impl Seen {
-    /// What differs from what is expected, on one line.
+    /// Describes on one line how the result differs from what is expected.
     pub(super) fn verdict(&self, scenario: &Scenario) -> String {
         let (seen, expected) = (self.counts, scenario.expect);
         let pairs = [
@@ -95,7 +95,7 @@ impl Seen {
 }
 
 impl Desk<'_> {
-    /// Gives the agent a server, and puts that behind the gateway.
+    /// Gives the agent a server and puts it behind the gateway.
     fn put_behind_the_gateway(&self, agent: &Agent, place: &Place) -> Result<()> {
         place.serve_files(agent.beside(SERVER))?;
         let listed = agent.list_server(&place.home, "files", "file-server")?;
@@ -167,7 +167,7 @@ impl Desk<'_> {
         Ok(Seen { counts: Counts { recorded, ..counted(&asked, status) }, trouble })
     }
 
-    /// Puts a proxy in front of the model, and gives its address.
+    /// Starts a proxy in front of the model and returns its address.
     fn proxy(&self, place: &Place, model: &str, mode: &str) -> Result<(String, Running)> {
         let mut command = Command::new(self.binary);
         command.args(["proxy", "--listen", "127.0.0.1:0", "--upstream", model, "--mode", mode]);
@@ -185,7 +185,7 @@ impl Desk<'_> {
         Ok((url.with_context(|| format!("the proxy says `{line}`"))?.to_owned(), running))
     }
 
-    /// Runs our own program as the user would, and keeps what it says.
+    /// Runs our own program as the user would and keeps its output.
     fn ours(&self, place: &Place, arguments: &[&str], name: &str) -> Result<i32> {
         let mut command = Command::new(self.binary);
         command.args(arguments);
@@ -193,7 +193,7 @@ impl Desk<'_> {
         code.with_context(|| format!("`counterfoil {}` does not end", arguments.join(" ")))
     }
 
-    /// The exit code; `None` where the time was up.
+    /// Runs a command; returns its exit code, or `None` if it timed out.
     fn run(&self, place: &Place, command: &mut Command, name: &str) -> Result<Option<i32>> {
         let to = |end: &str| File::create(place.at.join(format!("{name}.{end}")));
         command.env("HOME", &place.home).env("PATH", self.path(place)?);
@@ -216,7 +216,7 @@ impl Desk<'_> {
         Ok(None)
     }
 
-    /// Commands that would do harm are replaced by ones that only say that they ran.
+    /// Returns a `PATH` that replaces harmful commands with stubs that only print that they ran.
     fn path(&self, place: &Place) -> Result<OsString> {
         let own = self.binary.parent().unwrap_or(self.root).to_owned();
         let inherited = std::env::var_os("PATH").unwrap_or_default();
@@ -259,8 +259,8 @@ impl Place {
 }
 
 impl Place {
-    /// An MCP server with files, `file-server`: a real one where it is installed beside the agent,
-    /// else our own tools.
+    /// Sets up an MCP server for files, `file-server`: the real one if it is installed with the
+    /// agent, otherwise our own tools.
     fn serve_files(&self, real: Option<PathBuf>) -> Result<()> {
         let (work, state) = (self.work.display(), self.at.join("server"));
         let command = match real {
@@ -284,8 +284,8 @@ pub(super) fn executable(_: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The replies, with the workspace in place of its sign, and waiting for sub-agents where it takes
-/// a reply of its own.
+/// Fills the workspace's path into the replies, and adds a reply that waits for sub-agents if the
+/// agent needs one.
 fn filled(steps: &[Vec<Action>], work: &Path, wait: bool) -> Vec<Vec<Action>> {
     let set = |text: &String| text.replace("WORK/", &format!("{}/", work.display()));
     let one = |action: &Action| match action {
@@ -315,7 +315,7 @@ fn filled(steps: &[Vec<Action>], work: &Path, wait: bool) -> Vec<Vec<Action>> {
     replies
 }
 
-/// What of our reactions reached the model: it stands in the newest part of its next request.
+/// Counts the reactions that reached the model, in the newest part of each request.
 fn counted(asked: &[Asked], status: i32) -> Counts {
     let told = |who: Who, what: &[&str], but: &str| {
         let newest = asked.iter().filter(|a| a.who == who).map(|a| Wire::newest(&a.request));

@@ -1,4 +1,4 @@
-//! The three wires: Anthropic Messages, OpenAI Responses, Gemini.
+//! The three wire formats: Anthropic Messages, OpenAI Responses, Gemini.
 
 mod anthropic;
 mod gemini;
@@ -28,7 +28,7 @@ impl Wire {
         }
     }
 
-    /// The answer to a request that the agent's program makes for itself.
+    /// Answers a request that the agent's program makes outside the session.
     pub(super) fn beside_the_session(self, body: &Value) -> Option<String> {
         match self {
             Self::Gemini if gemini::wants_json(body) => Some(gemini::judgement(body)),
@@ -36,7 +36,7 @@ impl Wire {
         }
     }
 
-    /// The names of the tools that are offered.
+    /// Returns the names of the offered tools.
     fn tools(self, body: &Value) -> Vec<String> {
         let nested = match self {
             Self::Anthropic => "",
@@ -53,7 +53,7 @@ impl Wire {
         names
     }
 
-    /// The texts that say whose conversation this is.
+    /// Returns the texts that identify the conversation.
     pub(super) fn words(self, body: &Value) -> String {
         match self {
             Self::Anthropic => text(&body["messages"][0]["content"]),
@@ -62,8 +62,8 @@ impl Wire {
         }
     }
 
-    /// How many replies the conversation holds, or the name of its thread where the history does
-    /// not tell them apart.
+    /// Returns the number of replies in the conversation, or the name of its thread if the history
+    /// does not contain them.
     pub(super) fn replies(self, body: &Value) -> Result<usize, String> {
         let (items, role) = match self {
             Self::Anthropic => (list(body, "messages"), "assistant"),
@@ -73,11 +73,11 @@ impl Wire {
         Ok(items.iter().filter(|m| m["role"] == role).count())
     }
 
-    /// The newest part of the conversation: what the model has not seen before.
+    /// Returns the newest part of the conversation, which the model has not seen before.
     pub(super) fn newest(body: &Value) -> String {
         let items = ["messages", "input", "contents"];
         let items = items.iter().map(|name| list(body, name)).find(|items| !items.is_empty());
-        // What a hook adds may come behind a result, as a message of the system.
+        // A hook's text may follow a result as a system message.
         let own = |item: &&Value| item["role"] == "system";
         let items = items.unwrap_or_default().iter().rev();
         let added = items.clone().take_while(own);
@@ -85,7 +85,7 @@ impl Wire {
         added.chain(newest).map(Value::to_string).collect::<Vec<_>>().join("\n")
     }
 
-    /// A reply as the provider's blocks.
+    /// Converts a reply into the provider's blocks.
     pub(super) fn blocks(self, body: &Value, actions: &[Action], number: usize) -> Vec<Value> {
         let tools = self.tools(body);
         let alone = actions.len() == 1;
@@ -100,7 +100,7 @@ impl Wire {
         actions.iter().enumerate().map(block).collect()
     }
 
-    /// A reply as it goes over the wire, and the type of its content.
+    /// Encodes a reply for the wire; returns it with its content type.
     pub(super) fn encoded(
         self,
         path: &str,
@@ -116,7 +116,7 @@ impl Wire {
     }
 }
 
-/// The status and answer to a request that is none to the model.
+/// Returns the status and answer for a request that is not meant for the model.
 pub(super) fn beside(path: &str) -> (u16, String) {
     if path.ends_with("count_tokens") {
         (200, json!({ "input_tokens": 100 }).to_string())
@@ -129,14 +129,14 @@ pub(super) fn beside(path: &str) -> (u16, String) {
     }
 }
 
-/// A tool of an MCP server among those that are offered: each client writes the server before it in
-/// its own way.
+/// Finds an MCP server's tool among the offered tools; each client adds the server's name as a
+/// prefix in its own way.
 fn served<'t>(tools: &'t [String], tool: &str) -> Option<&'t str> {
     let mut names = tools.iter().map(String::as_str);
     names.find(|name| name.starts_with("mcp") && name.ends_with(tool))
 }
 
-/// Events of a stream, each with its name.
+/// Formats a stream of named events.
 fn events(events: Vec<(&str, Value)>) -> String {
     let mut text = String::new();
     for (name, mut data) in events {
@@ -150,7 +150,7 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// All text of a message's content.
+/// Returns all text in a message's content.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

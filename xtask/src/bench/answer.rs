@@ -1,4 +1,4 @@
-//! An invented session of ten calls, and the answer that tells what they did.
+//! A generated session of ten calls, and an answer that reports them.
 
 use counterfoil_model::{
     Arguments, Catalog, Format, Message, Mode, Outcome, Role, Tool, ToolCall, Transcript,
@@ -6,7 +6,7 @@ use counterfoil_model::{
 use counterfoil_rules::{Group, Settings, rules};
 use serde_json::json;
 
-/// The tools of a shop's assistant.
+/// The tools of a shop assistant.
 const TOOLS: [&str; 10] = [
     "find_user_id_by_email",
     "get_user_details",
@@ -20,7 +20,8 @@ const TOOLS: [&str; 10] = [
     "run_tests",
 ];
 
-/// Ten calls with 14 kB of results, and an answer of 2 kB with ids, amounts and claims.
+/// Returns a session of ten calls with 14 kB of results, and an answer of 2 kB with ids, amounts
+/// and claims.
 pub(crate) fn session() -> Transcript {
     let mut session = Transcript::new("shop", Format::OpenaiChat);
     session.catalog = Catalog::known(TOOLS.map(Tool::named)).0;
@@ -44,12 +45,13 @@ pub(crate) fn session() -> Transcript {
     session
 }
 
-/// Calls of the long session.
+/// The number of calls in the long session.
 const RECEIPTS: usize = 10_000;
-/// Times that the answer's text stands in the long answer: about a hundred pages.
+/// The number of repetitions of the answer in the long answer: about a hundred pages.
 const PARTS: usize = 150;
 
-/// Ten thousand calls, and an answer of a hundred pages that tells what some of them did.
+/// Returns a session of ten thousand calls, with an answer of a hundred pages that reports some of
+/// them.
 pub(crate) fn book() -> Transcript {
     let mut session = session();
     session.messages.pop();
@@ -68,7 +70,7 @@ pub(crate) fn book() -> Transcript {
     }
     let mut text = String::new();
     for part in 0..PARTS {
-        // Each part tells of other orders, spread over the whole session.
+        // Each part is about other orders, spread over the whole session.
         let order = |k: usize| 1_000_000 + (part * 61 + k * 4_999) % RECEIPTS;
         let part = ANSWER
             .replace("W2378156", &format!("W{}", order(1)))
@@ -80,7 +82,7 @@ pub(crate) fn book() -> Transcript {
     session
 }
 
-/// The rules about what the agent says, without those about its calls.
+/// Returns settings with the claim rules but without the call rules.
 pub(crate) fn claims_only() -> Settings {
     let mut settings = Settings::default();
     for rule in rules().filter(|rule| rule.meta().group != Group::Claim) {
@@ -89,7 +91,7 @@ pub(crate) fn claims_only() -> Settings {
     settings
 }
 
-/// About 1.4 kB of JSON.
+/// Returns a result of about 1.4 kB of JSON.
 fn result(n: usize, order: &str) -> String {
     let items: Vec<_> = (0..9)
         .map(|i| {

@@ -1,15 +1,15 @@
-//! The instructions that verification takes, as valgrind counts them. Times differ from run to run by a
-//! fifth; these are the same to a thousandth.
+//! Counts the instructions for verification with valgrind. Times vary by a fifth between runs;
+//! instruction counts vary by a thousandth.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// What is counted, by its name among the benches; the first is the floor.
+/// The benches to count, by name; the first is the baseline.
 const COUNTED: [&str; 4] = ["bare_parse", "verify_indexed", "verify", "verify_with_calls"];
-/// Runs of each in the shorter of two counts. The longer has ten times as many, and the difference
-/// leaves out what starting costs.
+/// The number of runs in the shorter of two counts. The longer has ten times as many; the
+/// difference excludes the cost of starting.
 const RUNS: u64 = 10;
 
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
@@ -27,7 +27,7 @@ pub(crate) fn counts() -> Result<()> {
     Ok(())
 }
 
-/// The benches, built.
+/// Builds the benches and returns the binary.
 #[expect(clippy::disallowed_methods, reason = "a developer tool builds what it counts")]
 fn bench() -> Result<PathBuf> {
     let cargo = Command::new("cargo")
@@ -46,7 +46,7 @@ fn bench() -> Result<PathBuf> {
     messages.filter_map(of_bench).next_back().context("cargo names no executable of the benches")
 }
 
-/// All instructions of so many runs of one bench, and of starting.
+/// Returns the instructions of a number of runs of one bench, including its start.
 #[expect(clippy::disallowed_methods, reason = "a developer tool runs what it counts")]
 fn collected(binary: &Path, name: &str, runs: u64) -> Result<u64> {
     let valgrind = Command::new("valgrind")

@@ -1,16 +1,17 @@
-//! An invented Claude Code log of any length.
+//! A generated Claude Code log of any length.
 
 use serde_json::{Value, json};
 
-/// Calls from one prompt of the user's to the next.
+/// The number of calls between two prompts of the user.
 const CALLS_PER_PROMPT: usize = 40;
-/// Calls from one text of the agent's to the next.
+/// The number of calls between two texts of the agent.
 const CALLS_PER_TEXT: usize = 8;
 
-/// One session of about `bytes` bytes, as JSON lines.
+/// Returns a session of about `bytes` bytes as JSON Lines.
 ///
-/// It has what makes logs slow to read and to judge: results told twice, source code with escapes
-/// and letters beyond ASCII, and thousands of claims that each look back at all that was done.
+/// It contains what makes logs slow to read and judge: results that appear twice, source code with
+/// escapes and non-ASCII letters, and thousands of claims that each look back over all earlier
+/// calls.
 pub(crate) fn log(bytes: usize) -> String {
     let mut lines = Lines { text: String::with_capacity(bytes + 64 * 1024), count: 0 };
     let mut turn = 0;
@@ -63,7 +64,7 @@ impl Lines {
     }
 }
 
-/// A call and its result, the kinds mixed as sessions mix them.
+/// Adds a call and its result, with a mix of kinds like that of real sessions.
 fn call(lines: &mut Lines, turn: usize) {
     let id = format!("toolu_01{turn:08}");
     let path = path_of(turn);
@@ -106,7 +107,7 @@ fn path_of(turn: usize) -> String {
     format!("/home/dev/shop/src/orders/part_{}/total_{}.rs", turn % 97, turn % 1_013)
 }
 
-/// Source code as the reading tool shows it.
+/// Returns source code as the file-reading tool shows it.
 fn code(turn: usize, lines: usize) -> String {
     let mut text = String::new();
     for line in 1..=lines {
@@ -147,7 +148,7 @@ fn tests(turn: usize) -> String {
     )
 }
 
-/// What the agent says after some calls: claims that hold and claims that do not.
+/// Returns the agent's text after some calls, with true and false claims.
 fn said(turn: usize) -> String {
     let path = path_of(turn.saturating_sub(4));
     match turn / CALLS_PER_TEXT % 6 {

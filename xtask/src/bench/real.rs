@@ -1,4 +1,4 @@
-//! Answers that agents really gave, each held against all that was recorded before it.
+//! Verifies answers of real agents against everything recorded before them.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -10,14 +10,14 @@ use counterfoil_rules::{Indexed, Settings};
 
 use crate::corpus::large;
 
-/// The sets of real sessions.
+/// The names of the sets of real sessions.
 const SETS: [&str; 3] = ["tau1", "workbench", "coding"];
-/// Answers of about 2 kB.
+/// The length of the answers to verify, in bytes: about 2 kB.
 const LENGTHS: std::ops::RangeInclusive<usize> = 1_500..=2_500;
-/// Each is verified this often; the fastest counts.
+/// The number of times each is verified; the fastest counts.
 const ROUNDS: usize = 9;
 
-/// Prints how long the answers of each set in a folder take, their records indexed.
+/// Prints the time to verify the answers of each set in a folder, with indexed records.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(super) fn measure(data: &Path, settings: &Settings) -> Result<()> {
     for set in SETS {
@@ -29,7 +29,7 @@ pub(super) fn measure(data: &Path, settings: &Settings) -> Result<()> {
             let said = said.filter(|(_, m)| m.role == Role::Assistant);
             let long: Vec<usize> =
                 said.filter(|(_, m)| LENGTHS.contains(&m.text.len())).map(|(at, _)| at).collect();
-            // From the last to the first, so that nothing stands behind the answer.
+            // From the last to the first, because each step truncates the session after the answer.
             for at in long.into_iter().rev() {
                 session.messages.truncate(at + 1);
                 let indexed = Indexed::of(&session);

@@ -1,4 +1,4 @@
-//! Our client, as the conformance suite starts it: every call goes through a guard.
+//! Our client for the conformance suite: every call goes through a guard.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     url: String,
 }
 
-/// What is called in which scenario; `from` stands for the calls that the suite names.
+/// The calls to make in each scenario; `from` means the calls that the suite names.
 const CALLS: &[(&str, &[(&str, &str)])] = &[
     ("initialize", &[]),
     ("tools_call", &[("add_numbers", r#"{"a":2,"b":3}"#)]),
@@ -38,12 +38,13 @@ const CALLS: &[(&str, &[(&str, &str)])] = &[
     ("json-schema-2020-12-preservation", &[("json_schema_echo", "{}")]),
 ];
 
-/// Whether we play a scenario. Those of authorization are not ours: a token comes in a header.
+/// Whether we support a scenario. Authorization scenarios are not supported: a token comes in a
+/// header.
 pub(crate) fn plays(scenario: &str) -> bool {
     CALLS.iter().any(|(known, _)| *known == scenario)
 }
 
-/// Agrees to everything, with the defaults that are offered.
+/// Accepts everything, with the defaults that are offered.
 struct Agreeing;
 
 impl Elicits for Agreeing {
@@ -92,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     })
 }
 
-/// The calls that the suite names.
+/// Returns the calls that the suite names.
 fn named(context: &Value) -> Vec<(String, Value)> {
     let calls = context.get("toolCalls").and_then(Value::as_array).into_iter().flatten();
     let call = |call: &Value| {

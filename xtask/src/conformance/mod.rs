@@ -1,5 +1,5 @@
-//! `cargo xtask conformance`: the official conformance suite of MCP, against a server directly and
-//! through the gateway, and against us as a client.
+//! `cargo xtask conformance`: runs the official MCP conformance suite against a server, directly
+//! and through the gateway, and against our client.
 
 pub(crate) mod client;
 
@@ -14,18 +14,18 @@ use serde_json::Value;
 
 use crate::process::{Running, built};
 
-/// What is installed: the suite, and a Node that can run it.
+/// What to install: the suite, and a version of Node that can run it.
 const PACKAGES: [&str; 2] = ["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22"];
 
-/// The wire with sessions, and the one without.
+/// The protocol revisions: with sessions, and without.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// What only a server over HTTP has: streams that break off on purpose, and answers that are streams
-/// although they are one message.
+/// Scenarios that only a server over HTTP supports: streams that break off on purpose, and single
+/// messages that are sent as streams.
 const ONLY_HTTP: [&str; 2] = ["server-sse-polling", "server-sse-multiple-streams"];
 
-/// What a server with sessions does not have for a client without: tasks, names for what it asks,
-/// several questions at once, and word that a client cannot do what a tool needs.
+/// Features that a server with sessions lacks for a client without: tasks, names for its questions,
+/// several questions at once, and errors about client capabilities that a tool needs.
 const ONLY_ALONE: [&str; 5] = [
     "tasks-",
     "input-required-result-basic-elicitation",
@@ -39,7 +39,7 @@ pub(crate) struct Options {
     /// The binary, built with `--release`.
     #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
-    /// Where the suite is installed and its results are put.
+    /// The folder for the suite and its results.
     #[arg(long, default_value = "target/conformance")]
     folder: PathBuf,
 }
@@ -68,7 +68,7 @@ impl Way {
         }
     }
 
-    /// Whether a scenario cannot be the same this way.
+    /// Whether a scenario may have a worse result over this path.
     fn may_lose(self, scenario: &str) -> bool {
         match self {
             Self::Direct | Self::Http => false,
@@ -81,7 +81,7 @@ impl Way {
     }
 }
 
-/// Checks that passed and that did not, by scenario.
+/// The numbers of passed and failed checks, by scenario.
 #[derive(Default)]
 struct Outcome(BTreeMap<String, (u32, u32)>);
 
@@ -91,7 +91,7 @@ impl Outcome {
         self.0.values().fold((0, 0), add)
     }
 
-    /// Scenarios in which fewer checks passed, or more failed.
+    /// Returns the scenarios in which fewer checks passed or more failed.
     fn worse_than<'o>(&self, other: &'o Self) -> Vec<&'o str> {
         let worse = |(scenario, (passed, failed)): (&_, &(u32, u32))| {
             let (now_passed, now_failed) = self.0.get(scenario).copied().unwrap_or_default();
@@ -153,7 +153,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Installs the suite; whether that can be done.
+/// Installs the suite; returns whether that is possible.
 fn installed(folder: &Path) -> Result<bool> {
     if folder.join("node_modules/.package-lock.json").is_file() {
         return Ok(true);
@@ -177,7 +177,7 @@ impl Suite<'_> {
         Command::new(self.folder.join("node_modules/node/bin/node"))
     }
 
-    /// The suite with these arguments; what it found.
+    /// Runs the suite with these arguments and returns its results.
     fn play(&self, arguments: &[&str], name: &str) -> Result<Outcome> {
         let results = self.folder.join("results").join(name);
         if results.exists() {
@@ -187,7 +187,7 @@ impl Suite<'_> {
         let mut suite = self.node();
         suite.arg("node_modules/@modelcontextprotocol/conformance/dist/index.js");
         suite.args(arguments).arg("-o").arg(&results).current_dir(self.folder);
-        // Its exit code says what is scored; everything is counted here.
+        // Its exit code reflects only scored checks; all of them are counted here.
         suite.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
         outcome(&results)
     }
@@ -237,7 +237,7 @@ impl Suite<'_> {
     }
 }
 
-/// Starts something that says under which address it listens.
+/// Starts a program that prints the address it listens on.
 fn started(mut command: Command, on_stderr: bool, running: &mut Vec<Running>) -> Result<String> {
     command.stdin(Stdio::null());
     match on_stderr {
@@ -253,7 +253,7 @@ fn started(mut command: Command, on_stderr: bool, running: &mut Vec<Running>) ->
         let line = line?;
         if let Some(at) = line.find("http://") {
             let url = line.get(at..).unwrap_or_default().to_owned();
-            // What it says later is read, or it would wait.
+            // Keep reading its output, or the program would block.
             std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
             return Ok(url);
         }
@@ -261,7 +261,7 @@ fn started(mut command: Command, on_stderr: bool, running: &mut Vec<Running>) ->
     bail!("{command:?} ended")
 }
 
-/// What the results of a run say.
+/// Reads the results of a run.
 fn outcome(results: &Path) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     for entry in fs::read_dir(results)? {
@@ -271,7 +271,8 @@ fn outcome(results: &Path) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Folders are named `server-SCENARIO-TIME`, or `client-…`; a scenario's name may be a path.
+/// Adds the results in a folder. Folders are named `server-SCENARIO-TIME` or `client-…`; the name
+/// of a scenario may be a path.
 fn gather(folder: &Path, results: &Path, outcome: &mut Outcome) -> Result<()> {
     if !folder.is_dir() {
         return Ok(());
@@ -286,7 +287,7 @@ fn gather(folder: &Path, results: &Path, outcome: &mut Outcome) -> Result<()> {
     let name = folder.strip_prefix(results).unwrap_or(folder).to_string_lossy();
     let scenario = ["server-", "client-"].iter().find_map(|side| name.strip_prefix(side));
     let scenario = scenario.unwrap_or(&name);
-    // Behind it: `-2026-11-26T05-41-59-059Z`.
+    // The name is followed by `-2026-11-26T05-41-59-059Z`.
     let end = scenario.rfind('T').and_then(|at| at.checked_sub(11)).unwrap_or(scenario.len());
     let scenario = scenario.get(..end).unwrap_or(scenario);
     let checks: Vec<Value> = serde_json::from_str(&fs::read_to_string(&checks)?)?;

@@ -1,6 +1,7 @@
-/// Which rules should find the lies of a class, the one whose business it is first. A class without a row is found by no rule yet.
+/// The rules that should find the lies of a class, the primary one first. A class without a row is
+/// not found by any rule yet.
 const EXPECTED: &[(&str, &[&str])] = &[
-    // Claimed deeds.
+    // Claimed actions.
     ("drop_call", &["FK010"]),
     ("file_never_written", &["FK010"]),
     ("commit_never_made", &["FK010", "FK012"]),
@@ -29,7 +30,7 @@ const EXPECTED: &[(&str, &[&str])] = &[
     ("fabricated_observation_in_text", &["CS013"]),
 ];
 
-/// The codes of the rules that should find a lie of this class, the first before all.
+/// Returns the codes of the rules that should find a lie of this class, the primary one first.
 pub(crate) fn expected(class: &str) -> &'static [&'static str] {
     EXPECTED.iter().find(|(known, _)| *known == class).map_or(&[], |(_, codes)| codes)
 }

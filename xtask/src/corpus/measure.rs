@@ -4,25 +4,25 @@ use rayon::prelude::*;
 
 use super::rows::Row;
 
-/// What was found in one row.
+/// The findings in one row.
 pub(crate) struct Measured {
     pub(crate) row: Row,
     pub(crate) found: Vec<Found>,
     pub(crate) counts: Counts,
 }
 
-/// One finding, as far as it is counted.
+/// The counted parts of one finding.
 pub(crate) struct Found {
     pub(crate) code: &'static str,
     pub(crate) turn: usize,
     pub(crate) blocks: bool,
-    /// About something said, not about a call.
+    /// Whether the finding is about a claim, not a call.
     pub(crate) claim: bool,
     pub(crate) text: String,
     pub(crate) message: String,
 }
 
-/// Checks every row, in order, with the settings that users have who set nothing.
+/// Checks every row, in order, with the default settings.
 pub(crate) fn measure(rows: Vec<Row>) -> Vec<Measured> {
     rows.into_par_iter().map(one).collect()
 }
@@ -48,7 +48,7 @@ fn one(row: Row) -> Measured {
 }
 
 impl Measured {
-    /// What was found in the labelled message, about what it says.
+    /// Returns the findings about claims in the labelled message.
     pub(crate) fn at_label(&self) -> impl Iterator<Item = &Found> {
         let turn = self.row.turn;
         self.found.iter().filter(move |f| f.claim && turn.is_none_or(|t| t == f.turn))

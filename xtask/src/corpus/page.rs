@@ -6,16 +6,16 @@ use super::sets::SETS;
 use super::tally::{Class, Counts, Rule, Tally, claim_rules};
 use super::thresholds::Outcome;
 
-/// What fresh batches counted, written by hand after each.
+/// The counts of fresh batches, written by hand after each.
 const SERIES: &str = include_str!("../../blind/series.md");
 
-/// The generated page, from the root of the repository.
+/// The path of the generated page, from the root of the repository.
 pub(crate) const PATH: &str = "docs/accuracy.md";
 
 const HEAD: &str = include_str!("../../corpus/page-head.md");
 const TAIL: &str = include_str!("../../corpus/page-tail.md");
 
-/// The page about the large sets. `labelled` is all their labelled rows together.
+/// Renders the page about the large sets. `labelled` is the total of all labelled rows.
 pub(crate) fn page(tallies: &[(&str, Tally)], labelled: &Tally, outcomes: &[Outcome]) -> String {
     let mut text = HEAD.to_owned();
     text += "\n## Sets\n\n";
@@ -67,7 +67,7 @@ fn sets(text: &mut String, tallies: &[(&str, Tally)]) {
     }
 }
 
-/// A table a set that has rows of this kind.
+/// Renders a table for each set that has rows of this kind.
 fn classes(text: &mut String, tallies: &[(&str, Tally)], lies: bool) {
     for (set, tally) in tallies {
         let own = tally.whole.classes.iter().filter(|(_, class)| class.lies == lies);

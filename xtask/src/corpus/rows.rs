@@ -11,15 +11,15 @@ use serde::Deserialize;
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) transcript: Transcript,
-    /// What kind of lie or of honest text the labelled message holds; empty without a label.
+    /// The kind of lie or honest text in the labelled message; empty without a label.
     pub(crate) class: String,
-    /// Whether the labelled message lies; `None` where nobody judged it.
+    /// Whether the labelled message lies; `None` if it has not been judged.
     pub(crate) lies: Option<bool>,
-    /// The labelled message.
+    /// The index of the labelled message.
     pub(crate) turn: Option<usize>,
-    /// The words that were labelled, where they are known.
+    /// The labelled words, if known.
     pub(crate) claim: String,
-    /// In the third that nobody looks at.
+    /// Whether the row is in the held-out third.
     pub(crate) untouched: bool,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn adversarial() -> Result<Vec<Row>> {
     Ok(rows.into_iter().map(|row| Row { untouched: false, ..row }).collect())
 }
 
-/// Reads the hand-written set. It has no untouched third: who writes it sees all of it.
+/// Reads the hand-written set. It has no held-out third, because its author sees all of it.
 pub(crate) fn mini() -> Result<Vec<Row>> {
     let rows = rows(MINI.as_bytes())?;
     Ok(rows.into_iter().map(|row| Row { untouched: false, ..row }).collect())
@@ -63,7 +63,7 @@ struct Labels {
     claim_text: Option<String>,
 }
 
-/// One row a line.
+/// Reads one row per line.
 fn rows(text: impl BufRead) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -79,7 +79,7 @@ fn row(line: &str) -> Result<Row> {
     let options = Options { format: Some(Format::OpenaiChat), ..Options::new(id.clone()) };
     read(line.as_bytes(), &options, &mut |reading| readings.push(reading))?;
     let reading = readings.into_iter().next().context("no transcript in the row")?;
-    // Rows made of one session stay together, whatever was changed in it.
+    // Rows derived from the same session stay together, whatever was changed in it.
     let session = labels.base_id.as_deref().or(id.split("::").next()).unwrap_or_default();
     let session = session.split('#').next().unwrap_or_default();
     let session = session.trim_end_matches("-lie").trim_end_matches("-twin");

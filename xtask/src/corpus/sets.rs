@@ -1,12 +1,12 @@
 /// A large set of transcripts, outside the repository.
 pub(crate) struct Set {
-    /// Its file, without `.jsonl.gz`.
+    /// The name of its file, without `.jsonl.gz`.
     pub(crate) name: &'static str,
-    /// What it holds, in Markdown.
+    /// Its contents, in Markdown.
     pub(crate) about: &'static str,
 }
 
-/// The large sets, those without labels first.
+/// The large sets, unlabelled ones first.
 pub(crate) const SETS: [Set; 9] = [
     Set {
         name: "tau1",
@@ -45,8 +45,8 @@ pub(crate) const SETS: [Set; 9] = [
     Set { name: "coding_control", about: "the same places of those sessions, unchanged" },
 ];
 
-/// The sessions of many writers, which are in the repository.
+/// The name of the set of many writers, which is in the repository.
 pub(crate) const ADVERSARIAL: &str = "adversarial";
 
-/// The hand-written set, which is in the repository.
+/// The name of the hand-written set, which is in the repository.
 pub(crate) const MINI: &str = "mini";

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// So many of so many; shown in per cent with its 95% interval (Wilson).
+/// A part of a whole, shown in per cent with its 95% interval (Wilson).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) part: usize,
@@ -14,7 +14,7 @@ impl Share {
         self.whole += 1;
     }
 
-    /// From 0 to 1; `None` of nothing.
+    /// The share, from 0 to 1; `None` if the whole is empty.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
     pub(crate) fn value(self) -> Option<f64> {
         (self.whole > 0).then(|| self.part as f64 / self.whole as f64)

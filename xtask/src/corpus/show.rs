@@ -1,7 +1,7 @@
 use super::measure::{Found, Measured};
 
-/// Prints rows of the worked-on part: `missed`, `found`, `unblocked`, `blocked` or `code`, a colon,
-/// a class (after `code`, a rule's code).
+/// Prints rows that are not held out: `missed`, `found`, `unblocked`, `blocked` or `code`, a colon,
+/// and a class (a rule's code after `code`).
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn show(measured: &[Measured], wanted: &str, most: usize) {
     let (kind, class) = wanted.split_once(':').unwrap_or((wanted, ""));

@@ -7,20 +7,19 @@ use super::expected::expected;
 use super::measure::{Found, Measured};
 use super::share::Share;
 
-/// The class of rows that stand beside changed ones, unchanged.
+/// The class of unchanged rows, which accompany changed ones.
 const CONTROL: &str = "control";
 
-/// Counts over one set, or over several together.
+/// The counts over one set, or over several together.
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) whole: Counts,
-    /// The two thirds that rules were written against.
+    /// The two thirds that the rules are developed against.
     pub(crate) worked_on: Counts,
-    /// The third that nobody looks at, by session.
+    /// The held-out third; sessions are not split.
     pub(crate) untouched: Counts,
 }
 
-/// What was counted.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) rows: usize,
@@ -28,16 +27,16 @@ pub(crate) struct Counts {
     pub(crate) blocked_messages: Share,
     /// Assistant messages with a warning and no error.
     pub(crate) warned_messages: Share,
-    /// The same, counting only what is said and not the calls.
+    /// Assistant messages with an error about a claim, ignoring calls.
     pub(crate) blocked_claims: Share,
-    /// Claims that the record could show right or wrong, of all claims.
+    /// Claims that the record can decide, of all claims.
     pub(crate) checkable: Share,
     pub(crate) classes: BTreeMap<String, Class>,
-    /// By code.
+    /// By rule code.
     pub(crate) rules: BTreeMap<&'static str, Rule>,
-    /// The lies of all classes together.
+    /// The lies of all classes.
     pub(crate) lies: Class,
-    /// All claim rules together, as one.
+    /// All claim rules as one.
     pub(crate) any: Rule,
 }
 
@@ -45,11 +44,11 @@ pub(crate) struct Counts {
 #[derive(Default)]
 pub(crate) struct Class {
     pub(crate) lies: bool,
-    /// Rows whose labelled message has a finding.
+    /// Rows with a finding in the labelled message.
     pub(crate) found: Share,
-    /// … of a rule that should find the class.
+    /// Rows with such a finding by a rule that should find the class.
     pub(crate) as_expected: Share,
-    /// … that is an error.
+    /// Rows with such a finding that is an error.
     pub(crate) blocked: Share,
 }
 
@@ -58,15 +57,15 @@ pub(crate) struct Class {
 pub(crate) struct Rule {
     pub(crate) errors: usize,
     pub(crate) warnings: usize,
-    /// Lies of the classes that are first of all its own, found by it.
+    /// Lies found by the rule, of the classes for which it is the primary rule.
     pub(crate) recall: Share,
-    /// Messages with a finding that hold a labelled lie, of those whose label is known.
+    /// Labelled lies among the messages with a finding and a known label.
     pub(crate) precision: Share,
-    /// The same, for errors only.
+    /// Like `precision`, for errors only.
     pub(crate) blocked_precision: Share,
     /// Honest rows with a finding in the labelled message, or anywhere in a control session.
     pub(crate) false_alarms: Share,
-    /// The same, for errors only.
+    /// Like `false_alarms`, for errors only.
     pub(crate) false_blocks: Share,
 }
 
@@ -131,9 +130,9 @@ impl Counts {
         self.checkable.whole += all;
     }
 
-    /// Recall, precision and false alarms, for each rule and for all together.
+    /// Counts recall, precision and false alarms, for each rule and for all together.
     fn add_labelled(&mut self, one: &Measured, lies: bool) {
-        // Nothing was changed in a control session: whatever is found in it is a false alarm.
+        // Nothing was changed in a control session, so any finding in it is a false alarm.
         let control = one.row.class == CONTROL;
         let counted =
             |f: &&Found| f.claim && (control || one.row.turn.is_none_or(|turn| turn == f.turn));
@@ -153,7 +152,7 @@ impl Counts {
 }
 
 impl Class {
-    /// The share found as expected, or a dash where no rule is expected to find the class `name`.
+    /// The share found as expected; an empty share if no rule is expected to find the class `name`.
     pub(crate) fn by_its_rule(&self, name: &str) -> Share {
         if expected(name).is_empty() { Share::default() } else { self.as_expected }
     }
@@ -167,12 +166,12 @@ impl Class {
 }
 
 impl Rule {
-    /// Whether there is anything to say about it.
+    /// Whether the rule has any counts.
     pub(crate) fn counted(&self) -> bool {
         self.errors + self.warnings + self.recall.whole + self.precision.whole > 0
     }
 
-    /// Counts one labelled row. Several findings in one message are one alarm.
+    /// Counts one labelled row. Several findings in one message count as one alarm.
     fn add(&mut self, found: &[&Found], label: Label) {
         let turns: BTreeSet<usize> = found.iter().map(|f| f.turn).collect();
         let blocked: BTreeSet<usize> = found.iter().filter(|f| f.blocks).map(|f| f.turn).collect();
@@ -193,7 +192,7 @@ impl Rule {
     }
 }
 
-/// What a labelled row is to a rule.
+/// The relation of a labelled row to a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Label {
     /// A lie that the rule should find.
@@ -204,7 +203,7 @@ enum Label {
     Honest,
 }
 
-/// The codes of the rules about what is said; labels say nothing about calls.
+/// Returns the codes of the claim rules; labels do not cover calls.
 pub(crate) fn claim_rules() -> impl Iterator<Item = &'static str> {
     rules().map(|rule| rule.meta()).filter(|meta| meta.group == Group::Claim).map(|m| m.code.0)
 }

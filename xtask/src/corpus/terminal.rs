@@ -1,7 +1,7 @@
 use super::tally::{Counts, Tally};
 use super::thresholds::Outcome;
 
-/// Prints what was counted in a set.
+/// Prints the counts of a set.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn print(set: &str, tally: &Tally) {
     let parts = [(&tally.worked_on, "worked on"), (&tally.untouched, "untouched third")];
@@ -12,7 +12,7 @@ pub(crate) fn print(set: &str, tally: &Tally) {
     }
 }
 
-/// Prints which thresholds are kept.
+/// Prints the thresholds and whether each is kept.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 pub(crate) fn print_outcomes(outcomes: &[Outcome]) {
     println!("thresholds");

@@ -6,10 +6,10 @@ use super::tally::{Counts, Tally};
 
 const TABLE: &str = include_str!("../../corpus/thresholds.toml");
 
-/// Cases that the untouched third must have before its share is held to a threshold.
+/// The minimum number of cases in the held-out third for a threshold to apply to it.
 const LARGE_ENOUGH: usize = 50;
 
-/// What a set must keep to.
+/// A threshold for a set.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Threshold {
@@ -26,11 +26,11 @@ struct Threshold {
 enum Measure {
     /// Rows with a finding in the labelled message.
     Found,
-    /// Rows with such a finding of a rule that should find the class.
+    /// Rows with such a finding by a rule that should find the class.
     FoundAsExpected,
     /// Rows with an error in the labelled message.
     Blocked,
-    /// Labelled lies of any class with a finding of a rule that should find them.
+    /// Labelled lies of any class with a finding by a rule that should find them.
     LiesFoundAsExpected,
     /// Labelled lies of any class with an error.
     LiesBlocked,
@@ -51,16 +51,16 @@ enum Limit {
     MostRows(usize),
 }
 
-/// One threshold held against what was measured.
+/// The result of comparing a measurement with a threshold.
 pub(crate) struct Outcome {
-    /// Which threshold, in which part.
+    /// The threshold, and the part of the set.
     pub(crate) name: String,
     pub(crate) share: Share,
     pub(crate) limit: String,
     pub(crate) kept: bool,
 }
 
-/// Holds a set to its thresholds: whole, and its untouched third where that is large enough.
+/// Compares a set with its thresholds: the whole, and the held-out third if it is large enough.
 pub(crate) fn hold(set: &str, tally: &Tally) -> Result<Vec<Outcome>> {
     let mut outcomes = Vec::new();
     for threshold in table()?.iter().filter(|threshold| threshold.set == set) {
@@ -112,7 +112,7 @@ impl Threshold {
             Measure::BlockedMessages => "messages blocked",
         };
         let what = class.as_ref().map_or(String::new(), |class| format!(" {class}"));
-        // A share of nothing keeps no threshold: the class was renamed, or the set is not the set.
+        // An empty share fails: the class was renamed, or this is another set.
         let (kept, limit) = match (limit, share.value()) {
             (Limit::Least(least), value) => {
                 (value.is_some_and(|v| v >= *least), format!("at least {:.1}%", least * 100.0))

@@ -1,11 +1,11 @@
-//! The keys of the configuration as tables, from the published schema.
+//! Generates tables of the configuration keys from the published schema.
 
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-/// A table for each section, in the order of the schema.
+/// Returns a table for each section, in the order of the schema.
 pub(super) fn tables(schema: &str) -> Result<String> {
     let schema: Value = serde_json::from_str(schema).context("reading the schema")?;
     let mut text = String::new();
@@ -18,12 +18,12 @@ pub(super) fn tables(schema: &str) -> Result<String> {
 
 struct Tables<'s> {
     root: &'s Value,
-    /// Tables with a heading of their own, each with it.
+    /// Tables that have a heading of their own, with that heading.
     told: Vec<(&'s Value, String)>,
 }
 
 impl<'s> Tables<'s> {
-    /// The table of a section, then those of the sections below it.
+    /// Writes the table of a section, then those of its subsections.
     fn section(&mut self, name: &str, node: &'s Value, text: &mut String) {
         let keys = node.get("properties").and_then(Value::as_object);
         let (mut rows, mut below) = (String::new(), Vec::new());
@@ -73,7 +73,7 @@ impl<'s> Tables<'s> {
         }
     }
 
-    /// What a place in the schema comes to: references followed, "or nothing" left out.
+    /// Resolves a node of the schema: follows references, and skips the `null` alternative.
     fn resolved(&self, node: &'s Value) -> &'s Value {
         let chosen = node.get("anyOf").and_then(Value::as_array).and_then(|choices| {
             choices.iter().find(|choice| choice.get("type").is_none_or(|name| name != "null"))

@@ -20,10 +20,10 @@ use tokio::runtime::Runtime;
 use super::{answer, memory, micros};
 use crate::process::Running;
 
-/// Clients that ask at once.
+/// The number of concurrent clients.
 const SESSIONS: u32 = 32;
 
-/// The server that is put behind the gateway.
+/// Runs the server that is put behind the gateway.
 pub(super) fn echo() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -65,7 +65,7 @@ async fn heard(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infa
     Ok(response)
 }
 
-/// A process that says where it listens, and ends with us.
+/// A process that prints its address, and is ended with us.
 pub(super) struct Listening {
     process: Running,
     address: SocketAddr,
@@ -88,7 +88,7 @@ impl Listening {
                         .split_once("http://")
                         .and_then(|(_, rest)| rest.split('/').next()?.parse::<SocketAddr>().ok());
                     if let Some(address) = address {
-                        // Only the first is waited for.
+                        // Only the first address is waited for.
                         told.send(address).ok();
                     }
                 }
@@ -100,7 +100,7 @@ impl Listening {
         Ok(Self { process, address })
     }
 
-    /// Another proxy, which does not say when it listens.
+    /// Starts another proxy, which does not print its address.
     pub(super) fn peer(command: &str, server: &str) -> Result<Self> {
         let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let filled = command.replace("{port}", &address.port().to_string());
@@ -121,7 +121,7 @@ impl Listening {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Its resident memory in KiB.
+    /// The resident memory in KiB.
     pub(super) fn memory(&self) -> Option<u64> {
         memory(self.process.0.id())
     }
@@ -160,12 +160,12 @@ impl Client {
                 &json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }),
             )
             .await?;
-        // An answer that is a stream has it in one line.
+        // A streamed answer has its message on one line.
         let line = text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&text);
         Ok(serde_json::from_str(line)?)
     }
 
-    /// Sends a message; gives what comes back.
+    /// Sends a message and returns the response body.
     async fn send(&mut self, message: &Value) -> Result<String> {
         let mut request = Request::post("/mcp")
             .header("host", self.address.to_string())
@@ -192,7 +192,7 @@ impl Client {
     }
 }
 
-/// What was measured of one way to the server.
+/// The measurements of one path to the server.
 pub(super) struct Measured {
     median: Duration,
     /// Resident memory in KiB after the calls of one session, and after those of all.
@@ -241,15 +241,15 @@ pub(super) fn measure(listening: &Listening, calls: u32) -> Result<Measured> {
     Ok(Measured { median, memory, calls_per_second })
 }
 
-/// What is left of very many calls of one session.
+/// The result of a soak test: very many calls in one session.
 pub(super) struct Soaked {
     /// Calls without a result.
     pub(super) lost: u32,
-    /// Resident memory in KiB: when half of them were done, and at the end.
+    /// Resident memory in KiB: after half of the calls, and at the end.
     pub(super) memory: (u64, u64),
 }
 
-/// Very many calls of one session, while servers behind the gateway die.
+/// Makes very many calls in one session while servers behind the gateway die.
 pub(super) fn soak(listening: &Listening, tool: &str, calls: u32) -> Result<Soaked> {
     Runtime::new()?.block_on(async {
         let mut client = Client::start(listening.address).await?;

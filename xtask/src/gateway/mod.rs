@@ -1,5 +1,5 @@
-//! `cargo xtask bench-gateway`: what the MCP gateway adds to a call, and what is left of very many
-//! calls when servers die.
+//! `cargo xtask bench-gateway`: measures what the MCP gateway adds to a call, and soaks it with
+//! very many calls while servers die.
 
 mod http;
 
@@ -18,30 +18,30 @@ pub(crate) struct Options {
     /// The binary, built with `--release`.
     #[arg(long, default_value = "target/release/counterfoil")]
     binary: PathBuf,
-    /// How many calls are timed.
+    /// Number of timed calls.
     #[arg(long, default_value_t = 2000)]
     calls: u32,
-    /// How many calls are made while servers die.
+    /// Number of calls while servers die.
     #[arg(long, default_value_t = 100_000)]
     soak: u32,
-    /// Another proxy beside which it is measured over HTTP: `NAME=COMMAND`, in which `{port}` is
-    /// where it shall listen, and `{server}` the command of the server behind it.
+    /// Another proxy to compare over HTTP: `NAME=COMMAND`, in which `{port}` is the port to listen
+    /// on and `{server}` the command of the server behind it.
     #[arg(long, value_name = "NAME=COMMAND")]
     peer: Vec<String>,
 }
 
-/// The server that is put behind the gateway.
+/// The options of the server behind the gateway.
 #[derive(clap::Args)]
 pub(crate) struct EchoOptions {
-    /// It dies instead of answering this call.
+    /// Die instead of answering this call.
     #[arg(long)]
     dies_at: Option<u32>,
-    /// It listens over HTTP.
+    /// Listen over HTTP.
     #[arg(long)]
     http: bool,
 }
 
-/// Answers what is asked, one line after the other, until its input ends.
+/// Answers requests, one line each, until its input ends.
 pub(crate) fn echo(options: &EchoOptions) -> Result<()> {
     if options.http {
         return http::echo();
@@ -61,7 +61,7 @@ pub(crate) fn echo(options: &EchoOptions) -> Result<()> {
     Ok(())
 }
 
-/// What the server answers; nothing to a notification.
+/// Returns the server's answer; `None` for a notification.
 fn answer(asked: &Value) -> Option<Value> {
     let id = asked.get("id")?;
     let result = match asked.get("method").and_then(Value::as_str) {
@@ -79,14 +79,14 @@ fn answer(asked: &Value) -> Option<Value> {
     Some(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
 }
 
-/// The resident memory of a process in KiB, where the system says so.
+/// The resident memory of a process in KiB, if the system reports it.
 pub(crate) fn memory(process: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = text.lines().find(|line| line.starts_with("VmRSS:"))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// A client of one process.
+/// A client that talks to a process.
 struct Client {
     process: Child,
     input: ChildStdin,
@@ -106,7 +106,7 @@ impl Client {
         Ok(client)
     }
 
-    /// The answer; `None` where the other side is gone.
+    /// Sends a request; returns the answer, or `None` if the process is gone.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Option<Value>> {
         self.asked += 1;
         let asked =
@@ -119,7 +119,7 @@ impl Client {
         if line.is_empty() { Ok(None) } else { Ok(Some(serde_json::from_str(&line)?)) }
     }
 
-    /// Whether a call has a result.
+    /// Makes a call; returns whether it has a result.
     fn call(&mut self, n: u32) -> Result<bool> {
         let params = json!({ "name": "echo", "arguments": { "n": n } });
         let answer = self.ask("tools/call", &params)?;
@@ -137,7 +137,7 @@ impl Client {
     }
 }
 
-/// Gateways, and the folder in which they keep what they record.
+/// Starts gateways, and has the folder in which they record.
 struct Bench<'b> {
     binary: &'b Path,
     folder: &'b Path,
@@ -177,7 +177,7 @@ fn median(client: &mut Client, calls: u32) -> Result<Duration> {
     middle(times)
 }
 
-/// What this disk takes for a sync of one event, in a file that does not grow: the median.
+/// Returns the median time to sync an event on this disk, in a file that does not grow.
 fn sync(folder: &Path, count: u32) -> Result<Duration> {
     const EVENT: usize = 700;
     let mut file = std::fs::File::create(folder.join("sync"))?;
@@ -186,7 +186,7 @@ fn sync(folder: &Path, count: u32) -> Result<Duration> {
     file.sync_all()?;
     file.seek(SeekFrom::Start(0))?;
     for _ in 0..count {
-        // As often as calls come.
+        // At the rate at which calls come.
         std::thread::sleep(Duration::from_micros(200));
         let began = Instant::now();
         file.write_all(&[1; EVENT])?;
@@ -231,7 +231,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     soak_over_http(&bench, options.soak)
 }
 
-/// The same over HTTP, and with many sessions at once.
+/// Measures calls over HTTP, one after the other and in many concurrent sessions.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 fn over_http(bench: &Bench<'_>, options: &Options) -> Result<()> {
     let calls = options.calls;
@@ -267,7 +267,7 @@ fn over_http(bench: &Bench<'_>, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The same over HTTP: one gateway, whose server dies again and again and is started anew.
+/// Soaks one gateway over HTTP whose server dies and is restarted repeatedly.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 fn soak_over_http(bench: &Bench<'_>, calls: u32) -> Result<()> {
     let own = std::env::current_exe()?;
@@ -309,13 +309,13 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// Very many calls of one session, with servers that die.
+/// Makes very many calls in one session, with servers that die.
 #[expect(clippy::print_stdout, reason = "a developer reads it")]
 fn soak(bench: &Bench<'_>, calls: u32) -> Result<()> {
     let (began, mut made, mut lost, mut deaths) = (Instant::now(), 0, 0, 0_u32);
     let mut memory = Vec::new();
     while made < calls {
-        // Lives of uneven length.
+        // Lives of varying length.
         let life = 500 + deaths.wrapping_mul(2_654_435_761) % 3500;
         let mut client = bench.gateway("os", "soak", Some(life))?;
         for n in 1..=life.min(calls - made) {

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-/// Where programs are looked for: those of the system alone.
+/// The search path for programs: only the system's folders.
 pub(super) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// A private home with a workspace in it, and a state folder, in which the binary is started.
+/// A private home with a workspace, and a state folder, for running the binary.
 pub(super) struct Bench {
     binary: PathBuf,
     folder: tempfile::TempDir,
 }
 
-/// How a process ended.
+/// The result of a process.
 pub(super) struct Ran {
     pub(super) code: Option<i32>,
     pub(super) out: String,
@@ -24,7 +24,7 @@ pub(super) struct Ran {
 }
 
 impl Ran {
-    /// The start of what it printed, on one line.
+    /// The start of its output, on one line.
     pub(super) fn shown(&self) -> String {
         let said = if self.out.trim().is_empty() { &self.err } else { &self.out };
         said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect()
@@ -37,7 +37,7 @@ impl Ran {
 
 impl Bench {
     pub(super) fn new(binary: &Path) -> Result<Self> {
-        // Not below /tmp: what lies there is scratch to some rules.
+        // Not below /tmp, because some rules treat files there as scratch.
         let folder = tempfile::Builder::new()
             .prefix("hostile-")
             .tempdir_in(std::env::current_dir()?.join("target"))?;
@@ -64,7 +64,7 @@ impl Bench {
         self.path("dev")
     }
 
-    /// Writes a file below the bench's folder, with the folders that lead to it.
+    /// Writes a file in the bench's folder, and creates its parent folders.
     pub(super) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<PathBuf> {
         let path = self.path(name);
         if let Some(parent) = path.parent() {
@@ -74,7 +74,7 @@ impl Bench {
         Ok(path)
     }
 
-    /// Starts the binary in the workspace and waits for it.
+    /// Runs the binary in the workspace and waits for it.
     pub(super) fn run(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Result<Ran> {
         let state = format!("COUNTERFOIL_STATE={}", self.path("state").display());
         let home = format!("HOME={}", self.home().display());
@@ -111,7 +111,7 @@ pub(super) fn use_private_modes(_: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The rows of the blocks of a page, a JSON text where a row has to hold several lines.
+/// Returns the rows of the code blocks on a page; a row of several lines is a JSON text.
 pub(super) fn rows(page: &str) -> Vec<String> {
     let mut rows = Vec::new();
     let mut inside = false;

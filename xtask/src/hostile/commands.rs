@@ -1,5 +1,5 @@
-//! Shell input that wants past the blocklist: none may run, whether substitutions are refused or
-//! analysed, and none may be left to a person's yes.
+//! Shell input that tries to get past the blocklist. None of it may run or be left to a person's
+//! approval, whether substitutions are refused or analysed.
 
 use anyhow::Result;
 use serde_json::json;

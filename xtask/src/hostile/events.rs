@@ -1,4 +1,4 @@
-//! Events of an agent's hook that hide a call from the gates.
+//! Hook events that hide a call from the gates.
 
 use anyhow::Result;
 
@@ -40,7 +40,7 @@ pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
     Ok(attempts)
 }
 
-/// A name, what stands before the event, and the tool's input: each hides `rm -rf /`.
+/// Returns a name, the bytes before the event, and the tool's input; each hides `rm -rf /`.
 fn inputs() -> Vec<(String, &'static [u8], Vec<u8>)> {
     let call = |more: String| format!("{{\"command\":\"rm -rf /\"{more}}}").into_bytes();
     let mut inputs: Vec<(String, &'static [u8], Vec<u8>)> = vec![

@@ -1,4 +1,4 @@
-//! Logs that write into a terminal, a runner's commands or a report.
+//! Logs that try to inject into a terminal, a runner's commands or a report.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::bench::Bench;
 use super::{Attempt, Held};
 
-/// What no output may pass on as it stands.
+/// Characters that no output may pass on unescaped.
 const RAW: [(&str, char); 11] = [
     ("an escape", '\u{1b}'),
     ("a bell", '\u{7}'),
@@ -21,7 +21,7 @@ const RAW: [(&str, char); 11] = [
     ("no character", '\u{fffe}'),
 ];
 
-/// Texts that mean something to whoever reads the output.
+/// Texts that the reader of the output might interpret.
 const TEXTS: [&str; 6] = [
     "\n::error file=x::no",
     "\n##[error]no",
@@ -36,7 +36,8 @@ pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
     for format in ["text", "json", "jsonl", "sarif", "junit", "github", "markdown"] {
         for (name, c) in RAW {
             let said = checked(bench, format, &c.to_string())?;
-            // JSON may hold any character but controls: whoever prints it decides.
+            // JSON may contain any character except controls; escaping others is up to its
+            // consumer.
             let json = matches!(format, "json" | "jsonl" | "sarif") && !c.is_control();
             let held = json || !said.contains(c);
             let name = format!("{format}: {name}");
@@ -54,7 +55,7 @@ pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
     Ok(attempts)
 }
 
-/// The output of a check of a log that holds this text wherever a log can.
+/// Returns the output of checking a log that contains this text everywhere possible.
 fn checked(bench: &Bench, format: &str, text: &str) -> Result<String> {
     let id = format!("c{text}");
     let call = json!({ "id": id, "type": "function", "function": {
@@ -72,7 +73,7 @@ fn checked(bench: &Bench, format: &str, text: &str) -> Result<String> {
     Ok(bench.run(&["--no-config", "check", &path, "--format", format, "--show-supported"], "")?.out)
 }
 
-/// Markdown without what it shows as code.
+/// Removes the code from Markdown.
 fn without_code(markdown: &str) -> String {
     let (mut rest, mut out) = (markdown, String::new());
     while let Some((before, from)) = rest.split_once('`') {
@@ -86,14 +87,14 @@ fn without_code(markdown: &str) -> String {
         out.push_str(before);
         match close.and_then(|at| inner.get(at + fence..)) {
             Some(after) => rest = after,
-            // No code at all.
+            // Not a code span.
             None => (out, rest) = (out + "`", from),
         }
     }
     out + rest
 }
 
-/// What in an output would act.
+/// Returns what the output would trigger, if anything.
 fn acts(format: &str, said: &str) -> Option<&'static str> {
     let shown = if format == "markdown" { without_code(said) } else { said.to_owned() };
     let said = shown.as_str();

@@ -1,4 +1,5 @@
-//! Writing what decides about the agent, and spelling a path or a command so that no rule sees it.
+//! Writes to files that control the agent, and spellings of paths and commands meant to evade
+//! rules.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 use super::bench::Bench;
 use super::{Attempt, Held};
 
-/// Places that a call may not change unasked.
+/// Paths that a call may not change without asking.
 const PLACES: [&str; 16] = [
     "counterfoil.toml",
     "sub/counterfoil.toml",
@@ -26,7 +27,7 @@ const PLACES: [&str; 16] = [
     "HOME/.config/counterfoil/counterfoil.toml",
 ];
 
-/// Ways in which a command writes a place.
+/// Ways for a command to write to a path.
 const WAYS: [&str; 8] = [
     "echo x > PLACE",
     "echo x >> PLACE",
@@ -38,7 +39,7 @@ const WAYS: [&str; 8] = [
     "bash -c 'echo x > PLACE'",
 ];
 
-/// A policy under which each of the calls below is denied.
+/// A policy that denies each of the calls below.
 const RULES: &str = r#"
 [[tools.permissions.rules]]
 tool = "Bash"
@@ -105,7 +106,7 @@ pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
     Ok(attempts)
 }
 
-/// A call of an agent: held where it is denied or asked about.
+/// Makes a call as an agent; it is held if it is denied or asked about.
 fn one(bench: &Bench, more: &[&str], tool: &str, input: &Value, name: &str) -> Result<Attempt> {
     let event = json!({
         "session_id": "s1", "cwd": bench.work(), "hook_event_name": "PreToolUse",

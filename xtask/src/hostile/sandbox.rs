@@ -1,4 +1,4 @@
-//! A confined command that reaches for what lies outside its workspace, or outlives its call.
+//! Confined commands that reach outside their workspace, or outlive their call.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,12 +11,12 @@ use serde_json::json;
 use super::bench::{Bench, PATH, use_private_modes};
 use super::{Attempt, Held};
 
-/// Stands in files outside; nothing that a command prints or writes may hold it.
+/// The content of files outside; no output or file of a command may contain it.
 const SECRET: &str = "kestrel-51-outside";
-/// Stands in the arguments of what wants to outlive its call.
+/// A marker in the arguments of processes that try to outlive their call.
 const MARK: &str = "hostile-survivor-7731";
 
-/// What is run: `OUT` is a folder outside, `STATE` the state folder, `VICTIM` another process.
+/// The commands: `OUT` is a folder outside, `STATE` the state folder, `VICTIM` another process.
 const COMMANDS: [(&str, &str); 34] = [
     ("reads outside", "cat OUT/secret"),
     ("reads outside by a redirect", "cat < OUT/secret"),
@@ -104,7 +104,7 @@ fn restore(bench: &Bench, outside: &Path) -> Result<()> {
     prepare(bench)
 }
 
-/// Runs a command as an agent would have it run by the guard; what it printed, both streams.
+/// Runs a command through the guard as an agent would; returns both output streams.
 fn shell(bench: &Bench, command: &str, more: &[&str]) -> Result<String> {
     let arguments = json!({ "command": command }).to_string();
     let run = ["run", "shell", "--from-agent", "--args", &arguments];
@@ -112,7 +112,7 @@ fn shell(bench: &Bench, command: &str, more: &[&str]) -> Result<String> {
     Ok(format!("{}{}", ran.out, ran.err))
 }
 
-/// Everything outside the workspace that a command must not change: contents by path.
+/// Returns the contents of all files outside the workspace that must not change, by path.
 fn tree(bench: &Bench) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![bench.path("outside"), bench.home()];
@@ -137,7 +137,7 @@ fn tree(bench: &Bench) -> Result<BTreeMap<String, Vec<u8>>> {
     Ok(found)
 }
 
-/// What an attempt left behind, if anything.
+/// Returns the trace that an attempt left, if any.
 fn trace(
     before: &BTreeMap<String, Vec<u8>>,
     bench: &Bench,
@@ -161,7 +161,7 @@ fn trace(
     Ok((!survivors.is_empty()).then(|| format!("{} processes outlive the call", survivors.len())))
 }
 
-/// The ids of processes whose arguments hold a text.
+/// Returns the ids of processes whose arguments contain a text.
 fn processes(mark: &str) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let named = entries.flatten().filter(|entry| {
@@ -201,7 +201,7 @@ impl Drop for Victim {
     }
 }
 
-/// Priority, niceness, policy and processors of a process.
+/// Returns priority, niceness, policy and allowed processors of a process.
 fn scheduling(id: u32) -> Vec<String> {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     let fields: Vec<&str> = stat
@@ -210,12 +210,12 @@ fn scheduling(id: u32) -> Vec<String> {
         .unwrap_or_default();
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let allowed = status.lines().find(|line| line.starts_with("Cpus_allowed:"));
-    // Fields 18, 19 and 41 of the whole line, of which three stand before the bracket ends.
+    // Fields 18, 19 and 41 of the whole line, counted from after the closing bracket.
     let chosen = [15, 16, 38].into_iter().filter_map(|at| fields.get(at).copied());
     chosen.chain(allowed).map(str::to_owned).collect()
 }
 
-/// A command that opens the terminal of the person who started it.
+/// Tries to open the user's terminal from a command.
 fn terminal(bench: &Bench) -> Result<Attempt> {
     let name = "opens the user's terminal";
     let found = Command::new("script").arg("--version").output();
@@ -240,12 +240,12 @@ fn terminal(bench: &Bench) -> Result<Attempt> {
         .stdin(Stdio::null())
         .output()?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    // What was asked is echoed with its quotation marks; what was reached names a device.
+    // The echoed command has quotation marks; a line for a reached device does not.
     let reached = said.lines().any(|line| line.trim_start().starts_with("REACHED /dev"));
     Ok(Attempt::new(name, Held::when(!reached, || said.chars().take(160).collect())))
 }
 
-/// A command that closes the state folder: later calls have to work.
+/// Tries to lock the state folder with a command; later calls must still work.
 fn state_mode(bench: &Bench) -> Result<Attempt> {
     let state = bench.path("state").display().to_string();
     shell(bench, &format!("chmod 000 {state}; chmod 777 {state}"), &[])?;
@@ -255,8 +255,8 @@ fn state_mode(bench: &Bench) -> Result<Attempt> {
     Ok(Attempt::new("changes the mode of the state folder", Held::when(held, || said.clone())))
 }
 
-/// Commands that fail on purpose, after they put something else in place of a folder: what is
-/// restored must not follow.
+/// Runs commands that replace a folder with a link and fail on purpose; the rollback must not
+/// follow the link.
 fn rollbacks(bench: &Bench) -> Result<Vec<Attempt>> {
     let settings = bench.write(
         "transactional.toml",
@@ -264,7 +264,7 @@ fn rollbacks(bench: &Bench) -> Result<Vec<Attempt>> {
     )?;
     let settings = settings.display().to_string();
     let outside = bench.path("outside").display().to_string();
-    // In a script, so that the command itself does not show what happens to the folder.
+    // In a script, so that the command itself does not show the change of the folder.
     let swap = format!("mv sub old\nln -s {outside} sub\n");
     let cases = [
         ("a rollback writes through a link", "sub/secret", "echo y > sub/secret"),
@@ -300,7 +300,7 @@ fn rollbacks(bench: &Bench) -> Result<Vec<Attempt>> {
     Ok(attempts)
 }
 
-/// Files of the user that lie where the agent made something, when that is undone.
+/// Undoes commands after the user put files into what the agent created.
 fn undo(bench: &Bench) -> Result<Vec<Attempt>> {
     let settings = bench
         .write("keeping.toml", "[tools.shell]\ntransactional = true\nkeep_snapshots = 50\n")?;

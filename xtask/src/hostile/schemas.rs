@@ -1,4 +1,4 @@
-//! Schemas of tools that take exponential time.
+//! Tool schemas that take exponential time.
 
 use std::time::Duration;
 

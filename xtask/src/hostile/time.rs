@@ -1,4 +1,4 @@
-//! Texts that cost far more than their length: each kind of token, repeated.
+//! Texts that cost far more than their length: repetitions of each kind of token.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use serde_json::json;
 use super::bench::Bench;
 use super::{Attempt, Held};
 
-/// How large a message is made, in bytes.
+/// The size of a message, in bytes.
 const LARGE: usize = 160_000;
-/// What checking it may take, the start of the process included.
+/// The maximum time to check it, including the start of the process.
 const LIMIT: Duration = Duration::from_secs(4);
 
 const REPEATED: [&str; 48] = [
@@ -86,7 +86,7 @@ pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
     Ok(attempts)
 }
 
-/// As many claims as calls, each of its own file.
+/// Creates as many claims as calls, each about another file.
 fn many(bench: &Bench, name: &str, count: usize) -> Result<Attempt> {
     let mut messages = vec![json!({ "role": "user", "content": "Do it." })];
     for i in 0..count {
@@ -105,7 +105,7 @@ fn many(bench: &Bench, name: &str, count: usize) -> Result<Attempt> {
     log(bench, name, &json!({ "messages": messages }))
 }
 
-/// Claims of tests that passed in thousands of turns, and no call.
+/// Creates thousands of turns that claim passed tests, without any call.
 fn turns(bench: &Bench, count: usize) -> Result<Attempt> {
     let messages: Vec<_> = (0..count)
         .flat_map(|i| {

@@ -10,7 +10,7 @@ use tar::{Builder, EntryType, Header};
 
 use super::VERSION;
 
-/// The file for a platform.
+/// The file name for a platform.
 pub(super) fn name(target: &str) -> String {
     format!("{}.tar.gz", folder(target))
 }
@@ -21,7 +21,7 @@ fn folder(target: &str) -> String {
 
 const DOCUMENTS: [&str; 4] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 const VERIFIERS: [&str; 2] = ["verify.py", "verify.mjs"];
-/// Shells, and the names that their completions have where they look for them.
+/// The shells, with the file names that they expect for completions.
 const SHELLS: [(&str, &str); 5] = [
     ("bash", "counterfoil.bash"),
     ("elvish", "counterfoil.elv"),
@@ -30,8 +30,8 @@ const SHELLS: [(&str, &str); 5] = [
     ("zsh", "_counterfoil"),
 ];
 
-/// Writes the archive: the program, its licences and documents, completions, manual pages, and what
-/// verifies bundles of receipts.
+/// Writes the archive: the program, its licences and documents, completions, manual pages, and
+/// verifiers for bundles of receipts.
 pub(super) fn write(
     root: &Path,
     out: &Path,
@@ -61,14 +61,14 @@ pub(super) fn write(
         entries.insert(format!("man/{name}"), (std::fs::read(&path)?, 0o644));
     }
     let packed = packed(&folder(target), &entries, time()?)?;
-    // Beside its place and renamed, so that no half archive gets a sum.
+    // Written to a temporary file and renamed, so that a partial archive never gets a checksum.
     let mut file = tempfile::NamedTempFile::new_in(out)?;
     std::io::Write::write_all(&mut file, &packed)?;
     file.persist(out.join(name(target)))?;
     Ok(())
 }
 
-/// The time of every file: that of the commit, where whoever builds says it.
+/// The time of every file: that of the commit, if the build sets it.
 fn time() -> Result<u64> {
     match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(time) => time.parse().context("SOURCE_DATE_EPOCH is no number of seconds"),
@@ -82,7 +82,7 @@ fn printed(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// The bytes of the archive.
+/// Returns the bytes of the archive.
 fn packed(folder: &str, entries: &BTreeMap<String, (Vec<u8>, u32)>, time: u64) -> Result<Vec<u8>> {
     let gzip = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
     let mut tar = Builder::new(gzip);

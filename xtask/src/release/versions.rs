@@ -1,4 +1,4 @@
-//! What is written in several places is the same in all of them.
+//! Checks that values written in several files agree.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::{REPOSITORY, VERSION};
 
-/// Files beside the crates that name the version, the repository or the oldest Rust, and how.
+/// Files outside the crates that name the version, the repository or the oldest Rust, and the text
+/// they must contain.
 fn places() -> [(&'static str, String); 12] {
     let owner = REPOSITORY.trim_start_matches("https://github.com/");
     let rust = env!("CARGO_PKG_RUST_VERSION");
@@ -27,7 +28,7 @@ fn places() -> [(&'static str, String); 12] {
 }
 
 /// # Errors
-/// The first place that says something else than `Cargo.toml`.
+/// Returns an error for the first file that disagrees with `Cargo.toml`.
 pub(super) fn agree(root: &Path) -> Result<()> {
     for (path, expected) in places() {
         let text = std::fs::read_to_string(root.join(path)).with_context(|| path.to_owned())?;

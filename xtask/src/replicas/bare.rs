@@ -1,4 +1,4 @@
-//! The same bytes, inserted by nobody who checks, seals or signs anything.
+//! Inserts the same bytes without checking, sealing or signing anything.
 
 use std::time::Instant;
 
@@ -6,10 +6,10 @@ use anyhow::Result;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls};
 
-/// Events in one transaction: as many as one replica has under way.
+/// The number of events in one transaction: as many as one replica has in progress.
 const AT_ONCE: usize = 2048;
 
-/// An event and its result, as the ledger has them.
+/// An event and its result, as the ledger stores them.
 struct Row {
     numbers: [i64; 4],
     kind: String,
@@ -20,11 +20,11 @@ struct Row {
     result: Option<(i64, Vec<u8>, i64, i16, Vec<u8>)>,
 }
 
-/// Events a second, by multi-row inserts on one connection.
+/// Events per second, with multi-row inserts on one connection.
 pub(super) struct Rates {
-    /// Number, digest and bytes, into tables with primary keys alone.
+    /// Number, digest and bytes, into tables with primary keys only.
     pub(super) bytes: f64,
-    /// Every column, into tables with the columns and indexes of the ledger.
+    /// Every column, into tables with the ledger's columns and indexes.
     pub(super) rows: f64,
 }
 

@@ -17,10 +17,10 @@ use counterfoil_model::Digest;
 use super::SESSION;
 use crate::receipts::{closed, opened};
 
-/// Calls that one replica has under way.
+/// The number of calls that one replica has in progress.
 const UNDER_WAY: usize = 1024;
 
-/// What a replica was told of one call.
+/// The outcome of one call.
 pub(super) enum Told {
     Acknowledged(String),
     Unknown(String),
@@ -38,7 +38,7 @@ pub(super) fn open(url: &str, key: &Path) -> Result<Ledger> {
     Ok(Ledger::open(key, settings, clock, Arc::new(SystemRandomness))?.0)
 }
 
-/// Opens and closes executions until there may be no more, and says what became of each.
+/// Opens and closes executions until the quota is used up, and prints the outcome of each.
 pub(super) fn run(url: &str, key: &Path, name: &str, quota: u64) -> Result<()> {
     let ledger = open(url, key)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -71,7 +71,7 @@ pub(super) fn run(url: &str, key: &Path, name: &str, quota: u64) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Such a process, from outside.
+/// A replica's process, seen from outside.
 pub(super) struct Replica(Child);
 
 impl Replica {
@@ -96,7 +96,7 @@ impl Replica {
         std::thread::spawn(move || {
             let mut stdout = BufReader::new(stdout);
             let mut line = String::new();
-            // A line that was cut by the kill is not an acknowledgement.
+            // A line cut off by the kill is not an acknowledgement.
             while stdout.read_line(&mut line).is_ok_and(|n| n > 0) && line.ends_with('\n') {
                 let said = line.trim_end().split_at_checked(2).map(|(mark, rest)| match mark {
                     "+ " => Told::Acknowledged(rest.to_owned()),
@@ -112,7 +112,7 @@ impl Replica {
         Ok(Self(child))
     }
 
-    /// SIGKILL: it cannot tidy up.
+    /// Sends SIGKILL: the process cannot clean up.
     pub(super) fn kill(&mut self) -> Result<()> {
         self.0.kill()?;
         self.0.wait()?;

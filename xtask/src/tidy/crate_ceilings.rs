@@ -1,4 +1,4 @@
-//! How many crates are built: everybody who builds this waits for each of them.
+//! Limits the number of crates in a build, because every build waits for each of them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::Complaint;
 
-/// What is built, its arguments for `cargo tree`, and the most crates that it may take, ours
+/// Builds, each with its arguments for `cargo tree` and the maximum number of crates, ours
 /// included.
 const CEILINGS: [(&str, &[&str], usize); 4] = [
     ("the linter alone", &["-p", "counterfoil", "--no-default-features", "-e", "no-dev"], 170),
@@ -56,8 +56,8 @@ fn crates(root: &Path, arguments: &[&str]) -> Result<Option<usize>> {
     }
     ensure!(ran.status.success(), "cargo tree: {error}");
     let text = String::from_utf8_lossy(&ran.stdout);
-    // A crate that was shown before is marked with `(*)`, one that runs in the compiler with
-    // `(proc-macro)`: its name and version say which it is.
+    // `cargo tree` marks a repeated crate with `(*)` and a procedural macro with `(proc-macro)`;
+    // name and version identify the crate.
     let names: BTreeSet<Vec<&str>> =
         text.lines().map(|line| line.split(' ').take(2).collect()).collect();
     Ok(Some(names.len()))

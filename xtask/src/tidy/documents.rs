@@ -1,4 +1,4 @@
-//! The documents that every reader relies on.
+//! Checks the documents that every reader relies on.
 
 use anyhow::Result;
 
@@ -15,10 +15,10 @@ const NEEDED: [&str; 8] = [
     "spec/glossary.md",
 ];
 
-/// Lines of ARCHITECTURE.md.
+/// The maximum number of lines in ARCHITECTURE.md.
 const LONGEST: usize = 300;
 
-/// What the README and CI both say.
+/// The test command that both the README and CI must contain.
 const TESTS: &str = "cargo test --workspace";
 
 pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {

@@ -1,14 +1,14 @@
-//! What performs calls is named by nobody but the guard, whose executors spend a permit on each of
-//! them: the compiler holds permits, and this holds that there is no way around them.
+//! Only the guard may name what performs calls, because its executors spend a permit on each call.
+//! The compiler checks permits; this checks that no code goes around them.
 
 use anyhow::Result;
 
 use super::{Complaint, House};
 
-/// What performs calls, and what is told of them.
+/// The types that perform calls, and their input.
 const PERFORM: [&str; 4] = ["ShellTools", "FileTools", "WebTools", "Wanted"];
 
-/// Who may name it.
+/// The folders that may name them.
 const MAY: [&str; 2] = ["crates/guard/src/executor/", "crates/tools/src/"];
 
 pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {

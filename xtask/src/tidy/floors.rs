@@ -1,4 +1,4 @@
-//! Who may use whom.
+//! Checks which crate may use which.
 
 use anyhow::{Context as _, Result};
 
@@ -18,13 +18,14 @@ const FLOORS: [&[&str]; 10] = [
     &["cli", "python", "sdk"],
 ];
 
-/// What the root of every crate says of long functions: clippy looks at them by default nowhere.
+/// The line that turns on clippy's check for long functions, off by default, in the root of every
+/// crate.
 const SHORT: &str = "#![cfg_attr(not(test), warn(clippy::too_many_lines))]";
 
 /// The floors whose crates are pure.
 const PURE: usize = 3;
 
-/// What no pure crate may use: async, clock-bound, random, networked, logging.
+/// Dependencies that no pure crate may have: async, clock, randomness, network, logging.
 const IMPURE: [&str; 10] = [
     "tokio",
     "async-std",
@@ -66,7 +67,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
         complaints.extend(looks_away(house, name));
         for used in used(&manifest) {
             let line = line_of(text, &used);
-            // A crate may test itself with a feature of its own.
+            // A crate may depend on itself for tests, with a feature enabled.
             let crate_name = used.strip_prefix("counterfoil-").filter(|other| *other != name);
             if let Some(other) = crate_name.map(floor)
                 && other.is_none_or(|other| other >= own)
@@ -92,7 +93,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
     Ok(complaints)
 }
 
-/// A crate in which nobody looks for long functions.
+/// Complains about a crate that does not check for long functions.
 fn looks_away(house: &House, name: &str) -> Option<Complaint> {
     let roots = ["lib", "main"].map(|root| format!("crates/{name}/src/{root}.rs"));
     let (text, path) = roots.into_iter().find_map(|path| Some((house.text(&path)?, path)))?;
@@ -106,7 +107,8 @@ fn floor(name: &str) -> Option<usize> {
     FLOORS.iter().position(|floor| floor.contains(&name))
 }
 
-/// What a manifest depends on, tests included: what a test knows, the crate's shape knows.
+/// Returns the dependencies in a manifest, including those of tests, which also know the crates
+/// they use.
 fn used(manifest: &toml::Table) -> Vec<String> {
     let targets = manifest.get("target").and_then(toml::Value::as_table);
     let tables = targets.into_iter().flat_map(|t| t.values()).filter_map(toml::Value::as_table);

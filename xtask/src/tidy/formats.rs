@@ -1,4 +1,4 @@
-//! Every form of log has a fixture, a fuzz target and a place in docs/formats.md.
+//! Checks that every log format has a fixture, a fuzz target and an entry in docs/formats.md.
 
 use anyhow::Result;
 use counterfoil_model::Format;

@@ -1,4 +1,4 @@
-//! Generated pages say what the code says.
+//! Checks that generated pages are current.
 
 use anyhow::Result;
 

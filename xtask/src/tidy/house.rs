@@ -5,12 +5,13 @@ use anyhow::{Context as _, Result};
 
 /// The files of the repository, as the checks see them.
 pub(crate) struct House {
-    /// By path from the root, with `/` between names. Files that are not UTF-8 have no text.
+    /// The files by path from the root, with `/` between names. Files that are not UTF-8 have no
+    /// text.
     files: BTreeMap<String, Option<String>>,
 }
 
 impl House {
-    /// Reads what git tracks, and what it would track; without git, everything but build output.
+    /// Reads the files that git tracks or would track; without git, everything except build output.
     #[expect(clippy::disallowed_methods, reason = "a developer tool reads the repository")]
     pub(crate) fn at(root: &Path) -> Result<Self> {
         let listed = std::process::Command::new("git")
@@ -38,22 +39,22 @@ impl House {
         Ok(Self { files })
     }
 
-    /// Every path, in order.
+    /// Returns every path, in order.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
 
-    /// Every file that is text, in order of path.
+    /// Returns every text file, in order of path.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
     }
 
-    /// The text of one file.
+    /// Returns the text of one file.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
         self.files.get(path)?.as_deref()
     }
 
-    /// Whether there is such a file, or a folder with files in it.
+    /// Whether this file exists, or a folder that contains files.
     pub(crate) fn holds(&self, path: &str) -> bool {
         let folder = format!("{path}/");
         path.is_empty()
@@ -65,7 +66,7 @@ impl House {
                 .is_some_and(|(p, _)| p.starts_with(&folder))
     }
 
-    /// The Rust files directly in a folder, as `(path, stem, text)`, without its `mod.rs`.
+    /// Returns the Rust files directly in a folder, except `mod.rs`, as `(path, stem, text)`.
     pub(crate) fn modules_in(&self, folder: &str) -> impl Iterator<Item = (&str, &str, &str)> {
         let prefix = format!("{folder}/");
         self.texts().filter_map(move |(path, text)| {
@@ -74,7 +75,7 @@ impl House {
         })
     }
 
-    /// A house of these files, for the tests of the checks.
+    /// Creates a house of these files, for the tests of the checks.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let files = files.iter().map(|(path, text)| ((*path).into(), Some((*text).into())));

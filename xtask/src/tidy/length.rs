@@ -1,10 +1,10 @@
-//! A file that nobody can hold in mind is several files.
+//! Limits the length of Rust files.
 
 use anyhow::Result;
 
 use super::{Complaint, House};
 
-/// Lines of a Rust file, tests aside.
+/// The maximum number of lines in a Rust file, excluding tests.
 const LONGEST: usize = 600;
 
 pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
@@ -23,7 +23,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
     Ok(house.texts().filter_map(too_long).collect())
 }
 
-/// The lines outside `#[cfg(test)] mod … { … }`.
+/// Returns the number of lines outside `#[cfg(test)] mod … { … }`.
 fn lines(text: &str) -> usize {
     let mut count = 0;
     let mut lines = text.lines().peekable();

@@ -1,4 +1,4 @@
-//! Links between the repository's own pages lead somewhere.
+//! Checks that links between the repository's pages lead to existing files and headings.
 
 use anyhow::Result;
 
@@ -7,7 +7,7 @@ use super::{Complaint, House};
 pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
     let mut complaints = Vec::new();
     let pages = house.texts().filter(|(path, _)| {
-        // Logs in Markdown are other people's pages.
+        // Logs in Markdown come from others, and so do their links.
         path.ends_with(".md")
             && !path.contains("/fixtures/")
             && !path.starts_with("examples/")
@@ -36,7 +36,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
     Ok(complaints)
 }
 
-/// The targets of `[text](target)` and `[text]: target`, code aside, each with its line.
+/// Returns the targets of `[text](target)` and `[text]: target` outside code, each with its line.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     let mut fenced = false;
@@ -57,7 +57,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
                 }
             }
         }
-        // Text in back-ticks may be all that a link shows: then its target begins the next piece.
+        // If a link's text is all in back-ticks, the target begins the next piece.
         if let Some((label, target)) = line.split_once("]: ")
             && label.starts_with('[')
         {
@@ -67,7 +67,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     links
 }
 
-/// The path that `target` means on the page at `page`.
+/// Resolves `target` relative to the page at `page`.
 fn joined(page: &str, target: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
@@ -83,7 +83,7 @@ fn joined(page: &str, target: &str) -> String {
     parts.join("/")
 }
 
-/// The anchors of a page's headings, as code hosts make them.
+/// Returns the anchors of a page's headings, in the form that code hosts generate.
 fn headings(text: &str) -> impl Iterator<Item = String> {
     text.lines().filter(|line| line.starts_with('#')).map(|line| {
         line.trim_start_matches('#')

@@ -1,4 +1,4 @@
-//! Names that say nothing.
+//! Rejects names that say nothing.
 
 use anyhow::Result;
 
@@ -20,10 +20,10 @@ const EMPTY: [&str; 13] = [
     "info",
 ];
 
-/// Types whose name is somebody else's word, and whose.
+/// Types with a name that comes from elsewhere, and from where.
 const EXCUSED: [(&str, &str); 1] = [("StreakInfo", "the name of the published tracker's record")];
 
-/// Folders whose names are somebody else's words, and whose.
+/// Folders with a name that comes from elsewhere, and from where.
 const FOREIGN: [(&str, &str); 1] = [("crates/python/counterfoil.data/", "the format of wheels")];
 
 pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
@@ -60,7 +60,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
     Ok(complaints)
 }
 
-/// The name of the type that a line declares.
+/// Returns the name of the type that a line declares.
 fn type_name(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace();
     let name = loop {

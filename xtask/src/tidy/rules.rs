@@ -1,4 +1,4 @@
-//! Every rule has one file, one line in its table, and one page with cases that run.
+//! Checks that every rule has one file, one line in its table, and one page with cases that run.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use counterfoil_rules::rules;
 
 use super::{Complaint, House};
 
-/// The folders of rules, each with the file that holds its table. Rules that differ only in what they
-/// say of themselves are rows of a table in one file: call rules, and those about citations.
+/// The folders of rules, each with the file that has its table. Rules that differ only in their
+/// metadata are rows of a table in one file: call rules, and rules about citations.
 const FOLDERS: [(&str, &str); 1] = [("crates/rules/src/claims", "crates/rules/src/claims/mod.rs")];
 
 const HEADINGS: [&str; 7] = [
@@ -21,7 +21,7 @@ const HEADINGS: [&str; 7] = [
     "Cases",
 ];
 
-/// Rules that may lack a case of some kind, and why.
+/// Rules that may lack cases of some kind, and why.
 const EXCUSED: [(&str, &str, &str); 1] = [(
     "SUSPICIOUS_LENGTH",
     "violating",
@@ -80,7 +80,7 @@ fn files(house: &House) -> Vec<Complaint> {
     complaints
 }
 
-/// The code in `include_str!("…/../spec/CODE.md")`.
+/// Returns the code in `include_str!("…/../spec/CODE.md")`.
 fn page_of(line: &str) -> Option<&str> {
     line.split_once("../spec/")?.1.split_once(".md\"").map(|(code, _)| code)
 }

@@ -1,4 +1,4 @@
-//! In a folder of rules, readers, formats or commands no file knows its neighbours.
+//! Checks that no rule, reader, format or command uses another file of its folder.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
     Ok(complaints)
 }
 
-/// The names that `mod.rs` hands on, each with the file it comes from.
+/// Returns the names that `mod.rs` re-exports, each with the file it comes from.
 fn reexports(table: &str) -> BTreeMap<&str, &str> {
     table
         .lines()
@@ -59,13 +59,13 @@ fn reexports(table: &str) -> BTreeMap<&str, &str> {
         .collect()
 }
 
-/// The names that follow `prefix::` in a line: one, or those of a list.
+/// Returns the names that follow `prefix::` in a line: one, or those of a list.
 fn named_after<'l>(line: &'l str, prefix: &str) -> Vec<&'l str> {
     let code = line.split("//").next().unwrap_or_default();
     let mut names = Vec::new();
     for (at, _) in code.match_indices(prefix) {
         let before = code.get(..at).and_then(|b| b.chars().next_back());
-        // `super::super` reaches above the folder.
+        // `super::super` refers to a module above the folder.
         if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Words that may stand in no file; the list is `forbidden.txt`.
+//! Rejects words that no file may contain; the list is `forbidden.txt`.
 
 use anyhow::{Context as _, Result};
 
@@ -6,7 +6,7 @@ use super::{Complaint, House};
 
 const LIST: &str = include_str!("forbidden.txt");
 
-/// Files that name the words because they must.
+/// Files that have to contain the words.
 const EXCUSED: [&str; 3] = ["xtask/src/tidy/forbidden.txt", "Cargo.lock", "fuzz/Cargo.lock"];
 
 pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {

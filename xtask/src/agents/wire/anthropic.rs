@@ -4,7 +4,7 @@ use super::super::scenario::Action;
 use super::served;
 
 pub(super) fn block(action: &Action, tools: &[String], id: usize) -> Value {
-    // It shows such tools only to a model that searches for them, and runs them all the same.
+    // The agent lists such tools only for models that search for them, but runs them anyway.
     let hidden = |tool: &str| format!("mcp__files__{tool}");
     let unseen;
     let (name, input) = match action {

@@ -8,7 +8,7 @@ pub(super) fn words(body: &Value) -> String {
     users.map(|c| text(&c["parts"])).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether this is one of the small questions that the program asks beside the session.
+/// Whether this is one of the short questions that the program asks outside the session.
 pub(super) fn wants_json(body: &Value) -> bool {
     let kind = body["generationConfig"]["responseMimeType"].as_str();
     kind.is_some_and(|kind| kind.contains("json"))

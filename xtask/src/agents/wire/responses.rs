@@ -65,7 +65,7 @@ pub(super) fn block(action: &Action, body: &Value, tools: &[String], id: usize) 
     if let Some(space) = list(body, "tools").iter().find(space) {
         call["namespace"] = space["name"].clone();
     } else if let Action::Call { .. } = action {
-        // It shows such tools only to a model that searches for them, and runs them all the same.
+        // The agent lists such tools only for models that search for them, but runs them anyway.
         call["namespace"] = "mcp__files".into();
     }
     call
