@@ -1,5 +1,6 @@
-//! Reading and checking a large Claude Code log beside a bare parse of the same lines:
-//! `cargo bench -p counterfoil`. For the whole 200 MB and the growth: `cargo run --release -p xtask -- bench`.
+//! Measures reading and checking a large Claude Code log, and a bare parse of the same lines:
+//! `cargo bench -p counterfoil`. For the full 200 MB and the growth, run `cargo run --release -p
+//! xtask -- bench`.
 
 #[path = "../../../xtask/src/bench/log.rs"]
 mod log;
@@ -15,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// The lines parsed and nothing else: the floor.
+/// Only parses the lines: the lower bound.
 #[divan::bench(sample_count = 5)]
 fn bare_parse(bencher: Bencher<'_, '_>) {
     let log = log::log(BYTES);

@@ -1,5 +1,5 @@
-//! What judging and confining cost: the analysis of a command line, and a confined command beside
-//! the bare shell: `cargo bench -p counterfoil --bench shell`. Compare the fastest of each.
+//! Measures the analysis of a command line, and a confined command compared with the bare shell:
+//! `cargo bench -p counterfoil --bench shell`. Compare the fastest of each.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 #![expect(clippy::disallowed_methods, reason = "the bare shell is what it is held against")]
 
@@ -20,7 +20,7 @@ fn main() {
     divan::main();
 }
 
-/// Of every day, the shortest and the longest that are still ordinary.
+/// Everyday command lines, including the shortest and the longest ordinary ones.
 const ORDINARY: [&str; 4] = [
     "ls -la src",
     "cargo test --workspace 2>&1 | tail -20",

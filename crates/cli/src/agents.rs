@@ -1,4 +1,4 @@
-//! Where coding agents keep their settings and their sessions on this machine.
+//! The settings and session logs of coding agents on this machine.
 
 mod sessions;
 #[cfg(feature = "guard")]
@@ -16,7 +16,7 @@ pub(crate) use sessions::logs;
 #[cfg(feature = "guard")]
 pub(crate) use settings::{Scope, SettingsFile};
 
-/// An agent, on the command line.
+/// An agent's name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AgentName {
     /// Claude Code
@@ -37,7 +37,7 @@ impl From<AgentName> for Agent {
     }
 }
 
-/// The folders of the agents, as the environment names them.
+/// The agents' folders, from the environment.
 #[derive(Debug, Clone)]
 pub(crate) struct Homes {
     home: Option<PathBuf>,
@@ -59,12 +59,12 @@ impl Homes {
         self.home.as_deref()
     }
 
-    /// The folder of Claude Code, where the environment names one.
+    /// The folder of Claude Code, if the environment names one.
     pub(crate) fn claude(&self) -> Option<&Path> {
         self.claude.as_deref()
     }
 
-    /// The folder that an agent keeps for its user; `None` where the environment names no home.
+    /// The folder in which an agent keeps its user's data; `None` if the environment names no home.
     pub(crate) fn folder(&self, agent: Agent) -> Option<PathBuf> {
         let named = match agent {
             Agent::ClaudeCode => &self.claude,
@@ -75,7 +75,7 @@ impl Homes {
     }
 }
 
-/// The name of the folder below the home, and below a project.
+/// The name of the agent's folder in the home folder and in a project.
 fn own_folder(agent: Agent) -> &'static str {
     match agent {
         Agent::ClaudeCode => ".claude",

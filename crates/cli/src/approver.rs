@@ -12,12 +12,12 @@ use crate::conversation::{Row, asked};
 use crate::questions::{Asking, is_readable};
 use crate::terminal::Paint;
 
-/// Asks a person: once, for the session, or not at all.
+/// Asks a person to approve a call: once, for the session, or not at all.
 pub(crate) struct Asks<P> {
     person: P,
-    /// `--yes` was given.
+    /// Whether `--yes` was given.
     agreed: bool,
-    /// Sessions, and calls to which somebody said no for as long as they last.
+    /// The session and digest of calls that were refused for the rest of the session.
     never: Mutex<BTreeSet<(String, Digest)>>,
 }
 
@@ -31,31 +31,31 @@ impl<P: Person> Asks<P> {
     }
 }
 
-/// Somebody who can be asked.
+/// A person who can be asked.
 pub(crate) trait Person: Send + Sync {
-    /// What they say to this call.
+    /// Returns the person's decision on a call.
     fn say(&self, asked: Asked) -> BoxFuture<'_, Word>;
 }
 
-/// What somebody is asked.
+/// A question to a person.
 pub(crate) struct Asked {
-    /// Who asks, about what.
+    /// The lines that describe the question.
     pub(crate) rows: Vec<Row>,
-    /// The arguments of the call, as JSON: for whoever changes them.
+    /// The arguments of the call as JSON, for editing.
     pub(crate) arguments: ExactValue,
 }
 
-/// What somebody says.
+/// A person's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Word {
     Yes,
-    /// To every call like this one in this session.
+    /// Yes to every call like this one in this session.
     YesForSession,
-    /// The reason is told to the model.
+    /// No, with a reason that the model is told.
     No(Option<String>),
-    /// To every call like this one in this session.
+    /// No to every call like this one in this session.
     Never,
-    /// These arguments instead.
+    /// Use these arguments instead.
     Instead(String),
     Nobody,
 }
@@ -91,17 +91,17 @@ impl<P: Person> Approver for Asks<P> {
     }
 }
 
-/// Whoever sits at the terminal, asked in lines.
+/// Asks the person at the terminal, line by line.
 pub(crate) struct AtTerminal;
 
 impl Person for AtTerminal {
     fn say(&self, asked: Asked) -> BoxFuture<'_, Word> {
         let paint = Paint::for_errors();
         let rows = asked.rows.iter().map(|row| row.painted(paint) + "\n");
-        // Over whatever moves there.
+        // Clears the line, where a progress bar may be drawn.
         let clear = if paint.is_on() { "\r\x1b[K" } else { "" };
         let text = format!("{clear}{}{CHOICE}", rows.collect::<String>());
-        // Reading blocks, and Ctrl-C must be heard meanwhile.
+        // Reading blocks, and Ctrl-C must still be handled.
         let waits = Waits(Arc::new(AtomicBool::new(true)));
         let still = Arc::clone(&waits.0);
         let reading = tokio::task::spawn_blocking(move || {
@@ -123,8 +123,8 @@ impl Person for AtTerminal {
 const CHOICE: &str = "Agree? [y]es, for this [s]ession, [N]o, ne[v]er in this session, \
                       [e]dit the arguments, or why not: ";
 
-/// What is typed on the terminal itself; `None` where nobody is there, or nobody waits any more.
-/// What was typed before the question is no answer to it.
+/// Asks on the terminal and returns the typed line; `None` without a terminal, or if the question
+/// is cancelled. Input typed before the question is discarded.
 fn answered(text: &str, waits: &AtomicBool) -> Option<String> {
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
     rustix::termios::tcflush(&terminal, QueueSelector::IFlush).ok()?;
@@ -139,7 +139,7 @@ fn answered(text: &str, waits: &AtomicBool) -> Option<String> {
     None
 }
 
-/// Somebody waits for an answer, until this is dropped.
+/// Keeps a question open until this is dropped.
 struct Waits(Arc<AtomicBool>);
 
 impl Drop for Waits {
@@ -148,7 +148,7 @@ impl Drop for Waits {
     }
 }
 
-/// Whatever is neither yes nor no is a no with its reason.
+/// Parses a decision. Anything other than a known word is a no, with that text as the reason.
 fn word(line: &str) -> Word {
     let line = line.trim();
     match line.to_ascii_lowercase().as_str() {
@@ -160,14 +160,14 @@ fn word(line: &str) -> Word {
     }
 }
 
-/// Whether somebody at the terminal says yes to a question. Where nobody is there, nobody does.
+/// Asks a yes-or-no question on the terminal. Returns false if no one can answer.
 pub(crate) fn agreed(question: &str) -> bool {
     let _asking = Asking::begin();
     let answer = answered(question, &AtomicBool::new(true)).unwrap_or_default();
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// Who sits there, as far as the system says.
+/// Returns the user's name, if the environment has one.
 pub(crate) fn user() -> String {
     ["USER", "LOGNAME", "USERNAME"]
         .into_iter()

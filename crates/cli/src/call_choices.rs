@@ -1,4 +1,4 @@
-//! Words for whose call it is, and when.
+//! Values for the trust and the phase of a call.
 
 use clap::ValueEnum;
 use counterfoil_guard::{Phase, TrustLevel};
@@ -6,11 +6,11 @@ use counterfoil_guard::{Phase, TrustLevel};
 /// How far a call is trusted.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Trust {
-    /// Strangers' content led to it: only what reads runs by itself
+    /// Content from strangers led to the call: only reading calls run without approval
     Untrusted,
-    /// Nothing speaks against it
+    /// Nothing is known against the call
     Provisional,
-    /// The operator wrote it
+    /// The operator wrote the call
     Trusted,
 }
 
@@ -24,16 +24,16 @@ impl From<Trust> for TrustLevel {
     }
 }
 
-/// When in an agent's cycle a call is made.
+/// The phase of an agent's cycle in which a call is made.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum When {
-    /// While a plan is made, before the model is asked
+    /// Planning, before the model is asked
     Planner,
-    /// The model asked for it
+    /// Requested by the model
     Executor,
-    /// A check after an execution
+    /// Verification after an execution
     Verifier,
-    /// An operation that the agent began itself
+    /// Started by the agent itself
     Autonomous,
 }
 

@@ -6,7 +6,7 @@ use counterfoil_model::Catalog;
 
 use crate::files;
 
-/// The catalog in a file of tools.
+/// Reads the catalog from a file with a list of tools.
 pub(crate) fn read_catalog(path: PathBuf) -> anyhow::Result<Catalog> {
     let text = files::read_text(&path)
         .with_context(|| format!("the list of tools {} cannot be read", path.display()))?;

@@ -1,4 +1,4 @@
-//! Words that stand on the command line and in the configuration alike.
+//! Values used both on the command line and in the configuration.
 
 use clap::ValueEnum;
 use counterfoil_model::{Mode, Severity};
@@ -92,7 +92,7 @@ pub(crate) enum FailOn {
 }
 
 impl FailOn {
-    /// The least severity that fails; `None` when none does.
+    /// Returns the minimum severity that fails; `None` if none does.
     pub(crate) fn severity(self) -> Option<Severity> {
         match self {
             Self::Error => Some(Severity::Error),

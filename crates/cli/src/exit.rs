@@ -3,16 +3,16 @@ use std::process::ExitCode;
 
 use crate::terminal;
 
-/// How the process ends.
+/// The exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Nothing at or above the fail level.
+    /// No findings at or above the fail level.
     Clean = 0,
     /// Findings at or above the fail level.
     Findings = 1,
-    /// Wrong usage, or an input that cannot be read.
+    /// Wrong usage, or unreadable input.
     Input = 2,
-    /// A fault of ours.
+    /// An internal error.
     Internal = 3,
 }
 
@@ -58,9 +58,9 @@ impl std::fmt::Display for Complaint {
 
 impl std::error::Error for Complaint {}
 
-/// Prints what went wrong, and says how the process ends.
+/// Prints an error, and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error, out: &mut dyn Write) -> io::Result<Exit> {
-    // Whoever reads our output has seen enough: `counterfoil check … | head`.
+    // The reader of our output has closed the pipe: `counterfoil check … | head`.
     let broken_pipe = error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
@@ -78,7 +78,8 @@ pub(crate) fn report(error: &anyhow::Error, out: &mut dyn Write) -> io::Result<E
     Ok(Exit::Input)
 }
 
-/// Everything the error and its causes say, each thing once: some errors repeat their cause.
+/// Joins the messages of the error and its causes, without repetitions: some errors repeat their
+/// cause.
 fn said(error: &anyhow::Error) -> String {
     error.chain().fold(String::new(), |said, cause| match cause.to_string() {
         cause if said.is_empty() => cause,

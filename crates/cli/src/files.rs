@@ -1,18 +1,18 @@
-//! Files that somebody names: regular ones, of a size that can be held.
+//! Reads files named by the user: regular files of a limited size.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Bytes of a file that is read as a whole, at most. Configurations, catalogs, baselines and
-/// checkpoints are far shorter.
+/// The maximum size of a file that is read into memory, in bytes. Configurations, catalogs,
+/// baselines and checkpoints are far smaller.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// Opens a file. What a shell hands over by `<(…)` may be a pipe; anything else that is named must
-/// be a file: a FIFO waits forever, and a device never ends.
+/// Opens a file. A file descriptor from the shell, such as `<(…)`, may be a pipe; any other path
+/// must be a regular file, because a FIFO may block forever and a device may never end.
 ///
 /// # Errors
-/// When it cannot be opened, or is a FIFO, a socket or a device.
+/// Returns an error if the path cannot be opened, or is a folder, FIFO, socket or device.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let handed = ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.starts_with(folder));
     if handed || path == Path::new("/dev/stdin") {
@@ -20,7 +20,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
     let mut options = OpenOptions::new();
     options.read(true);
-    // Opening a FIFO would wait for somebody to write.
+    // Without this, opening a FIFO would wait for a writer.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(
         &mut options,
@@ -38,10 +38,10 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 ///
 /// # Errors
-/// As [`open`]; when it is longer than 64 MiB, or no UTF-8.
+/// Returns an error if [`open`] fails, or the file is longer than 64 MiB or not UTF-8.
 pub(crate) fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     let mut text = String::new();
     open(path.as_ref())?.take(LARGEST + 1).read_to_string(&mut text)?;
@@ -49,10 +49,10 @@ pub(crate) fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     Ok(text)
 }
 
-/// The bytes of a file, which need not be text.
+/// Reads the bytes of a file, which need not be text.
 ///
 /// # Errors
-/// As [`open`]; when it is longer than 64 MiB.
+/// Returns an error if [`open`] fails, or the file is longer than 64 MiB.
 pub(crate) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path.as_ref())?.take(LARGEST + 1).read_to_end(&mut bytes)?;

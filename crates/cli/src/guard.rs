@@ -1,4 +1,4 @@
-//! The guard as every command makes it: the configured one, with the tools that are built in.
+//! Creates the guard for every command, from the configuration and the built-in tools.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -19,47 +19,47 @@ use crate::rule_names::Selection;
 use crate::skills::named_folders;
 use crate::state::State;
 
-/// The argument with which this program is its own helper: behind bubblewrap it confines itself and
-/// becomes the command. Not for people.
+/// The internal argument that turns this program into its own sandbox helper: started by
+/// bubblewrap, it confines itself and then executes the command.
 pub(crate) const CONFINE: &str = "__confine";
 
-/// With this second argument it only finds out whether it could make a user namespace.
+/// A second argument, with which it only tests whether it can make a user namespace.
 pub(crate) const NAMESPACE: &str = "user-namespace";
 
-/// The executors that we bring.
+/// The built-in executors.
 const BUILTIN: [ExecutorKind; 3] = [ExecutorKind::Shell, ExecutorKind::File, ExecutorKind::Web];
 
-/// What a guard is made of.
+/// The parts of a guard.
 pub(crate) struct Making<'o> {
     /// The configuration.
     pub(crate) options: &'o Options,
-    /// Where it records; `None` keeps nothing.
+    /// The state folder in which it records; `None` records nothing.
     pub(crate) state: Option<State>,
-    /// Whom it asks.
+    /// The approver that it asks.
     pub(crate) approver: Option<Arc<dyn Approver>>,
-    /// The judge that reads answers beside the rules.
+    /// The judge that reads answers in addition to the rules.
     pub(crate) answer_judge: Option<Arc<dyn AnswerJudge>>,
-    /// The project's root; `None` is the working directory.
+    /// The project's root; `None` means the working directory.
     pub(crate) workspace: Option<PathBuf>,
 }
 
 impl<'o> Making<'o> {
-    /// A guard that records nothing, asks nobody and works in the working directory.
+    /// Creates a guard that records nothing, asks no one and works in the working directory.
     pub(crate) fn of(options: &'o Options) -> Self {
         Self { options, state: None, approver: None, answer_judge: None, workspace: None }
     }
 
-    /// The guard. What the operator should know is said on standard error by the caller.
+    /// Creates the guard. The caller prints its notices.
     pub(crate) fn guard(self) -> anyhow::Result<Guard> {
         self.made(true, &BUILTIN)
     }
 
-    /// The guard with the tools of these executors only; none at all where a host runs its own.
+    /// Creates the guard with only these built-in executors; none if a host runs its own tools.
     pub(crate) fn offering(self, kinds: &[ExecutorKind]) -> anyhow::Result<Guard> {
         self.made(true, kinds)
     }
 
-    /// The same guard, which records nothing: to see what it would do.
+    /// Creates the guard without recording, to find out what it would do.
     pub(crate) fn rehearsing(self) -> anyhow::Result<Guard> {
         self.made(false, &BUILTIN)
     }
@@ -126,7 +126,8 @@ impl<'o> Making<'o> {
     }
 }
 
-/// What confines commands; behind bubblewrap, this program itself. Nobody gets to see the state.
+/// Creates the sandbox, with this program as bubblewrap's helper. Commands cannot see the state
+/// folder.
 pub(crate) fn sandbox(state: Option<&StateFolder>) -> Sandbox {
     let sandbox = Sandbox::by_helper("/proc/self/exe", &[CONFINE]);
     match state {
@@ -135,7 +136,7 @@ pub(crate) fn sandbox(state: Option<&StateFolder>) -> Sandbox {
     }
 }
 
-/// The ledger in a state folder that is there, or the one that is shared, to be read.
+/// Opens the shared ledger, or the one in an existing state folder, for reading.
 pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger> {
     let path = state.folder().ledger();
     let shared = options.ledger.url.is_some();
@@ -156,7 +157,7 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
     Ok(ledger)
 }
 
-/// The gates of a host, for whoever wants to know what they would say. Nobody is asked.
+/// Creates the gates of a host, to find out what they would decide. No one is asked.
 pub(crate) fn gates(options: &Options, state: Option<&StateFolder>) -> anyhow::Result<Gates> {
     let policy = &options.tools.adversarial_policy;
     let mut settings = options.guard().resolve()?;
@@ -166,7 +167,7 @@ pub(crate) fn gates(options: &Options, state: Option<&StateFolder>) -> anyhow::R
     Ok(gates.build())
 }
 
-/// The checked settings of the guard, with its state folder among the places that are protected.
+/// Returns the validated settings of the guard, with the state folder protected.
 pub(crate) fn settings_beside(
     options: &Options,
     folder: Option<&StateFolder>,
@@ -176,7 +177,7 @@ pub(crate) fn settings_beside(
     Ok(settings)
 }
 
-/// The settings of the guard of an agent's hook.
+/// Returns the settings of the guard in an agent's hook.
 pub(crate) fn settings_of_hook(
     agent: Agent,
     call: Option<&HostedCall>,
@@ -189,9 +190,9 @@ pub(crate) fn settings_of_hook(
     settings_beside(&options, folder)
 }
 
-/// Protects what decides about the agent and has a name only here: the state and the configuration
-/// in force, whatever names them, keys, the skills that the configuration names, this program, and
-/// agents' settings in folders that the environment names.
+/// Protects paths that control the agent and are known only here: the state folder, the
+/// configuration, keys, configured skills, this program, and agents' settings in folders named by
+/// environment variables.
 fn protect_own_places(
     settings: &mut GuardSettings,
     options: &Options,
@@ -223,7 +224,7 @@ fn protect_own_places(
         .chain(program)
         .filter_map(|place| std::path::absolute(place).ok())
         .collect();
-    // A command may name the place itself, where a link leads to it.
+    // Also protect the target of a link, which a command may name directly.
     let real: Vec<PathBuf> = places.iter().filter_map(|place| place.canonicalize().ok()).collect();
     let mut all = [places, real].concat();
     all.sort();
@@ -231,7 +232,7 @@ fn protect_own_places(
     settings.protected = settings.protected.clone().and_folders(all);
 }
 
-/// The checked settings of the guard.
+/// Returns the validated settings of the guard.
 pub(crate) fn settings(options: &Options) -> anyhow::Result<GuardSettings> {
     let mut settings = options.guard().resolve()?;
     let selection = Selection { options, ignored: &[], modes: &[], only: &[] };

@@ -6,28 +6,28 @@ use walkdir::WalkDir;
 
 use crate::files;
 
-/// Something to read.
+/// An input to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Input {
-    /// As it is shown: as the user wrote it, or below the folder that the user wrote.
+    /// The name to show: as the user wrote it, or its path in the folder that the user named.
     pub(crate) shown: String,
     source: Source,
-    /// The user named it, so that it must be readable. A file in a folder may be something else.
+    /// Whether the user named it, so that it must be readable. Files in a folder may be anything.
     pub(crate) named: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     Stdin,
-    /// What was made here.
+    /// A text created here.
     Text(String),
     File(PathBuf),
 }
 
-/// Folders that never hold logs.
+/// Folders that never contain logs.
 const SKIPPED: [&str; 5] = [".git", ".hg", ".svn", "node_modules", "__pycache__"];
-/// The inputs behind what the user named, in that order, folders by file name. What cannot be
-/// listed comes back as an input too: reading it says why.
+/// Returns the inputs for the named paths, in that order, with folders sorted by file name. A path
+/// that cannot be listed is also an input; reading it reports why.
 pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Input> {
     let mut found = Vec::new();
     for path in paths {
@@ -65,17 +65,17 @@ fn file(path: &Path, named: bool) -> Input {
 }
 
 impl Input {
-    /// A text that was made here, under the name it is shown by.
+    /// Creates an input from a text, with a name to show.
     pub(crate) fn text(shown: String, text: String) -> Self {
         Self { shown, source: Source::Text(text), named: true }
     }
 
-    /// A file that is to be read.
+    /// Creates an input from a file.
     pub(crate) fn file(path: &Path) -> Self {
         file(path, true)
     }
 
-    /// The file, where it is one.
+    /// Returns the path, if it is a file.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.source {
             Source::File(path) => Some(path),
@@ -83,7 +83,7 @@ impl Input {
         }
     }
 
-    /// The name that a transcript without an id gets.
+    /// The name for a transcript without an id.
     pub(crate) fn name(&self) -> String {
         match &self.source {
             Source::Stdin => "stdin".to_owned(),
@@ -92,17 +92,17 @@ impl Input {
         }
     }
 
-    /// How many bytes there are to read, packed as they are; `None` where nobody knows.
+    /// The number of bytes to read, before decompression; `None` if unknown.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match &self.source {
             Source::Stdin => None,
             Source::Text(text) => u64::try_from(text.len()).ok(),
-            // What is not there has nothing to read.
+            // A missing file has nothing to read.
             Source::File(path) => Some(path.metadata().map_or(0, |data| data.len())),
         }
     }
 
-    /// Opens it, unpacked. `told` hears how many bytes were read.
+    /// Opens the input, decompressed. `told` is called with the number of bytes after each read.
     pub(crate) fn open<'a>(&self, told: impl Fn(usize) + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
         match &self.source {
             Source::Stdin => decompressed(BufReader::new(Watched { inner: io::stdin(), told })),
@@ -115,7 +115,7 @@ impl Input {
     }
 }
 
-/// A reader that tells how much was read of it.
+/// A reader that reports how many bytes are read.
 struct Watched<R, T> {
     inner: R,
     told: T,

@@ -1,4 +1,4 @@
-//! What the libraries have to say while they work, on standard error.
+//! Shows log messages of the libraries on standard error.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ pub(crate) enum LogLevel {
     Trace,
 }
 
-/// Begins to tell it. The first call decides.
+/// Starts logging. Only the first call has an effect.
 pub(crate) fn begin(level: LogLevel) {
     let level = match level {
         LogLevel::Off => LevelFilter::OFF,
@@ -43,35 +43,35 @@ pub(crate) fn begin(level: LogLevel) {
         .with_ansi(Paint::for_errors().is_on())
         .with_target(false)
         .without_time();
-    // What other people's libraries tell is for their makers.
+    // Only our own crates are logged.
     let ours = Targets::new().with_target("counterfoil", level);
-    // A second one is refused, and the first goes on.
+    // A second subscriber is refused, and the first one stays.
     let _ = tracing_subscriber::registry().with(lines).with(ours).try_init();
 }
 
-/// What shows a line.
+/// A function that shows a line.
 type Shows = Arc<dyn Fn(String) + Send + Sync>;
 
-/// Who shows the lines, where standard error cannot.
+/// Where lines are shown instead of on standard error, if set.
 static ELSEWHERE: Mutex<Option<Shows>> = Mutex::new(None);
 
 fn shows() -> MutexGuard<'static, Option<Shows>> {
     ELSEWHERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The lines are shown by this from now on, and standard error does not get them.
+/// Sends log lines to `show` instead of standard error.
 #[cfg(feature = "guard")]
 pub(crate) fn elsewhere(show: impl Fn(String) + Send + Sync + 'static) {
     *shows() = Some(Arc::new(show));
 }
 
-/// Standard error gets them again.
+/// Sends log lines to standard error again.
 #[cfg(feature = "guard")]
 pub(crate) fn here() {
     *shows() = None;
 }
 
-/// Where the lines go.
+/// The destination of log lines.
 enum Out {
     Here(io::Stderr),
     Elsewhere(Shows),

@@ -1,4 +1,4 @@
-//! The one binary: the only place that prints, reads the environment and files, or exits.
+//! The binary: the only crate that prints, reads the environment and files, or exits.
 //!
 //! Wiring only. Start with `command/mod.rs`, the table of commands.
 #![expect(
@@ -78,9 +78,9 @@ fn main() -> ExitCode {
         }
         .into();
     }
-    // A panic is a fault of ours, not of the input: it has its own exit code and says so.
+    // A panic is our fault, not that of the input, so it has an exit code of its own.
     let outcome = std::panic::catch_unwind(|| {
-        // Variables stand for flags, and flags alone are no command.
+        // Environment variables set flags, but flags alone are not a command.
         if std::env::args_os().nth(1).is_none() {
             return command::help();
         }

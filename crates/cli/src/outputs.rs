@@ -8,7 +8,7 @@ use crate::files;
 use crate::inputs::Input;
 use crate::replace::replace;
 
-/// Refuses an output that would be written over something that is read.
+/// Refuses an output that would overwrite an input.
 pub(crate) fn refuse_inputs(
     output: Option<&Path>,
     inputs: &[Input],
@@ -29,7 +29,7 @@ pub(crate) fn refuse_inputs(
     Ok(())
 }
 
-/// Writes a baseline: where nothing is, or over another baseline, all of it or nothing.
+/// Writes a baseline to a new file or over another baseline, atomically.
 pub(crate) fn write_baseline(
     path: &PathBuf,
     baseline: &Baseline,

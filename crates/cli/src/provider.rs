@@ -1,4 +1,4 @@
-//! The language models of the configuration.
+//! The configured language models.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::config::Options;
 use crate::exit::Complaint;
 use crate::files;
 
-/// The model of this name; the first where the name is empty.
+/// Returns the model with this name, or the first one if the name is empty.
 pub(crate) fn provider(options: &LlmOptions, name: &str) -> anyhow::Result<Provider> {
     let named = options.named(name).map_err(|error| complaint(&error, options))?;
     made(named, options)
@@ -22,7 +22,7 @@ fn made(named: &ProviderOptions, options: &LlmOptions) -> anyhow::Result<Provide
     Ok(Provider::new(settings))
 }
 
-/// The key of the first model that cannot be asked, whatever its secret is, and why.
+/// Returns the key of the first model that could not be used with any secret, and why.
 pub(crate) fn unusable(options: &Options) -> Option<(String, Complaint)> {
     let (llm, policy) = (&options.llm, &options.tools.adversarial_policy);
     let some_secret = |_: KeyPlace<'_>| Ok("a key".to_owned());
@@ -60,7 +60,7 @@ fn complaint(error: &ProviderOptionsError, options: &LlmOptions) -> Complaint {
     }
 }
 
-/// The model that judges calls by policies in plain language; `None` where none is configured.
+/// Returns the model that judges calls by plain-language policies; `None` if none is configured.
 pub(crate) fn judge(options: &Options) -> anyhow::Result<Option<Arc<dyn Completion>>> {
     let policy = &options.tools.adversarial_policy;
     if !policy.is_asked() {
@@ -73,7 +73,7 @@ pub(crate) fn judge(options: &Options) -> anyhow::Result<Option<Arc<dyn Completi
     Ok(Some(Arc::new(judge)))
 }
 
-/// The model that `[tools.adversarial_policy]` describes itself, where it names none.
+/// Returns the model described in `[tools.adversarial_policy]` itself, if it names no other.
 fn own_judge(policy: &AdversarialOptions) -> Option<ProviderOptions> {
     policy.provider.is_empty().then(|| ProviderOptions {
         name: "tools.adversarial_policy".to_owned(),
@@ -81,13 +81,13 @@ fn own_judge(policy: &AdversarialOptions) -> Option<ProviderOptions> {
         model: policy.model.clone(),
         api_key_env: policy.api_key_env.clone(),
         timeout_secs: policy.timeout_secs,
-        // The guard gives it up and decides; a second try comes too late.
+        // The guard's time limit leaves no room for a second attempt.
         max_attempts: 1,
         ..ProviderOptions::default()
     })
 }
 
-/// The model that gives arguments another form that do not fit; `None` where none is configured.
+/// Returns the model that reformats invalid arguments; `None` if none is configured.
 pub(crate) fn reformatter(options: &Options) -> anyhow::Result<Option<Arc<dyn Completion>>> {
     match options.tools.retry.parameter_reformat_provider.as_str() {
         "" => Ok(None),
@@ -95,7 +95,7 @@ pub(crate) fn reformatter(options: &Options) -> anyhow::Result<Option<Arc<dyn Co
     }
 }
 
-/// The model for meanings, where a request chooses among tools and the agent's provider has one.
+/// Returns the embedding model, if tools are filtered by request and the agent's provider has one.
 pub(crate) fn embedder(options: &Options) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
     if !options.agent.tool_filter.enabled || options.llm.providers.is_empty() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! One terminal, and several who want to read from it or draw on it: whoever asks comes first.
+//! Shares the terminal between its readers and progress bars; questions have priority.
 
 use std::io::{self, BufRead as _};
 use std::os::fd::AsFd;
@@ -9,26 +9,26 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// How many questions stand on the terminal.
+/// The number of open questions on the terminal.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
-/// What is drawn there meanwhile.
+/// The progress bar on the terminal.
 static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// Between two looks.
+/// The interval between checks.
 const LOOK: Duration = Duration::from_millis(100);
 
 fn bar() -> MutexGuard<'static, Option<ProgressBar>> {
     BAR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Something is drawn from now on, or nothing any more.
+/// Sets or removes the progress bar.
 pub(crate) fn draw(drawn: Option<ProgressBar>) {
     *bar() = drawn;
 }
 
-/// A question stands on the terminal, until this is dropped: nothing is drawn over it, and nobody
-/// else reads the answer.
+/// An open question: until this is dropped, no progress bar is drawn, and no one else reads the
+/// answer.
 pub(crate) struct Asking;
 
 impl Asking {
@@ -50,16 +50,16 @@ impl Drop for Asking {
     }
 }
 
-/// Whether there is something to read, or nothing ever again; waits a moment for it.
+/// Waits briefly; returns whether there is input or the end of input.
 pub(crate) fn is_readable(from: &impl AsFd) -> bool {
     let mut looked = [PollFd::new(from, PollFlags::IN)];
     let limit = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
-    // What cannot be looked at is read, and says itself what is wrong.
+    // If polling fails, let the read report the error.
     poll(&mut looked, Some(&limit)).map_or(true, |count| count > 0)
 }
 
-/// The next line of standard input; `None` at its end. While a question stands on the terminal,
-/// what is typed there is its answer.
+/// Returns the next line of standard input; `None` at its end. While a question is open, input is
+/// left to it.
 pub(crate) fn next_line() -> io::Result<Option<String>> {
     let stdin = io::stdin();
     loop {

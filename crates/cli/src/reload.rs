@@ -1,4 +1,4 @@
-//! A process that lasts follows its configuration files.
+//! Reloads the configuration in long-running processes.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -7,14 +7,14 @@ use std::time::{Duration, SystemTime};
 
 use crate::config::{self, Files, Options, Place};
 
-/// How often the files are looked at.
+/// The interval between checks of the files.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// A file by its place, its time and its length; the last two where it is there.
+/// A file's path, and its modification time and length if it exists.
 type Looks = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 
-/// Gives what the files say to `apply` as soon as it changes, for as long as it is waited for.
-/// Files that cannot be used change nothing.
+/// Calls `apply` with the new options whenever a file changes, as long as the future is polled.
+/// Unusable files change nothing.
 pub(crate) async fn follow(place: Place, apply: impl Fn(&Options) -> anyhow::Result<()>) {
     let mut before = looks(&place);
     loop {
@@ -35,7 +35,7 @@ pub(crate) async fn follow(place: Place, apply: impl Fn(&Options) -> anyhow::Res
                  as it was: {error:#}"
             ),
         };
-        // Nobody may read standard error any more; what is in force is so all the same.
+        // Standard error may be closed; the change applies anyway.
         writeln!(io::stderr(), "{told}").ok();
     }
 }

@@ -2,8 +2,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Puts a text in the place of a file: all of it or nothing. Its mode stays, and a link stays a
-/// link. A file that is missing is made, with its folder.
+/// Replaces a file's text atomically. Keeps its mode, and follows a link. A missing file is
+/// created, with its folder.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let (path, mode) = match path.canonicalize() {
         Ok(path) => (path.clone(), Some(fs::metadata(&path)?.permissions())),
@@ -20,7 +20,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let beside = path.with_file_name(name);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    // What only its owner may read is never readable by others, not even for a moment.
+    // A private file must never be readable by others, not even briefly.
     #[cfg(unix)]
     if mode.is_some() {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

@@ -9,12 +9,12 @@ use crate::config::{ObligationOptions, Options};
 use crate::exit::Complaint;
 use crate::suggest::did_you_mean;
 
-/// Every rule, in the order of the table.
+/// Returns the metadata of every rule, in the order of the table.
 pub(crate) fn metas() -> impl Iterator<Item = &'static Meta> {
     rules().map(|rule| rule.meta())
 }
 
-/// The rule of that code or name, whatever its letter case.
+/// Finds a rule by code or name, ignoring case.
 pub(crate) fn find(word: &str) -> Result<&'static Meta, Complaint> {
     let wanted = word.trim();
     metas()
@@ -29,7 +29,7 @@ pub(crate) fn find(word: &str) -> Result<&'static Meta, Complaint> {
         })
 }
 
-/// The rules that a word means: codes, names and patterns (`CS01*`), with commas between them.
+/// Finds the rules for a list of codes, names and patterns (`CS01*`), separated by commas.
 pub(crate) fn find_all(word: &str) -> Result<Vec<&'static Meta>, Complaint> {
     let mut found = Vec::new();
     for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -53,7 +53,7 @@ pub(crate) fn find_all(word: &str) -> Result<Vec<&'static Meta>, Complaint> {
     Ok(found)
 }
 
-/// What formats may say about the rules.
+/// Returns descriptions of the rules for reports.
 pub(crate) fn cards() -> Vec<RuleCard> {
     metas()
         .map(|meta| RuleCard {
@@ -65,21 +65,21 @@ pub(crate) fn cards() -> Vec<RuleCard> {
         .collect()
 }
 
-/// Which rules run, and how strictly: what flags and configuration say, in words.
+/// Which rules run, and how strictly, as given by flags and configuration.
 #[derive(Debug)]
 pub(crate) struct Selection<'a> {
     /// The configuration.
     pub(crate) options: &'a Options,
     /// `--mode`: a mode for all, or `CODE=MODE`.
     pub(crate) modes: &'a [String],
-    /// `--rule`: only these.
+    /// `--rule`: run only these.
     pub(crate) only: &'a [String],
-    /// `--ignore`: not these, beside those of the configuration.
+    /// `--ignore`: do not run these, in addition to those in the configuration.
     pub(crate) ignored: &'a [String],
 }
 
 impl Selection<'_> {
-    /// Checked: every word names a rule or a mode. What is said later, or of one rule, wins.
+    /// Validates the words and returns the settings. Later words and words for a single rule win.
     pub(crate) fn settings(&self) -> Result<Settings, Complaint> {
         let mut modes = BTreeMap::new();
         for (word, mode) in &self.options.rules {
@@ -88,7 +88,7 @@ impl Selection<'_> {
         for word in self.modes.iter().filter(|word| !word.contains('=')) {
             let mode = mode_of(word)?;
             for meta in metas() {
-                // A mode for all changes how strict rules are, not which of them run.
+                // A mode for all rules does not enable rules that are off.
                 if modes.get(&meta.code).copied().unwrap_or(meta.mode) != Mode::Off {
                     modes.insert(meta.code, mode);
                 }
@@ -108,7 +108,7 @@ impl Selection<'_> {
                 if !only.iter().any(|chosen| chosen.code == meta.code) {
                     modes.insert(meta.code, Mode::Off);
                 } else if mode == Mode::Off {
-                    // Whoever names a rule wants to see it.
+                    // A rule that is named explicitly runs, even if it is off by default.
                     modes.insert(meta.code, Mode::Warn);
                 }
             }
@@ -146,7 +146,7 @@ fn mode_of(word: &str) -> Result<Mode, Complaint> {
         .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
         .map(|(_, mode)| mode)
         .ok_or_else(|| {
-            // Severities, and what other linters call their levels.
+            // Severities, and the levels of other linters.
             let meant = match wanted.to_ascii_lowercase().as_str() {
                 "error" | "fatal" | "deny" => Some("block"),
                 "warning" => Some("warn"),

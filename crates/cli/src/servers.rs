@@ -1,4 +1,4 @@
-//! The MCP servers of the configuration (`[mcp.servers]`), and their tools as tools of a guard.
+//! The configured MCP servers (`[mcp.servers]`), with their tools as tools of a guard.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use crate::config::{Options, ServerOptions};
 use crate::exit::Complaint;
 use crate::guard::sandbox;
 
-/// How long a server may take to say what its tools are, before a conversation begins without it.
+/// The maximum time for a server to list its tools before a conversation begins without it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Gives a guard the tools of the servers: of all, or of the one that has this tool. Gives what
-/// cannot be offered, and why.
+/// Registers the tools of all servers, or only of the server with this tool. Returns a message for
+/// each server that is left out.
 ///
 /// # Errors
-/// A server that is not described as it should be.
+/// Returns an error if a server's configuration is invalid.
 pub(crate) async fn offer(
     guard: &Guard,
     options: &Options,
@@ -41,7 +41,7 @@ pub(crate) async fn offer(
             }
         })
     });
-    // All at once: each may take a while to begin.
+    // Connect in parallel, because each server may take a while to start.
     let connecting: Vec<_> = connecting.collect();
     let mut left_out = Vec::new();
     for connected in connecting {
@@ -54,7 +54,7 @@ pub(crate) async fn offer(
     Ok(left_out)
 }
 
-/// The servers of the configuration.
+/// Returns the configured servers.
 pub(crate) fn configured(
     configuration: &Options,
     state: Option<&StateFolder>,
@@ -96,7 +96,7 @@ pub(crate) fn configured(
     Ok(all)
 }
 
-/// What the process of a server is held to, where that is asked for.
+/// Returns the sandbox for a server's process, if one is configured.
 fn confined(
     server: &ServerOptions,
     configuration: &Options,
@@ -109,7 +109,7 @@ fn confined(
     Ok(Some(Arc::new(ConfinedServer::new(sandbox(state), options)?)))
 }
 
-/// A text with the variables of the environment that it names: `${NAME}`.
+/// Replaces each `${NAME}` in a text with the environment variable.
 pub(crate) fn filled(text: &str) -> anyhow::Result<String> {
     let (mut filled, mut rest) = (String::new(), text);
     while let Some((before, behind)) = rest.split_once("${") {

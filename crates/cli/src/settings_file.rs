@@ -1,4 +1,4 @@
-//! Settings files of other programs, read and written.
+//! Reads and writes settings files of other programs.
 
 use std::env;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::exit::Complaint;
 use crate::files;
 use crate::replace::replace;
 
-/// The text of a settings file; `None` where there is none.
+/// Reads the text of a settings file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Complaint> {
     let shown = path.display();
     match files::read_text(path) {
@@ -27,13 +27,13 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Complaint> {
     }
 }
 
-/// What is wrong with a settings file.
+/// Creates the complaint about a broken settings file.
 pub(crate) fn broken(path: &Path, error: &SettingsError) -> Complaint {
     Complaint::new(format!("{}:{}: {error}", path.display(), error.line()))
         .help("correct the file, then try again; nothing was written")
 }
 
-/// Writes an edited file, or only shows what would change, and says what it is.
+/// Writes an edited file and prints the changes; a dry run only shows the difference.
 pub(crate) fn apply(
     path: &Path,
     before: Option<&str>,
@@ -71,7 +71,7 @@ pub(crate) fn apply(
     Ok(())
 }
 
-/// What was added, updated and removed, each on a line.
+/// Prints what was added, updated and removed, one line each.
 fn write_changes(out: &mut impl io::Write, changes: &[SettingsChange]) -> io::Result<()> {
     let named = |wanted: fn(&SettingsChange) -> Option<&str>| -> Vec<&str> {
         changes.iter().filter_map(wanted).collect()
@@ -105,7 +105,7 @@ fn write_changes(out: &mut impl io::Write, changes: &[SettingsChange]) -> io::Re
     Ok(())
 }
 
-/// The program as an agent has to name it: by name where `PATH` finds this very one, else by path.
+/// Returns how an agent should name this program: by name if `PATH` finds it, otherwise by path.
 pub(crate) fn own_program() -> anyhow::Result<String> {
     let own = env::current_exe().context("this program does not know where it is")?;
     if found("counterfoil").is_some_and(|path| same(&path, &own)) {
@@ -118,7 +118,7 @@ pub(crate) fn own_program() -> anyhow::Result<String> {
     })
 }
 
-/// The file that a shell runs for a program.
+/// Returns the file that a shell would run for a program.
 pub(crate) fn found(program: &str) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|path| is_executable(path));

@@ -1,6 +1,6 @@
-//! What the system tells this process.
+//! Signals from the system.
 
-/// Returns when somebody wants us to stop.
+/// Returns when this process is asked to stop.
 pub(crate) async fn interrupted() {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Where skills are, and which of them may be used.
+//! Finds skills, and decides which of them may be used.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use counterfoil_tools::find_blocked_command;
 use crate::config::{Options, user_folder};
 use crate::exit::Complaint;
 
-/// Where a project has its skills.
+/// The folders for a project's skills.
 const OF_PROJECTS: [&str; 3] = [".counterfoil/skills", ".agents/skills", ".claude/skills"];
 
-/// Skills as they were found.
+/// The skills that were found.
 pub(crate) struct Found {
     pub(crate) skills: Vec<Skill>,
     pub(crate) errors: Vec<SkillError>,
@@ -22,7 +22,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Those that may be used, and the names of those that nobody trusted yet.
+    /// Returns the skills that may be used, and the names of the others.
     pub(crate) fn usable(self, settings: &GuardSettings) -> (Vec<Skill>, Vec<String>) {
         let (usable, others): (Vec<&Skill>, Vec<&Skill>) =
             self.skills.iter().partition(|skill| self.may_be_used(skill, settings));
@@ -30,7 +30,7 @@ impl Found {
         (usable.into_iter().cloned().collect(), names)
     }
 
-    /// Whether a skill may be used as it is now.
+    /// Whether a skill may be used in its present form.
     pub(crate) fn may_be_used(&self, skill: &Skill, settings: &GuardSettings) -> bool {
         let found = match skill.origin {
             SkillOrigin::Named => scanned(skill, settings),
@@ -40,7 +40,7 @@ impl Found {
     }
 }
 
-/// Every skill: the user's own, those of the paths that the configuration names, the project's.
+/// Finds every skill: the user's own, those in configured folders, and the project's.
 pub(crate) fn find(options: &Options, workspace: &Path) -> anyhow::Result<Found> {
     let own = user_folder().map(|folder| (folder.join("skills"), SkillOrigin::User));
     let named = named_folders(options).map(|path| (path, SkillOrigin::Named));
@@ -51,14 +51,14 @@ pub(crate) fn find(options: &Options, workspace: &Path) -> anyhow::Result<Found>
     Ok(Found { skills, errors, trusted: trusted()? })
 }
 
-/// The folders that the configuration names.
+/// Returns the configured folders.
 pub(crate) fn named_folders(options: &Options) -> impl Iterator<Item = PathBuf> {
-    // A skill's command is told where it is, wherever that command runs.
+    // Absolute, because a skill's command is told the path and may run in any folder.
     let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     options.agent.skill_paths.iter().map(whole)
 }
 
-/// The digests of skills that the user has agreed to.
+/// Returns the digests of the skills that the user trusts.
 pub(crate) fn trusted() -> anyhow::Result<Trusted> {
     let folder = user_folder();
     let folder = folder.ok_or_else(|| Complaint::new("there is no home folder".to_owned()))?;
@@ -66,12 +66,12 @@ pub(crate) fn trusted() -> anyhow::Result<Trusted> {
     Ok(opened.map_err(|error| Complaint::new(error.to_string()))?)
 }
 
-/// What is odd about a skill, as it was read and as strangers may have meant it.
+/// Returns the warnings about a skill, from reading it and from scanning for hostile content.
 pub(crate) fn oddities(skill: &Skill, settings: &GuardSettings) -> Vec<SkillWarning> {
     [skill.warnings.clone(), scanned(skill, settings)].concat()
 }
 
-/// What strangers may have put into a skill.
+/// Scans a skill for hostile content.
 fn scanned(skill: &Skill, settings: &GuardSettings) -> Vec<SkillWarning> {
     let redactor = Redactor::standard();
     let has_secret = |line: &str| redactor.redact(line) != line;

@@ -1,4 +1,4 @@
-//! Calls as spans of OpenTelemetry, where the environment names a collector and this program was
+//! Sends calls as OpenTelemetry spans, if the environment names a collector and this program is
 //! built with the feature `otel`.
 
 use std::future::Future;
@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use counterfoil_guard::Guard;
 use counterfoil_proxy::Proxy;
 
-/// Does the work; meanwhile the calls of the guard are sent as spans, where that is wanted.
+/// Runs `work`, and meanwhile sends the guard's calls as spans if enabled.
 #[cfg(feature = "otel")]
 pub(crate) async fn beside<T>(guard: &Guard, hosted: bool, work: impl Future<Output = T>) -> T {
     use counterfoil_serve::spans::{Spans, SpansOf, are_wanted};
@@ -18,7 +18,7 @@ pub(crate) async fn beside<T>(guard: &Guard, hosted: bool, work: impl Future<Out
     let spans = match Spans::from_environment(of) {
         Ok(spans) => spans,
         Err(error) => {
-            // Nobody may read standard error; the calls go on all the same.
+            // Standard error may be closed; the calls continue.
             writeln!(io::stderr(), "warning: no spans are sent: {error}").ok();
             return work.await;
         }
@@ -29,7 +29,7 @@ pub(crate) async fn beside<T>(guard: &Guard, hosted: bool, work: impl Future<Out
         tokio::pin!(work, following);
         tokio::select! {
             done = &mut work => done,
-            // It ends with the guard, which the work has.
+            // The events end with the guard, which `work` holds.
             () = &mut following => work.await,
         }
     };
@@ -37,7 +37,7 @@ pub(crate) async fn beside<T>(guard: &Guard, hosted: bool, work: impl Future<Out
     done
 }
 
-/// The same for a proxy: its answers are spans, too.
+/// Like [`beside`], for a proxy, whose answers are spans too.
 #[cfg(feature = "otel")]
 pub(crate) async fn beside_proxy<T>(
     guard: &Guard,
@@ -52,7 +52,7 @@ pub(crate) async fn beside_proxy<T>(
     let spans = match Spans::from_environment(counterfoil_serve::spans::SpansOf::Tools) {
         Ok(spans) => spans,
         Err(error) => {
-            // Nobody may read standard error; the answers go on all the same.
+            // Standard error may be closed; the answers continue.
             writeln!(io::stderr(), "warning: no spans are sent: {error}").ok();
             return work.await;
         }
@@ -62,7 +62,7 @@ pub(crate) async fn beside_proxy<T>(
         tokio::pin!(work, calls, answers);
         tokio::select! {
             done = &mut work => done,
-            // They end with what the work has.
+            // The events end with the guard and the proxy, which `work` holds.
             () = &mut calls => work.await,
             () = &mut answers => work.await,
         }
@@ -71,19 +71,19 @@ pub(crate) async fn beside_proxy<T>(
     done
 }
 
-/// The same for a proxy.
+/// Like [`beside`], for a proxy.
 #[cfg(not(feature = "otel"))]
 pub(crate) async fn beside_proxy<T>(guard: &Guard, _: &Proxy, work: impl Future<Output = T>) -> T {
     beside(guard, true, work).await
 }
 
-/// Does the work, and says where spans are wanted that this build cannot send.
+/// Runs `work`, and prints a note if spans are enabled but not supported by this build.
 #[cfg(not(feature = "otel"))]
 pub(crate) async fn beside<T>(_: &Guard, _: bool, work: impl Future<Output = T>) -> T {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if set("OTEL_EXPORTER_OTLP_ENDPOINT") || set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
         let told = "note: no spans are sent: this build lacks the feature `otel`";
-        // Nobody may read standard error; the calls go on all the same.
+        // Standard error may be closed; the calls continue.
         writeln!(io::stderr(), "{told}").ok();
     }
     work.await

@@ -1,4 +1,4 @@
-//! The state folder: where the ledger, the audit log and the keys live.
+//! The state folder, which contains the ledger, the audit log and the keys.
 
 use std::env;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -9,17 +9,17 @@ use counterfoil_guard::StateFolder;
 
 use crate::exit::Complaint;
 
-/// Bytes that must fit before anything is recorded.
+/// The number of bytes that must fit on the disk before anything is recorded.
 const PROBE: usize = 4096;
 
-/// Where everything that outlives the process is kept. Only a path, until it is opened.
+/// The folder for persistent state. Only a path until it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct State {
     folder: PathBuf,
 }
 
 impl State {
-    /// The folder that is meant: `named` (flag or `COUNTERFOIL_STATE`), else the platform's.
+    /// Resolves the folder: `named` (flag or `COUNTERFOIL_STATE`), or else the platform's.
     pub(crate) fn resolve(named: Option<&Path>) -> Result<Self, Complaint> {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = match named.filter(|path| !path.as_os_str().is_empty()) {
@@ -29,14 +29,14 @@ impl State {
                     .help("name a folder with `--state DIR` or `COUNTERFOIL_STATE`")
             })?,
         };
-        // Absolute, so that a tool that changes the folder cannot move the state.
+        // Absolute, so that a change of the working directory cannot move the state.
         std::path::absolute(&folder)
             .map(|folder| Self { folder })
             .map_err(|error| Complaint::new(format!("the working directory is gone: {error}")))
     }
 
-    /// The folder, made where it is missing (readable by its owner alone), and found to be
-    /// writable: whoever calls this is about to record something.
+    /// Creates the folder if missing, readable only by its owner, and checks that it is writable,
+    /// because the caller is about to record something.
     pub(crate) fn create(self) -> Result<Self, Complaint> {
         if !self.folder.exists() {
             let mut builder = DirBuilder::new();
@@ -51,8 +51,7 @@ impl State {
         Ok(self)
     }
 
-    /// Whether something could be recorded in the folder: where it is missing, whether it could be
-    /// made.
+    /// Checks that the folder is writable, or could be created if it is missing.
     pub(crate) fn writable(&self) -> Result<(), Complaint> {
         if !self.folder.exists() {
             return self.can_be_made().map_err(|error| self.unusable(&error));
@@ -61,7 +60,7 @@ impl State {
         self.probe().map_err(|error| self.unusable(&error))
     }
 
-    /// Whether the nearest folder above that is there can be written to.
+    /// Checks that the nearest existing parent folder is writable.
     fn can_be_made(&self) -> io::Result<()> {
         let there = self.folder.ancestors().skip(1).find(|above| above.exists());
         let Some(above) = there else { return Ok(()) };
@@ -73,7 +72,7 @@ impl State {
         Ok(())
     }
 
-    /// The folder, which must be there: whoever calls this wants to read what was recorded.
+    /// Checks that the folder exists, because the caller wants to read what was recorded.
     pub(crate) fn existing(self) -> Result<Self, Complaint> {
         match fs::metadata(&self.folder) {
             Ok(_) => self.is_a_folder().map(|()| self),
@@ -86,7 +85,7 @@ impl State {
         }
     }
 
-    /// The names of what is in it.
+    /// Returns the paths of its contents.
     pub(crate) fn folder(&self) -> StateFolder {
         StateFolder::at(&self.folder)
     }
@@ -99,9 +98,9 @@ impl State {
         if self.folder.is_dir() { Ok(()) } else { Err(self.no_folder()) }
     }
 
-    /// Whoever may write here could put another ledger in the place of ours. A mode that was changed
-    /// (a command that runs as the same user can do that) is put right where everything in the
-    /// folder is still the user's own.
+    /// Checks that others cannot write to the folder, because they could replace the ledger. If a
+    /// command of the same user changed the mode, it is restored, provided that everything in the
+    /// folder still belongs to the user.
     #[cfg(unix)]
     fn is_private(&self) -> Result<(), Complaint> {
         use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -139,7 +138,8 @@ impl State {
         Ok(())
     }
 
-    /// A full or read-only file system is better met here than in the middle of a call.
+    /// Writes a test file, because a full or read-only file system should be found before a call
+    /// begins.
     fn probe(&self) -> io::Result<()> {
         let path = self.folder.join(format!(".probe-{}", std::process::id()));
         let written = OpenOptions::new()
@@ -149,7 +149,7 @@ impl State {
             .and_then(|mut file| file.write_all(&[0; PROBE]));
         let removed = fs::remove_file(&path);
         match written {
-            // A process with our id died here before.
+            // Left behind by a process with the same id.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => removed,
             written => written.and(removed),
         }
@@ -187,8 +187,8 @@ impl State {
     }
 }
 
-/// The platform's folder for state that a program keeps: `$XDG_STATE_HOME`, where it is absolute
-/// as it must be, else `~/.local/state`, else `%LOCALAPPDATA%`.
+/// Returns the platform's folder for state: `$XDG_STATE_HOME` if it is absolute as required, else
+/// `~/.local/state`, else `%LOCALAPPDATA%`.
 fn platform(set: impl Fn(&'static str) -> Option<PathBuf>) -> Option<PathBuf> {
     let base = set("XDG_STATE_HOME")
         .filter(|path| path.is_absolute())
@@ -229,7 +229,7 @@ mod tests {
         {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&named).unwrap().permissions().mode() & 0o777, 0o700);
-            // The user's own folder is closed again; another user's is refused.
+            // The mode of the user's own folder is restored.
             for mode in [0o770, 0o777, 0o000] {
                 fs::set_permissions(&named, fs::Permissions::from_mode(mode)).unwrap();
                 State::resolve(Some(&named)).unwrap().create().unwrap();

@@ -1,4 +1,4 @@
-/// What somebody who wrote `word` may have meant: the nearest candidate, if one is near.
+/// Returns the candidate nearest to `word`, if one is near enough.
 pub(crate) fn nearest<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,

@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::choices::Colour;
 
-/// Colours for our own words. Findings are coloured by their renderer.
+/// Colours our own output. Findings are coloured by their renderer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint(bool);
 
 impl Paint {
-    /// For standard error, as the environment asks.
+    /// Creates the colours for standard error, according to the environment.
     pub(crate) fn for_errors() -> Self {
         Self(wanted(io::stderr().is_terminal()))
     }
 
-    /// For standard output.
+    /// Creates the colours for standard output.
     pub(crate) fn for_output(colour: Colour) -> Self {
         Self(colours(colour))
     }
@@ -54,10 +54,10 @@ pub(crate) fn colours(colour: Colour) -> bool {
     }
 }
 
-/// No colours and no movement, whatever the terminal can do.
+/// Whether colours and animation are disabled, whatever the terminal supports.
 static PLAIN: AtomicBool = AtomicBool::new(false);
 
-/// Everything is said plainly from now on.
+/// Disables colours and animation.
 pub(crate) fn plainly() {
     PLAIN.store(true, Ordering::Relaxed);
 }
@@ -70,8 +70,8 @@ fn wanted(is_terminal: bool) -> bool {
     is_terminal && !set("NO_COLOR") && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether a text was shown by the pager, because it is longer than the terminal is high. `PAGER`
-/// says which one; an empty one is none.
+/// Shows a text in the pager if it is longer than the terminal; returns whether it did. `PAGER`
+/// names the pager; if it is empty, none is used.
 pub(crate) fn paged(text: &str) -> bool {
     let high = terminal_size::terminal_size().map_or(0, |(_, height)| usize::from(height.0));
     let longer = high > 0 && text.lines().count() >= high;
@@ -84,13 +84,13 @@ pub(crate) fn paged(text: &str) -> bool {
     let child = Command::new(program).args(words).stdin(Stdio::piped()).spawn();
     let Ok(mut child) = child else { return false };
     if let Some(mut input) = child.stdin.take() {
-        // Whoever leaves the pager early has read enough.
+        // The user may quit the pager early.
         let _ = input.write_all(text.as_bytes());
     }
     child.wait().is_ok()
 }
 
-/// The columns of the terminal behind standard output; 0 when there is none.
+/// The number of columns of the terminal on standard output; 0 if there is none.
 pub(crate) fn width() -> usize {
     terminal_size::terminal_size().map_or(0, |(width, _)| usize::from(width.0))
 }

@@ -1,4 +1,4 @@
-//! The logs of agents' sessions: which there are, and which is meant.
+//! Finds the session logs of agents, and selects the one that the user means.
 
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -15,9 +15,10 @@ use super::Homes;
 use crate::exit::Complaint;
 use crate::files;
 
-/// Logs of Codex that are asked for their folder, newest first: they are filed by date.
+/// The maximum number of Codex logs that are opened to find their folder, newest first; Codex files
+/// its logs by date.
 const ASKED: usize = 200;
-/// The longest first line that is read of them, in bytes.
+/// The maximum number of bytes read of a first line.
 const LONGEST_LINE: u64 = 1 << 20;
 
 /// The log of one session.
@@ -28,7 +29,7 @@ pub(crate) struct LogFile {
     modified: SystemTime,
 }
 
-/// The logs of an agent, newest first. Those of sub-agents belong to others.
+/// Returns an agent's logs, newest first, without those of sub-agents.
 pub(crate) fn logs(homes: &Homes, agent: Agent) -> Vec<LogFile> {
     let Some(root) = root(homes, agent) else { return Vec::new() };
     let mut found: Vec<LogFile> = WalkDir::new(root)
@@ -45,8 +46,8 @@ pub(crate) fn logs(homes: &Homes, agent: Agent) -> Vec<LogFile> {
     found
 }
 
-/// The log that `--latest` means, and whether it belongs to this folder: the newest of the nearest
-/// folder from here upwards that has one, else the newest of all.
+/// Returns the log that `--latest` selects, and whether it belongs to this folder: the newest log
+/// of the nearest ancestor folder that has one, otherwise the newest of all.
 pub(crate) fn latest(
     homes: &Homes,
     agents: &[Agent],
@@ -116,7 +117,8 @@ fn is_a_log(agent: Agent, path: &Path) -> bool {
     }
 }
 
-/// How many folders above this one the log's project is; `usize::MAX`: elsewhere, or not known.
+/// Returns how many levels above `here` the log's project is; `usize::MAX` if it is elsewhere or
+/// unknown.
 fn away(log: &LogFile, here: &Path) -> usize {
     let position =
         |is_it: &dyn Fn(&Path) -> bool| here.ancestors().position(is_it).unwrap_or(usize::MAX);
@@ -134,7 +136,8 @@ fn away(log: &LogFile, here: &Path) -> usize {
         },
         Agent::Gemini => {
             let Some(project) = log.path.ancestors().nth(2) else { return usize::MAX };
-            // Newer ones write the folder down, older ones named theirs after its digest.
+            // Newer versions write the folder to a file; older ones name their folder after its
+            // digest.
             if let Ok(root) = files::read_text(project.join(".project_root")) {
                 return position(&|path| path == Path::new(root.trim()));
             }
@@ -146,19 +149,19 @@ fn away(log: &LogFile, here: &Path) -> usize {
     }
 }
 
-/// The name of the folder in which Claude Code files the sessions of a project.
+/// Returns the name of the folder in which Claude Code stores a project's sessions.
 fn filed_as(path: &str) -> String {
     path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// The folder that a rollout says it began in.
+/// Returns the folder in which a Codex rollout began.
 fn began_in(path: &Path) -> Option<PathBuf> {
     let first = first_line(path)?;
     let folder = first.pointer("/payload/cwd").or_else(|| first.get("cwd"))?.as_str()?;
     Some(PathBuf::from(folder))
 }
 
-/// The session to which a rollout of Codex belongs, where it is a sub-agent's.
+/// Returns the parent session of a Codex rollout that belongs to a sub-agent.
 fn parent_of(path: &Path) -> Option<String> {
     let first = first_line(path)?;
     let text = |name: &str| first.pointer(name).and_then(Value::as_str);
@@ -166,7 +169,7 @@ fn parent_of(path: &Path) -> Option<String> {
     (session != own).then(|| session.to_owned())
 }
 
-/// The first line of a log; `None` where it is no JSON.
+/// Returns the first line of a log; `None` if it is not JSON.
 fn first_line(path: &Path) -> Option<Value> {
     let mut line = String::new();
     BufReader::new(File::open(path).ok()?.take(LONGEST_LINE)).read_line(&mut line).ok()?;
@@ -174,7 +177,7 @@ fn first_line(path: &Path) -> Option<Value> {
 }
 
 impl LogFile {
-    /// The logs of the sub-agents of this session, in the order of their names.
+    /// Returns the logs of this session's sub-agents, sorted by path.
     pub(crate) fn of_sub_agents(&self) -> Vec<PathBuf> {
         let Some(folder) = self.path.parent() else { return Vec::new() };
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();

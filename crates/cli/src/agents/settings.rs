@@ -1,4 +1,4 @@
-//! The files in which hooks of agents can stand.
+//! The settings files of agents that can contain hooks.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::{Homes, own_folder};
 use crate::exit::Complaint;
 use crate::files;
 
-/// Whom settings are for.
+/// The scope of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Every project of this user.
@@ -29,7 +29,7 @@ impl Scope {
     }
 }
 
-/// A file in which hooks can stand. It may be missing.
+/// A settings file that can contain hooks. It may not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SettingsFile {
     pub(crate) path: PathBuf,
@@ -37,7 +37,7 @@ pub(crate) struct SettingsFile {
 }
 
 impl Homes {
-    /// The files of a scope in which hooks can stand. The first is where they go.
+    /// Returns the files of a scope that can contain hooks; new hooks go into the first.
     pub(crate) fn settings(
         &self,
         agent: Agent,
@@ -58,7 +58,7 @@ impl Homes {
             Agent::Codex => {
                 let own = file("hooks.json", SettingsForm::Json);
                 let config = file("config.toml", SettingsForm::Toml);
-                // Two files with hooks in one folder are one too many: Codex warns about it.
+                // Codex warns about two files with hooks in one folder.
                 let text = files::read_text(&config.path).unwrap_or_default();
                 let beside = !own.path.exists() && config_has_hooks(&text).unwrap_or(false);
                 if beside { vec![config, own] } else { vec![own, config] }

@@ -31,14 +31,14 @@ use crate::outputs;
 use crate::rule_names::{Selection, cards};
 use crate::terminal;
 
-/// Files that are worked on before what was found in them is written.
+/// The number of files that are checked before their results are written.
 const BATCH: usize = 64;
 
 /// Check agent logs: every claim against the record, every call against its tool
 ///
-/// Reads logs in many formats (OpenAI, Anthropic, Claude Code, Codex, Gemini CLI, OpenHands, SWE-agent,
-/// SpecStory, OpenTelemetry, MCP), also compressed with gzip or Zstandard. In a folder, files in unknown
-/// formats are skipped and counted.
+/// Reads logs in many formats (OpenAI, Anthropic, Claude Code, Codex, Gemini CLI, OpenHands,
+/// SWE-agent, SpecStory, OpenTelemetry, MCP), also compressed with gzip or Zstandard. In a folder,
+/// files in unknown formats are skipped and counted.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
@@ -162,7 +162,7 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     }
 }
 
-/// The newest log of each agent that has one: what is meant where no path is named.
+/// Returns the newest log of each agent that has one; the default if no path is given.
 fn newest_of_each() -> anyhow::Result<Vec<Input>> {
     let newest: Vec<_> =
         AgentName::value_variants().iter().map(|agent| newest(Some(*agent))).collect();
@@ -174,7 +174,7 @@ fn newest_of_each() -> anyhow::Result<Vec<Input>> {
     Ok(newest.into_iter().flatten().flatten().collect())
 }
 
-/// The log that `--latest` means, with those of its sub-agents. Which one it is stands on standard
+/// Returns the log that `--latest` selects, with those of its sub-agents, and names it on standard
 /// error.
 fn newest(agent: Option<AgentName>) -> anyhow::Result<Vec<Input>> {
     let here = std::env::current_dir().context("the working directory is gone")?;
@@ -192,7 +192,7 @@ fn newest(agent: Option<AgentName>) -> anyhow::Result<Vec<Input>> {
     Ok(std::iter::once(&log.path).chain(&helpers).map(|path| Input::file(path)).collect())
 }
 
-/// What to do with every input: checked values only.
+/// The validated options for checking an input.
 struct Job {
     form: Option<Format>,
     catalog: Option<Catalog>,
@@ -201,23 +201,23 @@ struct Job {
     least: Severity,
     fail_on: Option<Severity>,
     baseline: Baseline,
-    /// Where the baseline is written to, when that is asked for.
+    /// The file to write the baseline to, if requested.
     accept_into: Option<PathBuf>,
     quiet: bool,
-    /// What was not read fails.
+    /// Whether unread input is a failure.
     strict: bool,
     statistics: bool,
-    /// How clauses were read is shown.
+    /// Whether to show how clauses were read.
     why: bool,
-    /// Who reads answers.
+    /// The judge that reads answers, if any.
     judging: Option<Judging>,
-    /// Whose answer is held back hears why.
+    /// Whether feedback for the agent is shown, because `--answer` was given.
     answers: bool,
-    /// Findings do not go to standard output, so the summary goes to standard error.
+    /// Whether the summary goes to standard error, because findings are not on standard output.
     apart: bool,
 }
 
-/// What one input led to.
+/// The results for one input.
 #[derive(Default)]
 struct Outcome {
     fragments: Vec<Fragment>,
@@ -225,7 +225,7 @@ struct Outcome {
     accepted: Baseline,
     worst: Option<Severity>,
     unreadable: bool,
-    /// What an agent would be told whose answer is held back.
+    /// The feedback that an agent would get for an answer that is held back.
     feedback: Option<String>,
 }
 
@@ -366,7 +366,7 @@ impl Job {
             Ok(summary) => {
                 self.unread(input, &summary.problems, false, &mut outcome);
                 if outcome.summary.messages == 0 {
-                    // An input of a known form of which nothing was understood is no clean one.
+                    // An input in a known format is not clean if nothing in it could be read.
                     let nothing = outcome.summary.nothing_read(summary.format, self.form.is_some());
                     outcome.unreadable |= input.named;
                     self.unread(input, &[nothing], input.named, &mut outcome);
@@ -437,7 +437,8 @@ impl Job {
         }
     }
 
-    /// So many bytes more were read. The bar shows on a terminal, once the work takes a while.
+    /// Advances the progress bar by `bytes`. The bar appears on a terminal once the work takes a
+    /// while.
     fn advance(&self, bar: &ProgressBar, bytes: usize) {
         bar.inc(u64::try_from(bytes).unwrap_or_default());
         let slow = bar.elapsed() > Duration::from_secs(1);
@@ -447,7 +448,7 @@ impl Job {
     }
 }
 
-/// What the reader asked to see, and how.
+/// The options for rendering.
 fn look(arguments: &Arguments, show_supported: bool) -> Look {
     let on_terminal = arguments.output.is_none();
     Look {
@@ -462,7 +463,7 @@ fn look(arguments: &Arguments, show_supported: bool) -> Look {
     }
 }
 
-/// A bar over the bytes of all inputs, which stays hidden: see [`Job::advance`].
+/// Creates a hidden progress bar over the bytes of all inputs; [`Job::advance`] shows it.
 fn progress(inputs: &[Input]) -> ProgressBar {
     let bytes = inputs.iter().map(Input::bytes).sum::<Option<u64>>();
     let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());

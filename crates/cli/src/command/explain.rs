@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::rule_names::find;
 use crate::terminal::{self, Paint};
 
-/// Lines of a section that the short form shows.
+/// The maximum number of lines of a section in the short form.
 const LINES: usize = 7;
 
 /// Show what a rule finds, why it matters, what it leaves alone
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// The rule's code or name
     #[arg(value_name = "RULE")]
     rule: String,
-    /// The whole page, with the cases that are run as tests
+    /// Show the whole page, including the cases that run as tests
     #[arg(long)]
     cases: bool,
     /// When to use colours
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     };
     let head = paint.bold(&format!("{} {} [{}]", meta.code, meta.name, meta.mode.name()));
     let page = if meta.page.trim().is_empty() { meta.summary } else { meta.page };
-    // The title stands above already.
+    // The title is already printed above.
     let page = page.split_once("\n## ").map_or(page, |(_, sections)| sections);
     let sections = page.split("\n## ").filter_map(|section| section.split_once('\n'));
     let mut text = format!("{head}\n{}\n", textwrap::fill(meta.summary, columns));
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// The first lines of a section: whole paragraphs and list items, as wide as the terminal.
+/// Returns the first lines of a section: whole paragraphs and list items, at terminal width.
 fn beginning(body: &str, columns: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in body.trim().lines().filter(|line| !line.trim().is_empty()) {
@@ -75,7 +75,7 @@ fn beginning(body: &str, columns: usize) -> String {
     lines.join("\n")
 }
 
-/// Markdown as a terminal shows it: headings bold without their marks, code coloured.
+/// Formats Markdown for a terminal: bold headings without marks, coloured code.
 fn painted(page: &str, paint: Paint) -> String {
     let mut lines = Vec::new();
     let mut fenced = false;
@@ -93,7 +93,7 @@ fn painted(page: &str, paint: Paint) -> String {
     lines.join("\n")
 }
 
-/// The parts between back-ticks as code. A lone back-tick stays.
+/// Colours the parts between back-ticks as code. An unpaired back-tick is kept.
 fn with_code(line: &str, paint: Paint) -> String {
     let parts: Vec<&str> = line.split('`').collect();
     if parts.len().is_multiple_of(2) {

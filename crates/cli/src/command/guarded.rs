@@ -1,4 +1,4 @@
-//! The commands that run tools, record what they did, or stand between programs.
+//! The commands that run tools, record what they did, or run between other programs.
 
 mod approve;
 mod audit;

@@ -61,7 +61,7 @@ Examples:
 Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input error,
 3 internal error.";
 
-/// What every command understands.
+/// Options of every command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Configuration and state")]
 pub(crate) struct Global {
@@ -84,7 +84,7 @@ pub(crate) struct Global {
     ledger: Option<LedgerUrl>,
 }
 
-/// Checked when it is used: what is wrong with it is said without its password.
+/// The URL is checked when it is used, so that errors never show its password.
 #[cfg(feature = "guard")]
 #[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
 fn ledger_url(text: &str) -> Result<LedgerUrl, std::convert::Infallible> {
@@ -105,7 +105,7 @@ impl Global {
         }
     }
 
-    /// The state folder that is meant. Nothing is made or opened yet.
+    /// Returns the selected state folder. Nothing is created or opened yet.
     #[cfg(feature = "guard")]
     pub(crate) fn state(&self) -> Result<State, Complaint> {
         State::resolve(self.state.as_deref())
@@ -136,7 +136,7 @@ enum Command {
 }
 
 impl Command {
-    /// How much is logged where nobody says.
+    /// The default log level.
     fn log_level(&self) -> LogLevel {
         match self {
             #[cfg(feature = "guard")]
@@ -146,7 +146,7 @@ impl Command {
     }
 }
 
-/// The environment variables that stand for flags.
+/// Returns the environment variables that set flags.
 pub(crate) fn variables() -> BTreeSet<String> {
     fn collect(command: &clap::Command, names: &mut BTreeSet<String>) {
         let named = command.get_arguments().filter_map(clap::Arg::get_env);
@@ -158,7 +158,7 @@ pub(crate) fn variables() -> BTreeSet<String> {
     names
 }
 
-/// Shows the help, to somebody who asked for nothing.
+/// Prints the help if there are no arguments.
 pub(crate) fn help() -> anyhow::Result<Exit> {
     let help = Cli::command().render_help();
     match Paint::for_errors().is_on() {
@@ -168,7 +168,7 @@ pub(crate) fn help() -> anyhow::Result<Exit> {
     Ok(Exit::Input)
 }
 
-/// Runs what was asked for.
+/// Runs the command.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
     let global = &cli.global;
     log::begin(global.log.unwrap_or(cli.command.log_level()));
@@ -189,7 +189,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
     }
 }
 
-/// A command that this build does not have, or nobody has.
+/// Reports a command that does not exist, or not in this build.
 #[cfg(not(feature = "guard"))]
 fn unbuilt(words: &[String]) -> Complaint {
     let name = words.first().map(String::as_str).unwrap_or_default();

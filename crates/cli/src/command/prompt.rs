@@ -7,7 +7,7 @@ use crate::exit::Exit;
 
 /// Print the execution protocol: instructions for an agent's system prompt
 ///
-/// An agent that follows it announces each call, cites execution ids and says so when it cannot,
+/// An agent that follows it announces each call, cites execution ids, and says when it cannot,
 /// which makes more of its claims checkable.
 #[derive(Debug, Args)]
 #[command(

@@ -18,7 +18,7 @@ use crate::terminal;
     after_help = "Examples:\n  counterfoil rules\n  counterfoil rules --format json | jq -r '.[].code'"
 )]
 pub(crate) struct Arguments {
-    /// How the list is shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: ListFormat,
 }

@@ -12,9 +12,10 @@ use crate::files;
 
 /// Trust a project's configuration file as it is now
 ///
-/// A project's file may only tighten your settings. Its other keys take effect once you trust it: they
-/// may name programs to run, places outside the project and addresses, and switch checks off. Trust is
-/// bound to the content of the file: after a change you are asked again.
+/// A project's configuration may only tighten your settings. Its other keys take effect once you
+/// trust the file: they may name programs to run, paths outside the project and network addresses,
+/// and turn off checks. Trust applies to the content of the file: after a change you are asked
+/// again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,12 +23,12 @@ Examples:
   counterfoil trust --revoke           not any more
   counterfoil trust ci/counterfoil.toml --yes")]
 pub(crate) struct Arguments {
-    /// The file; without it the nearest `counterfoil.toml` from here upwards
+    /// The file [default: the nearest `counterfoil.toml` in this folder or above]
     file: Option<PathBuf>,
-    /// Do not trust it any more
+    /// Stop trusting the file
     #[arg(long)]
     revoke: bool,
-    /// Ask nobody
+    /// Do not ask for confirmation
     #[arg(long, short, conflicts_with = "revoke")]
     yes: bool,
 }

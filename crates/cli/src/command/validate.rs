@@ -20,10 +20,10 @@ use crate::files;
 
 /// Check tool calls against a list of tools, before anybody runs them
 ///
-/// Reads one JSON object a line: `{"name", "arguments"}`, an OpenAI `tool_call`
+/// Reads one JSON object per line: `{"name", "arguments"}`, an OpenAI `tool_call`
 /// (`{"id", "function": {"name", "arguments"}}`), Anthropic `tool_use` (`{"id", "name", "input"}`)
 /// or MCP `tools/call` (`{"id", "params": {"name", "arguments"}}`). Arguments may be an object or a
-/// string of JSON. Prints one object a line, in the same order.
+/// JSON string. Prints one object per line, in the same order.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
@@ -60,9 +60,9 @@ Exit codes: 0 every call is valid, 1 a call is rejected, 2 usage or input error.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum VerdictFormat {
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// One line a call, and one below it for each issue.
+    /// One line per call, with one below it for each issue.
     Text,
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     Ok(exit)
 }
 
-/// What the configuration says, and what the flags say beyond it.
+/// Returns the settings of the configuration, overridden by the flags.
 fn settings(
     arguments: &Arguments,
     mut options: AdmissionOptions,
@@ -143,7 +143,7 @@ fn settings(
     Ok(options.resolve())
 }
 
-/// The call on a line; `None` for a blank one.
+/// Reads the call on a line; `None` for a blank line.
 fn call(line: &[u8], number: usize) -> Result<Option<ToolCall>, String> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     if line.trim_ascii().is_empty() {
@@ -176,10 +176,10 @@ fn call(line: &[u8], number: usize) -> Result<Option<ToolCall>, String> {
     Ok(Some(ToolCall { id, tool, arguments, line: number }))
 }
 
-/// The members of an object, unread, so that nothing of the arguments is lost.
+/// The members of an object, unparsed, so that nothing in the arguments is lost.
 type Members<'l> = BTreeMap<String, &'l RawValue>;
 
-/// Arguments as emitted: a string holds JSON, everything else is JSON already.
+/// Returns the arguments as emitted: a string contains JSON; any other value already is JSON.
 fn written(raw: &RawValue) -> CallArguments {
     match serde_json::from_str::<String>(raw.get()) {
         Ok(text) => CallArguments::raw(text),

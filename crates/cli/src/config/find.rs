@@ -21,12 +21,12 @@ use crate::files;
 /// The name of a configuration file.
 pub(super) const NAME: &str = "counterfoil.toml";
 
-/// Where the configuration comes from.
+/// The sources of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// From which files.
+    /// The files to read.
     pub(crate) files: Files,
-    /// The ledger that the flag names: it wins over every file.
+    /// The ledger given by the flag, which overrides every file.
     #[cfg(feature = "guard")]
     pub(crate) ledger: Option<LedgerUrl>,
 }
@@ -41,10 +41,10 @@ impl From<Files> for Place {
     }
 }
 
-/// From which files the configuration comes.
+/// The files from which the configuration is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Files {
-    /// Found: the project's, then the user's.
+    /// The files that are found: the project's, then the user's.
     Found,
     /// Exactly this file.
     Named(PathBuf),
@@ -52,20 +52,20 @@ pub(crate) enum Files {
     Nowhere,
 }
 
-/// What is configured.
+/// The loaded configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Configuration {
-    /// Everything that is said, the nearest first, defaults filled in.
+    /// The merged values, with defaults; nearer files override farther ones.
     pub(crate) options: Options,
-    /// The files that were read, the nearest first.
+    /// The files that were read, nearest first.
     pub(crate) files: Vec<PathBuf>,
-    /// What was left out of them, and why.
+    /// What was ignored in them, and why.
     pub(crate) notes: Vec<String>,
     pub(super) layers: Vec<Layer>,
 }
 
-/// Reads variables and files, and says on standard error what was left out of them. Flags come over
-/// them: they are the command's business.
+/// Reads variables and files, and prints what was ignored in them to standard error. Flags are not
+/// included; each command applies its own.
 pub(crate) fn find(place: &Place) -> anyhow::Result<Configuration> {
     let found = gather(place, Err)?;
     for note in &found.notes {
@@ -74,13 +74,13 @@ pub(crate) fn find(place: &Place) -> anyhow::Result<Configuration> {
     Ok(found)
 }
 
-/// The same for whoever must decide all the same: a project's file that cannot be used is left
-/// out, and nothing is printed.
+/// Like [`find`], for a caller that needs a configuration in any case: an unusable project file is
+/// ignored, and nothing is printed.
 pub(crate) fn find_without_broken_project(place: &Place) -> anyhow::Result<Configuration> {
     gather(place, |error| Ok(format!("{error:#}; it is left out, the rest is in force")))
 }
 
-/// `broken` says what becomes of an error in a project's file: a note, or the end.
+/// `broken` turns an error in a project's file into a note, or returns it.
 fn gather(
     place: &Place,
     broken: impl Fn(anyhow::Error) -> anyhow::Result<String>,
@@ -121,7 +121,7 @@ fn gather(
     Ok(Configuration { options, files, notes, layers })
 }
 
-/// What a file of this text would say, if it were named, over the variables and the defaults.
+/// Returns the options of a named file with this text, together with variables and defaults.
 pub(crate) fn pasted(text: &str) -> anyhow::Result<Options> {
     let set = env::vars_os().filter_map(|(name, value)| {
         Some((name.into_string().ok()?, value.into_string().ok()?)).filter(|(_, v)| !v.is_empty())
@@ -131,8 +131,8 @@ pub(crate) fn pasted(text: &str) -> anyhow::Result<Options> {
     Ok(merged(&layers).try_into()?)
 }
 
-/// What a project's file may say, and a note where it says more; `None` where the file is not the
-/// user's.
+/// Returns the permitted part of a project's file, with a note about what is ignored; `None` if the
+/// file does not belong to the user.
 fn of_project(path: &Path, users: &[Layer]) -> anyhow::Result<Option<(Layer, Option<String>)>> {
     if !is_own(path) {
         return Ok(None);
@@ -155,14 +155,14 @@ fn of_project(path: &Path, users: &[Layer]) -> anyhow::Result<Option<(Layer, Opt
     Ok(Some((Layer { says, ..layer }, note)))
 }
 
-/// The keys by which a file says more than a project's may.
+/// Returns the keys of a file that a project may not set.
 pub(crate) fn beyond(place: &Place, path: &Path, text: &str) -> anyhow::Result<Vec<String>> {
     let users: Vec<Layer> =
         user_file(place).map(|path| read_file(&path)).transpose()?.into_iter().collect();
     Ok(narrowed(&layer(path, text)?.says, &in_force(&users)?).1)
 }
 
-/// With the ledger that the flag names, and the password of the environment where the URL has none.
+/// Applies the ledger flag, and the password from the environment if the URL has none.
 #[cfg(feature = "guard")]
 fn with_ledger(mut options: Options, place: &Place) -> Options {
     let url = place.ledger.clone().or(options.ledger.url);
@@ -174,19 +174,19 @@ fn with_ledger(mut options: Options, place: &Place) -> Options {
     options
 }
 
-/// What holds without the project: what the user says, and defaults.
+/// Returns what is in force without the project: the user's settings, and defaults.
 fn in_force(users: &[Layer]) -> anyhow::Result<Table> {
     let defaults = Layer { name: String::new(), says: Table::try_from(Options::default())? };
     Ok(merged(&users.iter().cloned().chain([defaults]).collect::<Vec<_>>()))
 }
 
-/// The configuration file that is nearest.
+/// Returns the nearest configuration file.
 pub(crate) fn nearest_file(place: &Place) -> Option<PathBuf> {
     let project = (place.files == Files::Found).then(project_file).flatten();
     project.or_else(|| user_file(place))
 }
 
-/// The file of the project around the working directory.
+/// Returns the project's file in the working directory or above.
 pub(crate) fn project_file() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
     let user = user_file(&Files::Found.into());
@@ -194,7 +194,7 @@ pub(crate) fn project_file() -> Option<PathBuf> {
     path.filter(|path| user.as_ref() != Some(path))
 }
 
-/// The file in which the user decides: the one that was named, or the one of the user's folder.
+/// Returns the file with the user's decisions: the named one, or that in the user's folder.
 pub(crate) fn user_file(place: &Place) -> Option<PathBuf> {
     match &place.files {
         Files::Nowhere => None,
@@ -203,7 +203,7 @@ pub(crate) fn user_file(place: &Place) -> Option<PathBuf> {
     }
 }
 
-/// The folder of the user's own configuration.
+/// Returns the folder of the user's own configuration.
 pub(crate) fn user_folder() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("XDG_CONFIG_HOME")
@@ -212,7 +212,7 @@ pub(crate) fn user_folder() -> Option<PathBuf> {
     Some(folder.join("counterfoil"))
 }
 
-/// Whether a file is the user's or the system's, and nobody else may write it.
+/// Whether a file belongs to the user or to root, and is not writable by everyone.
 #[cfg(unix)]
 fn is_own(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -231,7 +231,7 @@ fn read_file(path: &Path) -> anyhow::Result<Layer> {
     layer(path, &text)
 }
 
-/// What the text of a file says.
+/// Parses the text of a file.
 fn layer(path: &Path, text: &str) -> anyhow::Result<Layer> {
     let name = path.display().to_string();
     let mut says = read(text).map_err(|wrong| {
@@ -253,7 +253,7 @@ fn layer(path: &Path, text: &str) -> anyhow::Result<Layer> {
 }
 
 impl Configuration {
-    /// Where a key is said: a file or a variable; `None` where its default is in force.
+    /// Returns the file or variable that sets a key; `None` if its default is in force.
     pub(super) fn said_in(&self, path: &[&str]) -> Option<&str> {
         self.layers.iter().find(|layer| at(&layer.says, path).is_some()).map(|l| l.name.as_str())
     }

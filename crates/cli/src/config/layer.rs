@@ -1,16 +1,16 @@
 use toml::{Table, Value};
 
-/// What one file or variable says.
+/// The values set by one file or variable.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layer {
-    /// Where it is said, as it is shown.
+    /// The name of the file or variable.
     pub(super) name: String,
-    /// What is said.
+    /// Its values.
     pub(super) says: Table,
 }
 
-/// All layers as one table; the first is the nearest and wins. Tables are joined key by key,
-/// everything else is replaced.
+/// Merges all layers into one table; the first one is the nearest and wins. Tables are merged key
+/// by key, and all other values are replaced.
 pub(super) fn merged(layers: &[Layer]) -> Table {
     let mut whole = Table::new();
     for layer in layers {
@@ -31,14 +31,14 @@ fn fill(whole: &mut Table, other: &Table) {
     }
 }
 
-/// What stands at a path.
+/// Returns the value at a path.
 pub(super) fn at<'t>(table: &'t Table, path: &[&str]) -> Option<&'t Value> {
     let (first, rest) = path.split_first()?;
     let value = table.get(*first)?;
     if rest.is_empty() { Some(value) } else { at(value.as_table()?, rest) }
 }
 
-/// A table that says one thing.
+/// Creates a table with a single value.
 pub(super) fn only(path: &[&str], value: Value) -> Table {
     let mut value = value;
     for key in path.iter().skip(1).rev() {

@@ -2,7 +2,7 @@ use toml_edit::{Decor, DocumentMut, Item, Key, RawString, Table, Value};
 
 use crate::exit::Complaint;
 
-/// Keys that moved, each with its section: where they were, and where they are now.
+/// The keys that moved, with their old and new names.
 const MOVED: [Moved; 2] = [
     Moved { from: "max_tool_retries", to: "max_attempts" },
     Moved { from: "max_retry_duration_secs", to: "budget_secs" },
@@ -15,17 +15,17 @@ struct Moved {
     to: &'static str,
 }
 
-/// A configuration file as it should be.
+/// The result of migrating a configuration file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Migration {
     /// The whole file.
     pub(crate) text: String,
-    /// What changed, one line each; empty when nothing had to.
+    /// One line per change; empty if there are none.
     pub(crate) changes: Vec<String>,
 }
 
-/// Moves keys to where they belong now. Comments go with their keys. What is current already
-/// comes back as it is, byte by byte.
+/// Moves keys to their new places, together with their comments. Current text is returned
+/// unchanged, byte for byte.
 pub(crate) fn migrate(text: &str) -> Result<Migration, Complaint> {
     let mut document: DocumentMut = text.parse().map_err(|error| syntax(text, &error))?;
     let mut taken = Vec::new();
@@ -95,7 +95,7 @@ fn value<'d>(document: &'d DocumentMut, path: &[&str]) -> Option<&'d Value> {
     item.as_value()
 }
 
-/// A value without what is written around it, however its number is written.
+/// Formats a value without its surrounding text, and a number in its normal form.
 fn bare(value: &Value) -> String {
     match value.as_integer() {
         Some(number) => number.to_string(),
@@ -103,7 +103,7 @@ fn bare(value: &Value) -> String {
     }
 }
 
-/// Takes a key out of the old section, with what is written around it.
+/// Removes a key from the old section, with its surrounding text.
 fn take(document: &mut DocumentMut, name: &str) -> Option<(Key, Item)> {
     let section = document.get_mut(FROM)?;
     if let Some(table) = section.as_table_mut() {
@@ -114,12 +114,12 @@ fn take(document: &mut DocumentMut, name: &str) -> Option<(Key, Item)> {
     Some((key, Item::Value(value)))
 }
 
-/// What is left of a section that is no more.
+/// The remains of a removed section.
 #[derive(Default)]
 struct Dropped {
     /// The comments around its header, each with its line break.
     comments: String,
-    /// Where it stood.
+    /// The position of the section.
     position: Option<isize>,
 }
 
@@ -143,7 +143,7 @@ fn drop_if_empty(document: &mut DocumentMut) -> Dropped {
     }
 }
 
-/// The new section, made where it is missing, as a table with a header where it can be one.
+/// Returns the new section, created if missing, as a table with a header if possible.
 fn section<'d>(
     document: &'d mut DocumentMut,
     dropped: &Dropped,
@@ -175,7 +175,7 @@ fn section<'d>(
     Ok(table)
 }
 
-/// The comments among what stands around a key, one line each.
+/// Returns the comments in the text around a key, one line each.
 fn comments(around: Option<&RawString>) -> String {
     let text = around.and_then(RawString::as_str).unwrap_or_default();
     let lines = text.lines().map(str::trim).filter(|line| line.starts_with('#'));

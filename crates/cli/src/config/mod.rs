@@ -1,4 +1,4 @@
-//! The configuration: files found and read, variables over them, the whole checked.
+//! The configuration: finds and reads files, applies variables, and checks the result.
 
 mod find;
 mod layer;

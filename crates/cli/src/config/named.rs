@@ -1,5 +1,4 @@
-//! What the configuration calls by a name that has to stand somewhere else: models, judges, folders
-//! of skills.
+//! Checks that what the configuration names exists: models, judges, folders of skills.
 
 use toml::Table;
 use toml::de::DeTable;
@@ -11,7 +10,7 @@ use crate::exit::Complaint;
 use crate::suggest::did_you_mean;
 use crate::{files, judge, provider, skills};
 
-/// The keys that name one of `[[llm.providers]]`, or nothing.
+/// The keys that name one of `[[llm.providers]]`, or are empty.
 const OF_PROVIDERS: [&str; 5] = [
     JUDGE,
     "tools.adversarial_policy.provider",
@@ -23,11 +22,11 @@ const OF_PROVIDERS: [&str; 5] = [
 /// The key that may also name a program.
 const JUDGE: &str = "judge.name";
 
-/// Whether everything is there that a key names. A command reads only the keys that it uses; this
-/// reads all of them.
+/// Checks that everything named by a key exists. A command reads only the keys it uses; this reads
+/// all of them.
 ///
 /// # Errors
-/// The first that is not there, with the file and the line that name it.
+/// Returns an error for the first name that does not exist, with the file and line.
 pub(crate) fn names_exist(found: &Configuration) -> anyhow::Result<()> {
     let table = Table::try_from(&found.options)?;
     let wrong = provider::unusable(&found.options)
@@ -39,7 +38,7 @@ pub(crate) fn names_exist(found: &Configuration) -> anyhow::Result<()> {
     }
 }
 
-/// What is wrong with a key that names a provider which is not there.
+/// Returns the complaint if a key names a provider that does not exist.
 fn no_provider(found: &Configuration, table: &Table, key: &str) -> Option<(String, Complaint)> {
     let path: Vec<&str> = key.split('.').collect();
     let name = at(table, &path)?.as_str().filter(|name| !name.is_empty())?;
@@ -59,7 +58,7 @@ fn no_provider(found: &Configuration, table: &Table, key: &str) -> Option<(Strin
     Some((key.to_owned(), complaint))
 }
 
-/// What is wrong with a folder of skills that is not there.
+/// Returns the complaint if a folder of skills does not exist.
 fn no_skills(found: &Configuration) -> Option<(String, Complaint)> {
     let (index, folder) =
         skills::named_folders(&found.options).enumerate().find(|(_, folder)| !folder.is_dir())?;
@@ -69,7 +68,7 @@ fn no_skills(found: &Configuration) -> Option<(String, Complaint)> {
     Some((key, complaint))
 }
 
-/// The complaint, with the file and line, or the variable, that says the key.
+/// Adds the file and line, or the variable, that sets the key.
 fn placed(found: &Configuration, key: &str, complaint: &Complaint) -> Complaint {
     let path: Vec<&str> = key.split(['.', '[']).filter(|part| !part.ends_with(']')).collect();
     let Some(said) = found.said_in(&path) else {
@@ -83,7 +82,7 @@ fn placed(found: &Configuration, key: &str, complaint: &Complaint) -> Complaint 
         .maybe_help(complaint.advice().map(str::to_owned))
 }
 
-/// The line on which a text says a key.
+/// Returns the line of a text that sets a key.
 fn line_of(text: &str, key: &str) -> Option<usize> {
     let table = DeTable::parse(text).ok()?;
     let before = offset_of(table.get_ref(), key);

@@ -68,7 +68,7 @@ pub(crate) struct ObligationOptions {
 }
 
 impl ObligationOptions {
-    /// What the rules understand.
+    /// Returns the obligation for the rules.
     pub(crate) fn checked(&self) -> Result<Obligation, ObligationError> {
         let (after, before) = (self.after.as_deref(), self.before.as_deref());
         Obligation::new(after, before, self.paths.clone(), &self.needs)
@@ -101,7 +101,7 @@ pub(crate) struct CheckOptions {
 }
 
 impl Options {
-    /// Keys that hold a path, which is relative to the file it stands in.
+    /// Keys that hold a path, which is relative to the file that contains it.
     pub(super) const PATHS: [[&str; 2]; 6] = [
         ["check", "tools"],
         ["check", "baseline"],
@@ -111,7 +111,7 @@ impl Options {
         ["proxy", "tls_key"],
     ];
 
-    /// What the guard is made with.
+    /// Returns the options of the guard.
     #[cfg(feature = "guard")]
     pub(crate) fn guard(&self) -> GuardOptions {
         let Self { tools, ledger, audit, agent, .. } = self.clone();

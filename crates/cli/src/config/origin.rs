@@ -1,41 +1,41 @@
-//! What the file of a project may say. Whoever wrote the project is not its user: such a file may
-//! only narrow, unless the user has trusted it.
+//! Limits what a project's configuration file may set. Its author is not its user, so it may only
+//! tighten settings, unless the user has trusted it.
 
 use toml::{Table, Value};
 
 use super::layer::at;
 use crate::rule_names;
 
-/// What a project's file may say of a key.
+/// How a project's file may change a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum May {
-    /// Anything: it loosens nothing.
+    /// To any value: the key loosens nothing.
     Say,
-    /// Nothing.
+    /// Not at all.
     NotSay,
-    /// A word that stands further right than the one in force.
+    /// To a word further right than the one in force.
     Rise(&'static [&'static str]),
-    /// A smaller number; not set, and this number, are without limit.
+    /// To a smaller number. If not set, or set to this number, there is no limit.
     Shrink(Option<i64>),
-    /// A larger number.
+    /// To a larger number.
     Grow,
-    /// `true`.
+    /// To `true`.
     TurnOn,
-    /// `false`.
+    /// To `false`.
     TurnOff,
-    /// More entries.
+    /// By adding entries.
     Add,
-    /// Fewer entries of those in force.
+    /// By removing entries.
     Leave,
-    /// Fewer entries; any, where none are in force, because none means all.
+    /// By removing entries; to any entries if none are in force, because none means all.
     Restrict,
-    /// More tables, whose member of this name has one of these values, or is left out.
+    /// By adding tables whose member of this name has one of these values, or is left out.
     AddTables(&'static str, &'static [&'static str]),
-    /// More members, of names that are not in force yet.
+    /// By adding members with new names.
     AddNames,
-    /// Members with a word that stands further right than the one in force.
+    /// By setting members to a word further right than the one in force.
     RiseEach(&'static [&'static str]),
-    /// Rules with a mode that stands further right than the one in force.
+    /// By setting rules to a mode further right than the one in force.
     RaiseRules,
 }
 
@@ -43,8 +43,7 @@ const TRUST: &[&str] = &["untrusted", "provisional", "trusted"];
 const MODES: &[&str] = &["off", "shadow", "warn", "block"];
 const DENY: &[&str] = &["deny"];
 
-/// Every key, with what a project's file may say of it. A key that does not stand here is the
-/// user's alone.
+/// Every key, and how a project's file may change it. Any key not listed is reserved for the user.
 pub(super) const KEYS: &[(&str, May)] = &[
     ("check.fail_on", May::Rise(&["never", "error", "warning", "note"])),
     ("check.severity", May::Rise(&["error", "warning", "note"])),
@@ -160,7 +159,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("tools.file.directories", May::Leave),
     ("tools.file.max_output_chars", May::Say),
     ("tools.web.deny_domains", May::Add),
-    // An allowed domain is reached without asking.
+    // Allowed domains are reached without asking.
     ("tools.web.allow_domains", May::Leave),
     ("tools.web.allow_unasked", May::TurnOff),
     ("tools.web.allow_unencrypted", May::TurnOff),
@@ -255,8 +254,8 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("hooks.ask_irreversible", May::TurnOn),
 ];
 
-/// What is left of a project's file beside what is in force without it, and the keys of which
-/// something was left out.
+/// Returns the permitted part of a project's file, given what is in force without it, and the keys
+/// of which something was removed.
 pub(super) fn narrowed(says: &Table, in_force: &Table) -> (Table, Vec<String>) {
     let (mut kept, mut refused) = (Table::new(), Vec::new());
     section(says, &mut Vec::new(), in_force, &mut kept, &mut refused);
@@ -300,10 +299,11 @@ fn section<'s>(
     }
 }
 
-/// What of a value may stand, and whether that is all of it. `now` is what is in force without it.
+/// Returns the permitted part of a value, and whether that is all of it. `now` is the value in
+/// force.
 fn allowed(may: May, value: &Value, now: Option<&Value>) -> (Option<Value>, bool) {
     let all_or_nothing = |is: bool| (is.then(|| value.clone()), is);
-    // What is said already costs nothing.
+    // Repeating the value in force changes nothing.
     if now == Some(value) {
         return (None, true);
     }
@@ -317,7 +317,7 @@ fn allowed(may: May, value: &Value, now: Option<&Value>) -> (Option<Value>, bool
         May::Grow => all_or_nothing(number(value) > now.and_then(number)),
         May::Add => added(value, now, |_| true),
         May::AddTables(member, values) => added(value, now, |entry| {
-            // Where the member may be left out, its default is the strictest.
+            // If the member may be left out, its default is the strictest value.
             let word = entry.get(member).map(Value::as_str);
             word.is_none_or(|word| word.is_some_and(|word| values.contains(&word)))
         }),
@@ -328,7 +328,7 @@ fn allowed(may: May, value: &Value, now: Option<&Value>) -> (Option<Value>, bool
         May::Restrict => left(value, now),
         May::AddNames => members(value, now, |_, _, now| now.is_none()),
         May::RiseEach(order) => members(value, now, |_, value, now| {
-            // What is not set needs at least the first that anything needs.
+            // A member that is not set may count as the second word, so a new one must exceed it.
             rank(order, Some(value)) > now.map_or(Some(1), |now| rank(order, Some(now)))
         }),
         May::RaiseRules => raised(value, now),
@@ -351,7 +351,7 @@ fn shrinks(value: &Value, now: Option<&Value>, unlimited: Option<i64>) -> bool {
     wanted >= 0.0 && now.filter(is_limit).and_then(number).is_none_or(|now| wanted < now)
 }
 
-/// The list in force, and what is added to it.
+/// Returns the list in force with the permitted additions.
 fn added(
     value: &Value,
     now: Option<&Value>,
@@ -373,7 +373,7 @@ fn added(
     ((list.len() > before).then_some(Value::Array(list)), whole)
 }
 
-/// The list in force without what the value does not name.
+/// Returns the entries in force that the value also names.
 fn left(value: &Value, now: Option<&Value>) -> (Option<Value>, bool) {
     let Some(wanted) = value.as_array() else { return (None, false) };
     let now = now.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -403,7 +403,8 @@ fn members(
     ((!kept.is_empty()).then_some(Value::Table(kept)), whole)
 }
 
-/// Modes of rules, which go by code or name.
+/// Returns the rule modes that are stricter than those in force; rules may be named by code or
+/// name.
 fn raised(value: &Value, now: Option<&Value>) -> (Option<Value>, bool) {
     let Some(wanted) = value.as_table() else { return (None, false) };
     let now = now.and_then(Value::as_table);
@@ -430,7 +431,7 @@ mod tests {
     use super::super::schema::{Node, schema};
     use super::*;
 
-    /// What is left, as TOML, beside the defaults and what a user's file says.
+    /// Returns the permitted part, as TOML, given the defaults and a user's file.
     fn left_of(project: &str, user: &str) -> (Table, Vec<String>) {
         let user: Table = user.parse().unwrap();
         let defaults = Table::try_from(Options::default()).unwrap();
@@ -439,7 +440,7 @@ mod tests {
         narrowed(&project.parse().unwrap(), &super::super::layer::merged(&layers))
     }
 
-    /// What the docs say.
+    /// The wording in the docs.
     fn said(may: May) -> &'static str {
         match may {
             May::Say => "anything",
@@ -476,8 +477,8 @@ mod tests {
         assert!(missing.is_empty() && gone.is_empty(), "missing {missing:?}, gone {gone:?}");
     }
 
-    /// What a project says, what its user says, what is left of the project's, and whether any of
-    /// it is named as left out.
+    /// A project's file, its user's file, the permitted part of the project's, and whether any of
+    /// it is reported as ignored.
     const NARROWED: &[(&str, &str, &str, bool)] = &[
         ("hooks.stop = 'off'", "", "", true),
         ("hooks.stop = 'block'", "hooks.stop = 'warn'", "hooks.stop = 'block'", false),

@@ -1,4 +1,4 @@
-//! The user's own file, in which a command sets something for them.
+//! Edits the user's own configuration file on behalf of a command.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use super::find::{Files, NAME, Place, user_file, user_folder};
 use crate::exit::Complaint;
 use crate::settings_file::{apply, read};
 
-/// Sets these members of `[judge]` in the user's own file, which is made where it is missing. The rest of
-/// the file stays as it is. Shows what would change where it is a dry run.
+/// Sets these members of `[judge]` in the user's own file, which is created if missing. The rest of
+/// the file is kept. A dry run only shows what would change.
 pub(crate) fn set_judge(
     place: &Place,
     members: &[(&str, Value)],

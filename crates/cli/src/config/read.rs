@@ -12,8 +12,8 @@ use super::usable::usable;
 use crate::rule_names;
 use crate::suggest::did_you_mean;
 
-/// Reads a configuration file. Keys and rules that nobody knows are errors, and so are those that
-/// nothing here acts on: a setting without effect is worse than none.
+/// Reads a configuration file. Unknown keys and rules are errors, and so are keys that have no
+/// effect here: a setting without effect is worse than none.
 pub(super) fn read(text: &str) -> Result<Table, Problem> {
     let at = |offset: usize| 1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count();
     let syntax = |error: toml::de::Error| {
@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<Table, Problem> {
     text.parse().map_err(syntax)
 }
 
-/// The first obligation that makes no sense, with where it stands.
+/// Reports the first invalid obligation, with its position.
 fn obligations_make_sense(table: &DeTable<'_>, options: &Options) -> Result<(), Problem> {
     for (at, said) in options.obligations.iter().enumerate() {
         let Err(wrong) = said.checked() else { continue };
@@ -49,7 +49,7 @@ fn obligations_make_sense(table: &DeTable<'_>, options: &Options) -> Result<(), 
     Ok(())
 }
 
-/// The first key that the schema does not name. The problem's line is a byte offset here.
+/// Reports the first key that is not in the schema. Here the problem's line is a byte offset.
 fn known_keys(table: &DeTable<'_>, section: &str, node: Node<'_>) -> Result<(), Problem> {
     for (key, value) in table {
         let name = key.get_ref().as_ref();
@@ -78,7 +78,7 @@ fn known_values(value: &DeValue<'_>, path: &str, node: Node<'_>) -> Result<(), P
     }
 }
 
-/// What is wrong with a key. `node` is the section it stands in.
+/// Describes the problem with a key. `node` is its section.
 fn unknown(offset: usize, section: &str, name: &str, node: Node<'_>) -> Problem {
     let path = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
     if let Some(advice) = unbuilt::advice(&path) {
@@ -95,7 +95,7 @@ fn unknown(offset: usize, section: &str, name: &str, node: Node<'_>) -> Problem 
     Problem::at(offset, format!("unknown key `{name}`{place}")).with_help(help)
 }
 
-/// The first rule that does not exist, in `[rules]` or `check.ignore`.
+/// Reports the first rule in `[rules]` or `check.ignore` that does not exist.
 fn rules_exist(table: &DeTable<'_>) -> Result<(), Problem> {
     let mut words: Vec<(usize, &str)> = Vec::new();
     for (section, value) in table {

@@ -2,32 +2,32 @@ use serde_json::{Map, Value};
 
 use super::options::Options;
 
-/// The JSON Schema of a configuration file.
+/// Returns the JSON Schema of a configuration file.
 pub(crate) fn schema() -> Value {
     schemars::schema_for!(Options).to_value()
 }
 
-/// A place in the schema, with the whole of it at hand for references.
+/// A node of the schema, with the root for resolving references.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node<'s> {
     root: &'s Value,
     here: &'s Value,
 }
 
-/// What a key holds.
+/// The kind of value that a key holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A table whose keys are known.
+    /// A table with known keys.
     Section,
-    /// A table whose keys are up to the user.
+    /// A table with any keys.
     Map,
     /// An array of tables.
     Tables,
     /// An array of anything else.
     Array,
-    /// Text, or one of several words.
+    /// A string, possibly from a fixed set.
     Text,
-    /// A number, a boolean.
+    /// A number or a boolean.
     Other,
 }
 
@@ -39,7 +39,7 @@ impl<'s> Node<'s> {
     fn at(self, here: &'s Value) -> Self {
         let mut here = here;
         loop {
-            // `null` stands for a key that is not set, which TOML cannot say.
+            // `null` means that a key is not set, which TOML cannot express.
             let choices = here.get("anyOf").and_then(Value::as_array);
             let chosen = choices.and_then(|choices| choices.iter().find(|choice| !is_null(choice)));
             let referred = here
@@ -53,20 +53,20 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// The known keys of a section, in the order of the schema.
+    /// Returns the known keys of a section, in the order of the schema.
     pub(super) fn keys(self) -> impl Iterator<Item = (&'s str, Node<'s>)> {
         let properties = self.here.get("properties").and_then(Value::as_object);
         properties.into_iter().flatten().map(move |(key, inner)| (key.as_str(), self.at(inner)))
     }
 
-    /// What stands under a key: a known one of a section, any of a map.
+    /// Returns the node of a key: a known key of a section, or any key of a map.
     pub(super) fn get(self, key: &str) -> Option<Node<'s>> {
         let known = self.here.get("properties").and_then(|known| known.get(key));
         let any = || self.here.get("additionalProperties").filter(|any| any.is_object());
         known.or_else(any).map(|inner| self.at(inner))
     }
 
-    /// The elements of an array.
+    /// Returns the node of an array's elements.
     pub(super) fn items(self) -> Option<Node<'s>> {
         self.here.get("items").map(|inner| self.at(inner))
     }
@@ -88,7 +88,7 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// Whether the section has a list of keys to hold others against.
+    /// Whether the node is a section with a list of known keys.
     pub(super) fn is_section(self) -> bool {
         self.kind() == Kind::Section
     }
@@ -107,7 +107,7 @@ impl<'s> Node<'s> {
                 .is_some_and(|words| words.iter().all(names))
     }
 
-    /// Every key that is no section, with its path.
+    /// Returns every key that is not a section, with its path.
     pub(super) fn leaves(self) -> Vec<(Vec<&'s str>, Node<'s>)> {
         let mut leaves = Vec::new();
         for (key, node) in self.keys() {

@@ -1,5 +1,5 @@
-//! The sections that other crates define. The linter alone has none of those crates: it reads of
-//! them what it acts on, and keeps the rest as it stands.
+//! The sections that other crates define. The linter alone does not have these crates: it reads the
+//! keys it uses, and keeps the rest unparsed.
 
 #[cfg(feature = "guard")]
 mod all {
@@ -20,20 +20,20 @@ mod all {
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
 
-    /// `[tools]`, of which the linter acts on what its rules need.
+    /// `[tools]`: the linter uses only what its rules need.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(default)]
     pub(crate) struct ToolsOptions {
-        /// How strictly a call is held against its tool.
+        /// How strictly a call is checked against its tool.
         pub(crate) admission: AdmissionOptions,
         /// When repetition without progress counts.
         pub(crate) fixation: FixationOptions,
-        /// What only a guard acts on.
+        /// The keys that only a guard uses.
         #[serde(flatten)]
         unread: BTreeMap<String, serde_json::Value>,
     }
 
-    /// A section that only a guard acts on.
+    /// A section that only a guard uses.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(transparent)]
     pub(crate) struct UnreadSection(BTreeMap<String, serde_json::Value>);

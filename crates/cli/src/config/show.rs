@@ -4,11 +4,10 @@ use toml_edit::Key;
 use super::find::Configuration;
 use super::schema::{Kind, Node, schema};
 
-/// Columns after which an array is spread over lines.
+/// The width at which an array is split over several lines.
 const WIDTH: usize = 100;
 
-/// Everything that is in force as TOML, with where it is said. Keys that are not set stand in
-/// comments.
+/// Formats the values in force as TOML, with where each is set. Keys that are not set are comments.
 pub(crate) fn show(configuration: &Configuration) -> anyhow::Result<String> {
     let table = Table::try_from(&configuration.options)?;
     let mut blocks = Vec::new();
@@ -18,7 +17,7 @@ pub(crate) fn show(configuration: &Configuration) -> anyhow::Result<String> {
     Ok(files + &blocks.join("\n"))
 }
 
-/// Adds the blocks of a section: its own keys, then what lies below.
+/// Adds the blocks of a section: its own keys, then its subsections.
 fn section<'s>(
     configuration: &Configuration,
     table: &Table,
@@ -52,7 +51,7 @@ fn section<'s>(
         path.pop();
     }
     if !own.is_empty() {
-        // What belongs to no section stands before all of them.
+        // Top-level keys come before all sections.
         let header =
             if path.is_empty() { String::new() } else { format!("[{}]\n", path.join(".")) };
         blocks.push(format!("{header}{own}"));

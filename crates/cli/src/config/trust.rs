@@ -1,4 +1,5 @@
-//! Which files of projects the user has trusted: by their content, so that a change asks again.
+//! The project files that the user has trusted, identified by their content, so that a change
+//! requires new trust.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,20 +11,20 @@ use super::find::user_folder;
 use crate::files;
 use crate::replace::replace;
 
-/// One line a file: the digest of its content, a blank, its place.
+/// The file name. Each line has the digest of a file's content, a space, and its path.
 const NAME: &str = "trusted";
 
-/// Whether the user has trusted a file as it is now.
+/// Whether the user has trusted a file with this content.
 pub(super) fn is_trusted(path: &Path, text: &str) -> bool {
     let Some(line) = line(path, text) else { return false };
     let list = list().and_then(|list| files::read_text(list).ok()).unwrap_or_default();
     list.lines().any(|known| known == line)
 }
 
-/// Trusts a file as it is now.
+/// Trusts a file with its present content.
 ///
 /// # Errors
-/// When there is no folder of the user's, or it cannot be written.
+/// Returns an error if there is no user folder, or it cannot be written.
 pub(crate) fn trust(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
     let line = line(path, text).context("the file is gone")?;
     let list = list().context("there is no home folder to remember it in")?;
@@ -31,16 +32,16 @@ pub(crate) fn trust(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
     Ok(list)
 }
 
-/// Trusts a file no longer, whatever it holds; whether it was trusted.
+/// Stops trusting a file with any content. Returns whether it was trusted.
 ///
 /// # Errors
-/// When the list cannot be written.
+/// Returns an error if the list cannot be written.
 pub(crate) fn revoke(path: &Path) -> anyhow::Result<bool> {
     let Some(list) = list().filter(|list| list.exists()) else { return Ok(false) };
     write(&list, path, None)
 }
 
-/// Replaces what the list says of a file; whether it said something.
+/// Replaces a file's entry in the list. Returns whether there was one.
 fn write(list: &Path, path: &Path, line: Option<String>) -> anyhow::Result<bool> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let real = real.display().to_string();

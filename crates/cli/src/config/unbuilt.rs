@@ -1,11 +1,11 @@
-/// Keys that are known elsewhere and that nothing here acts on, with what to do. A name without
-/// its keys stands for the whole section.
+/// Keys of other builds that have no effect here, with advice. A section's name means all of its
+/// keys.
 const UNBUILT: &[(&str, &str)] =
     &[("agent.max_tool_retries", MIGRATE), ("agent.max_retry_duration_secs", MIGRATE)];
 
 const MIGRATE: &str = "it moved: `counterfoil config migrate --write` puts it into `[tools.retry]`";
 
-/// What to do about a key without effect here.
+/// Returns the advice for a key without effect here.
 pub(super) fn advice(path: &str) -> Option<&'static str> {
     UNBUILT
         .iter()
@@ -15,7 +15,7 @@ pub(super) fn advice(path: &str) -> Option<&'static str> {
         .map(|(_, advice)| *advice)
 }
 
-/// Every such key or section.
+/// Returns every such key or section.
 pub(super) fn all() -> impl Iterator<Item = &'static str> {
     UNBUILT.iter().map(|(known, _)| *known)
 }

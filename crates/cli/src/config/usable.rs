@@ -4,7 +4,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::options::Options;
 
-/// What of a configuration the guard cannot be made with. The problem's line is a byte offset.
+/// Reports options that the guard cannot use. Here the problem's line is a byte offset.
 pub(super) fn usable(options: &Options, table: &DeTable<'_>) -> Result<(), Problem> {
     if let Err(wrong) = options.hooks.resolve() {
         return Err(Problem::at(offset_of(table, wrong.key()), wrong.to_string()));
@@ -17,7 +17,7 @@ pub(super) fn usable(options: &Options, table: &DeTable<'_>) -> Result<(), Probl
     })
 }
 
-/// The message; that of a rule names the rule itself.
+/// Returns the message. A policy rule's own message already names the rule.
 fn plain(wrong: &GuardOptionsError) -> String {
     match wrong {
         GuardOptionsError::Policy(rule) => rule.to_string(),
@@ -25,7 +25,8 @@ fn plain(wrong: &GuardOptionsError) -> String {
     }
 }
 
-/// The byte at which `tools.policy.rules[3].match[0]` stands, or as much of it as there is.
+/// Returns the byte offset of a key such as `tools.policy.rules[3].match[0]`, or of its nearest
+/// parent.
 pub(super) fn offset_of(table: &DeTable<'_>, key: &str) -> usize {
     let mut names = key.split('.').flat_map(|part| {
         let (name, index) = match part.split_once('[') {

@@ -12,11 +12,10 @@ use super::unbuilt;
 use crate::exit::Complaint;
 use crate::suggest::did_you_mean;
 
-/// What every variable of ours begins with.
+/// The prefix of our variables.
 const PREFIX: &str = "COUNTERFOIL_";
 
-/// Those that the installer and the npm package read: they say nothing here, and nothing is wrong
-/// with them.
+/// Variables of the installer and the npm package, which are valid but have no effect here.
 const OF_PACKAGES: [&str; 5] = [
     "COUNTERFOIL_BASE_URL",
     "COUNTERFOIL_BIN",
@@ -25,19 +24,19 @@ const OF_PACKAGES: [&str; 5] = [
     "COUNTERFOIL_VERSION",
 ];
 
-/// Names that were there before ours, with the key that each stands for.
+/// Older variable names, each with its key.
 const ALIASES: [(&str, [&str; 3]); 2] = [
     ("TOOL_FIXATION_THRESHOLD", ["tools", "fixation", "streak"]),
     ("TOOL_FIXATION_WINDOW", ["tools", "fixation", "window"]),
 ];
 
-/// The variable of a key: `tools.retry.base_ms` is `COUNTERFOIL_TOOLS_RETRY_BASE_MS`.
+/// Returns the variable of a key: `tools.retry.base_ms` is `COUNTERFOIL_TOOLS_RETRY_BASE_MS`.
 fn variable(path: &[&str]) -> String {
     format!("{PREFIX}{}", path.join("_").to_uppercase())
 }
 
-/// What the variables say, one layer each, and a note about each that says nothing. `flags` are the variables that stand for flags and are
-/// read with them. The schema is made where a variable is not one of them.
+/// Returns one layer per variable, and a note about each unknown one. `flags` are variables that
+/// set flags and are read with them. The schema is only generated if another variable is set.
 pub(super) fn layers(
     variables: impl IntoIterator<Item = (String, String)>,
     flags: &BTreeSet<String>,
@@ -87,7 +86,7 @@ fn unknown(name: &str, flags: &BTreeSet<String>, keys: impl Iterator<Item = Stri
     format!("the variable {name} sets no key and has no effect; {help}")
 }
 
-/// The text of a variable as the value that its key wants.
+/// Converts the text of a variable to the type of its key.
 fn value(node: Node<'_>, text: &str) -> Result<Value, Problem> {
     let parsed = |text: &str| {
         let line: Result<Table, _> = format!("value = {text}").parse();
@@ -116,7 +115,7 @@ fn value(node: Node<'_>, text: &str) -> Result<Value, Problem> {
     })
 }
 
-/// Holds what a variable says against everything a file is held against.
+/// Checks a variable's value like the text of a file.
 fn check(says: Table) -> Result<Table, Problem> {
     let text = toml::to_string(&says).map_err(|error| Problem::at(0, error.to_string()))?;
     read(&text)

@@ -1,4 +1,4 @@
-//! The agent, with everything that the configuration says.
+//! Sets up the agent according to the configuration.
 
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
@@ -31,42 +31,42 @@ use crate::skills::find;
 use crate::state::State;
 use crate::surroundings::environment;
 
-/// An agent that is ready to be talked to.
+/// An agent that is ready for a conversation.
 pub(crate) struct Begun {
     pub(crate) agent: Agent,
-    /// `None` where its store cannot be used.
+    /// `None` if its store cannot be used.
     pub(crate) memory: Option<Memory>,
-    /// The same.
+    /// `None` if its store cannot be used.
     pub(crate) scheduler: Option<Scheduler>,
     pub(crate) options: Options,
     pub(crate) settings: GuardSettings,
-    /// The model's name, as people know it.
+    /// The model's name for people.
     pub(crate) model: String,
-    /// Where the guard keeps what it knows.
+    /// The guard's state folder.
     pub(crate) folder: StateFolder,
-    /// The session is to be gone on with later.
+    /// Whether the session stays open at the end, because the user named it.
     pub(crate) stays: bool,
-    /// What is to be known before it begins.
+    /// The notices to show before the conversation.
     pub(crate) notices: Vec<Row>,
-    /// As long as this is there, nobody else goes on with the session.
+    /// The lock that keeps other processes from continuing the session.
     _lock: Option<File>,
 }
 
-/// What of it is said on the command line.
+/// The options from the command line.
 pub(crate) struct Wanted<'w> {
-    /// The session to go on with, or to begin.
+    /// The session to continue or begin.
     pub(crate) session: Option<&'w str>,
     /// The model, by its name in the configuration.
     pub(crate) provider: Option<&'w str>,
-    /// Nobody else may go on with the session meanwhile.
+    /// Whether to lock the session against other processes.
     pub(crate) alone: bool,
-    /// Who is asked where a gate asks.
+    /// Approves calls for which a gate asks.
     pub(crate) approver: Arc<dyn Approver>,
     /// The project's root.
     pub(crate) workspace: Option<PathBuf>,
 }
 
-/// The tasks that there are, for whoever runs none of them.
+/// Opens the scheduler, for a caller that runs no tasks.
 pub(crate) fn scheduler(global: &Global) -> anyhow::Result<Scheduler> {
     let path = global.state()?.create()?.folder().agent();
     let store =
@@ -138,7 +138,7 @@ pub(crate) fn begin(
     Ok(begun)
 }
 
-/// The guard before the tools of a conversation.
+/// Creates the guard, without the tools of a conversation.
 fn guarded(state: State, wanted: &Wanted<'_>, options: &Options) -> anyhow::Result<Guard> {
     Making {
         state: Some(state),
@@ -151,7 +151,7 @@ fn guarded(state: State, wanted: &Wanted<'_>, options: &Options) -> anyhow::Resu
 }
 
 impl Begun {
-    /// Gives the agent its tools. Those of skills come last: a name that is taken stays taken.
+    /// Registers the agent's tools. Those of skills come last, so that they cannot replace others.
     fn register(&mut self, helpers: &SubAgents, skills: &SkillSet) -> anyhow::Result<()> {
         let (guard, session) = (self.agent.guard(), self.agent.session());
         let remembering = self.memory.iter().flat_map(|memory| memory.tools(session.id()));
@@ -166,11 +166,11 @@ impl Begun {
         Ok(())
     }
 
-    /// A task that is due now, if there is one.
+    /// Returns a task that is due now, if there is one.
     pub(crate) fn due(&self) -> Option<Box<Due>> {
         match self.scheduler.as_ref().map(Scheduler::take_due) {
             Some(Ok(Some(due))) => Some(Box::new(due)),
-            // It is tried again, and the conversation does not need it.
+            // The next check tries again; the conversation continues without it.
             Some(Err(error)) => {
                 tracing::debug!("tasks cannot be looked at: {error}");
                 None
@@ -180,7 +180,7 @@ impl Begun {
     }
 }
 
-/// The model that talks, and the one that compresses the conversation.
+/// Returns the model for the conversation, and the one that compresses it.
 fn models(
     options: &Options,
     wanted: Option<&str>,
@@ -193,7 +193,7 @@ fn models(
     Ok((own, compresses))
 }
 
-/// The session, and whether there was one of that id before.
+/// Returns the session, and whether it already existed.
 fn session(guard: &Guard, id: Option<&str>, model: &str) -> anyhow::Result<(Session, bool)> {
     let sessions = guard.ledger().sessions()?;
     let known = id.is_some_and(|id| sessions.iter().any(|known| known == id));
@@ -206,8 +206,7 @@ fn session(guard: &Guard, id: Option<&str>, model: &str) -> anyhow::Result<(Sess
     Ok((session, known))
 }
 
-/// Keeps others from going on with a session at the same time: each would answer without what the
-/// other says.
+/// Locks a session against other processes, because neither would see the other's messages.
 fn alone(folder: &StateFolder, id: &str) -> anyhow::Result<File> {
     let locks = folder.path().join("locks");
     std::fs::create_dir_all(&locks).with_context(|| locks.display().to_string())?;
@@ -218,12 +217,12 @@ fn alone(folder: &StateFolder, id: &str) -> anyhow::Result<File> {
             let wrong = format!("another `counterfoil chat` has session `{id}` open");
             Err(Complaint::new(wrong).help("end that one, or take another session").into())
         }
-        // Where nothing can be locked, nobody can be kept out.
+        // If locking does not work here, continue without it.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 
-/// What was said and done in a session before, as far as it is not told in short.
+/// Returns the earlier conversation of a session, with summaries in place of its compressed part.
 fn conversation(
     session: &Session,
     known: bool,
@@ -239,7 +238,7 @@ fn conversation(
     Ok(Conversation::of(&session.transcript()?, compressed, knowledge))
 }
 
-/// The skills that may be used. What is wrong with the others is said.
+/// Returns the skills that may be used, and adds notices about the others.
 fn skills(
     options: &Options,
     settings: &GuardSettings,
@@ -258,8 +257,8 @@ fn skills(
     Ok(SkillSet::new(usable))
 }
 
-/// Notes, summaries and tasks; `None` where they cannot be used, which is said: the record does not
-/// need them.
+/// Opens the store of notes, summaries and tasks. If it cannot be used, adds a notice and returns
+/// `None`; the ledger does not depend on it.
 fn store(folder: &StateFolder, notices: &mut Vec<Row>) -> Option<Arc<Store>> {
     match Store::open(&folder.agent()) {
         Ok(store) => Some(Arc::new(store)),
@@ -271,7 +270,7 @@ fn store(folder: &StateFolder, notices: &mut Vec<Row>) -> Option<Arc<Store>> {
     }
 }
 
-/// What the model is told about the place where it works.
+/// The introduction that tells the model where it works.
 fn introduction(guard: &Guard) -> String {
     format!(
         "You work for a user at a command line, with tools, in the folder {}. Answer in the \

@@ -6,17 +6,17 @@ use super::front::Front;
 use super::row::Row;
 use super::seen::{begins, wrong};
 
-/// What came of a firing.
+/// The result of a firing.
 pub(crate) enum Fired {
-    /// The agent has an answer, which is shown.
+    /// The agent has answered, and the answer was shown.
     Answered(Box<Turned>),
-    /// It may not run, or came to no answer: that is told.
+    /// It may not run, or yielded no answer; that was shown.
     Failed,
-    /// The user broke it off, and it is not run again.
+    /// The user interrupted it, and it is not run again.
     BrokenOff,
 }
 
-/// Runs a firing, and shows what comes of it.
+/// Runs a firing and shows its result.
 pub(crate) async fn fire(
     begun: &mut Begun,
     front: &mut impl Front,

@@ -21,12 +21,12 @@ use crate::questions::{draw, next_line};
 use crate::signals::interrupted;
 use crate::terminal::Paint;
 
-/// Lines on a terminal, or in a file.
+/// Line-by-line input and output, on a terminal or in a file.
 pub(crate) struct Lines {
     paint: Paint,
-    /// Waits for what is typed. A line that is half typed stays.
+    /// The pending read of a line. A half-typed line is kept.
     reading: Option<JoinHandle<io::Result<Option<String>>>>,
-    /// Somebody types, and `/why` means something.
+    /// Whether a user types, so that `/why` is available.
     talks: bool,
 }
 
@@ -80,8 +80,7 @@ impl Front for Lines {
     }
 
     fn answer(&mut self, turned: &Turned) -> anyhow::Result<()> {
-        // What a model says cannot move the cursor or hide itself; whoever reads a pipe gets it as
-        // it is.
+        // Control characters are escaped on a terminal, but a pipe gets the answer unchanged.
         let text = match io::stdout().is_terminal() {
             true => visible_output(&turned.answer),
             false => turned.answer.as_str().into(),
@@ -103,22 +102,22 @@ impl Front for Lines {
     }
 }
 
-/// Tells on standard error what happens.
+/// Shows progress on standard error.
 pub(crate) struct Bar {
     paint: Paint,
-    /// Where somebody looks.
+    /// The progress bar, if standard error is a terminal.
     bar: Option<ProgressBar>,
-    /// Who tells the bar what a call prints while it runs.
+    /// The task that shows the output of running calls in the bar.
     listens: Option<JoinHandle<()>>,
 }
 
 impl Bar {
-    /// Inside a runtime.
+    /// Creates the bar; must be called in a runtime.
     fn new(guard: &Guard) -> Self {
         let paint = Paint::for_errors();
         let bar = (io::stderr().is_terminal() && paint.is_on()).then(|| {
             let bar = ProgressBar::new_spinner();
-            // Its parts are always there.
+            // The template is valid.
             if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
                 bar.set_style(style);
             }
@@ -132,7 +131,7 @@ impl Bar {
 
     fn line(&self, row: &Row) {
         let write = || {
-            // Whoever closed standard error does not want to know.
+            // Standard error may be closed.
             writeln!(io::stderr(), "{}", row.painted(self.paint)).ok();
         };
         match &self.bar {
@@ -142,7 +141,7 @@ impl Bar {
     }
 }
 
-/// Shows the last line that a call printed, or how far it is.
+/// Shows the last line that a call printed, or its progress.
 async fn listen(mut events: Receiver<CallEvent>, bar: ProgressBar) {
     loop {
         match events.recv().await {
@@ -151,7 +150,7 @@ async fn listen(mut events: Receiver<CallEvent>, bar: ProgressBar) {
                     bar.set_message(text);
                 }
             }
-            // Whoever does not keep up sees the next one.
+            // Missed events do not matter; the next one is shown.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }

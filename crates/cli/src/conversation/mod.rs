@@ -1,4 +1,4 @@
-//! The agent, made as the configuration says, and seen while it works.
+//! Sets up the agent according to the configuration, and shows its work.
 
 mod begin;
 mod fire;
@@ -18,5 +18,5 @@ pub(crate) use row::{Row, Tone, rows};
 pub(crate) use screen::{Screen, ScreenPerson, is_for_a_screen};
 pub(crate) use seen::{asked, behind, complaint, why, wrong};
 
-/// Between two looks at which tasks are due.
+/// The interval between checks for due tasks.
 pub(crate) const LOOK_AT_TASKS: Duration = Duration::from_secs(1);

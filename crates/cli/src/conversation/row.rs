@@ -1,23 +1,22 @@
-//! What is shown: lines in parts, each in its tone. Every face of the program has its own colours.
+//! Lines of output in parts, each with a tone; each user interface has its own colours.
 
 use crate::terminal::Paint;
 
-/// How a part of a line is meant.
+/// The tone of a part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
-    /// What matters.
+    /// Important.
     Strong,
-    /// What matters less.
+    /// Less important.
     Dim,
     /// A name, an id.
     Code,
-    /// What is doubtful, or merely to be known.
+    /// Doubtful, or a notice.
     Note,
     Wrong,
 }
 
-/// A line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Row(Vec<(Tone, String)>);
 
@@ -30,7 +29,7 @@ impl Row {
         Self::of(Tone::Plain, text)
     }
 
-    /// Beside what is there.
+    /// Appends a part.
     pub(crate) fn and(mut self, tone: Tone, text: impl Into<String>) -> Self {
         self.0.push((tone, text.into()));
         self
@@ -40,7 +39,7 @@ impl Row {
         &self.0
     }
 
-    /// For a terminal, line by line.
+    /// Formats the line for a terminal.
     pub(crate) fn painted(&self, paint: Paint) -> String {
         let part = |(tone, text): &(Tone, String)| match tone {
             Tone::Plain | Tone::Dim => text.clone(),
@@ -53,7 +52,7 @@ impl Row {
     }
 }
 
-/// Each line of a text as one of these.
+/// Converts each line of a text into a row.
 pub(crate) fn rows(tone: Tone, text: &str) -> Vec<Row> {
     text.lines().map(|line| Row::of(tone, line)).collect()
 }

@@ -1,4 +1,4 @@
-//! What happens, in words.
+//! Describes events in words.
 
 use counterfoil_agent::{Due, Told, TurnError, Turned};
 use counterfoil_guard::{Answer, CallEvent, Guard, Question, ToolEvent};
@@ -8,19 +8,19 @@ use counterfoil_report::{shorten, visible};
 use super::row::{Row, Tone};
 use crate::exit::Complaint;
 
-/// The longest arguments that are shown, in characters.
+/// The maximum number of characters shown of arguments.
 const LONGEST: usize = 100;
 
-/// What is to be seen of something that happens.
+/// How an event is shown.
 pub(crate) enum Seen {
-    /// What is under way.
+    /// As the current status.
     State(String),
-    /// What stays.
+    /// As permanent lines.
     Rows(Vec<Row>),
     Nothing,
 }
 
-/// What is to be seen of this.
+/// Returns how an event is shown.
 pub(crate) fn seen(what: &Told<'_>) -> Seen {
     let note = |text: String| Seen::Rows(vec![noted(&text)]);
     match what {
@@ -48,7 +48,7 @@ pub(crate) fn seen(what: &Told<'_>) -> Seen {
     }
 }
 
-/// What a call says of itself while it runs; `None` where that is nothing to see.
+/// Describes the event of a running call; `None` if there is nothing to show.
 pub(crate) fn under_way(event: &CallEvent) -> Option<String> {
     let text = match &event.what {
         ToolEvent::Output { text, .. } => text.lines().last().unwrap_or_default().to_owned(),
@@ -60,12 +60,12 @@ pub(crate) fn under_way(event: &CallEvent) -> Option<String> {
     Some(shorten(&visible(&line), LONGEST).into_owned())
 }
 
-/// Something that is to be known.
+/// Formats a notice.
 pub(crate) fn noted(text: &str) -> Row {
     Row::of(Tone::Note, "note").and(Tone::Plain, format!(": {text}"))
 }
 
-/// Something that went wrong.
+/// Formats an error.
 pub(crate) fn wrong(text: &str) -> Row {
     Row::of(Tone::Wrong, "error").and(Tone::Plain, format!(": {text}"))
 }
@@ -85,7 +85,7 @@ fn called(call: &ToolCall, answer: &Answer) -> Vec<Row> {
     ]
 }
 
-/// Each finding in one line; what is found several times is said once.
+/// Formats each finding on one line, without duplicates.
 pub(crate) fn told_once(findings: &[Finding]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for finding in findings {
@@ -104,12 +104,12 @@ pub(crate) fn told_once(findings: &[Finding]) -> Vec<Row> {
     rows
 }
 
-/// What is doubtful about an answer that stands.
+/// Returns the findings about an answer that is shown.
 pub(crate) fn doubts(turned: &Turned) -> Vec<Row> {
     if turned.stands { told_once(&turned.findings) } else { Vec::new() }
 }
 
-/// What stands behind an answer, in one line; nothing where nothing does.
+/// Summarises the receipts, findings and held-back answers of a turn on one line, if there are any.
 pub(crate) fn behind(turned: &Turned) -> String {
     let count = |count: usize, one: &str| match count {
         0 => None,
@@ -126,7 +126,7 @@ pub(crate) fn behind(turned: &Turned) -> String {
     parts.join(", ")
 }
 
-/// The receipts and the claims of an answer, and what is wrong with it.
+/// Lists the receipts and the claims of an answer, and its findings.
 pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Row>> {
     let Some(last) = last else { return Ok(vec![Row::plain("there is no answer yet")]) };
     let mut rows = vec![Row::of(Tone::Strong, "Receipts")];
@@ -169,7 +169,7 @@ fn claimed(judgement: &Judgement) -> Row {
     row.and(Tone::Plain, format!("  {} ({})", shorten(claim.trim(), LONGEST), judgement.rule))
 }
 
-/// What begins, and who wants it.
+/// Describes the task that begins, and its session.
 pub(crate) fn begins(due: &Due) -> Vec<Row> {
     let task = &due.task;
     let (phrase, prompt) = (visible(&task.phrase), visible(&task.prompt));
@@ -177,7 +177,7 @@ pub(crate) fn begins(due: &Due) -> Vec<Row> {
     vec![Row::of(Tone::Strong, "task").and(Tone::Plain, of), Row::plain(format!("  {prompt}"))]
 }
 
-/// Why somebody is asked.
+/// Explains why the user is asked.
 pub(crate) fn asked(questions: &[Question], wrong: Option<&str>) -> Vec<Row> {
     let whys = questions.iter().map(|question| {
         let why = format!(" asks: {}", visible(&question.why));
@@ -191,7 +191,7 @@ pub(crate) fn asked(questions: &[Question], wrong: Option<&str>) -> Vec<Row> {
     whys.chain(call).chain(wrong).collect()
 }
 
-/// Why there is no answer.
+/// Explains why there is no answer.
 pub(crate) fn complaint(error: &TurnError) -> Complaint {
     let complaint = Complaint::new(error.to_string());
     match error {

@@ -1,4 +1,4 @@
-//! A program that reads a question and writes the reply.
+//! A judge that is a program: it reads a question and writes the reply.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use counterfoil_judge::{Judge, Prompt, Reply};
 use super::preset::{self, Asked, Invocation, Preset};
 use crate::exit::Complaint;
 
-/// The longest reply that is read, in bytes.
+/// The maximum length of a reply, in bytes.
 const LONGEST: u64 = 2_000_000;
-/// How often a program is looked at while it works.
+/// The interval between checks whether a program has ended.
 const LOOK: Duration = Duration::from_millis(20);
-/// Variables that every program may see. Nothing else of the user's environment goes to it, but for what
-/// its preset names.
+/// Environment variables that every program may see. It sees no others, except those that its
+/// preset names.
 const SHARED: [&str; 16] = [
     "PATH",
     "HOME",
@@ -36,7 +36,6 @@ const SHARED: [&str; 16] = [
     "NODE_EXTRA_CA_CERTS",
 ];
 
-/// A judge that is a program.
 pub(super) struct CommandJudge {
     name: String,
     program: PathBuf,
@@ -46,7 +45,8 @@ pub(super) struct CommandJudge {
 }
 
 impl CommandJudge {
-    /// A program of the user's own. It gets instructions and question on its standard input.
+    /// Creates a judge from a user's program, which gets instructions and question on standard
+    /// input.
     pub(super) fn of(command: &[String], time: Duration) -> Result<Self, Complaint> {
         let (program, arguments) = command.split_first().ok_or_else(|| {
             Complaint::new("`judge.command` names no program").help("`command = [\"my-judge\"]`")
@@ -61,7 +61,7 @@ impl CommandJudge {
         })
     }
 
-    /// A program that is known.
+    /// Creates a judge from a known program.
     pub(super) fn preset(
         preset: &'static dyn Preset,
         model: &str,
@@ -144,7 +144,7 @@ fn variables(prefixes: &[&str]) -> Vec<(std::ffi::OsString, std::ffi::OsString)>
     env::vars_os().filter(|(name, _)| name.to_str().is_some_and(kept)).collect()
 }
 
-/// Makes the files and links that a program needs.
+/// Creates the files and links that a program needs.
 fn place(invocation: &Invocation, folder: &Path) -> io::Result<()> {
     let ready = |name: &str| {
         let path = folder.join(name);
@@ -162,14 +162,14 @@ fn place(invocation: &Invocation, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What a program wrote, and how it ended.
+/// The output and exit status of a program.
 struct RanProgram {
     status: std::process::ExitStatus,
     output: String,
     errors: String,
 }
 
-/// Runs a program to its end.
+/// Runs a program until it ends.
 fn run(mut command: Command, input: &str, time: Duration) -> Result<RanProgram, String> {
     own_group(&mut command);
     let mut child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
@@ -177,7 +177,7 @@ fn run(mut command: Command, input: &str, time: Duration) -> Result<RanProgram, 
     let (out, err) = (child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
         let writing = scope.spawn(move || {
-            // Who does not read the question to its end says so by its reply.
+            // A program may stop reading early; its reply shows whether that matters.
             stdin.map_or(Ok(()), |mut stdin| stdin.write_all(input.as_bytes()))
         });
         let reading = scope.spawn(move || whole(out));
@@ -194,7 +194,7 @@ fn run(mut command: Command, input: &str, time: Duration) -> Result<RanProgram, 
     })
 }
 
-/// The text of a pipe; what is longer than a reply may be is cut, and then is none.
+/// Reads a pipe as text, up to the maximum length of a reply.
 fn whole(pipe: Option<impl io::Read>) -> String {
     let mut bytes = Vec::new();
     if let Some(pipe) = pipe {
@@ -203,7 +203,7 @@ fn whole(pipe: Option<impl io::Read>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// How it ended; `None` where it had to be stopped.
+/// Waits for the program; returns its status, or `None` if it was killed at the time limit.
 fn wait(child: &mut Child, time: Duration) -> io::Result<Option<std::process::ExitStatus>> {
     let begun = Instant::now();
     loop {
@@ -229,12 +229,12 @@ fn own_group(command: &mut Command) {
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
 
-/// Stops what the program started and left behind: it may hold the pipes open.
+/// Kills the processes that the program left behind, because they may hold the pipes open.
 #[cfg(unix)]
 fn stop_group(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // Gone already, where nothing was left.
+        // Fails if there are none.
         _ = kill_process_group(pid, Signal::KILL);
     }
 }
@@ -242,7 +242,7 @@ fn stop_group(child: &Child) {
 #[cfg(not(unix))]
 fn stop_group(_: &Child) {}
 
-/// An empty folder that goes with its owner.
+/// An empty folder that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {

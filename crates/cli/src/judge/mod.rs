@@ -1,4 +1,4 @@
-//! Who reads answers in `counterfoil check`: kept opinions, a program, a model.
+//! Judges for `counterfoil check`: kept opinions, a program, a model.
 
 mod arguments;
 mod command;
@@ -27,23 +27,23 @@ use self::opinions::{Batch, Keeper};
 #[cfg(feature = "guard")]
 pub(crate) use self::preset::PROGRAMS;
 
-/// Everything that is known about reading answers.
+/// The state of reading answers.
 pub(crate) struct Judging {
     judge: Option<Box<dyn Judge>>,
     opinions: Keeper,
     batch: Option<Mutex<Batch>>,
     options: ReadingOptions,
     redactor: Redactor,
-    /// How many answers are asked about at a time.
+    /// The number of answers judged concurrently.
     concurrency: usize,
-    /// How many answers may still be asked about.
+    /// The number of answers that may still be judged.
     room: AtomicUsize,
     tokens: AtomicU64,
-    /// Opinions about answers that were asked about together, until they are read.
+    /// Opinions from joint questions that have not been used yet.
     fresh: Mutex<HashMap<Digest, Given>>,
 }
 
-/// What became of one answer.
+/// The result for one answer.
 enum Answered {
     Read(usize, Reading, Source),
     Unjudged(String),
@@ -56,8 +56,8 @@ enum Source {
 }
 
 impl Judging {
-    /// Reads the answers that end a turn, and puts what is false in them to the findings of the rules.
-    /// Says which messages were read.
+    /// Reads the answers that end a turn, and adds findings to those of the rules. Returns the
+    /// messages that were read.
     pub(crate) fn judge(
         &self,
         transcript: &Transcript,
@@ -90,13 +90,13 @@ impl Judging {
         (judged, read)
     }
 
-    /// The reply to a question that another program made.
+    /// Returns the reply to a question from another program.
     pub(crate) fn ask(&self, question: String) -> Result<String, String> {
         let judge = self.judge.as_ref().ok_or("there is no judge")?;
         Ok(judge.ask(&Prompt::again(question))?.text)
     }
 
-    /// How many tokens the judge read and wrote, as far as it says so.
+    /// The number of tokens that the judge read and wrote, if it reports them.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens.load(Ordering::Relaxed)
     }
@@ -120,8 +120,8 @@ impl Judging {
         })
     }
 
-    /// Asks about the answers of a session that have no opinion yet, several in one question where they
-    /// fit. What cannot be asked about so is asked about alone later.
+    /// Asks about the answers of a session without an opinion, several per question if they fit.
+    /// Any that fail are asked about individually later.
     fn ask_together(&self, record: &Record<'_>, turns: &[usize]) {
         let Some(judge) = self.judge.as_deref().filter(|_| self.batch.is_none()) else { return };
         let unknown =
@@ -152,14 +152,14 @@ impl Judging {
         Ok(())
     }
 
-    /// Takes room for so many answers.
+    /// Reserves part of the limit for `answers` answers.
     fn reserve(&self, answers: usize) -> Result<(), String> {
         let left = |room: usize| room.checked_sub(answers);
         let reserved = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
         reserved.map(|_| ()).map_err(|_| "more answers than `judge.max_answers`".to_owned())
     }
 
-    /// The opinion about a case: a kept one, else the judge's, which is kept.
+    /// Returns the opinion about a case: a kept one, or else a new one, which is kept.
     fn opinion(&self, case: &Case<'_>) -> Result<(Given, Source), String> {
         let digest = digest(case);
         if let Some(given) = self.fresh.lock().ok().and_then(|mut fresh| fresh.remove(&digest)) {
@@ -186,13 +186,13 @@ impl Judging {
         Ok((given, Source::Asked))
     }
 
-    /// Threads for judges: they wait more than they work.
+    /// Creates a thread pool for judges, which mostly wait.
     pub(crate) fn pool(&self) -> anyhow::Result<rayon::ThreadPool> {
         let threads = self.concurrency.max(rayon::current_num_threads());
         Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)
     }
 
-    /// Writes what is still in memory, and notes what it cost.
+    /// Writes the batch file, and adds the tokens used to the summary.
     pub(crate) fn finish(&self, summary: &mut Summary) -> anyhow::Result<()> {
         let judged = summary.judged.get_or_insert_default();
         judged.tokens = self.tokens();
@@ -229,7 +229,7 @@ impl AnswerJudge for Judging {
     }
 }
 
-/// Where a finding stands in its message.
+/// Returns the position of a finding in its message.
 fn place(finding: &Finding) -> usize {
     match &finding.subject {
         counterfoil_model::Subject::Claim { span, .. } => span.start,

@@ -1,4 +1,4 @@
-//! A model behind an HTTP interface as a judge: one of `[[llm.providers]]`, or a server on this machine.
+//! A judge that is a model over HTTP: one of `[[llm.providers]]`, or a local server.
 
 use std::time::Duration;
 
@@ -23,19 +23,19 @@ impl ModelJudge {
 }
 
 impl ModelJudge {
-    /// Blocks on a thread of its own: the caller may be an async task, which must not block.
+    /// Blocks on a separate thread, because the caller may be an async task.
     fn wait_for<T: Send>(&self, work: impl Future<Output = T> + Send) -> Result<T, String> {
         let waited = std::thread::scope(|scope| scope.spawn(|| self.runtime.block_on(work)).join());
         waited.map_err(|_| format!("`{}` could not be asked", self.name))
     }
 }
 
-/// Where model servers listen that offer chat completions: Ollama, LM Studio, vLLM, llama.cpp.
+/// The default ports of local model servers: Ollama, LM Studio, vLLM, llama.cpp.
 const LOCAL: [u16; 4] = [11434, 1234, 8000, 8080];
-/// How long one of them may take to say which models it has.
+/// The maximum time for a server to list its models.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The first model server on this machine that has this model, or any where the name is empty.
+/// Finds the first local server with this model, or with any model if the name is empty.
 pub(super) fn local(model: &str, time: Duration) -> Option<ModelJudge> {
     LOCAL.into_iter().find_map(|port| at_port(port, model, time))
 }
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers one request with this body.
+    /// Starts a server that answers one request with this body.
     fn server(body: &'static str) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! The files of opinions and of questions.
+//! The files with opinions and with questions.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
@@ -14,18 +14,19 @@ use crate::exit::Complaint;
 #[cfg(feature = "guard")]
 use crate::state::State;
 
-/// Opinions that were given, and the file where new ones go.
+/// Kept opinions, and the file for new ones.
 pub(super) struct Keeper {
     opinions: Opinions,
     file: Option<Mutex<File>>,
 }
 
-/// The file of the state folder is emptied once it is longer than this, in bytes.
+/// The size at which the file in the state folder is emptied, in bytes.
 #[cfg(feature = "guard")]
 const LONGEST: u64 = 64 << 20;
 
 impl Keeper {
-    /// Reads a file of opinions. `asks` says that new ones are added, and that the file may be missing.
+    /// Reads a file of opinions. `asks` says that new ones are appended, so that the file may be
+    /// missing.
     pub(super) fn open(path: &Path, asks: bool) -> anyhow::Result<Self> {
         let shown = path.display();
         let opinions = match File::open(path) {
@@ -43,8 +44,8 @@ impl Keeper {
         Ok(Self { opinions, file })
     }
 
-    /// The opinions of earlier runs on this machine. Where they cannot be kept, the answers are asked
-    /// about again, which is said.
+    /// Opens the opinions of earlier runs on this machine. If they cannot be kept, prints a note,
+    /// and answers are judged again.
     #[cfg(feature = "guard")]
     pub(super) fn in_state(global: &Global) -> anyhow::Result<Self> {
         let opened = global.state().and_then(State::create).map_err(anyhow::Error::from);
@@ -73,19 +74,19 @@ impl Keeper {
         }
         let mut opinions = Opinions::default();
         for line in BufReader::new(File::open(path)?).split(b'\n') {
-            // A line that another version wrote, or a process that was killed, is asked about again.
+            // Skip a line of another version or of a killed process; its answer is judged again.
             let line = String::from_utf8(line?).unwrap_or_default();
             let _ = opinions.add(&line);
         }
         Ok(Self { opinions, file: Some(Mutex::new(file)) })
     }
 
-    /// Nothing is known, and nothing is kept.
+    /// Keeps no opinions.
     pub(super) fn none() -> Self {
         Self { opinions: Opinions::default(), file: None }
     }
 
-    /// What is known about a case: of this judge where one is asked, else of anybody.
+    /// Returns the kept opinion about a case: that of this judge, or of any judge if none is given.
     pub(super) fn about(
         &self,
         digest: Digest,
@@ -100,7 +101,7 @@ impl Keeper {
         usable.then(|| kept.clone())
     }
 
-    /// Adds an opinion to the file, where there is one.
+    /// Appends an opinion to the file, if there is one.
     pub(super) fn keep(&self, line: &OpinionLine) -> Result<(), String> {
         let Some(file) = &self.file else { return Ok(()) };
         let text = line.write().map_err(|error| error.to_string())?;
@@ -127,7 +128,7 @@ fn opinions_of(file: BufReader<File>, path: &Path) -> anyhow::Result<Opinions> {
     Ok(opinions)
 }
 
-/// A file of questions, each once.
+/// A file of questions, without duplicates.
 pub(super) struct Batch {
     out: BufWriter<File>,
     form: BatchForm,

@@ -1,4 +1,4 @@
-//! Programs of others that can be asked without tools, servers and settings of the user.
+//! Known programs that can be asked without the user's tools, servers and settings.
 
 mod claude;
 mod codex;
@@ -11,60 +11,60 @@ use std::path::{Path, PathBuf};
 use counterfoil_judge::Prompt;
 use serde_json::Value;
 
-/// A program that is known.
+/// A known program.
 pub(super) trait Preset: Send + Sync {
-    /// Its name, and that of its program.
+    /// Its name and that of its executable.
     fn name(&self) -> &'static str;
-    /// The variables that it may see beside those that every program may, by how they begin.
+    /// Prefixes of the variables it may see, in addition to those for every program.
     fn prefixes(&self) -> &'static [&'static str];
-    /// Whether somebody is signed in, as far as files and variables show.
+    /// Whether a user is signed in, judging by files and variables.
     fn is_signed_in(&self) -> bool;
-    /// How it is asked in an empty folder: without tools, without servers, without what the user or a
-    /// project has set.
+    /// Returns how to run it in an empty folder, without tools, servers or settings of the user or
+    /// a project.
     ///
     /// # Errors
-    /// Why it cannot be.
+    /// Returns the reason if that is not possible.
     fn invocation(&self, asked: &Asked<'_>) -> Result<Invocation, String>;
-    /// The words of the model in what the program wrote.
+    /// Extracts the model's reply from the program's output.
     ///
     /// # Errors
-    /// Why there are none.
+    /// Returns the reason if there is no reply.
     fn reply(&self, output: &str, folder: &Path) -> Result<String, String>;
-    /// What went wrong, in what it wrote before it gave up.
+    /// Extracts the reason from the output of a failed program.
     fn reason(&self, output: &str, errors: &str) -> String {
         last_line(errors).or_else(|| last_line(output)).unwrap_or_default().to_owned()
     }
 }
 
-/// What is asked, of which model, and where.
+/// A question, its model, and where to run.
 pub(super) struct Asked<'a> {
     pub(super) prompt: &'a Prompt,
-    /// Empty where the program chooses.
+    /// Empty to let the program choose.
     pub(super) model: &'a str,
     pub(super) program: &'a Path,
-    /// An empty folder in which it runs.
+    /// The empty folder in which it runs.
     pub(super) folder: &'a Path,
 }
 
-/// What is run.
+/// How to run a program.
 #[derive(Default)]
 pub(super) struct Invocation {
     pub(super) arguments: Vec<String>,
     pub(super) variables: Vec<(&'static str, OsString)>,
-    /// Files that have to be there, by their place in the folder.
+    /// Files to create in the folder, by path.
     pub(super) files: Vec<(&'static str, String)>,
     /// Links in the folder to files of the user that it needs to sign in.
     pub(super) links: Vec<(&'static str, PathBuf)>,
     pub(super) input: String,
 }
 
-/// The names of all, and the one for whichever is there.
+/// The names of all programs, and `auto` for any that is available.
 #[cfg(feature = "guard")]
 pub(crate) const PROGRAMS: [&str; 4] = ["claude", "codex", "gemini", "auto"];
 
 const ALL: [&dyn Preset; 3] = [&claude::Claude, &codex::Codex, &gemini::Gemini];
 
-/// The preset of this name.
+/// Returns the preset with this name.
 pub(super) fn named(name: &str) -> Option<&'static dyn Preset> {
     ALL.into_iter().find(|preset| preset.name() == name)
 }
@@ -74,7 +74,7 @@ pub(super) fn installed() -> Option<&'static dyn Preset> {
     ALL.into_iter().find(|preset| found(preset.name()).is_some() && preset.is_signed_in())
 }
 
-/// The program of this name on the path.
+/// Finds a program on `PATH`.
 pub(super) fn found(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
@@ -99,7 +99,7 @@ fn last_line(text: &str) -> Option<&str> {
     text.lines().rfind(|line| !line.trim().is_empty())
 }
 
-/// A member of the JSON object that a program wrote.
+/// Returns a member of the JSON object that a program wrote.
 fn member(output: &str, names: &[&str]) -> Result<String, String> {
     let value: Value = serde_json::from_str(output.trim())
         .map_err(|error| format!("what it wrote is no JSON: {error}"))?;

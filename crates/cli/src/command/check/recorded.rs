@@ -1,4 +1,4 @@
-//! Sessions of the ledger, which only a build with the guard can read.
+//! Sessions from the ledger, which only a build with the guard can read.
 
 #[cfg(feature = "guard")]
 mod of_ledger {
@@ -19,7 +19,7 @@ mod of_ledger {
     use crate::inputs::Input;
     use crate::suggest::did_you_mean;
 
-    /// Which sessions of the ledger are meant.
+    /// The selected sessions of the ledger.
     #[derive(Debug, Args)]
     pub(crate) struct RecordedArguments {
         /// A session of the ledger, checked as it is recorded (repeatable)
@@ -31,17 +31,17 @@ mod of_ledger {
     }
 
     impl RecordedArguments {
-        /// Whether any is.
+        /// Whether any session is selected.
         pub(crate) fn is_asked(&self) -> bool {
             !self.session.is_empty()
         }
 
-        /// The file of the answer at the end of it.
+        /// The file with the final answer.
         pub(crate) fn answer(&self) -> Option<&Path> {
             self.answer.as_deref()
         }
 
-        /// They, in the form that they are exported in.
+        /// Returns the sessions as inputs, in the export format.
         pub(crate) fn inputs(
             &self,
             global: &Global,
@@ -64,7 +64,7 @@ mod of_ledger {
                     .maybe_help(did_you_mean(id, known.iter().map(String::as_str)))
                     .into());
                 };
-                // It is said now: an execution of the session may be too old to cite.
+                // The answer has the current time, because an execution may be too old to cite.
                 let said = |text| Message { time, ..Message::text(Role::Assistant, text) };
                 let answer = answer.as_ref().map(said);
                 transcript.messages.extend(answer);
@@ -74,7 +74,7 @@ mod of_ledger {
         }
     }
 
-    /// The text of an answer.
+    /// Reads the text of an answer.
     fn said(path: &Path) -> anyhow::Result<String> {
         if path == Path::new("-") {
             return Ok(io::read_to_string(io::stdin())?);
@@ -94,7 +94,7 @@ mod of_ledger {
     use crate::config;
     use crate::inputs::Input;
 
-    /// None: the linter alone has no ledger.
+    /// Empty: the linter alone has no ledger.
     #[derive(Debug, Args)]
     pub(crate) struct RecordedArguments {}
 

@@ -14,9 +14,9 @@ use crate::guard::Making;
 
 /// Approve a call that was denied because it needs a person's approval
 ///
-/// The approval is for this tool with exactly these arguments in the session of the denied call.
-/// It stands in the ledger, the call that uses it names it in its receipt, and it holds for one
-/// call, unless it is for the session. The agent makes the call again.
+/// The approval covers this tool with exactly these arguments in the session of the denied call,
+/// for one call unless `--for-session` is given. It is recorded in the ledger, and the receipt of
+/// the call that uses it names it. The agent then makes the call again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,34 +27,34 @@ Examples:
 
 It asks on the terminal. Where there is none, nothing is approved.")]
 pub(crate) struct Arguments {
-    /// The denied call, as the answer or `counterfoil audit query` names it
+    /// The id of the denied call, from the answer or `counterfoil audit query`
     #[arg(value_name = "EXECUTION_ID", required_unless_present_any = ["last", "list"])]
     execution_id: Option<String>,
-    /// The newest call that waits
+    /// Approve the newest pending call
     #[arg(long, conflicts_with = "execution_id")]
     last: bool,
-    /// List the calls that wait, the newest first, and agree to none
+    /// List pending calls, newest first, and approve none
     #[arg(long, conflicts_with_all = ["execution_id", "last", "for_session", "because"])]
     list: bool,
-    /// For every such call of the session, not for one
+    /// Approve every such call of the session, not only one
     #[arg(long)]
     for_session: bool,
-    /// Why; it stands in the receipt
+    /// The reason, recorded in the receipt
     #[arg(long, value_name = "TEXT")]
     because: Option<String>,
 }
 
-/// How many of the newest calls are looked at.
+/// The maximum number of recent calls to look at.
 const LOOKED_AT: usize = 500;
 
-/// The calls that wait for somebody to agree, the newest first, each as it was made last.
+/// Returns the calls that wait for approval, newest first, each with its latest attempt.
 fn waiting(guard: &Guard) -> anyhow::Result<Vec<Receipt>> {
     let ledger = guard.ledger();
     let (mut found, mut known) = (Vec::new(), BTreeSet::new());
     for id in ledger.recent(None, LOOKED_AT)? {
         let Some(receipt) = ledger.receipt(&id)? else { continue };
         let call = (receipt.session_id.clone(), receipt.arguments_digest.to_string());
-        // Whatever became of the same call later is what counts.
+        // Only the latest attempt of the same call counts.
         if known.insert(call) && receipt.waits_for_approval() && !is_decided(guard, &receipt)? {
             found.push(receipt);
         }
@@ -62,7 +62,7 @@ fn waiting(guard: &Guard) -> anyhow::Result<Vec<Receipt>> {
     Ok(found)
 }
 
-/// Whether somebody has decided on the call since it was denied.
+/// Whether a person has decided on the call since it was denied.
 fn is_decided(guard: &Guard, receipt: &Receipt) -> anyhow::Result<bool> {
     let about = |digest: &Digest| *digest == receipt.arguments_digest;
     let events = guard.ledger().events_after(&receipt.session_id, receipt.seq)?;
@@ -99,7 +99,7 @@ fn list(guard: &Guard) -> anyhow::Result<Exit> {
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
     let state = global.state()?;
-    // Whoever decides on calls of other replicas may have recorded nothing here.
+    // A user who decides on calls of other replicas may have recorded nothing here.
     let shared = options.ledger.url.is_some();
     let state = if shared { state.create()? } else { state.existing()? };
     let guard = Making { state: Some(state), ..Making::of(&options) }.guard()?;
@@ -144,7 +144,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         approval = approval.for_session();
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Whatever was decided before the call was denied is known by that.
+    // Decisions made before the call was denied are already known.
     let decided = guard.decide(&receipt, PersonsDecision::Agree(approval), receipt.seq);
     runtime.block_on(decided).map_err(|error| match error {
         AppendError::DecidedMeanwhile => Complaint::new(format!("`{}`: {error}", visible(id)))

@@ -34,8 +34,8 @@ use when::When;
 
 /// Read, count and verify the audit log
 ///
-/// The log is `audit.jsonl` in the state folder: one line for every call, each bound to the one
-/// before by its digest.
+/// The log is `audit.jsonl` in the state folder: one line per call, each linked to the previous one
+/// by its digest.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -54,18 +54,18 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Show the last lines
+    /// Show the latest lines
     #[command(
         after_help = "Examples:\n  counterfoil audit tail\n  counterfoil audit tail -n 100 --format jsonl"
     )]
     Tail {
-        /// How many
+        /// Number of lines
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         lines: usize,
         #[command(flatten)]
         shown: Shown,
     },
-    /// Show the lines that match
+    /// Show matching lines
     #[command(after_help = "\
 Examples:
   counterfoil audit query --tool shell --result error
@@ -74,7 +74,7 @@ Examples:
     Query {
         #[command(flatten)]
         wanted: Wanted,
-        /// Stop after so many
+        /// Maximum number of lines to show
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
         #[command(flatten)]
@@ -87,81 +87,85 @@ Examples:
     Stats {
         #[command(flatten)]
         wanted: Wanted,
-        /// How the counts are shown
+        /// Output format
         #[arg(long, value_name = "FORMAT", default_value = "text")]
         format: WholeFormat,
         /// When to use colours
         #[arg(long, value_name = "WHEN", default_value = "auto")]
         color: Colour,
     },
-    /// Check every line, link and signature, of the ledger too, and name the first that is broken
+    /// Verify every line, link and signature of the audit log and the ledger; report the first that
+    /// is broken
     ///
-    /// What the files alone cannot show is shown by what was kept elsewhere: a cut end by a
-    /// checkpoint, a replaced key by the public key. The answer says which of them it had.
+    /// Some changes cannot be detected from these files alone: a cut end needs a checkpoint that
+    /// was kept elsewhere, and a replaced key needs the public key. The output says which of them
+    /// were given.
     #[command(after_help = "\
 Examples:
   counterfoil audit verify
   counterfoil audit verify --checkpoint kept-elsewhere.txt --public-key ledger.pub")]
     Verify(verify::Arguments),
-    /// Print recorded sessions as transcripts, which `counterfoil check` reads, or write calls as a table
+    /// Export recorded sessions as transcripts for `counterfoil check`, or calls as a table
     ///
-    /// As transcripts: one session a line, in the OpenAI chat form with a `receipts` member, made from
-    /// the ledger. With `--csv`, the calls of the audit log as a table.
+    /// Transcripts come from the ledger: one session per line, in the OpenAI chat format with a
+    /// `receipts` member. With `--csv`, the calls come from the audit log.
     #[command(after_help = "\
 Examples:
   counterfoil audit export --session s1 | counterfoil check -
   counterfoil audit export > sessions.jsonl
   counterfoil audit export --csv calls.csv")]
     Export {
-        /// Only this session; all of them otherwise
+        /// Export only this session [default: all]
         #[arg(long, value_name = "ID")]
         session: Option<String>,
-        /// Write the calls of the audit log to this file, as a table in CSV
+        /// Write the calls of the audit log to this CSV file
         #[arg(long, value_name = "FILE")]
         csv: Option<PathBuf>,
     },
-    /// Print signed checkpoints of the audit log and of the ledger, to be kept elsewhere
+    /// Print signed checkpoints of the audit log and the ledger, to be kept elsewhere
     #[command(after_help = "Examples:\n  counterfoil audit checkpoint > kept-elsewhere.txt")]
     Checkpoint,
-    /// Copy the ledger of the state folder to PostgreSQL, where there is none yet
+    /// Copy the ledger of the state folder to a new ledger on PostgreSQL
     ///
-    /// Events, results, checkpoints and keys stay as they are, byte for byte; the copy is verified
-    /// before it counts. The file stays, and so does the signing key: replicas get a copy of it.
+    /// Events, results, checkpoints and keys are copied byte for byte, and the copy is verified
+    /// before it is used. The original file and the signing key are kept; each replica needs a copy
+    /// of the key.
     #[command(after_help = "\
 Examples:
   counterfoil audit migrate --to postgres://counterfoil@db.example/agents
   counterfoil audit verify --ledger postgres://counterfoil@db.example/agents")]
     Migrate(migrate::Arguments),
-    /// Write receipts into one file that anybody can verify: a page with its own verifiers
+    /// Write receipts into a single file that anyone can verify: a page with its own verifiers
     ///
-    /// It holds events with their proofs, the receipts that they add up to, the keys that signed, and
-    /// programs in Python and JavaScript that check all of it and need nothing else.
+    /// It contains events with their proofs, the receipts derived from them, the signing keys, and
+    /// programs in Python and JavaScript that check all of it without further files.
     #[command(after_help = "\
 Examples:
   counterfoil audit bundle --session s1 -o s1.html
   counterfoil audit bundle --execution shell_1735999999123_9f3a01bc --with-results -o receipt.html
   counterfoil audit bundle --session s1 --format json -o - | gzip > s1.json.gz")]
     Bundle(bundle::Arguments),
-    /// Verify a bundle, as the programs in it do
+    /// Verify a bundle, like the programs in it
     #[command(after_help = "\
 Examples:
   counterfoil audit verify-bundle s1.html --public-key ledger.pub
 
 Exit codes: 0 nothing is broken, 1 something is, 2 usage or input error.")]
     VerifyBundle(bundle::VerifyArguments),
-    /// Print the public key that signs, in PEM form; its fingerprint goes to standard error
+    /// Print the public signing key in PEM form, and its fingerprint on standard error
     #[command(
         after_help = "Examples:\n  counterfoil audit key > ledger.pub\n  counterfoil audit key --verifier > ledger.vkey"
     )]
     Key {
-        /// In the one-line form NAME+HASH+KEY, which witnesses take
+        /// Print the one-line form NAME+HASH+KEY, which witnesses take
         #[arg(long)]
         verifier: bool,
     },
-    /// Have a fresh checkpoint kept elsewhere, with the proof that it continues the last one there
+    /// Store a new checkpoint elsewhere, with the proof that it continues the last one there
     ///
-    /// To a file it is added; a witness cosigns it, and the note with both signatures is printed.
-    /// What does not continue the last one is not added, and no witness cosigns it.
+    /// A file gets the checkpoint appended; a witness cosigns it, and the note with both signatures
+    /// is printed. A checkpoint that does not continue the last one is neither appended nor
+    /// cosigned.
     #[command(after_help = "\
 Examples:
   counterfoil audit witness --to /mnt/elsewhere/checkpoints.txt
@@ -172,12 +176,12 @@ Exit codes: 0 it is kept, 1 the ledger does not continue what was kept, 2 usage 
 }
 
 impl Action {
-    /// Whether something from elsewhere shows that there was a ledger or a log.
+    /// Whether an argument shows that a ledger or log existed.
     fn was_seen(&self) -> bool {
         matches!(self, Self::Verify(arguments) if arguments.was_seen())
     }
 
-    /// Whether the audit log of the state folder has to be there.
+    /// Whether the action needs the audit log in the state folder.
     fn reads_log(&self) -> bool {
         match self {
             Self::Tail { .. } | Self::Query { .. } | Self::Stats { .. } | Self::Checkpoint => true,
@@ -192,31 +196,31 @@ impl Action {
     }
 }
 
-/// Which lines are wanted.
+/// The filter for lines.
 #[derive(Debug, Args)]
 struct Wanted {
-    /// Calls of this tool
+    /// Only calls of this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
-    /// Calls with this result
+    /// Only calls with this result
     #[arg(long, value_name = "RESULT", value_parser = PossibleValuesParser::new(AuditResult::WORDS))]
     result: Option<String>,
-    /// Calls of this session
+    /// Only calls of this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Calls of this sub-agent
+    /// Only calls of this sub-agent
     #[arg(long, value_name = "ID")]
     caller: Option<String>,
-    /// Calls that failed in this way: `PolicyBlocked`, `Timeout`, …
+    /// Only calls that failed in this way: `PolicyBlocked`, `Timeout`, …
     #[arg(long, value_name = "CATEGORY", value_parser = category())]
     category: Option<String>,
-    /// The call with this id
+    /// Only the call with this id
     #[arg(long, value_name = "ID")]
     execution_id: Option<String>,
-    /// Not before: a date, a time (RFC 3339), or how long ago (`90m`, `24h`, `7d`)
+    /// Only calls since then: a date, a time (RFC 3339), or how long ago (`90m`, `24h`, `7d`)
     #[arg(long, value_name = "WHEN")]
     since: Option<When>,
-    /// Before: the same forms
+    /// Only calls before then, in the same forms
     #[arg(long, value_name = "WHEN")]
     until: Option<When>,
 }
@@ -243,7 +247,7 @@ impl Wanted {
 
 #[derive(Debug, Args)]
 struct Shown {
-    /// How lines are shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: LineFormat,
     /// When to use colours
@@ -255,9 +259,9 @@ struct Shown {
 enum LineFormat {
     /// For people
     Text,
-    /// A JSON array of the lines as they stand in the file
+    /// A JSON array of the lines as in the file
     Json,
-    /// The lines as they stand in the file
+    /// The lines as in the file
     Jsonl,
 }
 
@@ -271,15 +275,15 @@ enum WholeFormat {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Action::VerifyBundle(arguments) = &arguments.action {
-        // It comes from elsewhere: nothing needs to be recorded here.
+        // The bundle comes from elsewhere, so no state is needed.
         return bundle::verify(arguments);
     }
     let state = global.state()?;
     let settings = settings(global)?;
-    // What is asked of a shared ledger needs no log of its own.
+    // A shared ledger can be read without a local log.
     let state = match settings.url {
         Some(_) if !arguments.action.reads_log() => state,
-        // What somebody saw was there: that its folder is gone is a verdict.
+        // The folder existed when it was seen, so a missing folder is a verdict.
         _ if arguments.action.was_seen() => state,
         _ => state.existing()?,
     };
@@ -318,7 +322,7 @@ fn files(state: &State) -> Result<AuditFiles, Complaint> {
     })
 }
 
-/// The ledger beside the log, or the shared one; `None`: there is none. Nothing is begun.
+/// Opens the shared ledger, or the one beside the log; `None` if there is none. Creates nothing.
 fn ledger(state: &State, settings: &LedgerSettings) -> Result<Option<Ledger>, OpenLedgerError> {
     let is_there = match settings.url {
         Some(_) => Ledger::look(settings)?.is_some(),
@@ -334,7 +338,7 @@ fn ledger(state: &State, settings: &LedgerSettings) -> Result<Option<Ledger>, Op
     Ok(Some(ledger))
 }
 
-/// The ledger beside the log, which has to be there; `why` says what for.
+/// Opens the ledger, which must exist; `why` says what it is needed for.
 fn the_ledger(state: &State, settings: &LedgerSettings, why: &str) -> Result<Ledger, Complaint> {
     ledger(state, settings)
         .map_err(|error| Complaint::new(error.to_string()).help(error.help()))?
@@ -345,7 +349,7 @@ fn the_ledger(state: &State, settings: &LedgerSettings, why: &str) -> Result<Led
         })
 }
 
-/// Where the ledger is: a file, or a URL without its password.
+/// The location of the ledger: a file, or a URL without its password.
 fn ledger_place(state: &State, settings: &LedgerSettings) -> PathBuf {
     match &settings.url {
         Some(url) => PathBuf::from(url.to_string()),
@@ -353,7 +357,7 @@ fn ledger_place(state: &State, settings: &LedgerSettings) -> PathBuf {
     }
 }
 
-/// How the ledger is kept, but for what is dropped: looking drops nothing.
+/// Returns the ledger settings without retention, because reading must not drop anything.
 fn settings(global: &Global) -> anyhow::Result<LedgerSettings> {
     let settings = config::find(&global.place())?.options.ledger.resolve()?;
     Ok(LedgerSettings { retention: Retention::default(), ..settings })
@@ -381,7 +385,7 @@ fn export_sessions(
     Ok(Exit::Clean)
 }
 
-/// A checkpoint is signed only over a log that is sound: a signature is a word given.
+/// Prints a checkpoint, but only of a log that verifies, because it is signed.
 fn checkpoint(state: &State, settings: &LedgerSettings) -> anyhow::Result<Exit> {
     let found = verify_audit(files(state)?, None, &mut |_| {})
         .map_err(|error| Complaint::new(error.to_string()))?;

@@ -20,14 +20,13 @@ use crate::questions::is_readable;
 use crate::surroundings::runtime;
 use crate::terminal::{Paint, plainly};
 
-/// For so long something may come from standard input, where there is a prompt already.
+/// How long to wait for standard input if there is already a prompt.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Chat with an agent whose calls are judged and whose answers are checked against the record
 ///
-/// The model is one of `[[llm.providers]]` in your configuration. What it does goes to standard
-/// error while it works; only answers that the record shows go to standard output. `/help` lists
-/// what can be said to the program itself.
+/// The model is one of `[[llm.providers]]` in your configuration. Progress goes to standard error;
+/// only answers that pass the check go to standard output. `/help` lists the chat's own commands.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,25 +38,26 @@ Examples:
 
 Exit codes: 0 the answer stands, 1 it was held back, 2 usage or input error, 3 internal error.")]
 pub(crate) struct Arguments {
-    /// Ask this once, and end; what is piped in is added to it
+    /// Ask this once and exit; piped input is appended to it
     #[arg(long, short, value_name = "TEXT")]
     prompt: Option<String>,
-    /// Go on with the session of this id, or begin it
+    /// Continue the session with this id, or begin it
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The model, by its name in `[[llm.providers]]`
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// Agree to whatever a gate asks; what is denied or blocked stays so
+    /// Approve whatever a gate asks; denied and blocked calls stay denied
     #[arg(long, short)]
     yes: bool,
-    /// Talk line by line, without a screen, colours and movement
+    /// Chat line by line, without a screen, colours or animation
     #[arg(long)]
     plain: bool,
-    /// With a prompt: print the answer as JSON: answer, stands, findings, receipts, session
+    /// With a prompt: print the answer as JSON, with the members answer, stands, findings,
+    /// receipts, session
     #[arg(long)]
     json: bool,
-    /// The project's root, which calls are kept to [default: the working directory]
+    /// The project's root, to which calls are confined [default: the working directory]
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
 }
@@ -88,13 +88,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             runtime.block_on(on_and_on(begun, |begun| Screen::open(begun, asked)))
         }
     };
-    // A line that nobody will type any more may still be waited for on its thread.
+    // A thread may still wait for input that will not come.
     runtime.shutdown_background();
     exit
 }
 
-/// What is piped in. Where there is a prompt already, nobody waits for ever for more: whoever began
-/// this may hold a pipe open in which nothing will come.
+/// Reads piped input. If there is a prompt, gives up after a while, because the caller may hold
+/// open a pipe that never gets data.
 fn piped(prompted: bool) -> anyhow::Result<String> {
     let begun = Instant::now();
     while prompted && !is_readable(&io::stdin()) {
@@ -129,7 +129,7 @@ fn begun(
     begin(global, &wanted, runtime)
 }
 
-/// Talks until the user leaves, and says how to come back.
+/// Talks until the user leaves, and prints how to continue the session.
 async fn on_and_on<F: Front>(
     mut begun: Begun,
     front: impl FnOnce(&Begun) -> anyhow::Result<F>,
@@ -142,7 +142,7 @@ async fn on_and_on<F: Front>(
     exit
 }
 
-/// What is asked once; `None` where somebody sits at the terminal.
+/// Returns the prompt of a single exchange; `None` for a conversation on the terminal.
 fn prompt(arguments: &Arguments) -> anyhow::Result<Option<String>> {
     let piped =
         if io::stdin().is_terminal() { String::new() } else { piped(arguments.prompt.is_some())? };

@@ -13,9 +13,9 @@ use crate::replace::replace;
 
 /// Check, show or migrate the configuration, or print its schema
 ///
-/// The configuration is `counterfoil.toml` in the working directory or above it, and below that
-/// the user's (`$XDG_CONFIG_HOME/counterfoil/counterfoil.toml`). Environment variables
-/// `COUNTERFOIL_*` come before files, flags before both.
+/// The configuration is `counterfoil.toml` in the working directory or above it, and then the
+/// user's (`$XDG_CONFIG_HOME/counterfoil/counterfoil.toml`). Environment variables `COUNTERFOIL_*`
+/// override files, and flags override both.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -31,25 +31,24 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Read the configuration and say what is wrong with it
+    /// Read the configuration and report what is wrong with it
     Check,
-    /// Print what is in force and where it is said, defaults filled in
+    /// Print the effective configuration with defaults, and where each value is set
     Show {
-        /// How it is shown
+        /// Output format
         #[arg(long, value_name = "FORMAT", default_value = "toml")]
         format: ShowFormat,
     },
-    /// Move keys that have a new name to it, comments with them
+    /// Rename keys that have a new name, and keep their comments
     ///
-    /// Shows what would change, or writes it with `--write`. Running it twice does no more than
-    /// running it once.
+    /// Shows what would change, or writes it with `--write`. Running it again changes nothing more.
     #[command(after_help = "\
 Examples:
   counterfoil config migrate                     the nearest file, changes shown
   counterfoil config migrate --write             the same, written
   counterfoil config migrate - < old.toml        standard input, the result printed")]
     Migrate {
-        /// The file, or - for standard input; without it the nearest that is found
+        /// The file, or - for standard input [default: the nearest that is found]
         file: Option<PathBuf>,
         /// Write the file instead of showing what would change
         #[arg(long)]
@@ -61,7 +60,7 @@ Examples:
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ShowFormat {
-    /// As it could stand in a file
+    /// As in a configuration file
     Toml,
     /// One JSON object
     Json,

@@ -16,7 +16,7 @@ use crate::terminal::Paint;
 
 /// Show which sandboxing this machine supports, and how to get the rest
 ///
-/// Found out by trying: a command is run that tries to break out.
+/// Tests this by running a command that tries to break out.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -25,23 +25,23 @@ Examples:
 
 Exit codes: 0 commands are confined and recorded as configured, 1 something is not, 2 usage error.")]
 pub(crate) struct Arguments {
-    /// How it is shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// Colours in the text
+    /// When to use colours in the text
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Colour,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
-    /// One line a check
+    /// One line per check
     Text,
     /// One JSON object
     Json,
 }
 
-/// What was looked at, and what was found.
+/// A check and its result.
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
@@ -51,14 +51,14 @@ struct Check {
     help: Option<String>,
 }
 
-/// How it stands.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Status {
     Ok,
-    /// Worth knowing; what is configured holds all the same.
+    /// Worth knowing, but the configuration takes full effect.
     Note,
-    /// What is configured does not hold.
+    /// The configuration does not take effect.
     Fail,
 }
 
@@ -79,7 +79,7 @@ impl Check {
 #[derive(Debug, Serialize)]
 struct Outcome {
     schema_version: u32,
-    /// Nothing failed.
+    /// Whether no check failed.
     healthy: bool,
     profile: &'static str,
     checks: Vec<Check>,

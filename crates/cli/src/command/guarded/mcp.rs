@@ -17,9 +17,10 @@ use reach::Reach;
 
 /// Run a gateway between MCP clients and servers that validates, judges and records calls
 ///
-/// Put it in front of the server's command in the client's configuration. The client sees the same
-/// tools; what it says and hears passes as it is, except calls that do not fit their tool or are
-/// denied, and the id of the receipt in `_meta`. With `--builtin` our own tools are the server.
+/// Put it before the server's command in the client's configuration. The client sees the same
+/// tools, and messages pass unchanged, except that invalid or denied calls are answered by the
+/// gateway, and results carry the id of their receipt in `_meta`. With `--builtin`, the server
+/// offers our own tools.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
@@ -44,25 +45,24 @@ pub(crate) struct Arguments {
     action: Option<Action>,
     #[command(flatten)]
     reach: Reach,
-    /// The client speaks another revision of the protocol than the server: one with sessions, the
-    /// other without
+    /// Translate between two protocol revisions, where only one of client and server uses sessions
     #[arg(long, conflicts_with = "builtin")]
     bridge: bool,
-    /// Clients come over HTTP, to /mcp at this address (`127.0.0.1:8765`), and not over standard
-    /// input and output; `[mcp.listen]` says who is let in
+    /// Accept clients over HTTP at /mcp on this address (`127.0.0.1:8765`) instead of standard
+    /// input and output; `[mcp.listen]` sets who may connect
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["builtin", "session"])]
     listen: Option<SocketAddr>,
-    /// Offer our own tools instead: shell, file, web
+    /// Offer our own tools instead of a server's: shell, file, web
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', conflicts_with_all = ["command", "url", "name"])]
     builtin: Vec<Builtin>,
-    /// A tool whose definition changed since the server was first seen does not run until it is
-    /// accepted [default: the change is only said]
+    /// Block a tool whose definition has changed since the server was first seen, until the change
+    /// is accepted [default: changes are only reported]
     #[arg(long, conflicts_with = "builtin")]
     hold_changes: bool,
-    /// Go on with the session of this id, or begin it
+    /// Continue the session with this id, or begin it
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The model behind the client, which the record keeps
+    /// The model that the client uses, for the record
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// The project's root [default: the working directory]
@@ -77,7 +77,7 @@ enum Action {
     Inspect(inspect::Arguments),
 }
 
-/// Which of our own tools are offered.
+/// Our own tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Builtin {
     /// Shell commands

@@ -15,9 +15,9 @@ use crate::exit::Exit;
 
 /// Check a policy, or show what it would do
 ///
-/// The policy stands in the configuration: `[tools.policy]`, `[tools.authorization]`,
-/// `[tools.permissions]`, `[tools.trust]`, `[tools.dependencies]`, `[tools.blocklist]`. The same
-/// gates decide here as in a running guard; nothing is executed.
+/// The policy is in the configuration: `[tools.policy]`, `[tools.authorization]`,
+/// `[tools.permissions]`, `[tools.trust]`, `[tools.dependencies]`, `[tools.blocklist]`. The gates
+/// are those of a running guard, but nothing is executed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -31,11 +31,11 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Read policies and hold every rule against its examples
+    /// Read policies, and test every rule with its examples
     #[command(after_help = "\
 Exit codes: 0 every policy can be used, 2 one cannot.")]
     Check {
-        /// The files; the configuration that is found when none is named
+        /// The files [default: the configuration that is found]
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
     },
@@ -43,7 +43,7 @@ Exit codes: 0 every policy can be used, 2 one cannot.")]
     Replay(replay::Arguments),
 }
 
-/// How the answer is shown.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Shape {
     /// For people
@@ -101,7 +101,7 @@ fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// The gates of a configuration.
+/// Creates the gates of a configuration.
 fn gates(place: &Place) -> anyhow::Result<Gates> {
     crate::guard::gates(&config::find(place)?.options, None)
 }

@@ -12,10 +12,10 @@ mod stand;
 
 /// Run a proxy between an agent and its model that checks tool calls and claims
 ///
-/// Change one base URL, or begin the agent with `proxy run`. Requests go on to the provider with the
-/// agent's own key. Tool calls are held against the tools of the request and the rules of the
-/// configuration before the agent sees them; the results that it reports become evidence; and what
-/// the model says is held against that evidence. What nothing is wrong with passes byte for byte.
+/// Change one base URL, or start the agent with `proxy run`. Requests go to the provider with the
+/// agent's own key. Tool calls are checked against the request's tools and the configured rules
+/// before the agent sees them, reported results become evidence, and the model's claims are checked
+/// against that evidence. Anything without a finding passes byte for byte.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
@@ -42,19 +42,19 @@ pub(crate) struct Arguments {
     action: Option<Action>,
     #[command(flatten)]
     standing: Standing,
-    /// Where agents ask
+    /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8788")]
     listen: SocketAddr,
 }
 
-/// How it stands between.
+/// The options of the proxy.
 #[derive(Debug, Clone, Args)]
 struct Standing {
-    /// The server of all requests, everything in front of `/v1`
-    /// [default: those of OpenAI and Anthropic, by the request]
+    /// The server for all requests: the part of its URL before `/v1` [default: that of OpenAI or
+    /// Anthropic, depending on the request]
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
-    /// What becomes of an answer that the record does not show [default: annotate]
+    /// What to do with an answer that the record does not support [default: annotate]
     #[arg(long, value_name = "MODE")]
     mode: Option<Mode>,
     /// The project's root, for rules about files [default: the working directory]
@@ -65,40 +65,40 @@ struct Standing {
 #[derive(Debug, Subcommand)]
 enum Action {
     Run(RunArguments),
-    /// What a running proxy has seen, held and corrected
+    /// Show what a running proxy has seen, held back and corrected
     Status(look::Arguments),
-    /// The sessions that a running proxy remembers
+    /// Show the sessions that a running proxy remembers
     Sessions(look::Arguments),
-    /// Each answer as it comes, and what became of it
+    /// Show each answer as it arrives, and what the proxy did with it
     Tail(look::Arguments),
 }
 
-/// Begin a program whose model is asked through a proxy of its own
+/// Run a program whose model requests go through a proxy of its own
 ///
-/// The proxy ends with the program. The program is told the address in `OPENAI_BASE_URL`,
+/// The proxy ends with the program. The program gets the address in `OPENAI_BASE_URL`,
 /// `OPENAI_API_BASE` and `ANTHROPIC_BASE_URL`.
 #[derive(Debug, Args)]
 struct RunArguments {
     #[command(flatten)]
     standing: Standing,
-    /// Where it asks [default: a free port of this machine]
+    /// Address to listen on [default: a free port on this machine]
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", hide_default_value = true)]
     listen: SocketAddr,
-    /// The program and its arguments, behind `--`
+    /// The program and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
-/// What becomes of an answer that the record does not show.
+/// What to do with an answer that the record does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Mode {
-    /// Everything passes as it came, and is recorded
+    /// Pass everything unchanged, and record findings
     Observe,
-    /// It is said beneath the answer
+    /// Add a note below the answer
     Annotate,
-    /// The model is asked again; what gets no better is said beneath the answer
+    /// Ask the model again; if its answer does not improve, add a note below it
     Correct,
-    /// The model is asked again; what gets no better does not pass
+    /// Ask the model again; if its answer does not improve, hold it back
     Block,
 }
 

@@ -26,8 +26,8 @@ use crate::terminal::Paint;
 
 /// Make one tool call through the guard: validated, judged, run, recorded
 ///
-/// The result goes to standard output, as an agent would see it; what became of the call, with the
-/// id of its receipt, to standard error. Where a gate asks, the question stands on the terminal.
+/// The result goes to standard output, as an agent would see it; the outcome of the call, with the
+/// id of its receipt, goes to standard error. If a gate asks, the question appears on the terminal.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -42,40 +42,42 @@ Exit codes: 0 completed, 1 failed, denied, refused or cancelled, 2 usage or inpu
 pub(crate) struct Arguments {
     /// The tool; `counterfoil tools` lists them
     tool: String,
-    /// Arguments of the tool, one each; a value is JSON where the tool asks for more than text
+    /// Arguments of the tool, one each; a value is JSON if the tool expects more than text
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
     members: Vec<String>,
-    /// Behind `--`: a command line, for tools that take one
+    /// After `--`: a command line, for tools that take one
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["args", "members"])]
     line: Vec<String>,
-    /// The arguments, a JSON object; - reads standard input, @FILE a file
+    /// The arguments as a JSON object; - reads standard input, @FILE a file
     #[arg(long, value_name = "JSON", default_value = "{}")]
     args: String,
-    /// Go on with the session of this id, or begin it
+    /// Continue the session with this id, or begin it
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Agree to whatever a gate asks; what is denied or blocked stays so
+    /// Approve whatever a gate asks; denied and blocked calls stay denied
     #[arg(long, short)]
     yes: bool,
-    /// Print the whole answer as JSON: execution_id, status, category, result, warnings, receipt
+    /// Print the whole answer as JSON, with the members execution_id, status, category, result,
+    /// warnings, receipt
     #[arg(long)]
     json: bool,
     /// How far the call is trusted
     #[arg(long, value_name = "LEVEL", default_value = "provisional")]
     trust: Trust,
-    /// The phase of the agent's cycle in which it is made
+    /// The phase of the agent's cycle in which the call is made
     #[arg(long, value_name = "PHASE", default_value = "executor")]
     phase: When,
-    /// The sub-agent that makes it
+    /// The sub-agent that makes the call
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
-    /// The model that asked for it, which the record keeps
+    /// The model that requested the call, for the record
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// An agent asked for this call, not you: links need a source, commands can be undone
+    /// Treat the call as requested by an agent instead of you: links need a source, commands can be
+    /// undone
     #[arg(long)]
     from_agent: bool,
-    /// The project's root, which the call is kept to [default: the working directory]
+    /// The project's root, to which the call is confined [default: the working directory]
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
 }
@@ -126,7 +128,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         // Comes after whatever is still on its way to the ledger, and is signed.
         runtime.block_on(session.end())?;
     }
-    // A question that nobody will answer any more may still wait on its thread.
+    // A thread may still wait for the answer to a question.
     runtime.shutdown_background();
     let id = match &answer {
         Some(answer) => Some(answer.execution_id.clone()),
@@ -136,7 +138,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     show(arguments, &session, answer.as_ref(), receipt.as_ref())
 }
 
-/// The session in which the call is made.
+/// The session for the call.
 fn start(arguments: &Arguments) -> SessionStart {
     SessionStart {
         id: arguments.session.clone(),
@@ -148,7 +150,7 @@ fn start(arguments: &Arguments) -> SessionStart {
     }
 }
 
-/// The arguments of the call, in whichever of three ways they were given.
+/// Returns the arguments of the call, from any of the three ways to give them.
 fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
     let schema = |name: &str| tool.and_then(|t| t.parameters.as_ref()?.pointer(name));
     if !arguments.line.is_empty() {
@@ -156,7 +158,7 @@ fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
             let wrong = format!("`{}` takes no command line", arguments.tool);
             return Err(Complaint::new(wrong).help("give its arguments as `KEY=VALUE`").into());
         }
-        // One word is a line as it is: `-- 'ls | wc -l'`.
+        // A single word is used unchanged as a command line: `-- 'ls | wc -l'`.
         let line = match arguments.line.as_slice() {
             [line] => line.clone(),
             words => shlex::try_join(words.iter().map(String::as_str))?,
@@ -181,7 +183,7 @@ fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
     Ok(serde_json::to_string(&members)?)
 }
 
-/// The arguments as they were written.
+/// Returns the arguments as they were written.
 fn written(text: &str) -> anyhow::Result<String> {
     if text == "-" {
         let mut input = String::new();
@@ -196,7 +198,7 @@ fn written(text: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The id of the session's latest receipt.
+/// Returns the id of the session's latest receipt.
 fn latest(guard: &Guard, session: &Session) -> anyhow::Result<Option<String>> {
     Ok(guard.ledger().recent(Some(session.id()), 1)?.into_iter().next())
 }
@@ -219,7 +221,8 @@ fn show(
     } else if let Some(answer) = answer {
         let (told, _) = for_a_person(&answer.text);
         let gap = if told.is_empty() || told.ends_with('\n') { "" } else { "\n" };
-        // A page or a file may hold what a terminal obeys; whoever reads a pipe gets it as it is.
+        // A result may contain control sequences, so they are escaped on a terminal but not in a
+        // pipe.
         let text = match io::stdout().is_terminal() {
             true => counterfoil_report::visible_output(&told),
             false => Cow::Borrowed(told.as_ref()),
@@ -245,8 +248,8 @@ fn show(
     Ok(if status == Status::Completed { Exit::Clean } else { Exit::Findings })
 }
 
-/// What is told to a model, without the block about an error, and the message of that. Categories
-/// and suggestions are for models: a test that fails is what its person wanted to know.
+/// Splits an answer for a model into its text without the error block, and the message of that
+/// block. Its category and suggestions are only for models.
 fn for_a_person(text: &str) -> (Cow<'_, str>, Option<&str>) {
     const BLOCK: &str = "[tool_error]\ncategory: ";
     let begins = |(at, _): &(usize, &str)| {
@@ -262,7 +265,7 @@ fn for_a_person(text: &str) -> (Cow<'_, str>, Option<&str>) {
     (Cow::Owned(format!("{before}{after}")), message)
 }
 
-/// The answer with its receipt, as it is printed.
+/// The answer with its receipt, as printed.
 #[derive(Serialize)]
 struct Whole<'a> {
     execution_id: Option<&'a String>,
@@ -294,7 +297,7 @@ fn whole<'a>(
     }
 }
 
-/// What became of the call, in one line.
+/// Describes the outcome of the call on one line.
 fn line(
     session: &Session,
     answer: Option<&Answer>,

@@ -21,8 +21,8 @@ use crate::surroundings::runtime;
 
 /// Manage scheduled tasks of the chat agent
 ///
-/// Times are those of this machine's time zone. Each firing is a call through every gate, with a
-/// receipt, and runs once, however many processes wait for it.
+/// Times are in this machine's time zone. Each firing is a call through every gate, with a receipt,
+/// and runs once, even if several processes wait for it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -37,47 +37,47 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Say what a phrase means, and keep nothing
+    /// Explain a time expression, and store nothing
     Explain {
-        /// When, in English, or five fields of cron
+        /// When, in English, or five cron fields
         when: String,
     },
-    /// Make a task
+    /// Add a task
     Add {
-        /// When, in English, or five fields of cron
+        /// When, in English, or five cron fields
         when: String,
-        /// What is to be done then
+        /// The prompt to run then
         prompt: String,
-        /// What happens to firings that were missed
+        /// What to do with missed firings
         #[arg(long, value_name = "POLICY", default_value = "once")]
         catch_up: Missed,
     },
-    /// List the tasks that are still to run
+    /// List the pending tasks
     List {
-        /// Those that are over, too
+        /// Include finished tasks
         #[arg(long)]
         all: bool,
-        /// How they are shown
+        /// Output format
         #[arg(long, value_name = "FORMAT", default_value = "text")]
         format: ListFormat,
     },
-    /// End a task
+    /// Cancel a task
     Cancel {
-        /// Its number
+        /// The number of the task
         task: u64,
     },
-    /// Run what is due, as it comes
+    /// Run tasks as they become due
     Run {
-        /// Run what is due now, and end
+        /// Run the tasks that are due now, and exit
         #[arg(long)]
         once: bool,
-        /// Agree to whatever a gate asks; what is denied or blocked stays so
+        /// Approve whatever a gate asks; denied and blocked calls stay denied
         #[arg(long, short)]
         yes: bool,
         /// The model, by its name in `[[llm.providers]]`
         #[arg(long, value_name = "NAME")]
         provider: Option<String>,
-        /// The project's root, which calls are kept to [default: the working directory]
+        /// The project's root, to which calls are confined [default: the working directory]
         #[arg(long, value_name = "FOLDER")]
         workspace: Option<PathBuf>,
     },
@@ -85,26 +85,26 @@ enum What {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Missed {
-    /// They are left out
+    /// Skip them
     Skip,
-    /// The latest is run
+    /// Run only the latest
     Once,
-    /// Each is run
+    /// Run each of them
     All,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ListFormat {
-    /// A line each
+    /// One line per task
     Text,
     /// One JSON array
     Json,
 }
 
-/// The session of tasks that the user makes here.
+/// The session of tasks that the user adds here.
 const SESSION: &str = "scheduler";
 
-/// After so many milliseconds nobody runs a firing any more that came to no end.
+/// The time after which an unfinished firing is given up, in milliseconds.
 const GIVEN_UP: i64 = 3_600_000;
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -177,7 +177,7 @@ fn list(scheduler: &Scheduler, all: bool, format: ListFormat) -> anyhow::Result<
     Ok(Exit::Clean)
 }
 
-/// A task in a few lines.
+/// Formats a task in a few lines.
 fn line(shown: &ShownTask) -> String {
     let ShownTask { task, when, prompt, next, state, workspace, last, .. } = shown;
     let next = next.as_deref().unwrap_or("–");
@@ -201,7 +201,7 @@ fn cancel(scheduler: &Scheduler, task: u64) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// Runs what is due until somebody stops it.
+/// Runs due tasks until interrupted.
 async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
     let mut lines = Lines::new(false);
     lines.show(&begun.notices)?;

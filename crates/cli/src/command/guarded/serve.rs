@@ -20,17 +20,17 @@ use crate::files;
 use crate::guard::{self, Making};
 use crate::signals::interrupted;
 
-/// Requests of one address in a minute.
+/// The maximum number of requests per minute from one address.
 const REQUESTS: u32 = 6_000;
 
-/// The shortest token.
+/// The minimum length of a token.
 const SHORTEST: usize = 16;
 
 /// Serve the dashboard and the HTTP API: sessions, receipts, approvals
 ///
-/// Sessions as timelines, receipts with their proofs, answers with their claims underlined,
-/// rejections, approvals that wait, the policy with replay, live. Without a token file the command
-/// prints a link that signs one browser in; once it is used, it prints another.
+/// Shows sessions as timelines, receipts with their proofs, answers with their claims underlined,
+/// rejections, pending approvals, and the policy with replay; updated live. Without a token file,
+/// the command prints a link that signs in one browser, and a new link after each use.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -44,16 +44,16 @@ more), and whose it is: `operate 2f0c9a71b3d4e586 ada`. Only its owner may be ab
 
 Exit codes: 0 it was ended, 2 usage or input error.")]
 pub(crate) struct Arguments {
-    /// Where browsers and programs ask
+    /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
     listen: SocketAddr,
-    /// Nobody may grant or refuse approvals here
+    /// Do not allow anyone to grant or refuse approvals here
     #[arg(long)]
     read_only: bool,
-    /// Tokens with their roles; needed where others than this machine can ask
+    /// A file with tokens and their roles; required if other machines can connect
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// A name under which it is asked, beside those of this machine: `NAME` or `NAME:PORT`
+    /// A host name to accept, in addition to those of this machine: `NAME` or `NAME:PORT`
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
 }
@@ -104,7 +104,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     exit
 }
 
-/// Tells whoever began it where it is; with the token of a link, where there is no token file.
+/// Prints the address, with a sign-in token in the link if there is no token file.
 fn announced(
     address: String,
     tokens: Option<&Path>,
@@ -115,7 +115,7 @@ fn announced(
         return Ok(None);
     }
     Ok(Some(Box::new(move |token| {
-        // Nobody may be there to read it.
+        // Standard error may be closed.
         let _unread = writeln!(
             io::stderr(),
             "note: this link signs one browser in: http://{address}/login?token={token}"
@@ -123,7 +123,7 @@ fn announced(
     })))
 }
 
-/// What is in force, or what a configuration of this text would be.
+/// Returns the policy in force, or the policy of a configuration with this text.
 fn policy(place: &Place, text: Option<&str>) -> anyhow::Result<PolicyRead> {
     let options = match text {
         None => config::find(place)?.options,
@@ -136,16 +136,16 @@ fn policy(place: &Place, text: Option<&str>) -> anyhow::Result<PolicyRead> {
     Ok(PolicyRead { text: shown, gates: guard::gates(&options, None)? })
 }
 
-/// The sections by which calls are judged, as TOML.
+/// Returns the sections that decide about calls, as TOML.
 fn tools_of(options: &Options) -> anyhow::Result<String> {
     let mut table = Table::try_from(options)?;
     table.retain(|key, _| key == "tools");
     Ok(toml::to_string_pretty(&table)?)
 }
 
-/// A name of this machine that nobody else knows, for browsers: they would send the cookie of
-/// `127.0.0.1` to every program that listens there, an agent's among them. Where `--host` names one,
-/// or others may come, it is theirs to choose.
+/// Creates a random host name for browsers, because they send the cookie of `127.0.0.1` to every
+/// program that listens there, including an agent's. Returns `None` if `--host` names one, or the
+/// address is not a loopback address.
 fn browser_host(arguments: &Arguments, address: SocketAddr) -> anyhow::Result<Option<String>> {
     if !arguments.host.is_empty() || !address.ip().is_loopback() {
         return Ok(None);
@@ -185,7 +185,7 @@ fn may_listen(arguments: &Arguments) -> anyhow::Result<()> {
         .into())
 }
 
-/// The tokens of a file, which only its owner may read.
+/// Reads the tokens from a file, which only its owner may be able to read.
 fn tokens(path: &Path) -> anyhow::Result<Vec<AccessToken>> {
     let text = files::read_text(path)
         .with_context(|| format!("the token file {} cannot be read", path.display()))?;

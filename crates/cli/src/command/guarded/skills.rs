@@ -17,11 +17,11 @@ use crate::terminal::Paint;
 
 /// Manage the chat agent's skills: list, check, show, or trust one
 ///
-/// A skill is a folder with a `SKILL.md`, as the agentskills specification has it. Your own are in
-/// `skills` beside your configuration file, a project's in `.counterfoil/skills`, `.agents/skills`
-/// or `.claude/skills`; those are used once you trusted them, and until one of their files changes.
-/// One below `agent.skill_paths` is used while `check` finds nothing a stranger may have hidden in
-/// it.
+/// A skill is a folder with a `SKILL.md`, in the format of the agentskills specification. Your own
+/// are in `skills` beside your configuration file; a project's are in `.counterfoil/skills`,
+/// `.agents/skills` or `.claude/skills`, and are used once you trust them, until one of their files
+/// changes. Skills in `agent.skill_paths` are used while `check` finds no hidden content from
+/// others.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,26 +39,26 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List the skills that are found, and whether they are used
+    /// List the skills, and whether they are used
     List,
-    /// Say what is wrong with skills, or odd
+    /// Report errors and suspicious content in skills
     Check {
         /// Folders of skills [default: all that are found]
         folders: Vec<PathBuf>,
     },
-    /// Show a skill: its text, its tools, and what is odd
+    /// Show a skill: its text, its tools, and suspicious content
     Show {
-        /// Its name
+        /// The name of the skill
         name: String,
     },
-    /// Use a skill, as it is now
+    /// Trust a skill in its present form
     Trust {
-        /// Its name
+        /// The name of the skill
         name: String,
     },
-    /// Use it no longer
+    /// Stop trusting a skill
     Forget {
-        /// Its name
+        /// The name of the skill
         name: String,
     },
 }
@@ -131,7 +131,7 @@ fn warn(skill: &Skill, settings: &GuardSettings) -> io::Result<()> {
     odd.iter().try_for_each(|odd| writeln!(io::stderr(), "{word}: {odd}"))
 }
 
-/// Asks on the terminal: nobody else can answer.
+/// Asks on the terminal, because only the user may trust a skill.
 fn trust(found: &mut Found, skill: &Skill, settings: &GuardSettings) -> anyhow::Result<Exit> {
     warn(skill, settings)?;
     if !agreed(&format!("Use `{}` as it is now? [y/N] ", visible(&skill.name))) {

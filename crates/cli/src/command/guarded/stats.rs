@@ -22,10 +22,10 @@ Examples:
   counterfoil stats --session fix-42
   counterfoil stats --format json | jq .hallucinated_tools")]
 pub(crate) struct Arguments {
-    /// Count this session only
+    /// Count only this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// How the counts are shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: WholeFormat,
     /// When to use colours
@@ -41,16 +41,16 @@ enum WholeFormat {
     Json,
 }
 
-/// Everything that is counted.
+/// All counts.
 #[derive(Debug, Serialize)]
 struct Counted {
     schema_version: u32,
     sessions: usize,
     #[serde(flatten)]
     stats: CallStats,
-    /// The most frequent first.
+    /// Sorted by frequency, the most frequent first.
     hallucinated_tools: Vec<Hallucinated>,
-    /// What was repeated without progress.
+    /// Repetitions without progress.
     repetitions: Vec<Repetition>,
 }
 
@@ -58,7 +58,7 @@ struct Counted {
 struct Repetition {
     session: String,
     tool: String,
-    /// Calls, or rounds of a cycle.
+    /// The number of calls, or of rounds of a cycle.
     count: usize,
     refused: bool,
 }
@@ -100,7 +100,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
                 count: event.count,
                 refused: event.refused,
             };
-            // Of one row of repetitions, its last and longest state.
+            // Keep only the last and longest state of a run of repetitions.
             match repeated.last_mut() {
                 Some(last) if last.is_before(&row) => *last = row,
                 _ => repeated.push(row),
@@ -160,7 +160,7 @@ fn text(counted: &Counted, paint: Paint) -> String {
     text
 }
 
-/// A row for each name, a column for each status, the most frequent names first.
+/// Creates a table with a row per name and a column per status, sorted by frequency.
 fn crossed(
     title: &str,
     rows: &BTreeMap<String, BTreeMap<&'static str, u64>>,
@@ -202,7 +202,7 @@ fn table() -> Table {
     table
 }
 
-/// The table below an empty line, numbers to the right.
+/// Renders a table after an empty line, with numbers right-aligned.
 fn shown(mut table: Table) -> String {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);

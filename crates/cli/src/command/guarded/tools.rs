@@ -23,13 +23,13 @@ Examples:
   counterfoil tools --for 'undo my last change'   what a model would be shown for it, and why
   counterfoil tools --format json | jq '.[] | .name'")]
 pub(crate) struct Arguments {
-    /// As this session would be offered them; without it, as a new one
+    /// Show what this session would be offered [default: a new session]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// As for this request: which of them it is about, whether `[agent.tool_filter]` is on or not
+    /// Show which tools would be offered for this request, even if `[agent.tool_filter]` is off
     #[arg(long = "for", value_name = "QUERY")]
     query: Option<String>,
-    /// How they are shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: ListFormat,
 }
@@ -53,7 +53,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     if let Some(id) = &arguments.session
         && !guard.ledger().sessions()?.contains(id)
     {
-        // Looking must not begin a session.
+        // Listing tools must not begin a session.
         return Err(Complaint::new(format!("there is no session `{id}` in the ledger")).into());
     }
     let runtime = runtime()?;
@@ -144,7 +144,7 @@ fn table<'t>(tools: impl Iterator<Item = &'t Tool>, offer: &Offer) -> String {
     table.trim_fmt()
 }
 
-/// That it is offered, and for a request, why.
+/// Whether the tool is offered, and for a request, why.
 fn why(tool: &Tool, offer: &Offer) -> String {
     let Some(reasons) = offer.reasons.get(&tool.name) else { return "yes".to_owned() };
     let word = |reason: &InclusionReason| match reason {
@@ -175,7 +175,7 @@ fn origin(origin: &Origin) -> String {
     }
 }
 
-/// Effects in words; what is not declared is said, because it counts as the worst.
+/// Describes the effects; if none is declared, says so, because that counts as the worst case.
 fn effects(effects: Effects) -> String {
     let Effects { reads, writes, network, idempotent, .. } = effects;
     let words =
@@ -189,7 +189,7 @@ fn effects(effects: Effects) -> String {
     }
 }
 
-/// The parameters in their order; a `?` marks those that may be left out.
+/// Lists the parameters in order; optional ones are marked with `?`.
 fn parameters(tool: &Tool) -> String {
     let Some(schema) = &tool.parameters else { return "not declared".to_owned() };
     let required = schema.get("required").and_then(Value::as_array);

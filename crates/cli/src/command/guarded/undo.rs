@@ -24,13 +24,13 @@ Examples:
 Snapshots are kept where `[tools.shell] transactional = true` and `keep_snapshots` is not 0, and of
 a coding agent's commands where `[hooks] undo = true`.")]
 pub(crate) struct Arguments {
-    /// The execution, as its receipt names it
+    /// The id of the execution, from its receipt
     #[arg(value_name = "EXECUTION_ID", required_unless_present = "last")]
     execution_id: Option<String>,
-    /// The newest execution of which a snapshot is kept
+    /// Undo the newest execution that has a snapshot
     #[arg(long, conflicts_with = "execution_id")]
     last: bool,
-    /// Put files back that were changed since, too
+    /// Also restore files that have changed since
     #[arg(long)]
     force: bool,
 }
@@ -63,7 +63,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     }
 }
 
-/// The newest execution with a snapshot that nobody has put back yet.
+/// Returns the newest execution with a snapshot that has not been restored.
 fn newest(guard: &Guard, kept: &Path) -> anyhow::Result<String> {
     const LOOKED_AT: usize = 500;
     let recent = guard.ledger().recent(None, LOOKED_AT)?;
@@ -72,7 +72,7 @@ fn newest(guard: &Guard, kept: &Path) -> anyhow::Result<String> {
     Ok(found.ok_or_else(nothing)?)
 }
 
-/// Puts back what this call changed. What undoes a call is a call itself, and has its own receipt.
+/// Undoes what this call changed. Undoing is itself a call, with a receipt of its own.
 pub(super) async fn undo(
     session: &Session,
     kept: &Path,
@@ -97,7 +97,7 @@ pub(super) async fn undo(
     Ok(undone)
 }
 
-/// What came of it, in words.
+/// Describes the result.
 pub(super) fn undone(RolledBack { restored, deleted }: &RolledBack) -> String {
     format!("undone: {restored} put back, {deleted} removed")
 }

@@ -17,10 +17,10 @@ use crate::surroundings::runtime;
 
 /// Act as a witness: keep the checkpoints of other ledgers and cosign consistent ones
 ///
-/// Run it where whoever runs the ledger cannot write. `counterfoil audit witness --to URL` sends it
-/// checkpoints, each with the proof that it continues the last one; what does not is refused, and a
-/// second history of the same size is kept. It speaks C2SP's witness protocol, in plain HTTP: put
-/// what encrypts in front of it.
+/// Run it where the operators of the ledger cannot write. `counterfoil audit witness --to URL`
+/// sends it checkpoints, each with the proof that it continues the last one; any other is refused,
+/// and a second history of the same size is kept as evidence. It uses C2SP's witness protocol over
+/// plain HTTP; put a TLS proxy in front of it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -29,17 +29,18 @@ Examples:
 
 Exit codes: 0 it was ended, 2 usage or input error.")]
 pub(crate) struct Arguments {
-    /// Its name, which stands in every cosignature: a URL without its scheme, best
+    /// The name in each of its cosignatures, preferably a URL without its scheme
     #[arg(long, value_name = "NAME")]
     name: String,
-    /// A ledger that it witnesses: its key in the form NAME+HASH+KEY, or a file with such lines
-    /// (repeatable; a ledger whose key was replaced is named again)
+    /// A ledger to witness: its key in the form NAME+HASH+KEY, or a file with such lines
+    /// (repeatable; name a ledger again after its key is replaced)
     #[arg(long, value_name = "KEY", required = true)]
     ledger_key: Vec<String>,
-    /// Where ledgers ask
+    /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8790")]
     listen: SocketAddr,
-    /// The folder of its key and of what it saw [default: `witness` in the state folder]
+    /// The folder for its key and for the checkpoints it has seen [default: `witness` in the state
+    /// folder]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }
@@ -77,7 +78,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     exit
 }
 
-/// The keys that were given: one, or those of a file.
+/// Returns the given keys: a single key, or those in a file.
 fn keys(given: &str) -> Result<Vec<VerifierKey>, Complaint> {
     if let Ok(key) = given.parse() {
         return Ok(vec![key]);

@@ -6,10 +6,10 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 use crate::conversation::row::{Row, Tone};
 
-/// Lines that belong together.
+/// A group of lines.
 pub(super) struct Block {
     text: Text<'static>,
-    /// Its height in so many columns.
+    /// The cached height, with the number of columns it applies to.
     height: Cell<(u16, usize)>,
 }
 
@@ -30,7 +30,7 @@ impl Block {
         self.height.get().1
     }
 
-    /// Its lines, without colours.
+    /// Returns its lines without colours.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         self.text.lines.iter().map(|line| line.spans.iter().map(|span| &*span.content).collect())
     }
@@ -38,7 +38,7 @@ impl Block {
 
 fn line(row: &Row, colours: bool) -> Line<'static> {
     let span = |(tone, text): &(Tone, String)| {
-        // A tab has no width of its own here.
+        // The widget library gives tabs no width.
         Span::styled(text.replace('\t', "    "), style(*tone, colours))
     };
     row.parts().iter().map(span).collect()

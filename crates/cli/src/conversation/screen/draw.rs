@@ -13,7 +13,7 @@ use crate::conversation::row::Tone;
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 impl View {
-    /// The whole picture: the conversation, what is under way, a question or the input, the state.
+    /// Draws everything: the conversation, the progress, a question or the input, the status.
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
         let area = frame.area();
         self.columns = area.width;
@@ -46,12 +46,12 @@ impl View {
         }
     }
 
-    /// From the end upwards, as far as there is room.
+    /// Draws the conversation, from its end upwards as far as there is room.
     fn draw_conversation(&mut self, frame: &mut Frame<'_>, area: Rect) {
         let high = usize::from(area.height);
         let total: usize = self.blocks.iter().map(|block| block.height(area.width)).sum();
         self.below = self.below.min(total.saturating_sub(high));
-        // Lines from the top of everything to the top of the picture.
+        // The number of lines above the visible part.
         let first = total.saturating_sub(high + self.below);
         let (mut at, mut row) = (0, 0);
         for block in &self.blocks {

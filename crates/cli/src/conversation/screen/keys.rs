@@ -6,10 +6,10 @@ use std::time::Duration;
 use ratatui::crossterm::event::{self, Event};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// Between two looks at whether anybody still wants to know.
+/// The interval between checks whether input is still wanted.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What is typed, read on a thread of its own.
+/// Input events, read on a separate thread.
 pub(super) struct Keys {
     typed: UnboundedReceiver<Event>,
     over: Arc<AtomicBool>,
@@ -28,7 +28,7 @@ impl Keys {
                     Ok(true) => event::read(),
                     Err(error) => Err(error),
                 };
-                // Where the terminal is gone, nobody types any more.
+                // The terminal is gone.
                 let Ok(event) = event else { return };
                 if tells.send(event).is_err() {
                     return;
@@ -38,7 +38,7 @@ impl Keys {
         Self { typed, over, reads: Some(reads) }
     }
 
-    /// What is typed next; `None` where the terminal is gone.
+    /// Returns the next event; `None` if the terminal is gone.
     pub(super) async fn next(&mut self) -> Option<Event> {
         self.typed.recv().await
     }
@@ -47,7 +47,7 @@ impl Keys {
 impl Drop for Keys {
     fn drop(&mut self) {
         self.over.store(true, Ordering::SeqCst);
-        // Whoever comes next has the keys for itself.
+        // Waits for the thread, so that the next reader gets all keys.
         if let Some(reads) = self.reads.take() {
             let _ = reads.join();
         }

@@ -1,5 +1,5 @@
-//! A conversation on the whole terminal. What is shown and typed is in [`view`]; here is what
-//! happens around it.
+//! A conversation on the whole terminal. [`view`] has what is shown and typed; this module handles
+//! the events around it.
 
 mod block;
 mod draw;
@@ -36,24 +36,24 @@ use crate::log;
 use crate::signals::interrupted;
 use crate::terminal::Paint;
 
-/// Between two pictures, where nobody types.
+/// The interval between redraws without input.
 const PICTURE: Duration = Duration::from_millis(50);
 
-/// So many lines of a result are shown, and so much of each, in characters.
+/// The maximum number of lines of a result that are shown, and of characters in each.
 const FIRST: usize = 3;
 const WIDEST: usize = 200;
 
-/// Whether there is a terminal that can show a screen, and somebody who wants one.
+/// Whether there is a terminal that can show a screen, and a user for it.
 pub(crate) fn is_for_a_screen() -> bool {
     let able = std::env::var("TERM").is_ok_and(|term| term != "dumb");
-    // In a terminal without a size nothing could be seen.
+    // A terminal without a size shows nothing.
     let sized =
         ratatui::crossterm::terminal::size().is_ok_and(|(columns, rows)| columns > 0 && rows > 0);
     let terminals = io::stdin().is_terminal() && io::stdout().is_terminal();
     terminals && io::stderr().is_terminal() && able && sized
 }
 
-/// The terminal, as a screen, until this is dropped.
+/// A screen that uses the terminal until this is dropped.
 pub(crate) struct Screen {
     terminal: DefaultTerminal,
     keys: Keys,
@@ -64,16 +64,16 @@ pub(crate) struct Screen {
     logged: UnboundedReceiver<String>,
     pictures: Interval,
     view: View,
-    /// The picture is old.
+    /// Whether it must be redrawn.
     stale: bool,
     wish: Option<Wish>,
 }
 
 impl Screen {
-    /// Takes the terminal. Inside a runtime.
+    /// Takes over the terminal. Must be called in a runtime.
     ///
     /// # Errors
-    /// When the terminal cannot be taken.
+    /// Returns an error if the terminal cannot be used.
     pub(crate) fn open(begun: &Begun, asked: UnboundedReceiver<Question>) -> anyhow::Result<Self> {
         let (tells, told) = unbounded_channel();
         let terminal = ratatui::try_init()?;
@@ -82,7 +82,7 @@ impl Screen {
         pictures.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (logs, logged) = unbounded_channel();
         log::elsewhere(move |line| {
-            // Where nobody shows them any more, nobody misses them.
+            // After the screen is gone, log lines are dropped.
             let _ = logs.send(line);
         });
         let mut screen = Self {
@@ -110,7 +110,7 @@ impl Screen {
         self.stale = true;
     }
 
-    /// Waits for one thing to happen, and takes it up.
+    /// Waits for one event and handles it.
     async fn happen(&mut self) -> anyhow::Result<()> {
         tokio::select! {
             event = self.keys.next() => match event {
@@ -128,7 +128,7 @@ impl Screen {
                         self.view.state(text);
                     }
                 }
-                // Whoever does not keep up sees the next one.
+                // Missed events do not matter; the next one is shown.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => pending().await,
             },
@@ -184,7 +184,7 @@ impl Front for Screen {
                 }
                 Some(Wish::Why) => return Ok(Next::Said(Some("/why".to_owned()))),
                 Some(Wish::Leave) => return Ok(Next::Said(None)),
-                // There is nothing to break off.
+                // There is nothing to interrupt.
                 Some(Wish::BreakOff) | None => {}
             }
             tokio::select! {
@@ -213,7 +213,7 @@ impl Front for Screen {
                     break None;
                 }
                 Some(Wish::Say(text)) => self.view.queue(text),
-                // Not before there is an answer.
+                // There is no answer yet.
                 Some(Wish::Why) | None => {}
             }
         };
@@ -255,10 +255,10 @@ impl Front for Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         log::here();
-        // Whatever cannot be put back, the shell does.
+        // The shell restores the rest.
         let _ = execute!(io::stdout(), DisableBracketedPaste);
         ratatui::restore();
-        // What was said stays to be read.
+        // Print the conversation, so that it stays readable.
         let mut out = io::stdout().lock();
         for line in self.view.lines() {
             let _ = writeln!(out, "{line}");
@@ -266,7 +266,7 @@ impl Drop for Screen {
     }
 }
 
-/// The first lines of a result.
+/// Returns the first lines of a result.
 fn beginning(result: &str) -> Vec<Row> {
     let result = visible_output(result);
     let mut lines = result.lines().filter(|line| !line.trim().is_empty());
@@ -280,7 +280,7 @@ fn beginning(result: &str) -> Vec<Row> {
     shown
 }
 
-/// Tells the screen what happens.
+/// Sends events to the screen.
 pub(crate) struct Tells(UnboundedSender<Seen>);
 
 impl Watch for Tells {
@@ -289,7 +289,7 @@ impl Watch for Tells {
         if let (Seen::Rows(rows), Told::Answered(_, answer)) = (&mut seen, &what) {
             rows.extend(beginning(&answer.text));
         }
-        // Where the screen is gone, nobody looks.
+        // The screen may be gone.
         let _ = self.0.send(seen);
     }
 }

@@ -5,11 +5,11 @@ use tokio::sync::oneshot;
 use super::question::Question;
 use crate::approver::{Asked, Person, Word};
 
-/// Whoever looks at the screen.
+/// The user of the screen.
 pub(crate) struct ScreenPerson(UnboundedSender<Question>);
 
 impl ScreenPerson {
-    /// With what the screen is to ask.
+    /// Creates the user, with the receiver of questions for the screen.
     pub(crate) fn new() -> (Self, UnboundedReceiver<Question>) {
         let (asks, asked) = unbounded_channel();
         (Self(asks), asked)
@@ -19,7 +19,7 @@ impl ScreenPerson {
 impl Person for ScreenPerson {
     fn say(&self, asked: Asked) -> BoxFuture<'_, Word> {
         let (answers, answer) = oneshot::channel();
-        // Where there is no screen, nobody answers.
+        // Without a screen no one answers.
         let _ = self.0.send(Question::new(asked, answers));
         Box::pin(async move { answer.await.unwrap_or(Word::Nobody) })
     }

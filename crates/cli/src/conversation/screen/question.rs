@@ -9,27 +9,27 @@ use super::writing::Writing;
 use crate::approver::{Asked, Word};
 use crate::conversation::row::Row;
 
-/// Whoever types while a question comes up does not answer it: it is heard after a silence of this
-/// length.
+/// The time without input after which a key counts as an answer, so that typing while a question
+/// appears does not answer it.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// Somebody is asked something.
+/// A question to the user.
 pub(crate) struct Question {
     pub(super) rows: Vec<Row>,
     arguments: ExactValue,
     answers: oneshot::Sender<Word>,
-    /// Since when nothing was typed; `None` before it is shown.
+    /// When the question appeared or the last key was pressed; `None` before it is shown.
     silent_since: Option<Instant>,
     pub(super) stage: Stage,
 }
 
-/// How far the answer is.
+/// The stage of the answer.
 pub(super) enum Stage {
     /// One key decides.
     Choosing,
-    /// Other arguments are being written.
+    /// Other arguments are being typed.
     Editing(Writing),
-    /// The reason of a no is being written.
+    /// The reason for a refusal is being typed.
     Explaining(Writing),
 }
 
@@ -42,18 +42,18 @@ impl Question {
         Self { rows, arguments, answers, silent_since: None, stage: Stage::Choosing }
     }
 
-    /// It is to be seen from now on.
+    /// Marks the question as shown.
     pub(super) fn shown(&mut self, now: Instant) {
         self.silent_since = Some(now);
     }
 
-    /// Nobody wants the answer any more.
+    /// Whether the answer is no longer wanted.
     pub(super) fn is_closed(&self) -> bool {
         self.answers.is_closed()
     }
 
     pub(super) fn answer(self, word: Word) {
-        // Who asked may be gone meanwhile.
+        // The receiver may be gone.
         let _ = self.answers.send(word);
     }
 
@@ -64,7 +64,7 @@ impl Question {
         }
     }
 
-    /// The answer, where this key completes it.
+    /// Handles a key; returns the answer if this key completes it.
     pub(super) fn key(&mut self, key: KeyEvent, now: Instant) -> Option<Word> {
         let silence = self.silent_since.map_or(Duration::ZERO, |since| now.duration_since(since));
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -115,7 +115,7 @@ impl Question {
     }
 }
 
-/// What was said, as it stays on the screen.
+/// The text of the decision that stays on the screen.
 pub(super) fn decided(word: &Word) -> &str {
     match word {
         Word::Yes => "agreed, once",

@@ -10,49 +10,49 @@ use super::writing::{Edge, Writing};
 use crate::approver::Word;
 use crate::conversation::row::{Row, Tone, rows};
 
-/// So many blocks are kept; whoever wants to see more reads the record.
+/// The maximum number of blocks kept; older ones are in the record.
 const MOST: usize = 2000;
 
-/// What the user wants.
+/// A request of the user.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     Say(String),
-    /// To see what stands behind the last answer.
+    /// Show the evidence for the last answer.
     Why,
     BreakOff,
     Leave,
 }
 
-/// What lies over the conversation.
+/// A page shown over the conversation.
 pub(super) struct Over {
     pub(super) block: Block,
-    /// Lines that are above the screen.
+    /// The number of its lines above the screen.
     pub(super) above: usize,
 }
 
-/// What is shown, and what is typed.
+/// The contents of the screen: what is shown, and what is typed.
 pub(super) struct View {
     pub(super) colours: bool,
     pub(super) blocks: VecDeque<Block>,
-    /// Lines of the conversation that are below the screen.
+    /// The number of lines of the conversation below the screen.
     pub(super) below: usize,
-    /// The columns of the latest picture.
+    /// The number of columns at the last draw.
     pub(super) columns: u16,
-    /// The lines of the conversation that fitted the latest picture.
+    /// The number of lines of the conversation that fitted at the last draw.
     pub(super) page: usize,
-    /// Since when it works, and at what.
+    /// Since when the agent has been working, and on what.
     pub(super) live: Option<(Instant, String)>,
     pub(super) writing: Writing,
     pub(super) questions: VecDeque<Question>,
     pub(super) over: Option<Over>,
     pub(super) status: String,
     pub(super) session: String,
-    /// What was said while it worked.
+    /// Messages typed while the agent worked.
     pub(super) queued: VecDeque<String>,
-    /// What was said before, and which of it is in the input.
+    /// Earlier messages, and the one recalled into the input.
     past: Vec<String>,
     recalled: Option<usize>,
-    /// Ctrl-C was pressed where it does nothing: once more leaves.
+    /// Whether Ctrl-C was pressed with nothing to interrupt; once more leaves.
     pub(super) leaves: bool,
 }
 
@@ -87,7 +87,7 @@ impl View {
         }
         let block = Block::new(rows, self.colours);
         if self.below > 0 {
-            // What somebody reads stays where it is.
+            // Keep the visible lines in place while the user reads earlier ones.
             self.below += block.height(self.columns);
         }
         self.blocks.push_back(block);
@@ -96,7 +96,7 @@ impl View {
         }
     }
 
-    /// What the user says stands in the conversation.
+    /// Adds the user's message to the conversation.
     pub(super) fn said(&mut self, text: &str) {
         let mut said = vec![Row::default()];
         said.extend(
@@ -127,7 +127,7 @@ impl View {
         }
     }
 
-    /// Whether the picture changes by itself.
+    /// Whether the picture changes without events.
     pub(super) fn moves(&self) -> bool {
         self.live.is_some()
     }
@@ -143,7 +143,7 @@ impl View {
         }
     }
 
-    /// The call is shown in the conversation, where it can be read whole.
+    /// Shows the call of the first question in the conversation, where all of it can be read.
     fn show_question(&mut self) {
         let Some(question) = self.questions.front_mut() else { return };
         question.shown(Instant::now());
@@ -161,7 +161,7 @@ impl View {
         self.show_question();
     }
 
-    /// Questions to which nobody waits for an answer are gone: their calls were given up.
+    /// Removes questions whose calls were cancelled.
     pub(super) fn forget_questions(&mut self) {
         let asked = self.questions.len();
         self.questions.retain(|question| !question.is_closed());
@@ -185,12 +185,12 @@ impl View {
         }
     }
 
-    /// The lines of the whole conversation.
+    /// Returns the lines of the whole conversation.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         self.blocks.iter().flat_map(Block::lines)
     }
 
-    /// What the user wants who presses this.
+    /// Handles a key; returns what the user requests.
     pub(super) fn key(&mut self, key: KeyEvent, now: Instant) -> Option<Wish> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let left = std::mem::take(&mut self.leaves);
@@ -222,7 +222,7 @@ impl View {
         }
     }
 
-    /// Breaks off what runs, or empties the input, or asks whether to leave.
+    /// Interrupts the work, or clears the input, or asks whether to leave.
     fn control_c(&mut self, again: bool) -> Option<Wish> {
         self.over = None;
         if self.live.is_some() {
@@ -256,7 +256,7 @@ impl View {
         None
     }
 
-    /// What was said before stands in the input.
+    /// Puts an earlier or later message into the input.
     fn recall(&mut self, earlier: bool) {
         let at = match (self.recalled, earlier) {
             (None, true) => self.past.len().checked_sub(1),

@@ -3,10 +3,10 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Borders};
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 
-/// The highest that it gets, in lines.
+/// The maximum height, in lines.
 const HIGHEST: usize = 12;
 
-/// Something that is being written.
+/// A text that is being typed.
 pub(super) struct Writing(TextArea<'static>);
 
 impl Writing {
@@ -46,7 +46,7 @@ impl Writing {
         self.0.insert_newline();
     }
 
-    /// Whether the cursor stands on the first line, or the last.
+    /// Whether the cursor is on the first or last line.
     pub(super) fn is_at_the(&self, edge: Edge) -> bool {
         let row = self.0.cursor().0;
         match edge {
@@ -55,7 +55,7 @@ impl Writing {
         }
     }
 
-    /// How high it is in so many columns, with its border.
+    /// Returns its height at this width, including its border.
     pub(super) fn height(&self, columns: u16) -> u16 {
         let columns = usize::from(columns.max(1));
         let lines = self.0.lines().iter().map(|line| line.chars().count() / columns + 1);
@@ -64,7 +64,7 @@ impl Writing {
     }
 }
 
-/// An edge of what is written.
+/// The first or last line.
 #[derive(Clone, Copy)]
 pub(super) enum Edge {
     Top,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Asked, Invocation, Preset, home, is_set, last_line, member, words};
 
-/// Claude Code: its model answers through a tool of its own, and has no other.
+/// Claude Code: its model's only tool is the one for giving its answer.
 pub(super) struct Claude;
 
 impl Preset for Claude {
@@ -45,7 +45,7 @@ impl Preset for Claude {
         }
         Ok(Invocation {
             arguments,
-            // Without these the question goes out twice, once for a title.
+            // Without these the question is sent twice, once to generate a title.
             variables: vec![
                 ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
                 ("DISABLE_TELEMETRY", "1".into()),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Asked, Invocation, Preset, home, is_set, words};
 
-/// Codex: what its model may do comes from a catalogue of models, which is replaced by one without.
+/// Codex: its catalogue of models determines the tools, so it is replaced by one without any.
 pub(super) struct Codex;
 
 const CATALOGUE: &str = "models.json";
@@ -15,7 +15,7 @@ const INSTRUCTIONS: &str = "instructions.md";
 const REPLY: &str = "reply.json";
 const SCHEMA: &str = "schema.json";
 
-/// What is switched off, as its configuration has it.
+/// The settings that turn features off, in the form of its configuration.
 const SETTINGS: [&str; 14] = [
     "project_doc_max_bytes=0",
     "include_permissions_instructions=false",
@@ -33,7 +33,7 @@ const SETTINGS: [&str; 14] = [
     "model_catalog_json=\"models.json\"",
 ];
 
-/// The features that would give it tools, hooks and more.
+/// The features to turn off, which would give it tools, hooks and more.
 const WITHOUT: [&str; 14] = [
     "shell_tool",
     "unified_exec",
@@ -108,14 +108,14 @@ impl Preset for Codex {
     }
 }
 
-/// Where it keeps who is signed in.
+/// Returns the file with its sign-in.
 fn login() -> Option<PathBuf> {
     let named = env::var_os("CODEX_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let folder = named.or_else(|| home().map(|home| home.join(".codex")))?;
     Some(folder.join("auth.json")).filter(|file| file.is_file())
 }
 
-/// The models that it knows, each without anything to do.
+/// Returns the models that it knows, each without tools.
 fn catalogue(program: &Path) -> Result<Value, String> {
     let failed = |why: &str| format!("its tools cannot be taken away: {why}");
     let output = Command::new(program)

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::{Asked, Invocation, Preset, home, is_set, last_line, member, words};
 
-/// Gemini CLI: in a home of its own, because settings of the user cannot be left out.
+/// Gemini CLI: runs in a separate home folder, because the user's settings cannot be turned off.
 pub(super) struct Gemini;
 
 const SYSTEM: &str = "system.md";
-/// Named, because without one a second model reads the question to choose.
+/// A fixed model; without one, a second model reads the question to choose.
 const MODEL: &str = "flash";
 
 impl Preset for Gemini {
@@ -42,7 +42,7 @@ impl Preset for Gemini {
             ],
             files: vec![
                 (SYSTEM, asked.prompt.instructions.to_owned()),
-                // Without it a file of that name in a folder above would be read.
+                // Without this, it would read a file with this name in a parent folder.
                 (".gemini/.env", String::new()),
                 (".gemini/settings.json", settings().to_string()),
             ],
@@ -55,7 +55,7 @@ impl Preset for Gemini {
         member(output, &["response"])
     }
 
-    /// It ends with an object over many lines.
+    /// Its errors end with a JSON object over several lines.
     fn reason(&self, _: &str, errors: &str) -> String {
         let object = errors.rfind("\n{\n").and_then(|at| errors.get(at..));
         let value: Option<Value> = object.and_then(|text| serde_json::from_str(text.trim()).ok());
@@ -64,7 +64,7 @@ impl Preset for Gemini {
     }
 }
 
-/// A file of the user's own Gemini CLI.
+/// Returns a file of the user's own Gemini CLI.
 fn own(name: &str) -> Option<PathBuf> {
     home().map(|home| home.join(".gemini").join(name)).filter(|file| file.is_file())
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::terminal::Paint;
 
-/// What was found, part by part.
+/// The result of a verification, part by part.
 #[derive(Default)]
 pub(super) struct Answer {
     parts: Vec<Part>,
@@ -18,11 +18,11 @@ struct Part {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// It was looked at, and it is right.
+    /// Checked and correct.
     Holds,
-    /// It was looked at, and it is wrong.
+    /// Checked and wrong.
     Broken,
-    /// It was not looked at: what would be needed was not given.
+    /// Not checked, because something needed was not given.
     Open,
 }
 
@@ -53,7 +53,7 @@ impl Answer {
     }
 }
 
-/// A number with its noun.
+/// Formats a number with its noun.
 pub(super) fn counted(count: u64, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),

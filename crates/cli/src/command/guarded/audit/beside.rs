@@ -1,4 +1,4 @@
-//! The audit log, held against the ledger beside it: what was cut off or written anew shows there.
+//! Compares the audit log with the ledger beside it, to detect a log that was cut or rewritten.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::answer::{Mark, counted};
 use crate::exit::Complaint;
 
-/// How many calls of the ledger the log tells.
+/// The result of comparing the calls of the ledger with the lines of the log.
 pub(super) struct Beside {
-    /// `None` where the ledger has no call.
+    /// `None` if the ledger has no ended call.
     pub(super) row: Option<(Mark, String)>,
     pub(super) json: Value,
 }
 
-/// Every call that ended has a line of its own.
+/// Checks that every ended call has a line.
 pub(super) fn held(
     files: AuditFiles,
     ledger: &Ledger,
@@ -50,7 +50,7 @@ pub(super) fn held(
                 counted(missing.len() as u64, "ended call")
             ),
         ),
-        // The line is written after the receipt: a process that died in between left none.
+        // The line is written after the receipt, so a process that died in between leaves none.
         [(_, only)] if missing.len() == 1 => (
             Mark::Open,
             format!("the call `{only}` ended without a line: the process may have died before"),
@@ -66,10 +66,10 @@ pub(super) fn held(
     Ok(Beside { row: (calls > 0).then_some(row), json })
 }
 
-/// The calls of a ledger that ended.
+/// The ended calls of a ledger.
 struct Ended {
     calls: u64,
-    /// Those that the log does not tell, in their order.
+    /// Calls without a line in the log, in order.
     missing: Vec<(u64, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Receipts for somebody else: one page for a browser, with the programs that verify it in it.
+//! Bundles of receipts for others: one page for a browser that contains its own verifiers.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -28,28 +28,28 @@ const STYLE: &str = include_str!("bundle/page.css");
 const SCRIPT: &str = include_str!("bundle/page.js");
 const IN_PYTHON: &str = include_str!("bundle/verify.py");
 const IN_JAVASCRIPT: &str = include_str!("bundle/verify.mjs");
-/// The line after it in a page is the bundle.
+/// The line before the bundle in a page.
 const MARKER: &str = r#"<script type="application/json" id="bundle">"#;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Everything of this session
+    /// Include everything of this session
     #[arg(long, value_name = "ID", required_unless_present = "execution")]
     session: Option<String>,
-    /// These executions
+    /// Include these executions
     #[arg(long, value_name = "ID", num_args = 1.., conflicts_with = "session")]
     execution: Vec<String>,
-    /// Of the session, what was recorded since: a date, a time (RFC 3339), or how long ago
+    /// Only what the session recorded since then: a date, a time (RFC 3339), or how long ago
     #[arg(long, value_name = "WHEN", requires = "session", conflicts_with = "execution")]
     since: Option<When>,
-    /// With results and texts, not only their digests; secrets were taken out when they were
+    /// Include results and texts, not only their digests; secrets were removed when they were
     /// recorded
     #[arg(long)]
     with_results: bool,
-    /// Where it goes; - is standard output
+    /// The output file, or - for standard output
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    /// A page with everything in it, or its JSON alone
+    /// A self-contained page, or only its JSON
     #[arg(long, value_name = "FORMAT", default_value = "html")]
     format: BundleFormat,
 }
@@ -58,7 +58,7 @@ pub(super) struct Arguments {
 enum BundleFormat {
     /// A page for a browser, with the programs that verify it
     Html,
-    /// What those programs read
+    /// The JSON that those programs read
     Json,
 }
 
@@ -66,10 +66,10 @@ enum BundleFormat {
 pub(super) struct VerifyArguments {
     /// The bundle: the page, or its JSON
     file: PathBuf,
-    /// A public key of the ledger that was kept elsewhere: its file, in PEM form, or its fingerprint
+    /// A public key of the ledger, kept elsewhere: a file in PEM form, or its fingerprint
     #[arg(long, value_name = "KEY")]
     public_key: Option<String>,
-    /// How the answer is shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: WholeFormat,
     /// When to use colours
@@ -126,13 +126,13 @@ pub(super) fn make(
     Ok(Exit::Clean)
 }
 
-/// The page of a bundle.
+/// Renders the page of a bundle.
 fn page(line: &str) -> String {
     let hash = |text: &str| {
         let digest = Digest::of_bytes(text.as_bytes());
         format!("sha256-{}", STANDARD.encode(digest.as_bytes()))
     };
-    // A script's text begins behind the tag, with the end of its line.
+    // The text of a script begins with the line break after its tag.
     let verifier = format!("\n{IN_JAVASCRIPT}");
     let parts = [
         ("@VERSION@", env!("CARGO_PKG_VERSION")),
@@ -146,7 +146,7 @@ fn page(line: &str) -> String {
         ("@PAGE@", SCRIPT),
     ];
     let (mut page, mut rest) = (String::new(), PAGE);
-    // In the order in which they come, so that nothing is put into what was put in.
+    // In the order of the page, so that a part cannot change inserted text.
     for (name, part) in parts {
         let (before, after) = rest.split_once(name).unwrap_or((rest, ""));
         page.push_str(before);
@@ -156,9 +156,9 @@ fn page(line: &str) -> String {
     page + rest
 }
 
-/// The line of a page that has the bundle, or the whole text where it is no page.
+/// Returns the line of a page that contains the bundle, or the whole text if it is not a page.
 fn find_bundle(text: &str) -> &str {
-    // Where line ends were changed, that is what is to be told.
+    // Changed line endings must not hide the bundle, so that they can be reported.
     let is_marker = |line: &&str| line.strip_suffix('\r').unwrap_or(line) == MARKER;
     let marked = text.split('\n').filter(is_marker).count() == 1;
     let mut lines = text.split('\n').skip_while(|line| !is_marker(line)).skip(1);
@@ -168,7 +168,7 @@ fn find_bundle(text: &str) -> &str {
     text.strip_suffix('\n').unwrap_or(text)
 }
 
-/// Holds a bundle against a key.
+/// Verifies a bundle with a key.
 pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
     let path = &arguments.file;
     let given = arguments.public_key.as_deref().map(fingerprint).transpose()?;
@@ -224,7 +224,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
     Ok(if found.is_sound() { Exit::Clean } else { Exit::Findings })
 }
 
-/// The fingerprint of what was given as a key.
+/// Returns the fingerprint of a given key.
 fn fingerprint(given: &str) -> Result<Digest, Complaint> {
     let plain = given.to_lowercase();
     let plain = plain.trim().trim_start_matches("sha256:").replace([':', ' '], "");
@@ -236,7 +236,7 @@ fn fingerprint(given: &str) -> Result<Digest, Complaint> {
     }
 }
 
-/// Prints the key that signs, for those who verify.
+/// Prints the signing key for verifiers.
 pub(super) fn key(
     state: &State,
     settings: &LedgerSettings,

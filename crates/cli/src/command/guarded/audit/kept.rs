@@ -1,4 +1,4 @@
-//! What was kept elsewhere: checkpoints, and keys that signed them.
+//! Checkpoints and keys that were kept elsewhere.
 
 use std::path::Path;
 
@@ -14,21 +14,21 @@ const HELP: &str = "`counterfoil audit checkpoint` prints what is meant";
 #[derive(Default)]
 pub(super) struct Kept {
     pub(super) checkpoints: Vec<Checkpoint>,
-    /// How many bytes belong to none of them.
+    /// The number of bytes that belong to no checkpoint.
     pub(super) torn: usize,
-    /// What follows the last of them.
+    /// The bytes after the last checkpoint.
     pub(super) rest: Vec<u8>,
-    /// The last line has no end.
+    /// Whether the last line has no line break.
     pub(super) unended: bool,
 }
 
 impl Kept {
-    /// The checkpoints of a file, one after another, and what is no checkpoint in it.
+    /// Reads the checkpoints of a file, and counts the bytes that belong to none.
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let mut bytes = files::read_bytes(path).map_err(|error| {
             Complaint::new(format!("`{}` cannot be read: {error}", path.display()))
         })?;
-        // The end of the last line is lost where somebody copied it.
+        // Copying text often loses the last line break.
         let unended = !bytes.is_empty() && !bytes.ends_with(b"\n");
         if unended {
             bytes.push(b'\n');
@@ -43,7 +43,7 @@ impl Kept {
         Ok(Self { checkpoints, torn, rest: bytes.split_off(end), unended })
     }
 
-    /// What is to be said of bytes that are of no checkpoint.
+    /// Describes bytes that belong to no checkpoint.
     pub(super) fn torn(&self, path: &Path) -> Option<(Mark, String)> {
         let bytes = counted(self.torn as u64, "byte");
         let torn = format!("`{}`: {bytes} of it are no whole checkpoint", path.display());
@@ -51,7 +51,7 @@ impl Kept {
     }
 }
 
-/// The checkpoints in a file, of which there is one at least, and what is open about them.
+/// Reads at least one checkpoint from a file, and reports bytes that belong to none.
 pub(super) fn checkpoints(
     path: &Path,
 ) -> anyhow::Result<(Vec<Checkpoint>, Option<(Mark, String)>)> {
@@ -70,25 +70,25 @@ pub(super) fn public_key(path: &Path) -> Result<PublicKey, Complaint> {
     text.parse().map_err(|error| Complaint::new(format!("`{}`: {error}", path.display())))
 }
 
-/// Whose keys are at hand.
+/// The known keys.
 pub(super) struct Signers<'k> {
     /// Keys that were kept elsewhere.
     pub(super) given: &'k [PublicKey],
     pub(super) ledger: Option<&'k Ledger>,
-    /// A given key is the ledger's, or vouched for the one it has now.
+    /// Whether a given key is the ledger's own key, or signed the one it has now.
     pub(super) vouched: bool,
 }
 
-/// Who signed a kept checkpoint.
+/// The signer of a kept checkpoint.
 #[derive(Clone, Copy)]
 pub(super) enum Signer {
     Given,
-    /// The ledger's present key, for which a given one vouched.
+    /// The ledger's present key, which a given key signed.
     Vouched,
     Own,
-    /// Nobody whose key is at hand.
+    /// None of the known keys.
     Unknown,
-    /// Not the given key, which was kept in order to be asked.
+    /// Another key than the given ones.
     Foreign,
 }
 

@@ -1,4 +1,4 @@
-//! Lines as people and programs see them.
+//! Shows lines of the log to people and programs.
 
 use std::io::{self, BufWriter, Write};
 
@@ -45,7 +45,7 @@ pub(super) fn query(
     page.end()
 }
 
-/// What is printed, line by line: nothing is held back.
+/// The output, written line by line instead of collected first.
 struct Page {
     out: BufWriter<io::StdoutLock<'static>>,
     format: LineFormat,
@@ -102,7 +102,7 @@ impl Page {
     }
 }
 
-/// One line for what was called, and below it why it failed.
+/// Formats a call on one line, with the reason below if it failed.
 fn shown(line: &AuditLine, paint: Paint, width: usize) -> String {
     let entry = &line.entry;
     let time = Timestamp::from_millisecond(line.at).unwrap_or_default();
@@ -117,7 +117,7 @@ fn shown(line: &AuditLine, paint: Paint, width: usize) -> String {
     };
     let tool = visible(&entry.tool).into_owned();
     let call = entry.call.to_string();
-    // The date, the word and the blanks between take so many columns.
+    // The columns taken by the date, the result and the spaces between them.
     let room = match width {
         0 => usize::MAX,
         width => width.saturating_sub(33 + tool.chars().count() + exit.len()).max(20),

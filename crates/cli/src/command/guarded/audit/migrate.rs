@@ -13,7 +13,7 @@ use crate::state::State;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Where the ledger goes; `--ledger` and `ledger.url` say it, too
+    /// The new location of the ledger [default: `--ledger` or `ledger.url`]
     #[arg(long, value_name = "URL", value_parser = |text: &str| Ok::<_, Infallible>(LedgerUrl::new(text)))]
     to: Option<LedgerUrl>,
 }

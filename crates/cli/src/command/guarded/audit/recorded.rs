@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 
 use super::answer::{Mark, counted};
 
-/// What the ledger turned out to be.
+/// The result of verifying the ledger.
 #[derive(Default)]
 pub(super) struct Recorded {
     pub(super) rows: Vec<(Mark, String)>,
     pub(super) json: Value,
-    /// Its key is one that was kept elsewhere, or one for which that key vouched.
+    /// Whether its key is one of the given keys, or was signed by one.
     pub(super) key_fits: bool,
 }
 
-/// The ledger, held against every checkpoint that was kept of it.
+/// Verifies the ledger against every kept checkpoint of it.
 pub(super) fn recorded(
     verify: impl Fn(&Expected) -> Result<Verification, String>,
     kept: &[Checkpoint],
@@ -38,7 +38,7 @@ pub(super) fn recorded(
                 vec![(Mark::Broken, error)]
             }
         };
-        // Several checkpoints say the same of the rest.
+        // The other checks give the same rows for each checkpoint.
         for row in rows {
             if !all.rows.contains(&row) {
                 all.rows.push(row);

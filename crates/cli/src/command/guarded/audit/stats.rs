@@ -88,7 +88,7 @@ fn text(stats: &AuditStats, paint: Paint) -> String {
     text
 }
 
-/// The busiest hour has the longest bar. Of many hours, the latest.
+/// Renders a bar for each of the latest hours with calls; the busiest has the longest bar.
 fn hours(stats: &AuditStats) -> String {
     const MOST: usize = 48;
     const LONGEST: u64 = 40;

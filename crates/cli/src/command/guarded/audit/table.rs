@@ -1,4 +1,4 @@
-//! The audit log as a table in CSV: a row for each call, for warehouses and notebooks.
+//! The audit log as a CSV table with one row per call, for warehouses and notebooks.
 
 use std::fs::File;
 use std::path::Path;
@@ -38,7 +38,7 @@ const COLUMNS: [(&str, fn(&AuditLine) -> String); 22] = [
     ("digest", |line| line.digest.to_string()),
 ];
 
-/// RFC 3339 in UTC; the number itself where it is outside the calendar.
+/// Formats a time as RFC 3339 in UTC, or as a number if it is outside the calendar.
 fn time(milliseconds: i64) -> String {
     Timestamp::from_millisecond(milliseconds)
         .map_or_else(|_| milliseconds.to_string(), |time| time.to_string())
@@ -59,7 +59,7 @@ fn exit_code(code: &ExitCode) -> String {
     }
 }
 
-/// Writes the lines that the filter wants. Broken lines are named and left out.
+/// Writes the lines that match the filter. Broken lines are reported and left out.
 pub(super) fn write(files: AuditFiles, filter: &AuditFilter, path: &Path) -> anyhow::Result<Exit> {
     let file = File::create_new(path).map_err(|error| {
         let exists = error.kind() == std::io::ErrorKind::AlreadyExists;

@@ -22,22 +22,24 @@ use crate::terminal::Paint;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Checkpoints that were kept elsewhere; `counterfoil audit checkpoint` prints them
+    /// A file with checkpoints that were kept elsewhere, as printed by `counterfoil audit
+    /// checkpoint`
     #[arg(long, value_name = "FILE")]
     checkpoint: Vec<PathBuf>,
     /// Where checkpoints of the ledger were witnessed: a file, or the URL of a Counterfoil witness
     #[arg(long, value_name = "FILE|URL")]
     witnessed: Vec<String>,
-    /// The key of the witness at a URL, NAME+HASH+KEY: what it did not cosign is refused
+    /// The key of the witness at a URL, NAME+HASH+KEY: a checkpoint without its cosignature is
+    /// refused
     #[arg(long, value_name = "KEY", requires = "witnessed")]
     witness_key: Option<VerifierKey>,
     /// A public key that was kept elsewhere, in PEM form
     #[arg(long, value_name = "FILE")]
     public_key: Vec<PathBuf>,
-    /// The first files of the log are kept elsewhere: that they are missing here is right
+    /// The first files of the log are archived elsewhere and may be missing here
     #[arg(long)]
     archived: bool,
-    /// How the answer is shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: WholeFormat,
     /// When to use colours
@@ -46,7 +48,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether something from elsewhere shows that there was a ledger or a log.
+    /// Whether an argument shows that a ledger or log existed.
     pub(super) fn was_seen(&self) -> bool {
         !self.checkpoint.is_empty() || !self.witnessed.is_empty()
     }
@@ -79,7 +81,7 @@ pub(super) fn run(
     let recorded = of_ledger_at(settings, &opened, &of_ledger, &keys);
     let signers = Signers { given: &keys, ledger: beside, vouched: recorded.key_fits };
     let shared = settings.url.is_some();
-    // A replica has a log of its own; whoever has none verifies the ledger alone.
+    // Each replica has its own log; a machine without one verifies only the ledger.
     if shared && of_audit.is_empty() && !state.folder().audit().exists() {
         let row = "no log is here: the ledger alone is verified".to_owned();
         answer.add(&state.folder().audit(), "audit", vec![(Mark::Open, row)], json!(null));
@@ -99,7 +101,7 @@ pub(super) fn run(
     Ok(if answer.sound() { Exit::Clean } else { Exit::Findings })
 }
 
-/// What verifying the ledger shows.
+/// Verifies the ledger.
 fn of_ledger_at(
     settings: &LedgerSettings,
     opened: &Result<Option<Ledger>, OpenLedgerError>,
@@ -113,7 +115,7 @@ fn of_ledger_at(
             };
             recorded(verify, kept, keys)
         }
-        // Whoever only reads a shared ledger needs no key that signs.
+        // Reading a shared ledger needs no signing key.
         Err(OpenLedgerError::MissingKey { .. }) if settings.url.is_some() => {
             let verify = |expected: &Expected| {
                 let found = Ledger::verify_shared(settings, expected, &mut |_| {});
@@ -130,7 +132,7 @@ fn of_ledger_at(
     }
 }
 
-/// The audit log, held against every checkpoint that was kept of it.
+/// Verifies the audit log against every kept checkpoint of it.
 fn audit(
     state: &State,
     kept: &[Checkpoint],
@@ -139,7 +141,7 @@ fn audit(
     shared: bool,
     answer: &mut Answer,
 ) -> anyhow::Result<()> {
-    // Where there is a ledger, or somebody saw one, there was a log: that it is gone is what is wrong.
+    // A missing log is a failure if there is a ledger, or if someone has seen the log before.
     let was_there = signers.ledger.is_some() || arguments.was_seen();
     let here = match files(state) {
         Err(missing) if was_there && !state.folder().audit().exists() => {
@@ -168,7 +170,7 @@ fn audit(
     }
     let mut against_ledger = None;
     if let Some(ledger) = signers.ledger.filter(|_| found.broken.is_none()) {
-        // What is wrong with the ledger is told of the ledger.
+        // Errors of the ledger are reported with the ledger.
         match held(files(state)?, ledger, &found, shared) {
             Ok(beside) => {
                 rows.extend(beside.row);
@@ -191,7 +193,7 @@ fn audit(
     Ok(())
 }
 
-/// What comparing the log with each kept checkpoint shows. With the first it was compared already.
+/// Compares the log with each kept checkpoint. The first one has already been compared.
 fn against_kept(
     state: &State,
     kept: &[Checkpoint],
@@ -275,7 +277,7 @@ fn against(checkpoint: &Checkpoint, compared: Option<Compared>) -> (Mark, String
     }
 }
 
-/// Shown on long work, and only on a terminal.
+/// Creates a progress bar for long work, shown only on a terminal.
 fn progress(bytes: u64) -> ProgressBar {
     const LONG: u64 = 64 * 1024 * 1024;
     let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());

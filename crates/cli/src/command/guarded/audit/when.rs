@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp};
 
-/// A moment that a user named: a time, a day (in UTC), or how long ago.
+/// A point in time: a time, a day (in UTC), or how long ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct When(Timestamp);
 

@@ -1,4 +1,4 @@
-//! Checkpoints that are kept by somebody else: a file, or a witness.
+//! Keeps checkpoints elsewhere: in a file, or with a witness.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -24,15 +24,16 @@ const FILE_WITH_KEY: &str = "`--witness-key` is for a witness, and a file signs 
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The URL of a witness; or a file on another disk or machine, to which checkpoints are added
+    /// The URL of a witness, or a file on another disk or machine, to which checkpoints are
+    /// appended
     #[arg(long, value_name = "FILE|URL")]
     to: String,
-    /// The key of the witness, NAME+HASH+KEY: an answer that it did not sign is refused
+    /// The key of the witness, NAME+HASH+KEY: an answer without its signature is refused
     #[arg(long, value_name = "KEY")]
     witness_key: Option<VerifierKey>,
 }
 
-/// Sends a fresh checkpoint, with the proof that it continues the last one there.
+/// Sends a new checkpoint, with the proof that it continues the last one there.
 pub(super) fn send(
     state: &State,
     settings: &LedgerSettings,
@@ -49,7 +50,7 @@ pub(super) fn send(
     }
 }
 
-/// Somebody who means a host by a name without a scheme would have a file, and no witness.
+/// Refuses a name that may be a host without its scheme, so that it is not taken for a file.
 fn is_a_file(target: &str) -> anyhow::Result<()> {
     let named = Path::new(target);
     if target.contains("://") {
@@ -68,8 +69,8 @@ fn is_url(target: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| target.starts_with(scheme))
 }
 
-/// The checkpoints that are kept there, to be held against the log and the ledger; and of a
-/// witness, whether it vouches for its answer.
+/// Returns the checkpoints kept at `target`, to verify the log and the ledger with, and for a
+/// witness whether its cosignature was checked.
 pub(super) fn witnessed(
     state: &State,
     settings: &LedgerSettings,
@@ -82,7 +83,7 @@ pub(super) fn witnessed(
         }
         return kept::checkpoints(Path::new(target));
     }
-    // What was witnessed was there: that it is gone is what is wrong.
+    // A ledger that was witnessed existed, so a missing one is a failure.
     let nobody = |mark, why: &str| {
         Ok((Vec::new(), Some((mark, format!("`{target}` was not asked: {why}")))))
     };
@@ -117,10 +118,10 @@ pub(super) fn witnessed(
     Ok((vec![read], Some(row)))
 }
 
-/// What a ledger shows to somebody who has seen a checkpoint of this size.
+/// The reply of a ledger to someone who has seen a checkpoint of a given size.
 enum Shown {
     Continues(Submission),
-    /// It cannot: it is another one, or a shorter one.
+    /// The ledger does not continue the checkpoint: it is another ledger, or a shorter one.
     Broken(String),
 }
 
@@ -164,7 +165,7 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
     if let Some((_, torn)) = there.torn(&path) {
         writeln!(io::stderr(), "note: {torn}")?;
     }
-    // Empty lines end what is torn: the place may be one that only takes additions.
+    // Ends a partial line with empty lines, because the file may be append-only.
     let before = match (there.rest.is_empty(), there.unended) {
         (false, _) => "\n\n",
         (true, true) => "\n",
@@ -181,7 +182,7 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// Adds text to a file, which is made where it is missing. It is on the disk when this returns.
+/// Appends text to a file, which is created if missing, and syncs it to disk.
 fn added(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     file.write_all(text.as_bytes())?;
@@ -190,13 +191,13 @@ fn added(path: &Path, text: &str) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Whether bytes may be the beginning of this ledger's first checkpoint.
+/// Whether the bytes may be the beginning of this ledger's first checkpoint.
 fn is_begun(bytes: &[u8], origin: &str) -> bool {
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     bytes.is_empty() || !first.is_empty() && origin.as_bytes().starts_with(first)
 }
 
-/// The file for a ledger in a folder of several.
+/// The name of a ledger's file in a folder for several ledgers.
 fn file_name(ledger: &Ledger) -> PathBuf {
     let origin = ledger.origin();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -205,7 +206,7 @@ fn file_name(ledger: &Ledger) -> PathBuf {
 
 fn to_witness(ledger: &Ledger, url: &str, key: Option<&VerifierKey>) -> anyhow::Result<Exit> {
     let runtime = runtime()?;
-    // What it has seen is said by its first answer.
+    // The witness's first answer says what size it has seen.
     let mut old = 0;
     for _ in 0..3 {
         let submission = match shown(ledger, old)? {

@@ -1,4 +1,4 @@
-//! What is said to the program, not to the model. One arm a command.
+//! Commands to the program itself instead of the model, one match arm each.
 
 use counterfoil_agent::{NoteOrigin, TaskSelection, Turned};
 use counterfoil_guard::{GuardSettings, Profile, SpeculationCounts, SpeculationMode};
@@ -8,7 +8,7 @@ use counterfoil_tools::has_snapshot;
 use crate::command::guarded::undo::{undo, undone};
 use crate::conversation::{Begun, Front, Tone, rows, why};
 
-/// How the conversation goes on.
+/// How the conversation continues.
 pub(super) enum After {
     On,
     End,
@@ -62,7 +62,7 @@ pub(super) async fn slash(
     Ok(After::On)
 }
 
-/// What is in force, a line each. What is off is not mentioned.
+/// Lists the settings in force, one per line; disabled features are left out.
 fn status(begun: &Begun) -> String {
     let (guard, session) = (begun.agent.guard(), begun.agent.session());
     let settings = &begun.settings;
@@ -111,7 +111,7 @@ fn status(begun: &Begun) -> String {
     lines.join("\n")
 }
 
-/// What holds commands; nothing where that is off.
+/// Describes the sandbox for commands; `None` if it is off.
 fn sandbox(settings: &GuardSettings) -> Option<String> {
     let sandbox = settings.shell.load().sandbox.clone();
     if sandbox.profile() == Profile::Off {
@@ -124,7 +124,7 @@ fn sandbox(settings: &GuardSettings) -> Option<String> {
     Some(format!("Sandbox: {}, {holds}{but}", sandbox.profile().name()))
 }
 
-/// The latest notes, or those that are searched for.
+/// Lists the latest notes, or those that match a query.
 fn memory(begun: &Begun, query: Option<&str>) -> anyhow::Result<String> {
     let Some(memory) = &begun.memory else { return Ok(NO_MEMORY.to_owned()) };
     let lines: Vec<String> = match query {
@@ -146,7 +146,7 @@ async fn remember(begun: &Begun, text: &str) -> anyhow::Result<String> {
     Ok(format!("note {id}"))
 }
 
-/// Puts back what a call changed, and tells the model.
+/// Undoes what a call changed, and tells the model.
 async fn put_back(begun: &mut Begun, id: &str, last: Option<&Turned>) -> anyhow::Result<String> {
     let of_last = last.map(|last| last.executions.as_slice()).unwrap_or_default();
     let kept = begun.folder.snapshots();

@@ -1,4 +1,4 @@
-//! The conversation: once, or until the user leaves.
+//! The conversation: a single exchange, or until the user leaves.
 
 use std::io::{self, Write as _};
 
@@ -13,7 +13,7 @@ use crate::conversation::{
 };
 use crate::exit::{Complaint, Exit};
 
-/// What the user said, worked on; `None` where they broke it off.
+/// Works on the user's message; `None` if the user interrupts.
 async fn turn(
     begun: &mut Begun,
     front: &mut impl Front,
@@ -101,7 +101,7 @@ pub(super) async fn on_and_on(begun: &mut Begun, front: &mut impl Front) -> anyh
     Ok(Exit::Clean)
 }
 
-/// A turn, and what came of it, shown.
+/// Runs a turn and shows its result.
 async fn answered(
     begun: &mut Begun,
     front: &mut impl Front,

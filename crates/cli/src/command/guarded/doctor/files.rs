@@ -1,4 +1,4 @@
-//! Configuration, state folder, keys.
+//! Checks of configuration, state folder and keys.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(super) fn unusable(error: &anyhow::Error) -> Check {
     Check::fail(CONFIGURATION, said.join(": "), help.unwrap_or("`counterfoil config` shows it"))
 }
 
-/// Nothing is made: looking is not recording.
+/// Checks the state folder, and creates nothing.
 pub(super) fn state(state: Result<State, Complaint>) -> Check {
     let fail = |complaint: &Complaint| {
         let help = complaint.advice().unwrap_or("name a folder with `--state DIR`");
@@ -52,7 +52,7 @@ pub(super) fn state(state: Result<State, Complaint>) -> Check {
     }
 }
 
-/// The ledger that several replicas share, if one is configured. Nothing is made there.
+/// Checks the shared ledger, if one is configured, and creates nothing.
 pub(super) fn ledger(settings: &LedgerSettings) -> Option<Check> {
     let url = settings.url.as_ref()?;
     Some(match Ledger::look(settings) {
@@ -62,7 +62,7 @@ pub(super) fn ledger(settings: &LedgerSettings) -> Option<Check> {
     })
 }
 
-/// Every private key may be read by its owner alone.
+/// Checks that only their owner can read private keys.
 pub(super) fn keys(state: Option<State>, options: &Options) -> Option<Check> {
     let folder = state?.folder();
     let in_folders = [folder.path().to_owned(), folder.keys()].into_iter().flat_map(|folder| {

@@ -1,4 +1,4 @@
-//! What the kernel and the installed programs can do.
+//! Checks of the kernel and the installed programs.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -62,7 +62,7 @@ fn seccomp(abilities: &Abilities) -> Check {
     }
 }
 
-/// Tried in a process of its own.
+/// Tries to make a user namespace, in a separate process.
 fn user_namespaces() -> Check {
     const NAME: &str = "user namespaces";
     let tried = Command::new("/proc/self/exe")

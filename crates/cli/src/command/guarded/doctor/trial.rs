@@ -1,4 +1,4 @@
-//! A command that tries to break out, run as every other one.
+//! Runs a command that tries to break out of the sandbox.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::guard::Making;
 
 const NAME: &str = "trial";
 
-/// What it does: something that it may, and three things that it may not.
+/// The command: one permitted action, and three forbidden ones.
 const COMMAND: &str = "echo x > inside; echo x > ../outside/written; cat ../outside/secret; \
                        head -c 1 /proc/1/environ > /dev/null && echo reached";
 const SECRET: &str = "the-secret-of-the-trial";
@@ -34,7 +34,7 @@ pub(super) fn check(options: &Options) -> Check {
     }
 }
 
-/// What a command could do that it should not, or not do that it should.
+/// Returns what the command could do but should not, or could not do but should.
 fn attempt(options: &Options) -> anyhow::Result<Vec<&'static str>> {
     let folder = Folder::new()?;
     let workspace = folder.0.join("workspace");
@@ -75,14 +75,14 @@ fn attempt(options: &Options) -> anyhow::Result<Vec<&'static str>> {
     Ok(broken)
 }
 
-/// A folder for the trial, gone afterwards.
+/// A temporary folder for the trial.
 struct Folder(std::path::PathBuf);
 
 impl Folder {
     fn new() -> anyhow::Result<Self> {
         let base = std::env::temp_dir();
         let folder = base.join(format!("counterfoil-doctor-{}", std::process::id()));
-        // Fails when it is there: nobody can have prepared it for us.
+        // Fails if the folder exists, so nobody can have prepared it.
         fs::create_dir(&folder)
             .with_context(|| format!("no folder can be made in {}", Path::display(&base)))?;
         Ok(Self(folder.canonicalize()?))

@@ -26,23 +26,23 @@ use crate::judge::Judging;
 use crate::provider::judge;
 use crate::state::State;
 
-/// What Claude Code sets for the hooks of a plugin.
+/// The variable that Claude Code sets for the hooks of a plugin.
 const OF_PLUGINS: &str = "CLAUDE_PLUGIN_ROOT";
 
-/// How long an agent waits at most for a judge, beside the time limit of the hook: its settings give a
-/// stop 30 s in all.
+/// The longest time for a judge, in addition to the hook's time limit: the agent's settings give a
+/// stop 30 s in total.
 const MOST_TO_READ: Duration = Duration::from_secs(22);
 
-/// What an event may weigh.
+/// The maximum size of an event, in bytes.
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// Reads one event and answers it, within its time. Whatever goes wrong, the exit code is 0 and
-/// what stands on standard output is one JSON object, or nothing.
+/// Reads one event and answers it within its time limit. Whatever goes wrong before the answer is
+/// written, the exit code is 0, and standard output has one JSON object or nothing.
 pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let (told, telling) = channel();
-    // The one that waits has the thread of its own: what the main thread takes of memory, it gets
-    // in large pieces.
+    // The waiting thread is the new one, because the allocator serves the main thread in large
+    // pieces.
     let waiting = std::thread::spawn(move || match wait(&telling, began) {
         Waited::Answered(event, answer) => (event, answer),
         Waited::InVain(event, answer) => {
@@ -50,7 +50,7 @@ pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
             std::process::exit(i32::from(written.is_err()));
         }
     });
-    // A panic has said what it is; the one that waits sees that nobody answers any more.
+    // A panic has already been printed; the waiting thread sees that the channel is closed.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let result = answer(global, agent, began, &told);
         let _ = told.send(Told::Answered(result.map_err(|error| format!("{error:#}"))));
@@ -69,19 +69,19 @@ fn write(agent: Agent, event: &str, answer: &Answer) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the thread that works tells the one that waits.
+/// A message from the working thread to the waiting one.
 enum Told {
-    /// The event is known: its name, and whether it is about a tool that is to run.
+    /// The name of the event, and whether it precedes a tool call.
     Event(String, bool),
-    /// How hooks behave is known.
+    /// The time limit, and what to do on failure.
     Settings(Duration, OnFault),
     Answered(Result<Answer, String>),
 }
 
-/// The name of the event, and its answer.
+/// The name of the event, with its answer.
 enum Waited {
     Answered(String, Answer),
-    /// Time is up, and the work goes on.
+    /// The time is up, but the work continues.
     InVain(String, Answer),
 }
 
@@ -112,7 +112,7 @@ fn wait(telling: &Receiver<Told>, began: Instant) -> Waited {
     }
 }
 
-/// What an agent is told when its hook failed.
+/// The answer to an agent whose hook failed.
 fn after_failure(failed: &str, before: bool, on_failure: OnFault) -> Answer {
     let line = failed.split_whitespace().collect::<Vec<_>>().join(" ");
     let decision = match on_failure {
@@ -147,7 +147,7 @@ fn answer(
     }
     let (state, place) = (global.state(), absolute(global.place()));
     if let Some(cwd) = &event.cwd {
-        // Where it is gone, the configuration is looked for from here.
+        // If that folder is gone, the configuration is searched for from here.
         let _ = env::set_current_dir(cwd);
     }
     let (options, notes) = options(&place, told)?;
@@ -155,7 +155,7 @@ fn answer(
     let reads = matches!(event.happening, Happening::Stop { .. }) && options.judge.hooks;
     let more = if reads { MOST_TO_READ } else { Duration::ZERO };
     let _ = told.send(Told::Settings(hooks.time_limit + more, hooks.on_failure));
-    // Whoever judges has to be done before the hook gives up: then what it judges does not pass.
+    // The judge must finish before the hook times out, so that a call it rejects does not pass.
     let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
     let reader = reads.then(|| reader(&options));
     let made = Made::of(agent, &event, options, (state, reader), (left, hooks.on_failure))?;
@@ -175,25 +175,25 @@ fn answer(
     };
     let responded = respond(&made.guard, &surrounding, &event);
     let mut answer = runtime(made.asks)?.block_on(responded)?;
-    // Once a turn is often enough.
+    // Once per turn is often enough.
     let once = matches!(event.happening, Happening::Prompt(_) | Happening::Stop { .. });
     for note in notes.into_iter().filter(|_| once).chain(made.faults(&event)) {
         answer.add_notice(&format!("counterfoil: {note}"));
     }
-    // Its end would move the ledger's log into its file, which can wait.
+    // Dropping the guard would checkpoint the ledger's log, which can wait.
     std::mem::forget(made.guard);
     Ok(answer)
 }
 
-/// The guard of one event, and what is wrong with it.
+/// The guard for one event, and what could not be set up.
 struct Made {
     guard: Guard,
     state: Option<State>,
-    /// A model is asked about calls.
+    /// Whether a model is asked about calls.
     asks: bool,
-    /// Why nothing is recorded.
+    /// Why nothing is recorded, if so.
     unrecorded: Option<anyhow::Error>,
-    /// Why no model can be asked.
+    /// Why no model can be asked, if so.
     unasked: Option<anyhow::Error>,
 }
 
@@ -206,7 +206,7 @@ impl Made {
         (left, on_failure): (Duration, OnFault),
     ) -> anyhow::Result<Self> {
         let before = matches!(event.happening, Happening::Before(_));
-        // One that cannot be made answers nothing: its gate denies what it should have judged.
+        // Without a judge, its gate denies the calls that it should have judged.
         let judge = if before { judge(&options) } else { Ok(None) };
         let (judge, unasked) =
             judge.map_or_else(|error| (None, Some(error)), |judge| (judge, None));
@@ -226,7 +226,7 @@ impl Made {
         };
         let (guard, state, unrecorded) = match with_state(state, &builder) {
             Ok((guard, state)) => (guard, Some(state), None),
-            // Without a record there is still a judgement.
+            // Calls are judged even if they cannot be recorded.
             Err(error) if on_failure == OnFault::Open || !before => {
                 (builder().build()?, None, Some(error))
             }
@@ -235,7 +235,7 @@ impl Made {
         Ok(Self { guard, state, asks: judge.is_some(), unrecorded, unasked })
     }
 
-    /// What is wrong, each once a session.
+    /// Returns what is wrong, once per session for each.
     fn faults(&self, event: &Event) -> impl Iterator<Item = String> {
         let new = |fault: &&anyhow::Error| {
             once_a_session::is_first(&event.session, &format!("{fault:#}"))
@@ -248,13 +248,13 @@ impl Made {
     }
 }
 
-/// Who reads the last answer at a stop; why nobody does where none can be made.
+/// Creates the judge of the last answer at a stop; if that fails, it reports why.
 fn reader(options: &Options) -> Arc<dyn AnswerJudge> {
     let time = MOST_TO_READ.min(Duration::from_secs(options.judge.timeout_secs.max(1)));
     Arc::new(Judging::configured(options, time).map_err(|error| format!("{error:#}")))
 }
 
-/// The call that an event is about.
+/// Returns the call that an event is about.
 fn call_of(event: &Event) -> Option<&HostedCall> {
     match &event.happening {
         Happening::Before(call) | Happening::After(call, _) => Some(call),
@@ -262,12 +262,12 @@ fn call_of(event: &Event) -> Option<&HostedCall> {
     }
 }
 
-/// The configuration, with what is to be said about it.
+/// Returns the configuration, with notes for the user.
 fn options(place: &Place, told: &Sender<Told>) -> anyhow::Result<(Options, Vec<String>)> {
     match config::find_without_broken_project(place) {
         Ok(found) => Ok((found.options, found.notes)),
         Err(error) => match said_of_failure(place) {
-            // What no configuration lets through is judged by no configuration.
+            // The defaults still deny what no configuration allows.
             OnFault::Open => {
                 let note = format!("{error:#}; the defaults are in force");
                 Ok((Options::default(), vec![note]))
@@ -280,7 +280,7 @@ fn options(place: &Place, told: &Sender<Told>) -> anyhow::Result<(Options, Vec<S
     }
 }
 
-/// The guard with the record in its state folder.
+/// Creates a guard that records in its state folder.
 fn with_state(
     state: Result<State, impl Into<anyhow::Error>>,
     builder: &dyn Fn() -> GuardBuilder,
@@ -289,7 +289,7 @@ fn with_state(
     Ok((builder().state(state.folder()).build()?, state))
 }
 
-/// Only a judge over the network needs time and connections.
+/// Creates a runtime; only a judge over the network needs its timers and I/O.
 fn runtime(judged: bool) -> io::Result<tokio::runtime::Runtime> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     if judged {
@@ -298,7 +298,7 @@ fn runtime(judged: bool) -> io::Result<tokio::runtime::Runtime> {
     runtime.build()
 }
 
-/// A named file is meant from where the process was started.
+/// Makes a named file absolute, relative to the initial working directory.
 fn absolute(place: Place) -> Place {
     match place.files {
         Files::Named(path) => {
@@ -309,14 +309,14 @@ fn absolute(place: Place) -> Place {
     }
 }
 
-/// The project's root, as the agent names it, else where it works.
+/// Returns the project's root as named by the agent, or else its working directory.
 fn workspace(event: &Event) -> PathBuf {
     let named = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
     let named = named.into_iter().find_map(env::var_os).map(PathBuf::from);
     named.or_else(|| event.cwd.clone()).unwrap_or_default()
 }
 
-/// What a configuration that cannot be used says about failures: it is taken at its word.
+/// Returns the `on_failure` setting of a configuration that cannot be parsed, from its text.
 fn said_of_failure(place: &Place) -> OnFault {
     let meant = |said: &str| match said {
         said if said.contains("closed") => OnFault::Closed,

@@ -1,4 +1,4 @@
-//! The installed hook, run as its agent would run it, on synthetic events.
+//! Runs the installed hook as its agent would, on synthetic events.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -17,11 +17,11 @@ use crate::agents::{Scope, SettingsFile};
 use crate::exit::{self, Complaint};
 use crate::settings_file::broken;
 
-/// How long a probe may take. The settings give the hook less on a machine at work.
+/// The maximum time for a probe. The agent's settings may give the hook less.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Runs every probe on the commands that stand in the file, and says how each went. Gives whether
-/// all went as they should.
+/// Runs every probe on the commands in the file and prints the results. Returns whether all results
+/// are as expected.
 pub(super) fn run(
     agent: Agent,
     scope: Scope,
@@ -57,7 +57,7 @@ pub(super) fn run(
     Ok(all)
 }
 
-/// Says what is wrong, with advice, and leaves the exit code to the caller.
+/// Prints a complaint with its advice; the caller chooses the exit code.
 pub(super) fn complain(complaint: &Complaint) -> anyhow::Result<()> {
     let error =
         Complaint::new(complaint.to_string()).maybe_help(complaint.advice().map(str::to_owned));
@@ -87,7 +87,7 @@ async fn ask(hooks: &[InstalledHook], probe: &Probe, folder: &Path, desk: &Path)
     let pipe = child.stdin.take();
     let talk = async {
         if let Some(mut pipe) = pipe {
-            // A command that does not read its input answers all the same.
+            // A command that does not read its input still answers.
             let _ = pipe.write_all(input.as_bytes()).await;
         }
         child.wait_with_output().await
@@ -114,7 +114,7 @@ fn told(answer: &Answered, expected: Expected) -> String {
         }
         (Answered::Asked, _) => ": it asks the user".to_owned(),
         (Answered::Objected(reason), Expected::Objects) => {
-            // The id is of a call that nobody made.
+            // The id belongs to a synthetic call.
             let reason = reason.split(" [call ").next().unwrap_or(reason);
             format!(": {}", first(reason))
         }

@@ -16,12 +16,11 @@ use crate::exit::{Complaint, Exit};
 use crate::judge::Judging;
 use crate::settings_file::{apply, broken, found, own_program, read};
 
-/// Put the hook into an agent's settings, and prove that it runs
+/// Install the hook in an agent's settings, and test that it runs
 ///
-/// Everything else in the settings stays as it is; installing twice changes nothing more. Then the
-/// command is read out of the file and run as the agent would run it, on synthetic events with a
-/// state of their own: a harmless call, a command that has to be denied, and a stop on a false
-/// claim that has to be blocked.
+/// All other settings are kept; installing again changes nothing more. The installed command is
+/// then run as the agent would run it, on synthetic events with temporary state: a harmless call, a
+/// command that must be denied, and a stop after a false claim that must be blocked.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,21 +34,21 @@ Exit codes: 0 installed and proved, 1 installed but a probe failed, 2 nothing wa
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// Let no tool run where this program is missing or fails, if the agent has a setting for that;
-    /// also with `[hooks] on_failure = "closed"`
+    /// Block all tools if this program is missing or fails, if the agent has a setting for that;
+    /// `[hooks] on_failure = "closed"` does the same
     #[arg(long)]
     closed: bool,
-    /// Begin sessions with the execution protocol (`counterfoil prompt`), where the agent can
+    /// Start sessions with the execution protocol (`counterfoil prompt`), if the agent supports it
     #[arg(long)]
     protocol: bool,
-    /// Also have this judge read the agent's last answer at each stop: claude, codex, gemini, a name from
-    /// [[llm.providers]], or auto. Sets `hooks` and `name` of the judge in your own configuration. Sends
-    /// each turn, without secrets, to that model
+    /// Also have this judge read the agent's last answer at each stop: claude, codex, gemini, a
+    /// name from [[llm.providers]], or auto. Writes `hooks` and `name` of `[judge]` to your own
+    /// configuration. Sends each turn, with secrets removed, to that model
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
 }
 
-/// The first version of Claude Code that knows `onFailure`.
+/// The first version of Claude Code that supports `onFailure`.
 const KNOWS_ON_FAILURE: [u64; 3] = [2, 1, 295];
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -63,7 +62,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let edit = install_with(agent, file.form, before.as_deref(), &command, extras)
         .map_err(|error| broken(&file.path, &error))?;
     if let Some(judge) = &arguments.judge {
-        // One that does not exist is found before anything is written.
+        // An unknown judge is reported before anything is written.
         Judging::named(judge, &config::find(&global.place())?.options)?;
         let members = [("hooks", true.into()), ("name", judge.as_str().into())];
         config::set_judge(&global.place(), &members, target.dry_run)?;
@@ -87,7 +86,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     Ok(Exit::Findings)
 }
 
-/// What the user wants beside the hooks, as far as the agent that is installed knows it.
+/// Returns the extra settings that the user wants and the installed agent supports.
 fn extras(global: &Global, agent: Agent, arguments: &Arguments) -> anyhow::Result<Extras> {
     let mut err = io::stderr();
     let mut extras = Extras::default();
@@ -115,7 +114,7 @@ fn extras(global: &Global, agent: Agent, arguments: &Arguments) -> anyhow::Resul
     Ok(extras)
 }
 
-/// Why the agent cannot be told to run no tool without its hook.
+/// Returns why the agent cannot be set to block tools without its hook, if so.
 fn lacks_on_failure(agent: Agent) -> Option<String> {
     if agent != Agent::ClaudeCode {
         return Some(format!("{} has no setting for hooks that fail", agent.name()));
@@ -135,7 +134,7 @@ fn lacks_on_failure(agent: Agent) -> Option<String> {
         .then(|| format!("{since}, and `claude` says it is `{said}`"))
 }
 
-/// What else has to be so for the agent to run it.
+/// Prints what else the agent needs in order to run the hook.
 fn notes(agent: Agent, scope: Scope, files: &[SettingsFile], command: &str) -> anyhow::Result<()> {
     let mut err = io::stderr();
     for file in files {

@@ -1,5 +1,4 @@
-//! What a person is told once a session, however many events bring it up: where the state cannot be
-//! written, nothing else remembers that.
+//! Limits a message to once per session, even if the state folder cannot be written.
 
 use std::env;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -8,7 +7,7 @@ use std::path::PathBuf;
 
 use counterfoil_model::Digest;
 
-/// Whether this is the first time in the session. Where that cannot be known, it is.
+/// Whether this is the first time in the session; true if that is unknown.
 pub(super) fn is_first(session: &str, about: &str) -> bool {
     let Some(folder) = folder() else { return true };
     let name = Digest::of_bytes(format!("{about} {session}").as_bytes()).to_string();
@@ -16,7 +15,7 @@ pub(super) fn is_first(session: &str, about: &str) -> bool {
     made.map_or_else(|error| error.kind() != ErrorKind::AlreadyExists, |_| true)
 }
 
-/// A folder of this user's alone among the temporary ones.
+/// Returns a temporary folder that only this user can write.
 #[cfg(unix)]
 fn folder() -> Option<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};

@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 use counterfoil_hooks::Snapshots;
 use counterfoil_tools::{snapshot_after, snapshot_before};
 
-/// How many commands can be undone.
+/// The maximum number of commands that can be undone.
 const KEPT: usize = 50;
 
-/// Snapshots in a folder of the state.
+/// Snapshots in the state folder.
 #[derive(Debug)]
 pub(super) struct SnapshotFolder(pub(super) PathBuf);
 

@@ -21,10 +21,10 @@ use crate::exit::Exit;
 use crate::state::State;
 use crate::terminal::Paint;
 
-/// Show where the hook is installed, what it saw, and which tool calls have no receipt
+/// Show where the hook is installed, what it has seen, and which tool calls have no receipt
 ///
-/// The newest sessions of each agent are held against the ledger: a tool call in an agent's own log
-/// that no receipt stands for is a gap in what the hook saw.
+/// Compares each agent's newest sessions with the ledger: a tool call in an agent's log without a
+/// receipt is a call that the hook did not see.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,18 +35,18 @@ Examples:
 Exit codes: 0 all is well, 1 a hook is not what it should be (or is missing where an agent is
 named), or a tool call has no receipt, 2 usage or input error.")]
 pub(crate) struct Arguments {
-    /// Only this agent, whose hook has to be installed
+    /// Show only this agent; fail if its hook is not installed
     agent: Option<AgentName>,
-    /// Only this session, by its id (repeatable)
+    /// Show only this session, by its id (repeatable)
     #[arg(long, value_name = "ID")]
     session: Vec<String>,
-    /// Only this log of a session (repeatable)
+    /// Show only this log of a session (repeatable)
     #[arg(long, value_name = "FILE")]
     transcript: Vec<PathBuf>,
-    /// How many of an agent's newest sessions are held against the ledger
+    /// Number of newest sessions per agent to compare with the ledger
     #[arg(long, value_name = "COUNT", default_value = "5")]
     sessions: usize,
-    /// How it is shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: StatusFormat,
     /// When to use colours
@@ -62,14 +62,14 @@ enum StatusFormat {
     Json,
 }
 
-/// All that is shown.
+/// Everything that is shown.
 #[derive(Debug, Serialize)]
 struct Status {
     schema_version: u32,
     version: &'static str,
     state: StateStatus,
     agents: Vec<AgentStatus>,
-    /// Sessions, held against the ledger.
+    /// Sessions compared with the ledger.
     coverage: Vec<SessionSeen>,
 }
 
@@ -77,7 +77,7 @@ struct Status {
 #[derive(Debug, Serialize)]
 struct StateStatus {
     folder: String,
-    /// Why nothing can be recorded there.
+    /// Why nothing can be recorded there, if so.
     problem: Option<String>,
 }
 
@@ -93,11 +93,11 @@ impl StateStatus {
 struct AgentStatus {
     agent: &'static str,
     installed: Vec<Installed>,
-    /// Whether a plugin brought the hook to the newest session, and no settings name it.
+    /// Whether a plugin ran the hook in the newest session, and no settings contain it.
     by_plugin: bool,
-    /// The latest event of the sessions that were looked at.
+    /// The latest event of the compared sessions.
     last_event: Option<Seen>,
-    /// The latest judgement of what the agent said.
+    /// The latest judgement of an answer.
     last_judgement: Option<Judgement>,
 }
 

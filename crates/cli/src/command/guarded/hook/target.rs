@@ -1,4 +1,4 @@
-//! The settings file that is meant.
+//! Selects the settings file.
 
 use std::env;
 
@@ -8,18 +8,18 @@ use counterfoil_hooks::Agent;
 
 use crate::agents::{AgentName, Homes, Scope, SettingsFile};
 
-/// Whose settings, and which.
+/// The agent and scope of the settings.
 #[derive(Debug, Args)]
 pub(super) struct Target {
     /// The agent
     agent: AgentName,
-    /// The settings of the user, for every project (the default)
+    /// Use the settings of the user, for every project (the default)
     #[arg(long, conflicts_with = "project")]
     user: bool,
-    /// The settings of the project in the working directory
+    /// Use the settings of the project in the working directory
     #[arg(long)]
     project: bool,
-    /// Show what would change, and write nothing
+    /// Show what would change, but write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
 }

@@ -5,10 +5,10 @@ use super::target::Target;
 use crate::exit::Exit;
 use crate::settings_file::{apply, broken, read};
 
-/// Take the hook out of an agent's settings
+/// Remove the hook from an agent's settings
 ///
-/// Only our own entries go. Where nothing else was changed since, the file is byte by byte what it
-/// was before the hook was installed.
+/// Only our own entries are removed. If nothing else has changed since, the file is byte for byte
+/// what it was before the hook was installed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

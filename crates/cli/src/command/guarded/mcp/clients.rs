@@ -1,4 +1,4 @@
-//! MCP clients, and where they keep which servers they start.
+//! MCP clients, and where their configurations list servers.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use counterfoil_hooks::{Agent, SettingsForm};
 use crate::agents::Homes;
 use crate::exit::Complaint;
 
-/// A client, on the command line.
+/// A client's name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Client {
     /// Claude Code
@@ -28,31 +28,31 @@ pub(super) enum Client {
     Gemini,
 }
 
-/// Whose configuration, and which servers.
+/// The configuration to edit, and the servers in it.
 #[derive(Debug, Args)]
 pub(super) struct Target {
     /// The client
     pub(super) client: Client,
-    /// The servers, by name [default: all that are started as a command]
+    /// The servers, by name [default: all that are started by a command]
     #[arg(value_name = "SERVER")]
     pub(super) servers: Vec<String>,
-    /// The configuration of the project in the working directory, not of the user
+    /// Edit the configuration of the project in the working directory instead of the user's
     #[arg(long)]
     project: bool,
-    /// This file, and no other
+    /// Edit this file instead
     #[arg(long, value_name = "FILE", conflicts_with = "project")]
     file: Option<PathBuf>,
-    /// Show what would change, and write nothing
+    /// Show what would change, but write nothing
     #[arg(long, visible_alias = "print")]
     pub(super) dry_run: bool,
 }
 
-/// A place in a file where servers stand.
+/// A place in a file that lists servers.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) path: PathBuf,
     pub(super) form: SettingsForm,
-    /// The keys that lead down to them.
+    /// The path of keys to the servers.
     pub(super) keys: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl Place {
 }
 
 impl Target {
-    /// Where this client keeps its servers.
+    /// Returns where this client lists its servers.
     pub(super) fn places(&self) -> anyhow::Result<Vec<Place>> {
         let here = env::current_dir()?;
         let (path, keys) = match &self.file {
@@ -79,7 +79,7 @@ impl Target {
         let owned = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
         let mut places = vec![Place { path: path.clone(), form, keys: owned(keys) }];
         if self.client == Client::ClaudeCode && self.file.is_none() && !self.project {
-            // What it keeps for the project in this folder stands in the user's file, too.
+            // The user's file also has settings for the project in this folder.
             let here = here.to_string_lossy().into_owned();
             let keys = owned(&["projects", &here, "mcpServers"]);
             places.push(Place { path, form, keys });
@@ -136,7 +136,7 @@ impl Client {
     }
 }
 
-/// Where desktop programs keep what is the user's.
+/// The folder in which desktop programs keep the user's data.
 fn applications(home: &Path) -> PathBuf {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     match env::consts::OS {

@@ -17,9 +17,10 @@ use crate::replace::replace;
 use crate::servers::configured;
 use crate::state::State;
 
-/// Show what a server offers, what is odd about it, and what changed since it was first seen
+/// Show what a server offers, what is suspicious about it, and what has changed since it was first
+/// seen
 ///
-/// The server is started, asked and ended; no tool is called.
+/// The server is started and queried, but no tool is called.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -33,13 +34,13 @@ Exit codes: 0 nothing odd and nothing changed, 1 something is, 2 the server does
 pub(crate) struct Arguments {
     #[command(flatten)]
     reach: Reach,
-    /// What changed is as it should be: from now on, this counts as seen first
+    /// Accept all changes: the present definitions become the reference
     #[arg(long)]
     accept: bool,
-    /// How it is shown
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// How long each answer may take, in seconds
+    /// Maximum time for each answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     limit: u64,
 }
@@ -52,8 +53,8 @@ enum Format {
     Json,
 }
 
-/// Where the pins of a server are kept: it is known by its command or URL, for its name is each
-/// client's own. The servers of a configuration have theirs together.
+/// Returns the file for a server's pins. Its name depends on the command or URL, because each
+/// client has its own name for a server. The configured servers share one file.
 pub(super) fn place(state: &State, reach: &Reach) -> PathBuf {
     if !reach.is_named() {
         return state.folder().pins().join("configured.json");
@@ -93,7 +94,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             let state = global.state()?.folder();
             let servers = configured(&config::find(&global.place())?.options, Some(&state))?;
             let server = match servers.is_empty() {
-                // Says what is missing.
+                // Reports what is missing.
                 true => reach.server()?,
                 false => Server::Several(Servers::new(servers)),
             };
@@ -124,11 +125,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     Ok(if odd || !changes.is_empty() { Exit::Findings } else { Exit::Clean })
 }
 
-/// Nothing has changed any more.
+/// Accepts all changes, so that none are left.
 fn accepted(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
     pins.accept(&offer.tools)?;
     pins.accept_instructions(offer.instructions.as_deref())?;
-    // They are not asked for here: what the next client sees of them counts as seen first.
+    // Prompts and resources are not listed here; the next ones that a client sees become the
+    // reference.
     pins.forget_described()?;
     Ok(Vec::new())
 }
@@ -200,7 +202,7 @@ fn shown(tool: &Value, member: &str) -> String {
     clean(tool.get(member).and_then(Value::as_str).unwrap_or_default())
 }
 
-/// A server's text may not steer the terminal.
+/// Replaces control characters, so that a server's text cannot control the terminal.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }

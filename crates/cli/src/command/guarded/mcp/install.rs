@@ -11,7 +11,7 @@ use crate::suggest::did_you_mean;
 /// Put the servers of a client's configuration behind the gateway
 ///
 /// A server `{ "command": "npx", "args": ["-y", "x"] }` becomes `counterfoil mcp -- npx -y x`;
-/// everything else in the file stays as it is, and installing twice changes nothing more.
+/// everything else in the file is kept, and installing again changes nothing more.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -25,9 +25,9 @@ pub(crate) struct InstallArguments {
     target: Target,
 }
 
-/// Take the servers of a client's configuration out from behind the gateway
+/// Remove the gateway from in front of the servers of a client's configuration
 ///
-/// Each is started by the client itself again, with the command that it had.
+/// The client then starts each server itself again, with its original command.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -7,33 +7,33 @@ use counterfoil_serve::{Program, Remote, Server};
 use crate::exit::Complaint;
 use crate::servers::filled;
 
-/// How long a server over HTTP may take until its answer begins.
+/// The maximum time until a server over HTTP begins its answer.
 pub(super) const REPLY: Duration = Duration::from_secs(300);
 
-/// Which server, and how it is reached.
+/// A server, and how to reach it.
 #[derive(Debug, Args)]
 pub(super) struct Reach {
-    /// The server's command, behind `--`
+    /// The server's command, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(super) command: Vec<String>,
-    /// The server is one over HTTP
+    /// The URL of a server over HTTP
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(super) url: Option<String>,
-    /// A header that each request to it has: `NAME: VALUE`, in which `${VARIABLE}` is filled in
+    /// A header for each request to it: `NAME: VALUE`; `${VARIABLE}` is replaced
     #[arg(long, value_name = "HEADER", requires = "url")]
     header: Vec<String>,
-    /// What the server is called in records [default: its package, program or host]
+    /// The server's name in records [default: its package, program or host]
     #[arg(long)]
     name: Option<String>,
 }
 
 impl Reach {
-    /// What the server is called.
+    /// The server's name.
     pub(super) fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.own_name())
     }
 
-    /// What it is called where nobody says so.
+    /// The server's default name.
     pub(super) fn own_name(&self) -> String {
         match &self.url {
             Some(url) => host_of(url),
@@ -41,7 +41,7 @@ impl Reach {
         }
     }
 
-    /// What the server is known by: its command, or its URL.
+    /// What identifies the server: its command, or its URL.
     pub(super) fn words(&self) -> Vec<String> {
         match &self.url {
             Some(url) => vec![url.clone()],
@@ -49,7 +49,7 @@ impl Reach {
         }
     }
 
-    /// Whether a server is named at all.
+    /// Whether a server is named on the command line.
     pub(super) fn is_named(&self) -> bool {
         self.url.is_some() || !self.command.is_empty()
     }
@@ -80,13 +80,13 @@ impl Reach {
     }
 }
 
-/// A server over HTTP is called as its host is.
+/// The name of a server over HTTP: its host.
 fn host_of(url: &str) -> String {
     let host = url.split_once("://").map_or(url, |(_, rest)| rest);
     host.split(['/', ':', '?']).next().unwrap_or_default().to_owned()
 }
 
-/// What a server is called: the package that a runner starts, else the program.
+/// The name of a command: the package that a runner starts, or else the program.
 fn name_of(command: &[String]) -> String {
     const RUNNERS: [&str; 9] =
         ["npx", "bunx", "uvx", "node", "bun", "deno", "python", "python3", "pipx"];
@@ -100,7 +100,7 @@ fn name_of(command: &[String]) -> String {
     match named.next().filter(|_| RUNNERS.contains(&program.as_str())) {
         Some(package) => {
             let package = package.rsplit('/').next().unwrap_or(package);
-            // Behind the name, a version.
+            // A version may follow the name.
             let end = package.find('@').filter(|at| *at > 0).unwrap_or(package.len());
             let package = package.get(..end).unwrap_or(package);
             let ending = [".js", ".mjs", ".py", ".ts"].iter().find_map(|e| package.strip_suffix(e));

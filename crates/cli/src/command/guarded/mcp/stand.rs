@@ -1,4 +1,4 @@
-//! Standing between a client and a server: over streams or over HTTP, on either side.
+//! Runs the gateway between a client and a server, each over streams or over HTTP.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
@@ -27,14 +27,14 @@ use crate::signals::interrupted;
 use crate::spans;
 use crate::state::State;
 
-/// What all ways have.
+/// What every kind of connection needs.
 struct Standing<'a> {
     arguments: &'a Arguments,
     options: Options,
     guard: Guard,
     state: State,
     start: SessionStart,
-    /// Those of the configuration, where no other is named.
+    /// The configured servers, if no other server is named.
     servers: Servers,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
         };
         spans::beside(&guard, kinds.is_empty(), standing).await
     });
-    // A read of standard input that nobody waits for any more may hold its thread.
+    // A thread may still be blocked in a read of standard input.
     runtime.shutdown_background();
     exit
 }
@@ -98,7 +98,7 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
 fn event_loop(arguments: &Arguments) -> anyhow::Result<Runtime> {
     let runtime = match arguments.listen {
         Some(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
-        // One thread: a message is passed on sooner than another thread wakes up.
+        // One thread: passing a message on is faster than waking another thread.
         None => tokio::runtime::Builder::new_current_thread().enable_all().build(),
     };
     runtime.context("the event loop cannot be started")
@@ -173,7 +173,7 @@ impl Standing<'_> {
         Ok(Exit::Clean)
     }
 
-    /// What clients are put in front of.
+    /// Returns the server behind the gateway.
     fn server(&self) -> anyhow::Result<Server> {
         let reach = &self.arguments.reach;
         if !reach.is_named() && !self.servers.is_empty() {

@@ -25,10 +25,10 @@ use crate::guard::{Making, settings_of_hook};
 use crate::suggest::did_you_mean;
 use crate::terminal::Paint;
 
-/// Show what each gate would say to a call, which rule decides and why
+/// Show what each gate would decide about a call, which rule applies and why
 ///
-/// A tool of `counterfoil run` is judged as `run --from-agent` would judge it, its arguments too. Any
-/// other is judged by its name alone, or by what a list of tools says it is.
+/// A tool of `counterfoil run` is judged as by `run --from-agent`, including its arguments. Any
+/// other tool is judged by its name, or by its definition in a list of tools.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -46,24 +46,24 @@ pub(super) struct Arguments {
     /// Its arguments: a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}")]
     args: String,
-    /// A list of tools, which says what the tool is: OpenAI, Anthropic or MCP shape
+    /// A list of tools with the tool's definition, in the shape of OpenAI, Anthropic or MCP
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: Option<PathBuf>,
-    /// As the hook of this coding agent would judge it, with its settings and its tools
+    /// Judge as the hook of this coding agent would, with its settings and its tools
     #[arg(long, value_name = "AGENT", conflicts_with = "tools")]
     agent: Option<AgentName>,
-    /// Where the user has switched that agent's questions off (`bypassPermissions`)
+    /// Assume that the user has turned off that agent's questions (`bypassPermissions`)
     #[arg(long, requires = "agent")]
     without_questions: bool,
-    /// How many calls the session has made
+    /// Number of calls already made in the session
     #[arg(long, value_name = "N", default_value_t = 0)]
     calls_made: u64,
-    /// Tools that succeeded in this session
+    /// Tools that have succeeded in this session
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     completed: Vec<String>,
     #[command(flatten)]
     surroundings: Surroundings,
-    /// How the answer is shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Shape,
     /// When to use colours
@@ -77,7 +77,7 @@ pub(super) fn run(
     out: &mut impl Write,
 ) -> anyhow::Result<Exit> {
     let mut rehearsal = rehearse(global, arguments)?;
-    // What a model only thinks is not shown.
+    // Arguments for the model's hidden thinking are not shown.
     rehearsal.call = without_hidden(rehearsal.call);
     let verdicts = &rehearsal.verdicts;
     let outcome = match arguments.agent {
@@ -162,7 +162,7 @@ fn write_text(
     Ok(())
 }
 
-/// What the hook of an agent makes of the verdicts: not every agent can have its user asked.
+/// Returns what an agent's hook makes of the verdicts; not every agent can ask its user.
 fn by_hook(
     global: &Global,
     agent: Agent,
@@ -183,7 +183,7 @@ fn by_hook(
     })
 }
 
-/// A call and what would be said to it.
+/// A call and the verdicts on it.
 struct Rehearsal {
     tool: Tool,
     call: ToolCall,
@@ -192,12 +192,13 @@ struct Rehearsal {
     past: SessionPast,
     /// Whether it is a tool of `counterfoil run`.
     ours: bool,
-    /// Tools of `counterfoil run`, where it is none of them.
+    /// The tools of `counterfoil run`, if it is not one of them.
     others: Vec<String>,
 }
 
-/// A tool of the list that was named is judged by the gates alone: somebody else runs it. Any other
-/// is a tool of `counterfoil run`, admission and all, if there is one of that name.
+/// Judges the call. A tool in the given list is judged only by the gates, because another program
+/// runs it. Any other tool is judged as a tool of `counterfoil run`, including admission, if it is
+/// one.
 fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal> {
     let listed = match &arguments.tools {
         Some(path) => read_catalog(path.clone())?,
@@ -252,7 +253,7 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
     Ok(Rehearsal { tool, call, verdicts, place, past, ours: false, others })
 }
 
-/// What the gates of an agent's hook say.
+/// Judges the call with the gates of an agent's hook.
 fn by_an_agent(
     global: &Global,
     agent: Agent,
@@ -278,7 +279,7 @@ fn by_an_agent(
     Ok(Rehearsal { tool, call, verdicts, place, past, ours: false, others: Vec::new() })
 }
 
-/// What admission has against a call, as a gate in front of the others.
+/// Turns the issues of admission into a verdict of a gate before the others.
 fn refused(report: &CallReport) -> Vec<(GateId, Verdict)> {
     let gate = GateId("admission");
     let one = |issue: &Issue| {

@@ -20,9 +20,9 @@ use crate::terminal::Paint;
 
 /// Show what a new policy would have done with recorded calls
 ///
-/// Every recorded call is judged twice: by the configuration in force, and by the new one. What
-/// changes is shown. Logs of every form that `check` reads are understood, and so is a session of
-/// the ledger, exported with `counterfoil audit export`.
+/// Judges every recorded call twice, with the configuration in force and with the new one, and
+/// shows what changes. Takes logs in every format that `check` reads, and sessions of the ledger
+/// exported with `counterfoil audit export`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     logs: Vec<PathBuf>,
     #[command(flatten)]
     surroundings: Surroundings,
-    /// How the answer is shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Shape,
     /// When to use colours

@@ -1,4 +1,4 @@
-/// A call in one line, cut to what fits.
+/// Formats a call on one line, shortened to fit.
 pub(super) fn call_line(tool: &str, arguments: &str) -> String {
     const LONGEST: usize = 100;
     let line = format!("{tool} {}", arguments.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -5,23 +5,23 @@ use counterfoil_guard::RehearsalPlace;
 
 use crate::call_choices::{Trust, When};
 
-/// The surroundings in which a call would be judged.
+/// The circumstances of a call to be judged.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Surroundings")]
 pub(super) struct Surroundings {
     /// How far the turn is trusted
     #[arg(long, value_name = "LEVEL", default_value = "provisional")]
     trust: Trust,
-    /// When in the agent's cycle the call is made
+    /// The phase of the agent's cycle in which the call is made
     #[arg(long, value_name = "PHASE", default_value = "executor")]
     phase: When,
-    /// The sub-agent that calls; the main agent without it
+    /// The sub-agent that makes the call [default: the main agent]
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
     /// The project's root
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
-    /// A variable of the environment that the host passes on
+    /// An environment variable that the host passes on
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(String, String)>,
 }

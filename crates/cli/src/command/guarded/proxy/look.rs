@@ -1,4 +1,4 @@
-//! What a running proxy has seen.
+//! Shows what a running proxy has seen.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -13,13 +13,13 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::terminal::Paint;
 
-/// Ask a running proxy
+/// Options for asking a running proxy
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Where it listens
+    /// The proxy's address
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8788")]
     address: SocketAddr,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
     /// When to use colours
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     color: Colour,
 }
 
-/// How long it may take to answer.
+/// The maximum time for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn status(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -85,7 +85,7 @@ pub(super) fn tail(global: &Global, arguments: &Arguments) -> anyhow::Result<Exi
     Ok(Exit::Clean)
 }
 
-/// One exchange in one line, and what is to be said about it beneath.
+/// Prints an exchange on one line, with its findings below.
 fn row(exchanged: &Value, paint: Paint) -> io::Result<()> {
     let text = |name: &str| exchanged.get(name).map(shown).unwrap_or_default();
     let list = |name: &str| -> Vec<String> {
@@ -137,7 +137,7 @@ fn asked(global: &Global, arguments: &Arguments, what: &str) -> anyhow::Result<V
     Ok(serde_json::from_str(&text)?)
 }
 
-/// Asks, and gives what comes behind the head of the answer.
+/// Sends the request; returns the body of the response.
 fn connected(
     global: &Global,
     arguments: &Arguments,

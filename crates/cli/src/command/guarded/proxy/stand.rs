@@ -1,4 +1,4 @@
-//! Standing between agents and their models.
+//! Runs the proxy between agents and their models.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -34,7 +34,7 @@ pub(super) fn stand_between(
     let said = said(&options, standing);
     may_listen(&said, listen)?;
     let tls = match (&said.tls_cert, &said.tls_key) {
-        // Nobody but the program asks here.
+        // Only the program connects here, so no TLS is needed.
         _ if program.is_some() => None,
         (Some(certificates), Some(key)) => Some(tls_of(certificates, key)?),
         _ => None,
@@ -51,7 +51,7 @@ pub(super) fn stand_between(
         writeln!(io::stderr(), "note: {notice}")?;
     }
     let proxy = Arc::new(Proxy::new(guard.clone(), settings));
-    // Those that block read and judge: more than there are processors help nobody.
+    // Blocking threads read and judge; more of them than processors would not help.
     let runtime =
         tokio::runtime::Builder::new_multi_thread().max_blocking_threads(4).enable_all().build();
     let runtime = runtime.context("the event loop cannot be started")?;
@@ -74,7 +74,7 @@ pub(super) fn stand_between(
     exit
 }
 
-/// What a changed configuration is held against.
+/// What a changed configuration is checked with.
 struct Follows {
     listen: SocketAddr,
     standing: Standing,
@@ -94,7 +94,7 @@ impl Follows {
     }
 }
 
-/// Answers whoever asks, until somebody wants an end.
+/// Serves agents until interrupted.
 async fn alone(
     proxy: Arc<Proxy>,
     listener: TcpListener,
@@ -109,7 +109,7 @@ async fn alone(
     Ok(Exit::Clean)
 }
 
-/// Runs a program that asks here, to its end.
+/// Runs a program that uses this proxy, until it ends.
 async fn beside(
     proxy: Arc<Proxy>,
     listener: TcpListener,
@@ -136,7 +136,7 @@ async fn beside(
     let status = loop {
         tokio::select! {
             status = child.wait() => break status?,
-            // The program is told, and decides when it ends.
+            // The program is asked to end, and decides when.
             () = interrupted() => tell(&child),
         }
     };
@@ -144,23 +144,23 @@ async fn beside(
     serving.await.context("the proxy broke")??;
     match status.code() {
         Some(0) => Ok(Exit::Clean),
-        // Whoever began it wants to know how it ended.
+        // The caller needs the program's exit code.
         Some(code) => std::process::exit(code),
         None => Ok(Exit::Internal),
     }
 }
 
-/// Tells a program that it is to end. From a terminal it has heard so itself.
+/// Asks a program to end. On a terminal it has already got the interrupt itself.
 fn tell(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process};
     let process = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     if let Some(process) = process {
-        // It may be gone already.
+        // It may have ended already.
         kill_process(process, Signal::TERM).ok();
     }
 }
 
-/// What was said, on the command line before the configuration.
+/// Returns the proxy's options; the command line overrides the configuration.
 fn said(options: &Options, standing: &Standing) -> ProxyOptions {
     let mut said = options.proxy.clone();
     if let Some(url) = &standing.upstream {

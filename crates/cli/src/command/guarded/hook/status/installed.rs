@@ -1,4 +1,4 @@
-//! Where the hook stands in settings, and whether what stands there runs.
+//! Finds the hook in settings, and checks whether its command runs.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use super::seen::SessionSeen;
 use crate::agents::{Homes, Scope, SettingsFile};
 use crate::settings_file::{found, read};
 
-/// How long a program may take to say its version.
+/// The maximum time for a program to print its version.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The hook in one settings file.
@@ -21,16 +21,17 @@ const LONGEST: Duration = Duration::from_secs(5);
 pub(super) struct Installed {
     pub(super) scope: &'static str,
     pub(super) file: String,
-    /// The command line; `None` where a plugin brings it, or the file is broken.
+    /// The command line; `None` if a plugin installs the hook, or the file is broken.
     pub(super) command: Option<String>,
-    /// What keeps it from doing its work.
+    /// Problems that keep it from working.
     pub(super) problems: Vec<String>,
-    /// The plugin brings it.
+    /// Whether a plugin installs the hook.
     #[serde(skip)]
     is_plugin: bool,
 }
 
-/// Where the hook of an agent is installed. A file that is broken counts: its agent runs no hook.
+/// Returns where an agent's hook is installed. A broken file is included, because its agent runs no
+/// hook.
 pub(super) fn installed(
     homes: &Homes,
     agent: Agent,
@@ -38,9 +39,9 @@ pub(super) fn installed(
 ) -> anyhow::Result<Vec<Installed>> {
     let mut found = Vec::new();
     for scope in Scope::ALL {
-        // Without a home there are no settings of the user.
+        // Without a home folder there are no user settings.
         let Ok(files) = homes.settings(agent, scope, project) else { continue };
-        // A project in the home folder itself has one file for both.
+        // If the project is the home folder itself, both scopes have the same file.
         for file in files {
             let shown = file.path.display().to_string();
             if found.iter().any(|other: &Installed| other.file == shown) {
@@ -53,8 +54,8 @@ pub(super) fn installed(
     Ok(found)
 }
 
-/// Since when the user's settings have the hook, in milliseconds since the Unix epoch: every session
-/// that begins later should be seen. `None` where they have none that runs.
+/// Returns since when the user's settings have had a working hook, in milliseconds since the Unix
+/// epoch; every session that begins later should be seen. `None` without a working hook.
 pub(super) fn since(installed: &[Installed]) -> Option<i64> {
     let runs = |hook: &&Installed| {
         hook.scope == Scope::User.name() && hook.command.is_some() && hook.problems.is_empty()
@@ -62,7 +63,7 @@ pub(super) fn since(installed: &[Installed]) -> Option<i64> {
     installed.iter().filter(runs).filter_map(|hook| changed_at(Path::new(&hook.file))).min()
 }
 
-/// Notes where the plugin and settings both bring the hook, in whichever files.
+/// Reports if both the plugin and the settings install the hook, in any files.
 pub(super) fn note_both(installed: &mut [Installed], sessions: &[SessionSeen]) {
     const BOTH: &str = "the plugin and the settings both bring it: keep one";
     let by_plugin = installed.iter().any(|hook| hook.is_plugin);
@@ -81,9 +82,9 @@ pub(super) fn note_both(installed: &mut [Installed], sessions: &[SessionSeen]) {
 }
 
 impl Installed {
-    /// Notes a session that began after the hook was put there, and that it heard nothing of.
+    /// Reports a session that began after the hook was installed but has no events.
     pub(super) fn note_unheard(&mut self, agent: Agent, sessions: &[SessionSeen]) {
-        // A hook of a project is not there in others.
+        // A project's hook does not run in other projects.
         if self.scope != Scope::User.name() || !self.problems.is_empty() {
             return;
         }
@@ -107,7 +108,7 @@ impl Installed {
     }
 }
 
-/// In milliseconds since the Unix epoch.
+/// Returns when the file changed, in milliseconds since the Unix epoch.
 fn changed_at(file: &Path) -> Option<i64> {
     let changed = file.metadata().ok()?.modified().ok()?;
     let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
@@ -156,7 +157,7 @@ fn in_file(
     found
 }
 
-/// Why a command does not run this program, in this version.
+/// Returns why a command does not run this version of this program, if so.
 fn trouble(agent: Agent, command: &str) -> Option<String> {
     let program = program_of(agent, command)?;
     let Some(path) = found(&program) else {
@@ -170,7 +171,7 @@ fn trouble(agent: Agent, command: &str) -> Option<String> {
     }
 }
 
-/// What a program says of its version.
+/// Returns the version that a program reports.
 pub(in super::super) fn version(program: &Path) -> Result<String, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,4 +1,4 @@
-//! What the hook saw of sessions: their logs, held against the ledger.
+//! Compares session logs with the ledger, to find what the hook did not see.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,36 +18,36 @@ use crate::exit::Complaint;
 use crate::guard::ledger;
 use crate::inputs::Input;
 
-/// Which sessions are looked at.
+/// The selected sessions.
 pub(super) struct Wanted<'a> {
-    /// By id; empty: all.
+    /// Session ids; empty means all.
     pub(super) sessions: &'a [String],
-    /// Logs that were named.
+    /// Log files named by the user.
     pub(super) files: &'a [PathBuf],
-    /// How many of each agent's, where no log was named.
+    /// The number of newest sessions per agent, if no log is named.
     pub(super) newest: usize,
 }
 
-/// One session.
+/// One session and the events seen of it.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct SessionSeen {
     pub(super) agent: &'static str,
     pub(super) session: String,
     pub(super) file: String,
-    /// When it began, in milliseconds since the Unix epoch, where the log says it.
+    /// When it began, in milliseconds since the Unix epoch, if the log says.
     #[serde(skip)]
     pub(super) began: Option<i64>,
     /// Tool calls in the log.
     pub(super) calls: usize,
     pub(super) with_receipt: usize,
-    /// Calls without a receipt from before the hook saw anything of the session.
+    /// Calls without a receipt from before the first event seen of the session.
     pub(super) before_the_hook: usize,
     /// Calls without a receipt that the agent itself refused.
     pub(super) refused_by_the_agent: usize,
-    /// How many calls have two receipts: two hooks answer each event.
+    /// Calls with two receipts, because two hooks answered each event.
     pub(super) recorded_twice: usize,
     pub(super) uncovered: Vec<Gap>,
-    /// What its sub-agents did, where they have logs of their own.
+    /// The calls of its sub-agents, if they have separate logs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) subagents: Option<SubAgents>,
     pub(super) last_event: Option<Seen>,
@@ -58,7 +58,7 @@ pub(super) struct SessionSeen {
 /// The calls of a session's sub-agents.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct SubAgents {
-    /// How many have a log.
+    /// The number of logs.
     pub(super) logs: usize,
     pub(super) calls: usize,
     pub(super) with_receipt: usize,
@@ -88,18 +88,18 @@ pub(super) struct Seen {
     pub(super) event: &'static str,
 }
 
-/// What was found in an answer of the agent.
+/// The judgement of an answer.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Judgement {
     #[serde(skip)]
     pub(super) at: i64,
     pub(super) time: String,
     pub(super) session: String,
-    /// As the ledger has them.
+    /// The findings as recorded in the ledger.
     pub(super) findings: Value,
 }
 
-/// The ledger, where there is one.
+/// The ledger, if there is one.
 pub(super) struct Record(Option<Ledger>);
 
 impl Record {
@@ -112,7 +112,7 @@ impl Record {
         Ok(Self(Some(ledger(&state, &options)?)))
     }
 
-    /// The sessions in the logs that were named.
+    /// Returns the sessions in the named logs.
     pub(super) fn named(&self, wanted: &Wanted<'_>) -> anyhow::Result<Vec<SessionSeen>> {
         let mut sessions = Vec::new();
         for path in wanted.files {
@@ -137,8 +137,8 @@ impl Record {
         Ok(sessions)
     }
 
-    /// The newest sessions of an agent on this machine, whose user's settings have had the hook
-    /// since `installed`. A log that cannot be read is left out.
+    /// Returns the newest sessions of an agent on this machine; `installed` is since when the
+    /// user's settings have had the hook. Unreadable logs are left out.
     pub(super) fn newest(
         &self,
         homes: &Homes,
@@ -150,7 +150,7 @@ impl Record {
         let all = logs(homes, agent);
         let count = if wanted.sessions.is_empty() { wanted.newest } else { all.len() };
         for log in all.into_iter().take(count) {
-            // The id stands in the file's name, or at least its beginning does.
+            // The file name contains at least the first characters of the id.
             let name = log.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let may_be = |id: &String| {
                 let head: String = id.chars().take(8).collect();
@@ -183,7 +183,7 @@ impl Record {
         };
         let receipts: Vec<Receipted> = events.iter().filter_map(receipted).collect();
         let began = transcript.messages.iter().find_map(|message| message.time);
-        // A session that began with the hook in its settings should have been seen from its start.
+        // A session that began after the hook was installed should be seen from its start.
         let installed = installed.filter(|since| began.is_some_and(|began| began > *since));
         let heard = events.first().map(|event| event.at);
         let since = installed.into_iter().chain(heard).min();
@@ -222,7 +222,7 @@ impl Record {
 }
 
 impl SessionSeen {
-    /// The calls without a receipt that should have one, of sub-agents, too.
+    /// Returns the calls that lack a receipt, including those of sub-agents.
     pub(super) fn gaps(&self) -> impl Iterator<Item = &Gap> {
         let helpers = self.subagents.iter().flat_map(|helpers| &helpers.uncovered);
         self.uncovered.iter().chain(helpers)
@@ -241,7 +241,7 @@ impl From<Uncovered> for Gap {
     }
 }
 
-/// The calls in the logs of sub-agents. Their receipts stand in the session of the main agent.
+/// Counts the calls in the logs of sub-agents, whose receipts are in the main agent's session.
 fn of_sub_agents(
     logs: &[PathBuf],
     receipts: &[Receipted],
@@ -264,7 +264,7 @@ fn of_sub_agents(
     (all.logs > 0).then_some(all)
 }
 
-/// How many calls have more than one receipt.
+/// Returns the number of calls with more than one receipt.
 fn twice(receipts: &[Receipted]) -> usize {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for receipt in receipts.iter().filter(|receipt| !receipt.call_id.is_empty()) {
@@ -273,7 +273,7 @@ fn twice(receipts: &[Receipted]) -> usize {
     counts.values().filter(|count| **count > 1).count()
 }
 
-/// Whether a plugin brought the hook to the newest session.
+/// Whether a plugin ran the hook in the newest session.
 pub(super) fn newest_is_by_plugin(memories: &Path, sessions: &[SessionSeen]) -> bool {
     let newest = sessions.iter().max_by_key(|session| session.began);
     newest.is_some_and(|session| Memory::is_by_plugin(memories, &session.session))

@@ -1,4 +1,4 @@
-//! The status as people read it.
+//! Formats the status for people.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::seen::{Gap, Judgement, SessionSeen};
 use super::{AgentStatus, Status};
 use crate::terminal::Paint;
 
-/// The most calls without a receipt that are listed of one session.
+/// The maximum number of calls without a receipt listed for a session.
 const LISTED: usize = 20;
 
 pub(super) fn text(status: &Status, paint: Paint) -> String {
@@ -79,7 +79,7 @@ fn judgement_text(judgement: &Judgement, out: &mut String) {
     }
 }
 
-/// How many calls there are of each kind.
+/// The numbers of calls of each kind.
 struct Counts {
     calls: usize,
     with_receipt: usize,
