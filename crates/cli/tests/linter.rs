@@ -1,11 +1,12 @@
-//! What every build can do, the linter alone too: `cargo test -p counterfoil --no-default-features`.
+//! Features of every build, including the linter alone: `cargo test -p counterfoil
+//! --no-default-features`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "the program itself is started")]
 
 use std::path::Path;
 use std::process::Command;
 
-/// What it ends with, prints and says, in the root of the sources.
+/// Runs the binary in the root of the sources; returns its exit code, output and error output.
 fn counterfoil(words: &[&str]) -> (i32, String, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new(env!("CARGO_BIN_EXE_counterfoil"))

@@ -1,4 +1,4 @@
-//! `approve`: what it takes, and what it does not. What an approval does is tested in the guard.
+//! `approve`: what can be approved, and how. What an approval does is tested in the guard.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `audit`: lines shown, counted, verified.
+//! `audit`: lines are shown, counted and verified.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn entries() -> Vec<AuditEntry> {
     ]
 }
 
-/// A state folder with four calls, and a ledger beside them.
+/// Creates a state folder with four calls, and a ledger beside them.
 fn recorded() -> Desk {
     let desk = Desk::with(&[("state/.keep", "")]);
     let state = desk.path().join("state");
@@ -326,7 +326,7 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
       BROKEN  it does not fit the kept public key
     "#);
 
-    // The old key vouched for the new one.
+    // The old key signs the new one.
     ledger.rotate_key().unwrap();
     drop(ledger);
     std::fs::write(desk.path().join("newer.txt"), run(&desk, "checkpoint").out).unwrap();
@@ -414,7 +414,7 @@ fn a_log_that_was_changed() {
       open    no public key from elsewhere was given: a replaced key would not show
     "#);
 
-    // Signed by somebody else, and by nobody.
+    // Signed by another key, and not signed at all.
     std::fs::write(&path, &text).unwrap();
     let forged = kept.replacen("4\n", "3\n", 1);
     std::fs::write(desk.path().join("forged.txt"), forged).unwrap();
@@ -461,7 +461,7 @@ fn what_is_missing_is_said() {
     "#);
 }
 
-/// The ledger beside it knows what the log should tell.
+/// The ledger shows which lines the log should have.
 #[test]
 fn a_log_that_was_cut_or_emptied_shows_beside_its_ledger() {
     let desk = Desk::with(&[]);
@@ -487,7 +487,7 @@ fn a_log_that_was_cut_or_emptied_shows_beside_its_ledger() {
     assert_eq!(verify().code, 1);
 }
 
-/// The calls as a table: what a reader of CSV finds in it.
+/// The calls as a table, as read by a CSV reader.
 #[test]
 fn calls_as_a_table() {
     let desk = recorded();
@@ -534,7 +534,7 @@ fn calls_as_a_table() {
     assert_eq!((empty.code, rows("none.csv").len()), (0, 0), "{empty}");
 }
 
-/// A broken line is named, left out, and the exit code says so.
+/// A broken line is reported and left out, and sets the exit code.
 #[test]
 fn a_table_without_the_broken_line() {
     let desk = recorded();

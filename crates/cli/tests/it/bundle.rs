@@ -1,4 +1,4 @@
-//! Bundles: what was changed is found by every verifier, in the same words.
+//! Bundles: every verifier finds every change, and reports it in the same words.
 
 #![expect(clippy::print_stdout, reason = "says what could not be checked, and what was counted")]
 
@@ -35,7 +35,7 @@ pub(crate) fn closed(id: &str, status: &str, result: &[u8]) -> Value {
     })
 }
 
-/// Every kind of event, texts of every kind, and a key that was replaced.
+/// Records every kind of event, varied texts, and a replaced key.
 fn record(state: &Path, salt: u64) -> Ledger {
     let clock = Arc::new(Ticking::from(1_793_620_800_000));
     let randomness = Arc::new(Counted::from(salt));
@@ -90,7 +90,7 @@ fn record(state: &Path, salt: u64) -> Ledger {
         failed["side_effects"] = json!([{ "Wrote": "a" }, { "Reached": "example.org" }]);
     }
     append("s1", failed, &[binary]);
-    // What people decided, and what was forgotten after it.
+    // Decisions of people, and a cleared session.
     let asked = Digest::of_bytes(b"sudo ls");
     append(
         "s1",
@@ -116,7 +116,7 @@ fn record(state: &Path, salt: u64) -> Ledger {
     ledger
 }
 
-/// A bundle as it is written, with its fingerprint.
+/// A bundle as written, with the fingerprint of its key.
 struct Made {
     desk: Desk,
     ledger: Ledger,
@@ -135,7 +135,7 @@ fn made() -> Made {
 
 pub(crate) type Rows = (bool, Vec<(String, String)>);
 
-/// What we say of a bundle.
+/// Returns our verdict on a bundle.
 fn ours((line, key): &(String, Option<Digest>)) -> Rows {
     let found = match BundleVerification::of(line, key.as_ref()) {
         Ok(found) => found,
@@ -190,7 +190,8 @@ pub(crate) fn is_there(program: &str) -> bool {
     there
 }
 
-/// What a verifier says of bundles, in one run of it. `None`: its language is not here.
+/// Returns another verifier's verdicts on bundles, from one run. `None` if its language is not
+/// installed.
 fn theirs(
     folder: &Path,
     (program, arguments): (&str, &[&str]),
@@ -240,13 +241,13 @@ fn written(bundle: &Value) -> String {
     String::from_utf8(canonical_bytes(bundle)).unwrap().replace('<', r"\u003c")
 }
 
-/// Changes a text at a place of a bundle.
+/// Changes a text in a bundle.
 fn with_text(bundle: &mut Value, pointer: &str, change: &dyn Fn(&str) -> String) {
     let place = bundle.pointer_mut(pointer).unwrap();
     *place = Value::String(change(place.as_str().unwrap()));
 }
 
-/// The note with its signature changed.
+/// Returns the note with its signature changed.
 fn signed(note: &str, change: &dyn Fn(&mut Vec<u8>)) -> String {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
@@ -256,7 +257,7 @@ fn signed(note: &str, change: &dyn Fn(&mut Vec<u8>)) -> String {
     format!("{said} {}\n", STANDARD.encode(bytes))
 }
 
-/// Adds the order of the group to the second half of a signature: lax verifiers take it.
+/// Adds the order of the group to the second half of a signature, which lax verifiers accept.
 fn with_larger_scalar(signature: &mut [u8]) {
     const ORDER: [u8; 16] = [
         0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde,
@@ -270,7 +271,7 @@ fn with_larger_scalar(signature: &mut [u8]) {
     }
 }
 
-/// A note by a key that everybody's signatures fit: the neutral point.
+/// Returns a note signed by the neutral point, a key that accepts any signature.
 fn by_no_key(note: &str) -> String {
     let (said, _) = note.rsplit_once("\n\n").unwrap();
     let name = said.split('\n').next().unwrap();
@@ -291,7 +292,7 @@ fn by_no_key(note: &str) -> String {
 
 type Change = fn(&mut Value);
 
-/// A change, and how the row begins that says so.
+/// A change, and the beginning of the row that reports it.
 const CHANGES: &[(&str, &str, Change)] = &[
     ("the body of an event", "event 3 is not in the signed tree", |b| {
         with_text(b, "/events/2/body", &|body| body.replace("echo", "true"));
@@ -439,7 +440,7 @@ fn what_was_changed_is_found_by_all_in_the_same_words() {
         names.push((*name).to_owned());
         bundles.push((written(&bundle), Some(key)));
     }
-    // Forms of text that say the same to most readers.
+    // Other spellings of a text that mean the same to most readers.
     for (name, text) in [
         ("white space", line.replacen(':', ": ", 1)),
         (
@@ -474,7 +475,7 @@ fn what_was_changed_is_found_by_all_in_the_same_words() {
     println!("{} changes, all found", rest.len());
 }
 
-/// What is no bundle is nobody's forgery, and a bundle without anything in it shows nothing.
+/// A file that is not a bundle is not a forgery, and an empty bundle shows nothing.
 #[test]
 fn what_shows_nothing_is_open_or_no_bundle() {
     let Made { desk, line, key, .. } = made();
@@ -519,7 +520,7 @@ fn what_shows_nothing_is_open_or_no_bundle() {
         let said = rows.iter().any(|(found, said)| found == mark && said.starts_with(what));
         assert!(said, "{name}: {rows:#?}");
     }
-    // By their command lines, in files of every kind.
+    // Through the command lines, with files of every kind.
     let page = desk.run("audit bundle --session s1 -o - --state state").out;
     let kind = "a-kind-that-came-later.json";
     for (name, text) in [
@@ -570,7 +571,7 @@ fn what_shows_nothing_is_open_or_no_bundle() {
     }
 }
 
-/// A document that has only what the page's script asks of one, and prints what would be read there.
+/// A minimal document for the page's script; prints what a reader would see.
 const READ_IN_NODE: &str = "
 const { readFileSync } = await import('node:fs');
 class Element {
@@ -630,13 +631,13 @@ fn the_page_shows_why_a_call_was_refused() {
     ] {
         assert!(receipts.contains(shown), "{shown}: {receipts}");
     }
-    // What is no bundle is said, and nothing of it is shown.
+    // A page without a bundle says so, and shows nothing of it.
     let [verdict, checks, receipts] = read(page.replace(line_of(&page), "Dear all,"));
     assert_eq!(verdict, "NOT VERIFIED: this page holds no bundle: it is not a bundle");
     assert_eq!((checks, receipts), (String::new(), String::new()));
 }
 
-/// No byte is there for nothing: whatever single one of them is another one, it is found.
+/// Every byte matters: a change to any single one is found.
 #[test]
 fn a_bundle_with_one_other_byte_never_verifies() {
     let Made { desk, line, key, .. } = made();
@@ -651,7 +652,7 @@ fn a_bundle_with_one_other_byte_never_verifies() {
         let (at, bit) = (random(line.len()), random(8));
         let mut bytes = line.clone().into_bytes();
         bytes[at] ^= 1 << bit;
-        // What is not UTF-8 is not read at all.
+        // Text that is not UTF-8 is not read at all.
         if let Ok(text) = String::from_utf8(bytes) {
             names.push(format!("bit {bit} of byte {at}"));
             bundles.push((text, Some(key)));
@@ -661,7 +662,7 @@ fn a_bundle_with_one_other_byte_never_verifies() {
         assert!(!ours(bundle).0, "{name}");
     }
     println!("{} bundles with one other bit, none verified", bundles.len());
-    // Others are slower.
+    // The other verifiers are slower.
     names.truncate(200);
     bundles.truncate(200);
     all_agree(desk.path(), &names, &bundles);
@@ -681,7 +682,7 @@ fn keys_from_elsewhere() {
         base64::engine::general_purpose::STANDARD.decode(first).unwrap()
     };
     let first = counterfoil_ledger::PublicKey::from_bytes(first.try_into().unwrap()).fingerprint();
-    // One that came after what is signed vouches for nothing in it.
+    // A key that came after the signed part proves nothing about it.
     ledger.rotate_key().unwrap();
     let later = ledger.public_key().fingerprint();
     let cases = [
@@ -704,7 +705,7 @@ fn keys_from_elsewhere() {
     }
 }
 
-/// What is left out is said, where it cannot be found.
+/// Reports what is left out of a bundle, if it cannot be verified.
 #[test]
 fn what_is_not_in_a_bundle_is_said() {
     let Made { desk, ledger, key, .. } = made();
@@ -736,8 +737,8 @@ fn what_is_not_in_a_bundle_is_said() {
     });
     let mut bundles: Vec<_> = lines.collect();
     let mut expected: Vec<Vec<&str>> = cases.into_iter().map(|case| case.2).collect();
-    // Whoever leaves out the end of an execution and makes its receipt again is not found; that the
-    // end is not there is said.
+    // Cutting the end of an execution and recomputing its receipt cannot be detected, but the
+    // missing end is reported.
     let mut cut: Value = serde_json::from_str(&bundles[0].0).unwrap();
     cut["events"]
         .as_array_mut()
@@ -833,7 +834,7 @@ fn the_command_line() {
         assert_eq!(ran.code, 2, "{line}: {ran}");
         assert!(ran.out.is_empty() && ran.err.starts_with("error:"), "{line}: {ran}");
     }
-    // A session that has events, and none since: not that it has none.
+    // A session with events, but none since the given time, is not called empty.
     let none = run("bundle --session s1 --since 2100-01-01 -o x.html --state state");
     let says = "the session `s1` has events, and none since the given time";
     assert!(none.code == 2 && none.err.contains(says), "{none}");
@@ -844,7 +845,7 @@ fn the_command_line() {
     assert!(both.code == 2 && both.err.contains("cannot be used with"), "{both}");
     assert!(!desk.path().join("x.html").exists());
 
-    // The page's own words: the programs are cut out of it, and run.
+    // The instructions on the page: the programs are cut out of it and run.
     for (program, verifier) in [("python3", "verify.py"), ("node", "verify.mjs")] {
         if !is_there(program) {
             continue;
@@ -857,7 +858,7 @@ fn the_command_line() {
             ("page.html", "missing.pub", 2),
             ("missing.html", "ledger.pub", 2),
         ] {
-            // It is cut out of the page, whatever it is run on.
+            // The program is cut out of the page, whichever file it checks.
             let script =
                 line.replacen("FILE", "page.html", 1).replace("FILE", file).replace("KEY", key);
             let output =
@@ -881,12 +882,12 @@ fn the_command_line() {
     }
 }
 
-/// The bundle in a page.
+/// Returns the bundle in a page.
 fn line_of(page: &str) -> &str {
     page.split_once("id=\"bundle\">\n").unwrap().1.split('\n').next().unwrap()
 }
 
-/// Nothing in a page can end the parts that it is made of.
+/// No content of a page can end the part that contains it.
 #[test]
 fn a_page_keeps_its_parts_apart() {
     let Made { desk, .. } = made();

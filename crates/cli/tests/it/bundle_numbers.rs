@@ -1,4 +1,4 @@
-//! Bundles keep every digit of a number, and those of before are verified as they were written.
+//! Bundles keep every digit of a number, and older bundles still verify.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,14 +13,14 @@ use crate::Desk;
 use crate::bundle::{all_agree, closed, is_there, opened};
 use crate::steady::{Counted, Ticking};
 
-/// Numbers that are beyond 64 bits and doubles, as a model wrote them.
+/// Numbers that exceed 64 bits and doubles, as a model wrote them.
 const WRITTEN: &str = r#"{"most": 18446744073709551615, "id": 123456789012345678901234567890,
     "rate": 0.10000000000000000555, "tiny": 1e-400, "plain": [1.0, 1e2, 1E21]}"#;
 
-/// How they stand in a bundle.
+/// The same numbers in a bundle.
 const CANONICAL: &str = r#"{"id":123456789012345678901234567890,"most":18446744073709551615,"plain":[1,100,1e+21],"rate":0.10000000000000000555,"tiny":1e-400}"#;
 
-/// The bundle of a call with these arguments, and the key of its ledger.
+/// Returns the bundle of a call with these arguments, and the key of its ledger.
 fn bundle_of(state: &Path, arguments: &str) -> (String, Digest) {
     let id = "pay_1793620800000_00000001";
     let clock = Arc::new(Ticking::from(1_793_620_800_000));
@@ -85,7 +85,7 @@ fn every_digit_is_in_a_bundle_and_another_one_is_found() {
     }
 }
 
-/// Made by the build before form 2, with the numbers of a model that were doubles by then.
+/// Made by a build before form 2, in which numbers of a model were doubles.
 #[test]
 fn a_bundle_in_form_1_still_verifies() {
     let desk = Desk::with(&[]);
@@ -141,7 +141,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 ";
 
-/// The vectors of `spec/canonical-form.md`, which the model's own tests read, too.
+/// The vectors of `spec/canonical-form.md`, which the model's own tests also read.
 #[test]
 fn the_verifiers_have_the_same_canonical_forms() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/canonical-form.md");

@@ -1,4 +1,4 @@
-//! `counterfoil chat` with a model that is a script behind a server on this machine.
+//! `counterfoil chat` with a scripted model behind a local server.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::judge::{http, is_whole};
 use crate::{Desk, Ran};
 
-/// Answers each request with the next of these; what it was asked comes back.
+/// Answers each request with the next reply; the receiver gets the requests.
 pub(crate) fn model(replies: Vec<Value>) -> (u16, Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -79,7 +79,7 @@ fn an_answer_that_the_record_shows_is_printed_and_a_lie_never_is() {
     }
 }
 
-/// What no rule proves a judge reads, before anybody sees it.
+/// A judge reads what no rule proves, before it is shown.
 #[test]
 fn a_judge_reads_answers_where_the_user_wants_it() {
     let finding = json!({ "sentence": "S1", "verdict": "contradicted", "says": "door is red",
@@ -92,7 +92,7 @@ fn a_judge_reads_answers_where_the_user_wants_it() {
     let read = || calls("read_file", &json!({ "path": "notes.txt" }));
     let red = || says("The door is red.");
     for (script, replies, out, err) in [
-        // It is right once, and then has nothing to say.
+        // It answers correctly once, and then has nothing to say.
         (
             format!(
                 "[ -e asked ] && echo '{{\"findings\": []}}' || printf '%s' '{reply}'; touch asked"
@@ -145,7 +145,7 @@ fn a_session_goes_on_and_receipts_stand_in_the_ledger() {
         "And?\n\nWhat colour is it?",
     ];
     assert_eq!(said, expected);
-    // What a note says comes with where it is from.
+    // The text of a note comes with its origin.
     let result = requests[3]["messages"].as_array().unwrap().last().unwrap()["content"].clone();
     let result = result.as_str().unwrap();
     assert!(result.contains("\"origin\":\"agent\"") && result.contains("\"score\""), "{result}");

@@ -1,4 +1,4 @@
-//! `check`: what is found, how it is shown, how the process ends.
+//! `check`: findings, output formats, exit codes.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -7,13 +7,13 @@ use crate::Desk;
 
 /// A call of a tool that does not exist.
 const WRONG: &str = r#"{"id":"order-4411","tools":[{"type":"function","function":{"name":"cancel_order","parameters":{"type":"object","properties":{"order_id":{"type":"string"}},"required":["order_id"]}}}],"messages":[{"role":"user","content":"Cancel order 4411, please."},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"cancel_orders","arguments":"{\"order_id\": \"4411\"}"}}]}]}"#;
-/// An act that nobody did.
+/// Claims an action that was not done.
 const LIE: &str = r#"{"tools":[{"type":"function","function":{"name":"cancel_order"}}],"messages":[{"role":"user","content":"Cancel order 4411, please."},{"role":"assistant","content":"I have cancelled order 4411."}]}"#;
-/// Nothing to complain about.
+/// A log without findings.
 const CLEAN: &str =
     r#"{"messages":[{"role":"user","content":"Hi."},{"role":"assistant","content":"Hello."}]}"#;
 
-/// Only one rule, so that these tests do not change with every new one.
+/// A single rule, so that these tests do not change with every new rule.
 const ONE: &str = "--rule UNKNOWN_TOOL";
 
 #[test]
@@ -86,7 +86,7 @@ fn standard_input_and_a_catalog_from_a_file() {
         (with.code, &first["transcript"]["path"], &first["call"]["tool"]),
         (1, &Value::from("-"), &Value::from("red"))
     );
-    // Without a list of tools nothing can be said about a name.
+    // Without a list of tools, names cannot be checked.
     assert_eq!(desk.run_with(&format!("check - {ONE}"), log).code, 0);
 }
 
@@ -172,7 +172,7 @@ fn an_output_is_never_an_input() {
     }
     assert_eq!(std::fs::read_to_string(desk.path().join("log.json")).unwrap(), WRONG);
     assert_eq!(std::fs::read_to_string(desk.path().join("other.json")).unwrap(), "{\"mine\":1}");
-    // A baseline is written where nothing is, and over itself.
+    // A baseline may be written to a new file and over itself.
     for _ in 0..2 {
         let ran = desk.run("check log.json --baseline known.json --write-baseline").to_string();
         assert!(ran.starts_with("exit 0"), "{ran}");
@@ -200,7 +200,7 @@ fn nothing_read_is_no_clean_run() {
     }
 }
 
-/// What was left out or not read fails where that is asked for.
+/// `--strict` fails if anything was left out or not read.
 #[test]
 fn strictly_everything_is_read() {
     let log = r#"[{"role":"user","content":"Hi."},{"role":"assistant","content":"Hello."}]"#;
@@ -216,7 +216,7 @@ fn strictly_everything_is_read() {
     }
 }
 
-/// A call of a tool whose schema cannot be used is no finding, and is told as not checked.
+/// A call whose tool has an unusable schema is not a finding, but counted as unchecked.
 #[test]
 fn what_cannot_be_checked_is_counted() {
     let log = r#"{"messages":[{"role":"user","content":"Go."},
@@ -309,7 +309,7 @@ fn why_says_how_every_clause_was_read() {
     ");
 }
 
-/// An execution that is cited ten minutes after it began.
+/// An execution cited ten minutes after it began.
 const OLD: &str = r#"{"messages":[
 {"role":"user","content":"Is the line up?"},
 {"role":"assistant","content":"Up (execution_id: ping_1735999999123_9f3a01bc).","timestamp":"2025-01-04T14:23:19Z"}],
@@ -363,7 +363,7 @@ fn a_conversation_of_an_unknown_form_is_named_with_what_makes_a_known_one_of_it(
     "#);
 }
 
-/// What a hook told an agent quotes what the agent made up. In the log that is a message like any
+/// A hook's message to an agent quotes what the agent made up. In the log it is a message like any
 /// other, and proves nothing.
 #[test]
 fn what_was_told_about_a_lie_does_not_make_it_true() {

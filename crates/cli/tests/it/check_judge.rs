@@ -1,4 +1,4 @@
-//! Answers that a judge reads: from a program, from a file, through a batch.
+//! Answers read by a judge: from a program, from a file, through a batch.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use crate::judge::{said, serve};
 
 const SAID: &str = "I looked it up. The total is 529.";
 
-/// Put together here, so that no scanner of sources takes it for one.
+/// Assembled here, so that no source scanner takes it for a secret.
 fn secret() -> String {
     format!("ghp_{}", "aB3dE6gH9j".repeat(4).get(..36).unwrap())
 }
 
-/// A session whose answer tells another number than its record.
+/// A session whose answer states another number than its record.
 fn session() -> String {
     json!({ "messages": [
         { "role": "user", "content": format!("What is the total of W7? My key is {}", secret()) },
@@ -24,7 +24,7 @@ fn session() -> String {
     .to_string()
 }
 
-/// What a judge replies who is right.
+/// The reply of a judge that is right.
 fn reply() -> String {
     json!({ "findings": [{
         "sentence": "S2", "verdict": "contradicted", "says": "total is 529", "record": "R1",
@@ -33,7 +33,7 @@ fn reply() -> String {
     .to_string()
 }
 
-/// A desk with a judge that is a program: it keeps what it was asked, and writes `reply`.
+/// A desk with a program as its judge, which keeps its question and writes `reply`.
 fn desk(script: &str) -> Desk {
     let config = "[judge]\ncommand = [\"sh\", \"judge.sh\"]\ntimeout_secs = 1\n".to_owned();
     let desk = Desk::with(&[("log.json", &session()), ("judge.sh", script)]);
@@ -49,7 +49,7 @@ fn asks(desk: &Desk) -> String {
     format!("cat > {folder}/asked.txt\necho x >> {folder}/count.txt\ncat {folder}/reply.json\n")
 }
 
-/// An old flag is accepted, and the user is told what replaces it.
+/// An old flag is accepted, and the message names its replacement.
 #[test]
 fn the_old_flag_says_what_to_use() {
     let desk = Desk::with(&[("session.json", &session())]);
@@ -85,7 +85,7 @@ fn a_program_reads_what_no_rule_proves() {
     let asked = std::fs::read_to_string(desk.path().join("asked.txt")).unwrap();
     assert!(asked.contains("S2: The total is 529."), "{asked}");
     assert!(!asked.contains(&secret()) && asked.contains("[REDACTED"), "{asked}");
-    // The second time nobody is asked, and the findings are the same.
+    // The second run asks no judge and has the same findings.
     let again = desk.run(&line.replace("--opinions", "--judge auto --opinions"));
     let kept = desk.run(line);
     let count = std::fs::read_to_string(desk.path().join("count.txt")).unwrap();
@@ -95,7 +95,7 @@ fn a_program_reads_what_no_rule_proves() {
     assert_eq!(finding(&ran.out), finding(&kept.out));
 }
 
-/// Without `--opinions` what a model said is kept in the state folder; what is broken there is no harm.
+/// Without `--opinions`, opinions are kept in the state folder, and broken entries do no harm.
 #[test]
 fn a_model_is_asked_once() {
     let (port, asked) = serve(said(&reply()));
@@ -115,12 +115,12 @@ fn a_model_is_asked_once() {
     let kept = desk.path().join("state/opinions.jsonl");
     let text = std::fs::read_to_string(&kept).unwrap();
     std::fs::write(&kept, format!("not a line\n{text}{{\"version\":9}}\n{{\"ver")).unwrap();
-    // The server answers once only.
+    // The server answers only once.
     let again = check();
     assert!(again.code == 1 && again.out.contains("1 of them from kept opinions"), "{again}");
 }
 
-/// The answers of a session are asked about in one question, and the opinions are kept one by one.
+/// One question covers the answers of a session, and each opinion is kept separately.
 #[test]
 fn the_answers_of_a_session_are_read_at_once() {
     let desk = desk("");
@@ -145,7 +145,7 @@ fn the_answers_of_a_session_are_read_at_once() {
     assert_eq!((count().as_str(), kept.lines().count()), ("x\n", 2));
     let again = desk.run(line);
     assert!(again.out.contains("2 errors") && count() == "x\n", "{again}");
-    // A reply that is none is no opinion about any: each is asked about alone.
+    // An invalid reply is no opinion on any answer, so each is asked about individually.
     std::fs::write(desk.path().join("kept.jsonl"), "").unwrap();
     let script = asks(&desk).replace("cat ", "grep -q 'several answers' asked.txt || cat ");
     let script = script.replacen("grep -q 'several answers' asked.txt || cat ", "cat ", 1);
@@ -155,8 +155,8 @@ fn the_answers_of_a_session_are_read_at_once() {
     assert!(ran.out.contains("1 error in") && count() == "x\nx\nx\nx\n", "{ran}");
 }
 
-/// Nothing a judge writes is shown that is not in the answer and in the record, and nothing stops the
-/// check.
+/// A judge's words are shown only if they are in the answer and in the record, and no reply stops
+/// the check.
 #[test]
 fn a_judge_that_cannot_be_believed_accuses_nobody() {
     let invented = reply().replace("384", "777");
@@ -178,7 +178,7 @@ fn a_judge_that_cannot_be_believed_accuses_nobody() {
     }
 }
 
-/// The file of a project names no judge: what it says of one has no effect, and is said to have none.
+/// A project's file cannot name a judge; the setting has no effect, and a warning says so.
 #[test]
 fn a_project_sends_nothing_to_anybody() {
     let desk = desk("");
@@ -216,7 +216,7 @@ fn a_batch_is_asked_and_read() {
         std::fs::write(desk.path().join("r.jsonl"), format!("{result}\n")).unwrap();
         let ran = desk.run("check log.json --opinions r.jsonl");
         assert!(ran.code == 1 && ran.out.contains("m-1, 90% sure"), "{ran}");
-        // What is answered is not asked again.
+        // What has been answered is not asked again.
         desk.run("check log.json --opinions r.jsonl --judge-batch q2.jsonl --batch-model m-1");
         assert_eq!(std::fs::read_to_string(desk.path().join("q2.jsonl")).unwrap(), "");
     }
@@ -260,7 +260,7 @@ fn a_model_is_measured_as_a_judge() {
     ] {
         assert!(ran.out.contains(line), "{line}: {ran}");
     }
-    // What is measured can be written to the user's own file, and the rest of it stays.
+    // The measured threshold can be written to the user's own file, and the rest of it is kept.
     let ran = desk.run("judge try auto --config c.toml --write");
     assert!(ran.out.contains("added    judge.name = \"auto\", judge.threshold = 0.5"), "{ran}");
     let config = std::fs::read_to_string(desk.path().join("c.toml")).unwrap();

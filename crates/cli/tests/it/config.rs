@@ -1,4 +1,4 @@
-//! `config`, and what a configuration changes.
+//! `config`, and the effects of a configuration.
 
 use insta::assert_snapshot;
 
@@ -76,7 +76,7 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
     assert!(ran.err.starts_with("error: COUNTERFOIL_AGENT_PROVIDER: agent.provider: "), "{ran}");
 }
 
-/// The documents show an authorization with one empty rule: it reads, and permits nothing.
+/// An authorization with one empty rule, as in the documents: it is valid, and permits nothing.
 #[test]
 fn an_authorization_with_an_empty_rule_permits_nothing() {
     let says = |enabled| {
@@ -721,7 +721,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
     "#);
 }
 
-/// A variable that stands for nothing is told, and no command fails because of it.
+/// A variable without a meaning is reported, and no command fails because of it.
 #[test]
 fn unknown_variables_are_told() {
     let desk = Desk::with(&[]);
@@ -866,21 +866,21 @@ fn a_projects_file_holds_beyond_narrowing_once_it_is_trusted_as_it_is() {
     let (mode, warned) = stop();
     assert_eq!(mode, "block");
     assert!(warned.contains("so `hooks.stop` has no effect; `counterfoil trust`"), "{warned}");
-    // Nobody can be asked here.
+    // There is no terminal to ask on.
     let asked = desk.run("trust");
     assert_eq!(asked.code, 2, "{asked}");
     assert!(asked.out.contains("  hooks.stop\n"), "{asked}");
     assert_eq!(stop().0, "block");
     assert_eq!(desk.run("trust --yes").code, 0);
     assert_eq!(stop(), ("off".to_owned(), String::new()));
-    // A change asks again.
+    // After a change, the file must be trusted again.
     std::fs::write(desk.path().join("counterfoil.toml"), format!("# more\n{says}")).unwrap();
     assert_eq!(stop().0, "block");
     assert_eq!(desk.run("trust --yes").code, 0);
     assert_eq!(stop().0, "off");
     assert_eq!(desk.run("trust --revoke").code, 0);
     assert_eq!(stop().0, "block");
-    // The user who names a file means all of it.
+    // Naming a file with `--config` applies all of it.
     let named = desk.run("config show --format json --config counterfoil.toml");
     assert!(named.out.contains("\"stop\": \"off\""), "{named}");
 }

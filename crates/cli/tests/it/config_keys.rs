@@ -1,10 +1,10 @@
-//! Every key of the configuration with its default, and those that have no effect.
+//! Every configuration key with its default, and the keys without effect.
 
 use std::collections::BTreeMap;
 
 use crate::Desk;
 
-/// Every key and its default as TOML; an empty text is not set.
+/// Every key with its default as TOML; an empty text means not set.
 const KEYS: &[(&str, &str)] = &[
     ("check.fail_on", "\"error\""),
     ("check.severity", "\"note\""),
@@ -234,7 +234,7 @@ const KEYS: &[(&str, &str)] = &[
     ("hooks.ask_irreversible", "true"),
 ];
 
-/// Keys of other builds, as they are written there.
+/// Keys of other builds, as written there.
 const WITHOUT_EFFECT: &[&str] =
     &["[agent]\nmax_tool_retries = 2", "[agent]\nmax_retry_duration_secs = 30"];
 
@@ -270,7 +270,7 @@ fn an_empty_configuration_is_the_table_of_defaults() {
     assert!(missing.is_empty(), "not shown: {missing:?}");
 }
 
-/// Sections become paths; tables that are values (empty ones, here) stay.
+/// Flattens sections to paths; tables that are values (here, empty ones) are kept.
 fn flatten(path: &str, table: &toml::Table, found: &mut BTreeMap<String, Option<toml::Value>>) {
     for (key, value) in table {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };

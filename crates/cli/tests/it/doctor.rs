@@ -1,4 +1,4 @@
-//! `doctor`: what it finds on a machine that can confine, and what it says of one that is wrong.
+//! `doctor` on a machine that can confine, and on one with problems.
 #![cfg(target_os = "linux")]
 
 use serde_json::Value;
@@ -57,7 +57,7 @@ fn what_is_wrong_is_named_with_what_to_do() {
     for name in ["trial", "signing keys"] {
         assert_eq!(status(&whole, name), "fail", "{whole:#}");
     }
-    // A mode that was changed is put right.
+    // A changed mode is restored.
     assert_eq!(status(&whole, "state folder"), "ok", "{whole:#}");
     assert_eq!(std::fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
     let (code, whole) = checks(&desk, "--config wrong.toml");

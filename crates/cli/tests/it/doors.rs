@@ -1,9 +1,9 @@
-//! One call is judged alike wherever it comes in: 1,000 calls, drawn by lot under five
-//! configurations, through every door that needs neither a process nor a network.
+//! A call is judged the same wherever it comes in: 1,000 random calls, under five configurations,
+//! through every entry point that needs neither a process nor a network.
 //!
-//! What the library does with a call is what the others are held against: the rehearsal of `policy
-//! explain`, a host that knows its tools and one that does not, the hook, the gateway, the linter.
-//! What the binary does is held against its rehearsal in `rehearsal.rs`.
+//! The reference is what the library does with a call. It is compared with the rehearsal of `policy
+//! explain`, a host that knows its tools and one that does not, the hook, the gateway, and the
+//! linter. `rehearsal.rs` compares the binary with its own rehearsal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use counterfoil_rules::{Settings, check};
 use counterfoil_serve::{Gateway, Step};
 use serde_json::{Map, Value, json};
 
-/// Calls under each of the configurations.
+/// The number of calls under each configuration.
 const CALLS: usize = 200;
 
 const CONFIGURATIONS: [&str; 5] = [
@@ -93,7 +93,7 @@ const ADDRESSES: [&str; 10] = [
 ];
 const OTHERS: [&str; 5] = ["deploy", "read_fil", "Read-File", "shel", "mcp__x__y"];
 
-/// Numbers by lot, the same in every run.
+/// A seeded random number generator, the same in every run.
 struct Lot(u64);
 
 impl Lot {
@@ -108,7 +108,7 @@ impl Lot {
         &of[self.below(of.len())]
     }
 
-    /// A call of one of these tools, or of one that is none of them. Most are right.
+    /// Generates a call of one of these tools, or of an unknown tool. Most calls are valid.
     fn call(&mut self, tools: &[Tool]) -> ToolCall {
         let tool = self.one(tools);
         let mut arguments = Map::new();
@@ -147,7 +147,7 @@ impl Lot {
     }
 }
 
-/// An executor that decides like the one in it, and does nothing.
+/// An executor that decides like the wrapped one, but does nothing.
 struct Idle<E>(E);
 
 impl<E: ToolExecutor> ToolExecutor for Idle<E> {
@@ -199,7 +199,7 @@ impl<E: ToolExecutor> ToolExecutor for Idle<E> {
     }
 }
 
-/// Nobody answers; whether somebody was asked is known.
+/// An approver that never answers, but notes that it was asked.
 #[derive(Default)]
 struct Asked(AtomicBool);
 
@@ -210,7 +210,7 @@ impl Approver for Asked {
     }
 }
 
-/// A model that judges by one word.
+/// A model whose verdict depends on a single word.
 struct NoSecrets;
 
 impl Completion for NoSecrets {
@@ -221,18 +221,18 @@ impl Completion for NoSecrets {
     }
 }
 
-/// The guard of one configuration, and its doors.
+/// The guard of one configuration, with its entry points.
 struct House {
     guard: Guard,
     asked: Arc<Asked>,
     tools: Vec<Tool>,
     known: HostTools,
-    /// The same tools where a stranger has them, of which only names and parameters count.
+    /// The same tools on an unknown host, where only names and parameters count.
     strange: HostTools,
     gateway: Gateway,
-    /// Where all of it is.
+    /// The workspace, kept until the end.
     _workspace: tempfile::TempDir,
-    /// Whether the model judges.
+    /// Whether the model judges calls.
     judged: bool,
 }
 
@@ -265,7 +265,7 @@ impl House {
         Self { guard, asked, tools, known, strange, gateway, _workspace: workspace, judged }
     }
 
-    /// Lets the gateway see the list of its server's tools.
+    /// Shows the gateway its server's list of tools.
     async fn list(&self) {
         let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
         self.gateway.from_client(&list.to_string()).await;
@@ -282,7 +282,7 @@ impl House {
         self.guard.session(SessionStart::default()).unwrap()
     }
 
-    /// What the library does with the call.
+    /// Returns what the library does with the call.
     async fn made(&self, call: &ToolCall) -> &'static str {
         self.asked.0.store(false, Ordering::SeqCst);
         let answer = self.session().call(call.clone(), Surroundings::default()).await;
@@ -290,7 +290,7 @@ impl House {
         match answer.status {
             Status::Completed => "allow",
             Status::Failed if answer.category == Some(ToolErrorCategory::PolicyBlocked) => "deny",
-            // The tool itself finds something wrong with the values.
+            // The gates allowed it; the tool itself rejected the values.
             Status::Failed => "allow",
             _ if self.asked.0.load(Ordering::SeqCst) => "ask",
             Status::Denied => "deny",
@@ -299,8 +299,8 @@ impl House {
         }
     }
 
-    /// What `policy explain` says, with and without what the executor would refuse; the model is not
-    /// asked.
+    /// Returns the verdict of `policy explain`, with and without the executor's refusal; the model
+    /// is not asked.
     fn rehearsed(&self, call: &ToolCall) -> (&'static str, &'static str) {
         let Ok(admitted) = self.guard.rehearse(call.clone()) else {
             return ("rejected", "rejected");
@@ -317,7 +317,7 @@ impl House {
         (if refused { "deny" } else { gates }, gates)
     }
 
-    /// What a host is told that knows these tools, and the call that it is to run.
+    /// Returns the verdict for a host that knows these tools, and the call to run.
     async fn listed(
         &self,
         call: &ToolCall,
@@ -331,7 +331,7 @@ impl House {
         }
     }
 
-    /// What the hook of an agent answers.
+    /// Returns the answer of an agent's hook.
     async fn hooked(&self, hosted: HostedCall) -> &'static str {
         let (settings, environment) = (HooksSettings::default(), BTreeMap::new());
         let around = Surrounding {
@@ -360,8 +360,8 @@ impl House {
         }
     }
 
-    /// Whether the gateway lets the call through to a server that has these tools. Its client can
-    /// ask nobody.
+    /// Whether the gateway passes the call to a server with these tools. Its client cannot ask
+    /// anyone.
     async fn forwarded(&self, call: &ToolCall) -> bool {
         let arguments: Value = serde_json::from_str(call.arguments.as_str()).unwrap();
         let params = json!({ "name": call.tool, "arguments": arguments });
@@ -391,11 +391,11 @@ fn word(judged: &Judged) -> &'static str {
     }
 }
 
-/// What every door says about a call, where one says something else than it should.
+/// Returns the library's verdict, and the entry points whose verdicts differ from it, if any.
 async fn differing(house: &House, call: &ToolCall) -> (&'static str, Option<String>) {
     let made = house.made(call).await;
     let (explained, gates) = house.rehearsed(call);
-    // The model is asked last, and not by a rehearsal.
+    // The model is asked last, and not in a rehearsal.
     let objects = house.judged && call.arguments.as_str().contains("secrets");
     let with_model = |word: &'static str| match word {
         "allow" | "ask" if objects => "deny",
@@ -411,7 +411,8 @@ async fn differing(house: &House, call: &ToolCall) -> (&'static str, Option<Stri
         doors.push(("hook", house.hooked(hosted).await, listed));
     }
     let through = |through: bool| if through { "through" } else { "not" };
-    // What a stranger's tool does is not known: its calls may be held against more, never less.
+    // The effects of an unknown host's tool are not known, so its calls may be judged more
+    // strictly, but never less.
     let (strange, _) = house.listed(call, &house.strange).await;
     let looser = strange == "allow" && listed != "allow";
     doors.push(("stranger", through(looser), "not"));

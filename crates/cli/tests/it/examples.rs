@@ -1,4 +1,4 @@
-//! The examples: each gives exactly what is listed for it.
+//! The examples: each has exactly the findings listed for it.
 
 use std::collections::BTreeMap;
 use std::fs::DirEntry;
@@ -11,13 +11,13 @@ use crate::Desk;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
-/// The example sessions and what is said of them. The folders beside them hold programs.
+/// Returns the example sessions and their expected findings. The subfolders contain programs.
 fn sessions() -> Vec<DirEntry> {
     let entries = std::fs::read_dir(EXAMPLES).unwrap().flatten();
     entries.filter(|entry| entry.file_type().unwrap().is_file()).collect()
 }
 
-/// A desk with a copy of the examples.
+/// Creates a desk with a copy of the examples.
 fn desk() -> Desk {
     let mut files = Vec::new();
     for entry in sessions() {

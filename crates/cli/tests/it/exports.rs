@@ -1,5 +1,5 @@
-//! Exports of frameworks that lie beside the repository, honest and lying twins: no honest one is
-//! accused of anything proven, and the lie is found where the export holds what shows it.
+//! Exports of frameworks, in a folder beside the repository, as honest and lying twins: no honest
+//! one has a provable finding, and a lie is found if the export contains what shows it.
 
 #![expect(clippy::print_stdout, reason = "says what could not be checked, and what was counted")]
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::Desk;
 
-/// What is found in one file, as code and severity; `None` when it is not read.
+/// Returns the findings in a file, as code and severity; `None` if it cannot be read.
 fn found(desk: &Desk, path: &Path) -> Option<Vec<(String, String)>> {
     let path = path.to_str().unwrap();
     let ran = desk.spawn(&[], &["--no-config", "check", path, "--format", "json"], "");
@@ -58,11 +58,11 @@ fn no_honest_export_is_accused_and_lies_are_found() {
     assert!(told >= 45, "{told} of {}, not: {untold:?}", names.len());
 }
 
-/// Logs of agents beside the repository, whose calls failed: a lie is never supported, it is found
-/// where the calls are read, and its honest twin is accused of nothing.
+/// Logs of agents with failed calls, in a folder beside the repository: a lie is never supported;
+/// it is found if the calls can be read, and its honest twin has no findings.
 #[test]
 fn a_failed_call_of_an_agents_log_supports_nothing() {
-    /// Those whose calls are read.
+    /// The logs whose calls can be read.
     const READ: [&str; 2] = ["e05-amp-thread.json", "e15-ag-ui-messages.json"];
     let Some(exports) = folder("third/exports") else { return };
     let desk = Desk::with(&[]);

@@ -1,4 +1,4 @@
-//! The worked examples of the FK taxonomy, when they lie beside the repository.
+//! The worked examples of the FK taxonomy, if they are in a folder beside the repository.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::Desk;
 
-/// The rules whose rows are compared.
+/// The rules whose examples are compared.
 const RULES: [&str; 2] = ["FK010", "FK014"];
 
-/// The codes found, by transcript: `rows`, `rows#2`, ….
+/// Returns the codes found, by transcript: `rows`, `rows#2`, ….
 fn found(desk: &Desk, file: &str) -> BTreeMap<String, Vec<String>> {
     let ran = desk.run(&format!("check {file} --rule FK010,FK014 --format jsonl"));
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the binary says about itself.
+//! The binary's help, and other descriptions of itself.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! `hook install` and `hook uninstall` on a home folder of their own.
+//! `hook install` and `hook uninstall` in a temporary home folder.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::{Desk, Ran};
 const SETTINGS: &str = "home/.claude/settings.json";
 const USERS: &str = "{\n  \"model\": \"opus\",\n  \"hooks\": {}\n}\n";
 
-/// What was printed, with the folders of this run taken out.
+/// Returns the output, with the folders of this run replaced.
 fn shown(desk: &Desk, ran: &Ran) -> String {
     ran.to_string()
         .replace(&desk.path().display().to_string(), "DESK")
@@ -223,7 +223,7 @@ fn a_path_with_blanks_and_quotes_is_written_so_that_a_shell_finds_it() {
     assert!(text(&desk, SETTINGS).contains("\"counterfoil hook claude-code\""));
 }
 
-/// The commands that the plugin asks an agent to run are commands of this program.
+/// The commands that the plugin tells an agent to run exist in this program.
 #[test]
 fn the_plugins_commands_name_what_there_is() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude-code/commands");

@@ -1,4 +1,4 @@
-//! `hook status` and `check --latest`: what stands on this machine.
+//! `hook status` and `check --latest`: the hooks and sessions on this machine.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -15,13 +15,13 @@ fn shown(desk: &Desk, ran: &Ran) -> String {
         .replace(env!("CARGO_BIN_EXE_counterfoil"), "BIN")
 }
 
-/// The folder's name as Claude Code files it.
+/// Returns the name of the folder as Claude Code files it.
 fn filed_as(desk: &Desk) -> String {
     let here = desk.path().canonicalize().unwrap().display().to_string();
     here.replace(['/', '.', '\\', ':'], "-")
 }
 
-/// A session of Claude Code with calls of Bash, given by id.
+/// Returns a Claude Code session with Bash calls that have these ids.
 fn session(id: &str, calls: &[&str]) -> String {
     let mut lines = vec![json!({
         "type": "user", "uuid": "u", "parentUuid": null, "sessionId": id, "cwd": "/p",
@@ -168,7 +168,7 @@ fn an_installed_hook_that_runs_is_well() {
     ");
 }
 
-/// An agent may skip a hook without a word: Codex does, until it is trusted.
+/// An agent may skip a hook silently: Codex does until the hook is trusted.
 #[test]
 fn a_hook_that_hears_nothing_of_a_newer_session_is_wrong() {
     let lines = [
@@ -202,8 +202,8 @@ fn a_hook_that_hears_nothing_of_a_newer_session_is_wrong() {
     ");
 }
 
-/// A plugin that was named on the command line of the agent stands in no settings; nor does a hook
-/// that was taken out after its last session.
+/// A plugin named on the agent's command line appears in no settings; nor does a hook that was
+/// removed after its last session.
 #[test]
 fn a_hook_that_a_plugin_brings_is_installed() {
     let log = session("s-1", &["call_1"]);
@@ -335,7 +335,7 @@ fn no_session_at_all() {
     ");
 }
 
-/// A sub-agent of Codex has a rollout of its own, which is not the session's.
+/// A Codex sub-agent has its own rollout, which is not the session's.
 #[test]
 fn the_latest_session_is_no_sub_agents() {
     let rollout = |id: &str| {

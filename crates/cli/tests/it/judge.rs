@@ -1,5 +1,5 @@
-//! The model that judges calls, behind a scripted server on this machine. What is encrypted is not
-//! tried here: no machine of a test trusts a certificate that a test could have.
+//! The model that judges calls, behind a scripted local server. TLS is not tested here, because no
+//! test machine trusts a certificate that a test could have.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Desk;
 
-/// A server that answers the next request with these bytes; what it was asked comes back.
+/// Serves the next request with these bytes; the receiver gets the request.
 pub(crate) fn serve(answer: String) -> (u16, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -18,7 +18,7 @@ pub(crate) fn serve(answer: String) -> (u16, Receiver<String>) {
         let Ok((mut stream, _)) = listener.accept() else { return };
         let mut request = Vec::new();
         let mut piece = [0; 4096];
-        // The whole request is there once its body is as long as it says.
+        // Read until the body has the announced length.
         while !is_whole(&request) {
             match stream.read(&mut piece) {
                 Ok(0) | Err(_) => break,
@@ -99,7 +99,7 @@ fn only_an_answer_of_the_model_lets_a_call_through() {
 
 #[test]
 fn nobody_to_ask_is_a_denial_unless_the_operator_wants_it_open() {
-    // A port at which nobody listens any more.
+    // A port on which nothing listens any more.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
@@ -130,7 +130,7 @@ fn a_judge_that_cannot_be_asked_is_refused_at_the_start() {
     }
 }
 
-/// The rehearsal says that the model would be asked, and asks nobody.
+/// The rehearsal reports that the model would be asked, but does not ask it.
 #[test]
 fn policy_explain_asks_nobody() {
     let (port, question) = serve(said("DENY"));
@@ -142,12 +142,12 @@ fn policy_explain_asks_nobody() {
     assert!(question.try_recv().is_err());
 }
 
-/// An agent's calls go to the model as well; where it does not answer in time, none passes.
+/// An agent's calls are judged by the model as well; if it does not answer in time, none passes.
 #[test]
 fn a_hook_asks_the_model() {
     let event = |desk: &Desk| {
         let event = json!({
-            // What is told once a session is remembered beyond this test.
+            // Messages shown once per session are remembered beyond this test.
             "session_id": desk.path(), "cwd": desk.path(), "hook_event_name": "PreToolUse",
             "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": "t1",
         });
@@ -167,12 +167,12 @@ fn a_hook_asks_the_model() {
     let (port, _question) = serve(said("DENY"));
     let answer = event(&desk(port, ""));
     assert!(denial(&answer).unwrap().contains("does not keep to the operator's policies"));
-    // It takes the connection and never answers.
+    // The server accepts the connection but never answers.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let answer = event(&desk(port, "\n[hooks]\ntime_limit_ms = 1500\n"));
     assert!(denial(&answer).unwrap().contains("could not be found out"), "{answer}");
-    // Nobody can be asked without its key.
+    // Without its key, the model cannot be asked.
     let answer = event(&desk(port, "api_key_env = \"NO_SUCH_KEY\""));
     assert!(
         denial(&answer).unwrap().contains("a model has to judge this call, and there is none"),

@@ -1,4 +1,4 @@
-//! The binary as its users meet it: help, wrong flags, broken files, exit codes, formats.
+//! The binary as its users see it: help, wrong flags, broken files, exit codes, formats.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "the binary is run, on files written for it")]
 
@@ -50,7 +50,7 @@ pub(crate) struct Desk {
     folder: TempDir,
 }
 
-/// What a run printed.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -59,7 +59,8 @@ pub(crate) struct Ran {
 }
 
 impl Desk {
-    /// The files, of which a `counterfoil.toml` is trusted: what it says is what the user decided.
+    /// Creates a desk with these files; a `counterfoil.toml` is trusted, like a decision of the
+    /// user.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let desk = Self::of_a_stranger(files);
         if desk.path().join("counterfoil.toml").exists() {
@@ -68,7 +69,7 @@ impl Desk {
         desk
     }
 
-    /// Trusts the `counterfoil.toml` that is there now, as `counterfoil trust` does.
+    /// Trusts the present `counterfoil.toml`, like `counterfoil trust`.
     pub(crate) fn trust(&self) {
         let path = self.path().join("counterfoil.toml").canonicalize().unwrap();
         let digest = counterfoil_model::Digest::of_bytes(&std::fs::read(&path).unwrap());
@@ -77,7 +78,7 @@ impl Desk {
         std::fs::write(list.join("trusted"), format!("{digest} {}\n", path.display())).unwrap();
     }
 
-    /// The files, none of which the user has trusted.
+    /// Creates a desk with these files, none of which the user has trusted.
     pub(crate) fn of_a_stranger(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -101,7 +102,7 @@ impl Desk {
         self.spawn(variables, &line.split_whitespace().collect::<Vec<_>>(), "")
     }
 
-    /// Runs the binary on arguments separated by blanks, with this standard input.
+    /// Runs the binary with arguments separated by spaces, and with this standard input.
     pub(crate) fn run_with(&self, line: &str, input: &str) -> Ran {
         self.spawn(&[], &line.split_whitespace().collect::<Vec<_>>(), input)
     }
@@ -112,7 +113,7 @@ impl Desk {
         self.spawn_program(program, variables, arguments, input)
     }
 
-    /// The same with a copy of the binary.
+    /// Like [`Desk::spawn`], with a copy of the binary.
     pub(crate) fn spawn_program(
         &self,
         program: &Path,
@@ -132,7 +133,7 @@ impl Desk {
                 .stderr(Stdio::piped())
                 .spawn()
         };
-        // A copy cannot run as long as a process that another test begins has it open.
+        // A copy cannot run while a process started by another test has it open for writing.
         let mut child = loop {
             match start() {
                 Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
@@ -141,7 +142,7 @@ impl Desk {
                 started => break started.unwrap(),
             }
         };
-        // A command that does not read its input has closed it.
+        // A command that does not read its input has closed the pipe.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         Ran {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Desk, Ran};
 
-/// What a client says; each a line.
+/// Formats the messages of a client, one per line.
 fn said(lines: &[Value]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -16,8 +16,8 @@ fn request(id: i64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-/// Runs the gateway, told by the commands of `client`: `await TEXT FILE` waits until the file has the
-/// text, for twenty seconds at most. What the gateway writes stands in `out` and `err`.
+/// Runs the gateway with the commands of `client` as input: `await TEXT FILE` waits up to twenty
+/// seconds until the file contains the text. The gateway's output is in `out` and `err`.
 #[cfg(unix)]
 fn converse(desk: &Desk, variables: &[(&str, &str)], client: &str, gateway: &str) -> Ran {
     let program = env!("CARGO_BIN_EXE_counterfoil");
@@ -60,7 +60,7 @@ fn a_server_of_ours_behind_the_gateway() {
     let id = told(3)["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap();
     let shown = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
     assert!(shown.out.contains(id), "{shown}");
-    // What the agent then says is held against the gateway's own record.
+    // The agent's answer is checked against the gateway's own record.
     let lie = ["check", "--session", "s1", "--answer", "-", "--quiet"];
     let ran = desk.spawn(&variables, &lie, "I deleted notes.txt and committed the change.");
     assert!(ran.code == 1 && ran.out.contains("error[FK010]"), "{ran}");
@@ -161,7 +161,7 @@ fn what_a_server_offers_and_what_changed_in_it() {
     let shown: Value = serde_json::from_str(&run(&["--format", "json"]).out).unwrap();
     assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
     std::fs::write(desk.path().join("server.sh"), server("Adds two numbers.")).unwrap();
-    // The gateway finds it, too, whatever the client calls the server, and holds it until then.
+    // The gateway recognises it too, whatever the client calls the server, and holds it until then.
     let input = said(&[
         request(1, "initialize", json!({})),
         json!({}),
@@ -215,7 +215,7 @@ fn a_gateway_that_is_stopped_ends_its_server_and_closes_receipts() {
     let desk = Desk::with(&[("asked", &said(&[request(1, "tools/call", call)]))]);
     let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
     let program = env!("CARGO_BIN_EXE_counterfoil");
-    // The server reads to the end of its input, and says that it came there.
+    // The server reads its input to the end and reports that.
     let server = "while read line; do :; done; echo ended > ended";
     let script = format!(
         "(cat asked; sleep 3) | '{program}' mcp -- sh -c '{server}' & \
@@ -267,7 +267,7 @@ fn the_shell_policy_of_a_running_process_follows_its_file() {
     assert!(ran.err.contains("cannot be used, so what is in force stays as it was"), "{ran}");
 }
 
-/// A server of one tool, which answers with what `WHO` holds.
+/// A server with one tool, which answers with the value of `WHO`.
 #[cfg(unix)]
 const SERVER: &str = r#"while IFS= read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
@@ -381,7 +381,7 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
     assert!(ran.code == 2 && ran.err.contains("no server is named"), "{ran}");
 }
 
-/// Writes where it works and beside it, and says what it could do.
+/// A server that writes in its folder and beside it, and reports what succeeded.
 #[cfg(target_os = "linux")]
 const WRITER: &str = r#"while IFS= read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')

@@ -1,4 +1,4 @@
-//! What is to be seen and typed on a terminal. Where none can be made, that is said.
+//! What a user sees and types on a terminal. If no terminal can be created, the tests say so.
 
 use std::io::{Read as _, Write as _};
 use std::num::NonZero;
@@ -18,12 +18,12 @@ struct Terminal {
     pty: Arc<Pty>,
     child: Child,
     screen: Arc<Mutex<vt100::Parser>>,
-    /// Everything that was written, with its escape codes.
+    /// All output, with escape codes.
     raw: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Terminal {
-    /// `None` where there is no terminal to be had.
+    /// Runs a program; `None` if no terminal can be created.
     #[expect(clippy::print_stdout, reason = "what is not checked is said")]
     fn run(desk: &Desk, words: &[&str], (rows, columns): (u16, u16)) -> Option<Self> {
         let (pty, pts) = match open() {
@@ -66,7 +66,7 @@ impl Terminal {
         self.screen.lock().unwrap().screen().contents()
     }
 
-    /// Waits until this is to be seen.
+    /// Waits until the text appears.
     #[track_caller]
     fn see(&self, text: &str) {
         let begun = Instant::now();
@@ -82,7 +82,7 @@ impl Terminal {
         self.pty.resize(Size::new(rows, columns)).unwrap();
     }
 
-    /// Waits for the program's end; gives everything that it wrote.
+    /// Waits for the program to end; returns its exit code and all output.
     fn ended(mut self) -> (i32, String) {
         let code = self.child.wait().unwrap().code().unwrap();
         std::thread::sleep(Duration::from_millis(100));
@@ -105,7 +105,7 @@ const CONTROL_D: &str = "\u{4}";
 const CONTROL_R: &str = "\u{12}";
 const ESCAPE: &str = "\u{1b}";
 
-/// Whoever types at once does not answer a question.
+/// Waits, because input right after a question appears does not answer it.
 fn pause() {
     std::thread::sleep(Duration::from_millis(700));
 }
@@ -135,8 +135,9 @@ fn a_conversation_on_a_screen() {
     terminal.see("What stands behind the last answer");
     terminal.see("Verdict");
     terminal.write("q");
-    // What is typed before the page is closed belongs to the page. The size changes only after it: of a
-    // key and a new size at once, the library may report the key with the next one.
+    // Keys typed before the page is closed belong to the page. The size changes only after that,
+    // because the library may report a key that arrives together with a resize only with the next
+    // key.
     terminal.see("it printed three lines.");
     terminal.resize(40, 140);
     terminal.see("1 receipt: Ctrl-R");
@@ -165,14 +166,14 @@ fn a_gate_asks_and_one_key_answers() {
         (&["s"], [true, true], "first"),
         (&["v"], [false, false], "not in this session"),
         (&["wnot before noon\r", "n"], [false, false], "not before noon"),
-        // One line up the command loses a character, and Ctrl-S runs it.
+        // Up one line, the command loses a character, and Ctrl-S runs it.
         (
             &["e\u{1b}[A\u{1b}[F\u{1b}[D\u{8}\u{13}", "n"],
             [true, false],
             "changed the arguments before it ran",
         ),
     ];
-    // They mostly wait.
+    // In parallel, because the cases mostly wait.
     std::thread::scope(|scope| {
         for (keys, ran, told) in cases {
             scope.spawn(move || a_question_answered(asks, keys, ran, told));
@@ -180,14 +181,15 @@ fn a_gate_asks_and_one_key_answers() {
     });
 }
 
-/// With these keys at the questions about two calls, these of the two run, and the model is told this.
+/// Answers the questions about two calls with these keys, and checks which calls run and what the
+/// model is told.
 fn a_question_answered(asks: &str, keys: &[&str], ran: [bool; 2], told: &str) {
     let (port, requests) = model(vec![runs("echo first"), runs("echo first"), says("Done.")]);
     let desk = desk(port, asks);
     let words = ["chat", "--session", "s"];
     let Some(terminal) = Terminal::run(&desk, &words, (30, 100)) else { return };
     terminal.see("`/help` lists commands");
-    // What is typed before the question is no answer to it.
+    // Input typed before the question does not answer it.
     terminal.write("Go\ryyyy");
     for key in keys {
         terminal.see("Agree?");
@@ -255,7 +257,7 @@ fn what_waits_is_approved_on_a_terminal() {
     approved_on_a_terminal(&["--ledger", &server.schema("approved")]);
 }
 
-/// With these flags for every command.
+/// Runs with these flags for every command.
 fn approved_on_a_terminal(flags: &[&str]) {
     let rule = "[tools.permissions]\nrules = [{ tool = \"write_file\", action = \"ask\" }]";
     let desk = Desk::with(&[("counterfoil.toml", rule)]);

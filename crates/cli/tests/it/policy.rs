@@ -1,4 +1,4 @@
-//! `policy check`, `explain` and `replay`; the examples of `docs/policy.md` are run.
+//! `policy check`, `explain` and `replay`; runs the examples of `docs/policy.md`.
 
 use insta::assert_snapshot;
 
@@ -6,7 +6,7 @@ use crate::{Desk, Ran};
 
 const PAGE: &str = include_str!("../../../../docs/policy.md");
 
-/// Three calls, as `docs/policy.md` replays them.
+/// Three calls, replayed in `docs/policy.md`.
 const SESSION: &str = r#"{"messages":[
 {"role":"user","content":"publish it"},
 {"role":"assistant","content":null,"tool_calls":[
@@ -17,19 +17,19 @@ const SESSION: &str = r#"{"messages":[
 {"role":"tool","tool_call_id":"c2","content":"fn main() {}"},
 {"role":"tool","tool_call_id":"c3","content":"done"}]}"#;
 
-/// The blocks of the page in this language.
+/// Returns the code blocks of the page in this language.
 fn blocks(language: &str) -> Vec<&'static str> {
     let begin = format!("```{language}\n");
     let blocks = PAGE.split(&begin).skip(1);
     blocks.map(|block| block.split("```").next().unwrap()).collect()
 }
 
-/// The desk of the page.
+/// Creates a desk with the page's files.
 fn desk() -> Desk {
     Desk::with(&[("counterfoil.toml", blocks("toml")[0]), ("session.json", SESSION)])
 }
 
-/// Words of a command line; single quotes hold one together.
+/// Splits a command line into words; single quotes group them.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for (at, part) in line.split('\'').enumerate() {

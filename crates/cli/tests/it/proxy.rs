@@ -1,4 +1,4 @@
-//! `counterfoil proxy`, as somebody with an agent meets it.
+//! `counterfoil proxy`, as a user with an agent sees it.
 
 use std::convert::Infallible;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -23,10 +23,10 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 use crate::Desk;
 use crate::server::Server;
 
-/// Where a shell is.
+/// A `PATH` with a shell.
 const PATH: [(&str, &str); 1] = [("PATH", "/usr/bin:/bin")];
 
-/// A model that says the same to everybody.
+/// A model that gives every client the same answer.
 fn model(says: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -55,12 +55,12 @@ fn model(says: &'static str) -> u16 {
     port
 }
 
-/// A proxy that runs.
+/// Starts a proxy.
 fn start(desk: &Desk, arguments: &[&str]) -> Server {
     Server::start(desk, "proxy", arguments, &[])
 }
 
-/// What it answers to a request for a completion.
+/// Returns the proxy's answer to a request for a completion.
 fn complete(proxy: &Server, body: &str) -> String {
     proxy.ask("POST", "/v1/chat/completions", "", body)
 }
@@ -163,7 +163,8 @@ fn a_changed_configuration_is_in_force() {
     assert!(complete(&running, ASKED).contains("held back"));
 }
 
-/// A server that only speaks HTTP/2, encrypted by this certificate; which versions it heard.
+/// A server that supports only HTTP/2 with this certificate; returns its port and the protocol
+/// versions it saw.
 async fn http2(certificate: CertificateDer<'static>, key: &KeyPair) -> (u16, Arc<Mutex<String>>) {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -231,7 +232,7 @@ fn both_ways_can_be_encrypted() {
         let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{ASKED}", ASKED.len());
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
-        // It may end the connection without a word.
+        // The server may close the connection without an answer.
         drop(stream.read_to_string(&mut answer).await);
         assert!(answer.contains("Hello."), "{answer}");
         assert_eq!(*heard.lock().unwrap(), "HTTP/2.0");

@@ -1,4 +1,4 @@
-//! `policy explain` says what `run` does: the same calls, rehearsed and made.
+//! `policy explain` predicts what `run` does: the same calls, rehearsed and made.
 
 use std::collections::BTreeMap;
 
@@ -65,8 +65,8 @@ const PATHS: [&str; 14] = [
     "",
 ];
 
-/// Calls of every built-in tool that stays on this machine, right and wrong ones: every command and
-/// path, in each form of a call in turn.
+/// Returns valid and invalid calls of every built-in tool that stays on this machine: every command
+/// and path, with the forms of a call in turn.
 fn calls() -> Vec<(&'static str, Value)> {
     let mut calls = Vec::new();
     for (at, command) in COMMANDS.into_iter().enumerate() {
@@ -135,7 +135,7 @@ fn made(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> (String, Value
     (word.to_owned(), answer)
 }
 
-/// Compares the calls whose place `takes` names.
+/// Compares the calls whose index `takes` selects.
 fn compare(trust: &str, takes: fn(usize) -> bool) {
     let files = [
         ("counterfoil.toml", CONFIG),

@@ -1,4 +1,4 @@
-//! `run`, `tools`, `stats` and `check --session`: one state folder, seen from outside.
+//! `run`, `tools`, `stats` and `check --session`, with a shared state folder.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Desk, Ran};
 
-/// A desk whose state lies in it.
+/// A desk that contains its state folder.
 struct Shop(Desk);
 
 impl Shop {
@@ -215,7 +215,7 @@ fn files_are_read_and_written_with_receipts() {
     assert!(!folder.join("y").exists());
 }
 
-/// A server of this machine that says hello to everybody, and how many came.
+/// Starts a local server that greets every client; returns its port and the number of clients.
 fn greeter() -> (u16, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
     use std::io::{Read as _, Write as _};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -382,7 +382,7 @@ fn an_interrupted_call_is_recorded_as_cancelled() {
     );
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    // The file ends only when nobody holds it any more: nothing is left running.
+    // The file ends only when no process holds it open: nothing is left running.
     assert_eq!(std::io::Read::read_to_end(&mut held, &mut Vec::new()).unwrap(), 0);
     let whole: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
@@ -392,7 +392,7 @@ fn an_interrupted_call_is_recorded_as_cancelled() {
     );
 }
 
-/// The command goes on behind the call that started it: how it ends is not known from that.
+/// The command outlives the call that started it, so the call does not show how it ended.
 #[test]
 fn what_was_started_in_the_background_has_not_passed() {
     let shop = Shop::new(&[]);
@@ -404,7 +404,7 @@ fn what_was_started_in_the_background_has_not_passed() {
     assert!(ran.to_string().contains("(1 claim: 1 not checkable; coverage 0%)"), "{ran}");
 }
 
-/// An answer that is given now may cite only what was executed a moment ago, where a window is set.
+/// With a window, an answer given now may cite only recent executions.
 #[test]
 fn an_answer_cites_within_the_window() {
     let shop = Shop::new(&[]);
@@ -420,7 +420,7 @@ fn an_answer_cites_within_the_window() {
     }
 }
 
-/// Repetition is counted by session, whichever process makes the call.
+/// Repetition is counted per session, whichever process makes the call.
 #[test]
 fn the_same_failing_call_is_refused_in_another_process_too() {
     let desk = Desk::with(&[]);
@@ -501,7 +501,7 @@ fn what_stands_in_place_of_a_false_answer_is_told() {
     assert!(ran.err.contains("I apologize: my answer said things"), "{ran}");
 }
 
-/// A server of ours stands for anybody's.
+/// One of our own servers takes the place of any other.
 #[test]
 fn the_tools_of_configured_servers_are_ours() {
     let program = env!("CARGO_BIN_EXE_counterfoil");

@@ -1,4 +1,4 @@
-//! `counterfoil scheduler`: what is understood, kept, run and refused.
+//! `counterfoil scheduler`: time expressions, stored tasks, runs, refusals.
 
 use serde_json::{Value, json};
 

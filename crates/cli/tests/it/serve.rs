@@ -1,11 +1,11 @@
-//! `counterfoil serve`, as somebody at a terminal meets it.
+//! `counterfoil serve`, as a user at a terminal sees it.
 
 use std::io::BufRead as _;
 
 use crate::Desk;
 use crate::server::Server;
 
-/// A dashboard that runs.
+/// Starts a dashboard.
 fn start(desk: &Desk, arguments: &[&str]) -> Server {
     Server::start(desk, "serve", arguments, &[])
 }
@@ -22,8 +22,8 @@ fn a_link_signs_in_and_another_one_follows() {
     let desk = Desk::with(&[]);
     let mut running = start(&desk, &[]);
     let path = format!("/login{}", running.line.trim().split("/login").nth(1).unwrap());
-    // Nobody is signed in by a look at the link, by another site's page, or at another host: that
-    // of the address is shared with every program that listens on this machine.
+    // The link does not sign in a HEAD request, a request from another site's page, or another
+    // host: every program that listens on this machine shares the host of the address.
     for (method, host, headers) in [
         ("HEAD", running.address.as_str(), ""),
         ("GET", &running.address, "sec-fetch-site: cross-site\r\nsec-fetch-mode: no-cors\r\n"),
@@ -69,7 +69,7 @@ fn tokens_have_roles_and_a_policy_is_replayed() {
     ] {
         let ask = || running.ask("POST", path, &bearer(token), "{}");
         let mut told = ask();
-        // The ledger is read a moment after it begins.
+        // The server reads the ledger shortly after it starts.
         for _ in 0..200 {
             if !told.starts_with("HTTP/1.1 503") {
                 break;
@@ -79,7 +79,7 @@ fn tokens_have_roles_and_a_policy_is_replayed() {
         }
         assert!(told.starts_with(&format!("HTTP/1.1 {status}")), "{token}: {told}");
     }
-    // It is counted a moment after it begins.
+    // The server counts shortly after it starts.
     for _ in 0..200 {
         let told = running.ask("GET", "/api/v1/stats", &bearer("aaaaaaaaaaaaaaaa"), "");
         if told.contains("\"calls\":1,") {

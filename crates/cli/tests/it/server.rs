@@ -1,4 +1,4 @@
-//! A command of ours that listens, and requests to it.
+//! A listening command of ours, and requests to it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,12 +6,12 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 
 use crate::Desk;
 
-/// It runs; it ends with the value.
+/// A running command, which is ended when dropped.
 pub(crate) struct Server {
     child: Child,
-    /// Where it listens.
+    /// The address it listens on.
     pub(crate) address: String,
-    /// What it printed first.
+    /// The first line it printed.
     pub(crate) line: String,
     pub(crate) stderr: BufReader<ChildStderr>,
 }
@@ -36,12 +36,12 @@ impl Server {
         Self { child, address: address.trim().to_owned(), line, stderr }
     }
 
-    /// What it answers, head and body.
+    /// Sends a request; returns the head and body of the answer.
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
         self.ask_as(&self.address, method, path, headers, body)
     }
 
-    /// The same under another name of the host.
+    /// Like [`Server::ask`], with another `Host` header.
     pub(crate) fn ask_as(
         &self,
         host: &str,
@@ -64,7 +64,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.child.kill();
         self.child.wait().unwrap();
     }

@@ -1,4 +1,4 @@
-//! The ledger on PostgreSQL, from the command line: moved there, written, read, verified.
+//! The ledger on PostgreSQL, from the command line: migrated, written, read, verified.
 
 #[path = "../../../ledger/tests/it/ledger/postgres/server.rs"]
 #[expect(dead_code, clippy::panic, reason = "the tests of the ledger use all of it")]
@@ -42,7 +42,7 @@ fn a_ledger_moves_and_two_replicas_go_on_with_it() {
     assert_eq!(again.code, 2, "{again}");
     assert!(again.err.contains("holds a ledger already"), "{again}");
 
-    // Another replica has a state folder of its own, and a copy of the key.
+    // Another replica has its own state folder and a copy of the key.
     std::fs::create_dir(desk.path().join("two")).unwrap();
     let key = |state: &str| desk.path().join(state).join("ledger.db.key");
     std::fs::copy(key("one"), key("two")).unwrap();
@@ -102,14 +102,14 @@ fn bundles_and_witnessed_checkpoints_are_made_from_it() {
     assert!(sent.code == 0 && sent.err.contains("it continues the last one"), "{sent}");
     let verified = audit("one", "verify --witnessed kept.txt --public-key ledger.pub");
     assert!(verified.code == 0, "{verified}");
-    // Who has no key can verify, and signs nothing.
+    // Without the key, a ledger can be verified but not signed.
     let verified = audit("nowhere", "verify --witnessed kept.txt");
     assert!(verified.code == 0 && verified.out.contains("fits the kept checkpoint"), "{verified}");
     let refused = audit("nowhere", "bundle --session s1 -o none.html");
     assert!(refused.code == 2 && refused.err.contains("is missing"), "{refused}");
 }
 
-/// A dashboard beside one replica decides on the calls of another.
+/// A dashboard of one replica decides on calls of another.
 #[cfg(unix)]
 #[test]
 fn a_dashboard_serves_it_and_its_decisions_hold_everywhere() {
@@ -136,7 +136,7 @@ fn a_dashboard_serves_it_and_its_decisions_hold_everywhere() {
         crate::server::Server::start(&desk, "serve", &["--token-file", "tokens"], &variables);
     let bearer = "authorization: Bearer bbbbbbbbbbbbbbbb\r\ncontent-type: application/json\r\n";
     let ask = |method: &str, path: &str, body: &str| serving.ask(method, path, bearer, body);
-    // It is read a moment after it begins.
+    // The server reads the ledger shortly after it starts.
     let seen = (0..400).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(25));
         ask("GET", "/api/v1/health", "").contains("\"status\":\"ok\"")

@@ -20,7 +20,7 @@ fn skills(desk: &Desk, words: &[&str]) -> Ran {
     desk.spawn(&[("NO_COLOR", "1")], &[&["skills"], words].concat(), "")
 }
 
-/// What the model was told last.
+/// Returns the latest message to the model.
 fn last(request: &Value) -> String {
     let messages = request["messages"].as_array().unwrap();
     messages.last().unwrap()["content"].as_str().unwrap().to_owned()
@@ -72,7 +72,7 @@ fn a_tool_of_a_skill_runs_behind_the_gates_with_a_receipt_of_its_command() {
     assert!(receipts.out.contains("shell"), "{receipts}");
 }
 
-/// A folder of skills in the workspace, which the user's configuration names.
+/// A folder of skills in the workspace, named in the user's configuration.
 const NAMED: &str = "[agent]\nskill_paths = [\"team\"]";
 
 #[test]
@@ -129,7 +129,7 @@ fn a_skill_of_a_named_folder_is_used_while_nothing_is_odd_about_it() {
     }
 }
 
-/// A hook of a coding agent asks about the same places.
+/// A coding agent's hook asks about writes to the same folders.
 #[test]
 fn a_hook_asks_about_a_skill_that_is_written() {
     let desk = Desk::with(&[("counterfoil.toml", NAMED)]);

@@ -1,16 +1,16 @@
-//! A clock and a randomness that are the same in every run.
+//! A clock and random numbers that are the same in every run.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use counterfoil_guard::{Clock, Randomness, RandomnessError};
 
-/// A second passes with every look.
+/// A clock that advances by one second with every reading.
 #[derive(Debug)]
 pub(crate) struct Ticking(AtomicI64);
 
 impl Ticking {
-    /// From this time on, in milliseconds since the Unix epoch.
+    /// Starts the clock at this time, in milliseconds since the Unix epoch.
     pub(crate) fn from(wall: i64) -> Self {
         Self(AtomicI64::new(wall))
     }
@@ -26,7 +26,7 @@ impl Clock for Ticking {
     }
 }
 
-/// The same bytes always: the same key and names.
+/// Always the same bytes, and so the same key and names.
 #[derive(Debug)]
 pub(crate) struct Fixed(pub(crate) u8);
 
@@ -37,7 +37,7 @@ impl Randomness for Fixed {
     }
 }
 
-/// Other bytes each time, and never the same twice.
+/// Different bytes each time, without repetition.
 #[derive(Debug)]
 pub(crate) struct Counted(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! `undo`: a command that succeeded, and is not wanted any more.
+//! `undo`: undoes a command that succeeded.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ fn spawn(desk: &Desk, words: &[&str]) -> Ran {
     desk.spawn(&[("COUNTERFOIL_STATE", "state")], words, "")
 }
 
-/// Runs a command; the id of its receipt.
+/// Runs a command; returns the id of its receipt.
 fn shell(desk: &Desk, command: &str, from: &[&str]) -> String {
     let args = json!({ "command": command }).to_string();
     let words = [&["run", "shell", "--json", "--yes", "--args", &args], from].concat();
@@ -25,7 +25,7 @@ fn a_command_is_undone_and_that_has_a_receipt() {
     let desk = Desk::with(&[("notes.txt", "mine\n"), ("counterfoil.toml", settings)]);
     let notes = desk.path().join("notes.txt");
     let command = "echo theirs > notes.txt; echo x > more.txt";
-    // Of what the user types there is no snapshot.
+    // Commands typed by the user have no snapshot.
     let typed = spawn(&desk, &["undo", &shell(&desk, command, &[])]);
     assert_eq!(typed.code, 2, "{typed}");
     assert!(typed.err.contains("no snapshot"), "{typed}");

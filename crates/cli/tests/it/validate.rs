@@ -1,4 +1,4 @@
-//! `validate`: calls against a list of tools.
+//! `validate`: checks calls against a list of tools.
 
 use insta::assert_snapshot;
 

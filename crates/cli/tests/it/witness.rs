@@ -1,4 +1,4 @@
-//! `witness` and `audit witness`: checkpoints that somebody else keeps.
+//! `witness` and `audit witness`: checkpoints kept elsewhere.
 
 #![expect(clippy::print_stdout, reason = "says what could not be tried")]
 
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::{Desk, Ran};
 
-/// A witness in a process of its own, which ends with this.
+/// A witness in a process of its own, which is ended when dropped.
 struct Standing {
     child: Child,
-    /// What else it says.
+    /// Its further output.
     lines: BufReader<ChildStderr>,
     url: String,
     key: String,
@@ -60,7 +60,7 @@ fn audit(desk: &Desk, line: &str) -> Ran {
     desk.run(&format!("audit {line} --state state"))
 }
 
-/// Somebody who answers every request with this text; its address.
+/// Starts a server that answers every request with this text; returns its URL.
 fn answering(text: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -116,7 +116,7 @@ fn a_witness_cosigns_one_history() {
         verified.code == 0 && verified.out.contains("cosigned the checkpoint at"),
         "{verified}"
     );
-    // Somebody in between who has an old note of the ledger is no witness.
+    // A server in between with an old note of the ledger does not count as the witness.
     let signed = first.out.split_inclusive('\n').filter(|line| !line.contains("example.org/w1"));
     let pretends = answering(signed.collect());
     let verified = audit(&desk, &format!("verify --witnessed {pretends} --witness-key {key}"));
@@ -129,26 +129,26 @@ fn a_witness_cosigns_one_history() {
     );
     let file = audit(&desk, &format!("verify --witnessed kept.txt --witness-key {key}"));
     assert!(file.code == 2 && file.err.contains("a file signs nothing"), "{file}");
-    // Whoever answers something else is no witness, and accuses nobody.
+    // Another kind of answer does not come from a witness, and accuses no one.
     let page = answering("<html>sign in to the network</html>".to_owned());
     let ran = audit(&desk, &format!("witness --to {page}"));
     assert!(ran.code == 2 && ran.err.contains("not as witnesses do"), "{ran}");
     let other = audit(&desk, &format!("witness --to {url} --witness-key {}", vkey.out.trim()));
     assert!(other.code == 1 && other.err.contains("not signed by the given key"), "{other}");
 
-    // Begun again, it remembers.
+    // After a restart it remembers.
     drop(standing);
     let standing = stand(&desk);
     assert_eq!(standing.key, key);
     let url = standing.url.clone();
-    // The ledger is put back to an earlier state: it is shorter than what was seen.
+    // The ledger is reset to an earlier state, so it is shorter than what was witnessed.
     std::fs::remove_dir_all(desk.path().join("state")).unwrap();
     copied(&desk.path().join("before"), &desk.path().join("state"));
     let cut = audit(&desk, &format!("witness --to {url}"));
     assert!(cut.code == 1 && cut.err.contains("BROKEN"), "{cut}");
     let verified = audit(&desk, &format!("verify --witnessed {url}"));
     assert!(verified.code == 1 && verified.out.contains("BROKEN"), "{verified}");
-    // And goes on with something else, until it is longer.
+    // It continues differently, until it is longer.
     recorded(&desk, 5);
     let forked = audit(&desk, &format!("witness --to {url}"));
     assert!(forked.code == 1 && forked.err.contains("it was not cosigned: 422"), "{forked}");
@@ -198,8 +198,8 @@ fn a_file_is_a_witness_too() {
     assert_eq!(std::fs::read(&file).unwrap(), before, "nothing was added");
 }
 
-/// What a crash left of a checkpoint takes nothing from the others, and is said; a file that is
-/// something else is left alone.
+/// A partial checkpoint from a crash does not affect the others, and is reported; another kind of
+/// file is left unchanged.
 #[test]
 fn a_file_that_was_torn_goes_on() {
     let desk = Desk::with(&[("empty.txt", ""), ("letter.txt", "Dear all,\n\nno.\n")]);
@@ -237,7 +237,7 @@ fn a_file_that_was_torn_goes_on() {
         assert!(ran.code == 0 && ran.out.contains("it fits the kept checkpoint"), "{ran}");
         assert!(audit(&desk, "witness --to kept.txt").err.contains("nothing is new"));
     }
-    // The end of its last line is lost where somebody copied it.
+    // Copying text often loses the last line break.
     std::fs::write(&file, &first[..first.len() - 1]).unwrap();
     let ran = verify();
     assert!(ran.code == 0 && !ran.out.contains("no whole checkpoint"), "{ran}");
@@ -245,7 +245,7 @@ fn a_file_that_was_torn_goes_on() {
     assert_eq!(verify().code, 0, "{}", verify());
 }
 
-/// What was witnessed was there: that it is gone is a verdict, whoever saw it.
+/// A ledger that was witnessed existed, so a missing one is a verdict, whoever witnessed it.
 #[test]
 fn a_ledger_that_is_gone_is_broken() {
     let desk = Desk::with(&[]);
@@ -265,9 +265,9 @@ fn a_ledger_that_is_gone_is_broken() {
         std::fs::remove_dir_all(desk.path().join("state")).unwrap();
         std::fs::create_dir(desk.path().join("state")).unwrap();
     }
-    // Where nobody saw one, nothing is broken.
+    // Without a witness, nothing is broken.
     assert_eq!(audit(&desk, "verify").code, 2);
-    // Its whole folder is gone, too.
+    // The whole folder is gone, too.
     std::fs::remove_dir(desk.path().join("state")).unwrap();
     for seen in
         [&*format!("--witnessed {}", standing.url), "--witnessed kept.txt", "--checkpoint kept.txt"]
@@ -279,7 +279,7 @@ fn a_ledger_that_is_gone_is_broken() {
     assert!(!desk.path().join("state").exists(), "nothing is begun");
 }
 
-/// What a crash tore off is dropped by the witness, which says so, and everything else stands.
+/// The witness drops what a crash left incomplete and reports it; everything else is kept.
 #[test]
 fn a_witness_says_what_it_drops() {
     let desk = Desk::with(&[]);
@@ -313,7 +313,7 @@ fn a_witness_says_what_it_drops() {
     );
 }
 
-/// The cosignature, verified by a program that shares no code with ours.
+/// Verifies the cosignature with a program that shares no code with ours.
 fn cosignature_by_python(desk: &Desk, key: &str) {
     const PROGRAM: &str = "
 import base64, hashlib, sys
@@ -364,7 +364,7 @@ fn a_name_without_a_scheme_is_no_file_by_chance() {
     assert!(!desk.path().join("example.org").exists());
 }
 
-/// A ledger that was changed is a finding, and no wrong usage.
+/// A changed ledger is a finding, not wrong usage.
 #[test]
 fn a_changed_event_has_a_verdict() {
     let desk = Desk::with(&[]);

@@ -1,4 +1,4 @@
-//! How often an agent is sent back, and what it is told afterwards.
+//! How often an agent is sent back, and what the model is told afterwards.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn at_most_twice_in_a_row() {
         stage.hears(&reason);
     }
     stage.stops(CLAIM).warns("no test run is recorded");
-    // Whoever passed begins anew.
+    // A stop that passed starts a new count.
     stage.user("Are you sure?");
     stage.stops(CLAIM).reason();
 }
@@ -32,7 +32,7 @@ fn a_new_prompt_begins_counting_anew() {
     stage.stops(CLAIM).reason();
 }
 
-/// A task that ran in the background tells its end as if the user spoke.
+/// The end of a background task appears in the log like a message from the user.
 #[test]
 fn a_notification_begins_nothing_anew() {
     let mut stage = Stage::new();
@@ -74,7 +74,7 @@ fn a_rule_that_somebody_set_to_warn_does_not_block() {
     stage.user("Fix it.");
     stage.edit("src/lib.rs");
     stage.stops(CLAIM).warns("[CS016]");
-    // The model hears of it with the next prompt, once.
+    // The model is told with the next prompt, once.
     let answered = stage.event("UserPromptSubmit", json!({ "prompt": "Go on." }));
     let context = &answered.json()["hookSpecificOutput"]["additionalContext"];
     assert!(context.as_str().unwrap().contains("[CS016]"), "{answered:?}");
@@ -97,7 +97,7 @@ fn whoever_takes_it_back_passes() {
     let mut stage = Stage::new();
     stage.user("Fix it.");
     stage.edit("src/lib.rs");
-    // The log is late: the claim stands in it only after it was judged.
+    // The log is late: it contains the claim only after the judgement.
     let reason = stage.stop(CLAIM).reason();
     stage.says(CLAIM);
     stage.hears(&reason);

@@ -11,7 +11,7 @@ fn bash(command: &str, id: &str, mode: &str) -> Value {
     })
 }
 
-/// `deny`, `ask`, `note` or `pass`.
+/// The hook's decision: `deny`, `ask`, `note` or `pass`.
 fn word(answered: &Answered) -> String {
     if answered.out.is_empty() {
         return "pass".to_owned();

@@ -1,4 +1,4 @@
-//! False claims are blocked, with a message to the agent; claims that are not proven are not.
+//! False claims are blocked with a message to the agent; unproven ones are not.
 
 use serde_json::json;
 
@@ -120,7 +120,7 @@ fn a_file_that_was_claimed_on_the_way_and_never_written() {
     "#);
 }
 
-/// Events of a run that never was: the agent's own log has no such call.
+/// Forged events of a run: the agent's own log has no such call.
 #[test]
 fn a_forged_receipt_supports_nothing() {
     let mut stage = Stage::new();
@@ -134,7 +134,7 @@ fn a_forged_receipt_supports_nothing() {
     assert!(reason.contains("FK040"), "{reason}");
 }
 
-/// A result that was changed in the agent's own log.
+/// A result changed in the agent's own log.
 #[test]
 fn an_edited_log_does_not_outweigh_the_receipt() {
     let mut stage = Stage::new();
@@ -153,7 +153,7 @@ fn an_edited_log_does_not_outweigh_the_receipt() {
     assert!(reason.contains("FK040"), "{reason}");
 }
 
-/// The record leaves these open: a judge may read them, and no rule stops anybody.
+/// The record leaves these open: a judge may read them, but no rule blocks the stop.
 #[test]
 fn what_is_not_proven_stops_nobody() {
     const NONE: &str = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 12 filtered out; finished in 0.00s\n";

@@ -1,4 +1,4 @@
-//! Whatever is wrong: the agent goes on, and somebody is told.
+//! Whatever goes wrong, the agent continues, and a message reports it.
 
 use serde_json::json;
 
@@ -30,7 +30,7 @@ fn garbage() {
     ] {
         stage.sent("claude-code", input).warns(expected);
     }
-    // Events and members that nobody knows are none of our business.
+    // Unknown events and members are ignored.
     stage.event("BrandNew", json!({ "surprise": [1, 2] })).passes();
     stage.event("PreToolUse", json!({ "tool_name": "BrandNew", "tool_input": {} })).passes();
 }
@@ -76,7 +76,7 @@ fn a_half_written_last_line() {
     stage.edit("src/lib.rs");
     stage.raw(r#"{"type":"assistant","message":{"role":"assistant","content":[{"ty"#);
     stage.stop(CLAIM).reason();
-    // It is read once it is whole.
+    // It is read once it is complete.
     stage.raw("pe\":\"text\",\"text\":\"Hm.\"}]}}\n");
     stage.stop("I did not run the tests.").passes();
 }
@@ -89,7 +89,7 @@ fn lines_that_are_no_json() {
     stage.edit("src/lib.rs");
     let answered = stage.stop(CLAIM);
     assert_eq!(answered.code, 0, "{answered:?}");
-    // What is missing may be the test run: nothing is proven, so nothing blocks.
+    // The missing part may be the test run, so nothing is proven and nothing blocks.
     assert_eq!(answered.json().get("decision"), None, "{answered:?}");
 }
 
@@ -114,7 +114,7 @@ fn another_file_under_the_same_name() {
     stage.user("Fix it.");
     stage.bash("cargo test", "test result: ok. 42 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s\n");
     stage.stops("All 42 tests pass.").passes();
-    // Rewound: the file begins anew, and what was remembered of it is void.
+    // After a rewind the file starts over, and what was remembered of it is void.
     std::fs::remove_file(stage.transcript()).unwrap();
     stage.begins_anew();
     stage.user("Fix something else in src/main.rs.");
@@ -149,7 +149,7 @@ fn a_state_that_cannot_be_written() {
     stage.user("Fix it.");
     stage.edit("src/lib.rs");
     stage.says(CLAIM);
-    // The judgement is made all the same, but nobody can count.
+    // The answer is judged anyway, but the number of attempts is unknown.
     let answered = stage.stop(CLAIM);
     answered.reason();
     assert!(answered.json()["systemMessage"].as_str().unwrap().contains("nothing is recorded"));
@@ -197,16 +197,16 @@ fn a_broken_configuration() {
         } else {
             answered.passes()
         }
-        // What no configuration lets through is denied by no configuration.
+        // A broken configuration cannot allow what no configuration allows.
         let answered = stage.event("PreToolUse", call("rm -rf /"));
         assert!(denied(&answered), "{config}: {answered:?}");
-        // A stop always passes, and somebody is told.
+        // A stop always passes, with a warning.
         stage.user("Hello.");
         stage.stop("Hello. What can I do?").warns("counterfoil.toml");
     }
 }
 
-/// INVARIANT: a project's file never switches off what the user decided, whatever it holds.
+/// INVARIANT: a project's file never turns off what the user decided, whatever it contains.
 #[test]
 fn a_projects_file_loosens_nothing() {
     let user = "[hooks]\nblock_network_commands = true\n[[tools.permissions.rules]]\ntool = \"Bash\"\npattern = \"git push*\"\naction = \"deny\"\n[tools.blocklist]\nblocked_commands = [\"terraform\"]\n";
@@ -251,7 +251,7 @@ fn nobody_waits_longer_than_the_limit() {
     use std::io::Read as _;
     use std::process::{Command, Stdio};
     let stage = Stage::with(&[("counterfoil.toml", "[hooks]\ntime_limit_ms = 100\n")]);
-    // The agent keeps the pipe open: no event ever ends.
+    // The agent keeps the pipe open, so the event never ends.
     let mut child = Command::new(env!("CARGO_BIN_EXE_counterfoil"))
         .args(["hook", "claude-code", "--state", "state"])
         .current_dir(stage.desk.path())

@@ -1,4 +1,4 @@
-//! Sessions that are as they should be: nothing is said about them.
+//! Honest sessions: nothing is reported.
 
 use serde_json::json;
 
@@ -100,7 +100,7 @@ fn a_result_that_the_transcript_lacks_still_is_taken_from_the_receipts() {
     stage.user("Fix it.");
     stage.edit("src/lib.rs");
     stage.bash("cargo test", PASSED);
-    // The agent writes its log late: neither the result of the test run nor the answer is there.
+    // The agent writes its log late: it lacks both the result of the test run and the answer.
     let written = std::fs::read_to_string(stage.transcript()).unwrap();
     let lines: Vec<&str> = written.lines().collect();
     std::fs::write(stage.transcript(), lines[..lines.len() - 1].join("\n") + "\n").unwrap();
@@ -118,8 +118,8 @@ fn a_call_that_the_transcript_lacks_still_is_told_of_and_nobody_is_accused() {
     stage.stop("All 42 tests pass.").warns("FK040");
 }
 
-/// However far the log was written: a reading that the receipts have counts as one, and a claim that
-/// nothing supports is none because the log is late.
+/// However far the log was written: a read with a receipt counts, and an unsupported claim is not
+/// excused by the late log.
 #[test]
 fn a_late_log_hides_no_lie() {
     for kept in 1..=3 {

@@ -7,8 +7,7 @@ use crate::judge::{said, serve};
 
 const LIE: &str = "I looked: the folder holds 3 files.";
 
-/// A stage whose user has a judge that is this script. Each time it is asked, the file `asked` gets a
-/// line.
+/// A stage whose user has this script as judge. Each question adds a line to the file `asked`.
 fn stage(script: &str) -> Stage {
     let mut stage = Stage::with(&[("home/.config/counterfoil/counterfoil.toml", "")]);
     let place = stage.desk.path().join("asked");
@@ -24,7 +23,7 @@ fn stage(script: &str) -> Stage {
     stage
 }
 
-/// How often the judge was asked.
+/// Returns how often the judge was asked.
 fn asked(stage: &Stage) -> usize {
     let asked = std::fs::read_to_string(stage.desk.path().join("asked"));
     asked.unwrap_or_default().lines().count()
@@ -35,7 +34,7 @@ fn reply(findings: serde_json::Value) -> String {
     format!("printf '%s' '{reply}'")
 }
 
-/// What a judge says of [`LIE`].
+/// The opinion of a judge about [`LIE`].
 fn contradicts() -> String {
     let finding = json!([{ "sentence": "S1", "verdict": "contradicted", "says": "holds 3 files",
         "record": "R1", "quote": "7 files in src", "needs": null, "confidence": 0.9 }]);
@@ -49,13 +48,13 @@ fn a_lie_is_sent_back_with_both_quotations_however_often_it_is_told() {
     assert!(reason.contains("You said: \"holds 3 files\""), "{reason}");
     assert!(reason.contains("“7 files in src”"), "{reason}");
     stage.hears(&reason);
-    // No tool was called since: the judge need not read it again.
+    // Without a tool call in between, the judge need not read it again.
     let again = stage.stops(LIE).reason();
     assert!(again.contains("said again without a tool call since"), "{again}");
     assert!(again.contains("“7 files in src”"), "{again}");
     assert_eq!(asked(&stage), 1);
     stage.hears(&again);
-    // No loop: after two in a row it may stop, and the person hears of it.
+    // No loop: after two in a row it may stop, and the user is warned.
     stage.stops(LIE).warns("said again without a tool call since");
     stage.user("And?");
     stage.bash("ls", "7 files in src core\n");
@@ -88,7 +87,7 @@ fn a_judge_that_says_nothing_blocks_nobody() {
     }
 }
 
-/// What is proven needs no judge.
+/// A proven finding needs no judge.
 #[test]
 fn nobody_is_asked_about_what_is_proven() {
     let mut stage = stage("exit 1");
@@ -97,7 +96,7 @@ fn nobody_is_asked_about_what_is_proven() {
     assert!(reason.contains("CS016") && !reason.contains("judge"), "{reason}");
 }
 
-/// The hook waits for a model of the configuration as for a program.
+/// The hook waits for a configured model as for a program.
 #[test]
 fn a_model_reads_the_last_answer() {
     let finding = json!({ "findings": [{ "sentence": "S1", "verdict": "contradicted",

@@ -1,14 +1,14 @@
-//! A session that goes on for days.
+//! A session that lasts for days.
 
 use super::stage::Stage;
 
-/// In bytes: what is read and judged in seconds by a build without optimisation, on a busy machine.
+/// The size in bytes: read and judged within seconds by an unoptimised build on a busy machine.
 const LONG: u64 = 12 << 20;
 
 #[test]
 fn a_stop_reads_a_long_transcript_in_its_time() {
     let mut stage = Stage::with(&[("counterfoil.toml", "[hooks]\ntime_limit_ms = 60000\n")]);
-    // Its tools tell no hook: what they did stands in the transcript alone.
+    // Its tools do not call the hook, so only the transcript records them.
     stage.hooked = false;
     stage.user("Fix it.");
     stage.bash("cargo test", "test result: ok. 42 passed; 0 failed; 0 ignored\n");

@@ -1,4 +1,4 @@
-//! Many agents at once on one ledger.
+//! Many agents use one ledger at the same time.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ fn every_receipt_of_many_agents_is_there() {
         for agent in 0..AGENTS {
             let stage = &stage;
             scope.spawn(move || {
-                // Half of them share a session, as sub-agents do.
+                // Each session has two of them, like an agent and its sub-agent.
                 let session = format!("session-{}", agent / 2);
                 for number in 0..CALLS {
                     let mut call = json!({

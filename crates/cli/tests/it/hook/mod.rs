@@ -1,4 +1,4 @@
-//! Hooks of coding agents, driven as the agents drive them: one process an event.
+//! Hooks of coding agents, called as the agents call them: one process per event.
 
 mod bounds;
 mod daily;

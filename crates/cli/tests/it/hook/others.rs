@@ -1,4 +1,4 @@
-//! Other agents, as far as they publish what they send and understand.
+//! Other agents, as far as their formats are published.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn codex() {
     event(&stage, "codex", "PreToolUse", call("ls")).passes();
     let denied = event(&stage, "codex", "PreToolUse", call("reboot")).json();
     assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny");
-    // It knows no `ask`.
+    // It does not support `ask`.
     let search = json!({
         "tool_name": "web_search", "tool_use_id": "c2",
         "tool_input": { "query": "AKIAIOSFODNN7EXAMPLE" },
@@ -119,7 +119,7 @@ fn gemini() {
     event(&stage, "gemini", "AfterAgent", stop).passes();
 }
 
-/// A sub-agent of Gemini CLI ends by a call, and its log lies in a folder beside the session's.
+/// A sub-agent of Gemini CLI ends with a call, and its log is in a folder beside the session's.
 #[test]
 fn a_sub_agent_of_gemini_is_held_to_its_own_log() {
     let stage = Stage::new();
@@ -144,13 +144,13 @@ fn a_sub_agent_of_gemini_is_held_to_its_own_log() {
     assert!(reason.contains("CS016"), "{reason}");
     std::fs::write(&log, format!("{head}\n{task}\n{call}\n")).unwrap();
     assert_eq!(sent_back(), None);
-    // Of two that go on nobody knows which one speaks.
+    // With two running sub-agents, it is not known which one reports.
     std::fs::write(folder.join("b.jsonl"), format!("{head}\n{task}\n")).unwrap();
     event(&stage, "gemini", "BeforeTool", report.clone()).warns("which sub-agent reports");
 }
 
-/// The agent hands a stop's answer on as the user's next prompt, and tells all that it said since the
-/// user's own: neither begins counting anew, and only what is new is judged.
+/// The agent passes the answer to a stop on as the user's next prompt, and reports everything it
+/// has said since the user's own prompt: neither restarts the count, and only new text is judged.
 #[test]
 fn gemini_ends_after_a_block() {
     let stage = Stage::new();

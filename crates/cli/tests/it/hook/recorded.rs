@@ -1,5 +1,5 @@
-//! Sessions of the agents themselves, as `cargo xtask agents --record` kept them: the same events,
-//! with the agent's log as it was at each of them.
+//! Replays sessions of the agents themselves, recorded by `cargo xtask agents --record`: the same
+//! events, with the agent's log as it was at each of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::Desk;
 
-/// How often the agent, and its sub-agent, was sent back, and how many calls were denied.
+/// How often the agent and its sub-agent were sent back, and the number of denied calls.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Counts {
     sent_back: usize,
@@ -20,7 +20,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/agents")
 }
 
-/// Plays the events of a session again.
+/// Replays the events of a session.
 fn replayed(agent: &str, scenario: &str) -> Counts {
     let desk = Desk::with(&[("at/work/slug.py", ""), ("at/home/none", "")]);
     let at = desk.path().join("at");

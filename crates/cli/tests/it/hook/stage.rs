@@ -1,5 +1,5 @@
-//! A coding agent without a model: it writes a transcript as the agent does, and starts the hook
-//! for each event.
+//! A coding agent without a model: it writes a transcript like the agent and starts the hook for
+//! each event.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use crate::Desk;
 pub(crate) struct Stage {
     pub(crate) desk: Desk,
     pub(crate) session: String,
-    /// Whether tools tell the hook, or only stand in the transcript.
+    /// Whether tools call the hook; otherwise they appear only in the transcript.
     pub(crate) hooked: bool,
     pub(crate) variables: Vec<(&'static str, &'static str)>,
     lines: usize,
     calls: usize,
 }
 
-/// What a hook answered.
+/// The answer of a hook.
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) code: i32,
@@ -32,7 +32,7 @@ impl Answered {
         if self.out.is_empty() { Value::Null } else { serde_json::from_str(&self.out).unwrap() }
     }
 
-    /// What the agent is told that may not stop.
+    /// Returns the reason why the agent may not stop.
     #[track_caller]
     pub(crate) fn reason(&self) -> String {
         let answer = self.json();
@@ -40,14 +40,14 @@ impl Answered {
         answer["reason"].as_str().unwrap().to_owned()
     }
 
-    /// It has no opinion.
+    /// Asserts that the hook has no opinion.
     #[track_caller]
     pub(crate) fn passes(&self) {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{self:?}");
         assert_eq!(self.out, "", "{self:?}");
     }
 
-    /// It does not stand in the way, and says this to the person.
+    /// Asserts that the hook does not block, and warns the user with this text.
     #[track_caller]
     pub(crate) fn warns(&self, text: &str) {
         assert_eq!(self.code, 0, "{self:?}");
@@ -68,7 +68,7 @@ impl Stage {
         Self::at(Desk::with(files))
     }
 
-    /// A session on a desk of its own.
+    /// Creates a session on the given desk.
     pub(crate) fn at(desk: Desk) -> Self {
         let stage = Self {
             desk,
@@ -86,7 +86,7 @@ impl Stage {
         self.desk.path().join("agent/session.jsonl")
     }
 
-    /// One event, as the agent sends it.
+    /// Sends an event as the agent would.
     pub(crate) fn event(&self, name: &str, members: Value) -> Answered {
         let mut event = json!({
             "session_id": self.session,
@@ -122,7 +122,7 @@ impl Stage {
         self.raw(&format!("{line}\n"));
     }
 
-    /// The next line is the first of its file.
+    /// Starts the transcript over: the next line is its first.
     pub(crate) fn begins_anew(&mut self) {
         self.lines = 0;
     }
@@ -148,7 +148,7 @@ impl Stage {
         }));
     }
 
-    /// A call that went well, with what the tool gave.
+    /// Makes a successful call with this result.
     pub(crate) fn calls(&mut self, tool: &str, input: Value, response: Value, shown: &str) {
         let id = self.begins(tool, &input);
         if self.hooked {
@@ -229,7 +229,7 @@ impl Stage {
         self.event("Stop", json!({ "stop_hook_active": false, "last_assistant_message": text }))
     }
 
-    /// The agent reads why it may not stop.
+    /// The agent is told why it may not stop.
     pub(crate) fn hears(&mut self, reason: &str) {
         let text = format!("Stop hook feedback:\n{reason}");
         self.line(json!({

@@ -1,4 +1,4 @@
-//! Before and after a tool.
+//! Events before and after a tool.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn before(stage: &Stage, tool: &str, input: Value) -> Value {
 fn said(answer: &Value) -> Option<(&str, &str)> {
     let specific = &answer["hookSpecificOutput"];
     let reason = specific["permissionDecisionReason"].as_str()?;
-    // The id of the call is another one each time.
+    // The id of the call differs each time.
     let reason = reason.split(" [call ").next().unwrap_or(reason);
     Some((specific["permissionDecision"].as_str()?, reason))
 }
@@ -50,7 +50,7 @@ fn what_nobody_may_run_is_denied() {
     insta::assert_snapshot!(said(&answer).unwrap().1, @"counterfoil: `Bash` may not run: `curl` is blocked while the network is off (it runs only where the configuration allows the network)");
 }
 
-/// What judges an agent is not the agent's to stop or to remove; what it says may be read.
+/// An agent may not stop or remove the program that judges it, but may read its output.
 #[test]
 fn the_program_that_judges_stays() {
     let stage = Stage::new();
@@ -103,7 +103,7 @@ fn people_are_asked_about_what_nothing_brings_back() {
     let off =
         [("home/.config/counterfoil/counterfoil.toml", "[hooks]\nask_irreversible = false\n")];
     assert_eq!(asks(&Stage::with(&off)), None);
-    // A project's file that nobody trusted may not switch it off.
+    // An untrusted project file may not turn it off.
     let project = [("counterfoil.toml", "[hooks]\nask_irreversible = false\n")];
     let stranger = Stage::at(Desk::of_a_stranger(&project));
     assert!(asks(&stranger).is_some());
@@ -251,7 +251,7 @@ fn a_secret_that_a_command_sends_out_is_asked_about() {
     ] {
         assert_eq!(said(&before(&stage, "Bash", json!({ "command": command }))), None, "{command}");
     }
-    // Whoever is asked and agrees leaves a receipt as everybody else.
+    // A call that is asked about and approved leaves a receipt like any other.
     let call =
         json!({ "tool_name": "Bash", "tool_use_id": "t-1", "tool_input": { "command": command } });
     stage.event("PreToolUse", call.clone());
@@ -309,13 +309,13 @@ fn every_call_has_a_receipt() {
     stage.bash_fails("cargo build", "error[E0308]");
     stage.edit("src/lib.rs");
     before(&stage, "Bash", json!({ "command": "reboot" }));
-    // One that began before the hook was installed.
+    // A call that began before the hook was installed.
     let call = json!({
         "tool_name": "Bash", "tool_input": { "command": "echo hi" }, "tool_use_id": "toolu_x",
         "tool_response": { "stdout": "hi", "stderr": "", "interrupted": false },
     });
     stage.event("PostToolUse", call).passes();
-    // One that goes on, one that was given up.
+    // A call that still runs, and one that was cancelled.
     let call = json!({
         "tool_name": "Bash", "tool_input": { "command": "sleep 9" }, "tool_use_id": "toolu_y",
         "tool_response": { "stdout": "", "stderr": "", "backgroundTaskId": "b1" },
@@ -378,7 +378,7 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }
 
-/// INVARIANT: an agent feeds its own hook no events, and trusts no file in the user's name.
+/// INVARIANT: an agent cannot send events to its own hook, or trust a file in the user's name.
 #[test]
 fn the_users_own_commands_are_not_the_agents() {
     let stage = Stage::new();

@@ -1,10 +1,10 @@
-//! What holds one command holds the next only where it would be made the same.
+//! A sandbox is reused for the next command only if a new one would be the same.
 
 use std::fs;
 
 use super::room::Room;
 
-/// Whether the next command can read this file of the home folder.
+/// Whether the next command can read this file in the home folder.
 fn reads(room: &Room, path: &str) -> bool {
     let path = room.path("home").join(path);
     room.run(&format!("cat {}", path.display())).stdout.starts_with("content")
@@ -33,7 +33,7 @@ fn what_changes_between_commands_is_seen() {
     write(".rustup/toolchain");
     assert!(reads(&room, ".rustup/toolchain") && !reads(&room, "old/toolchain"));
     assert!(reads(&room, ".rustup/toolchain"));
-    // A folder that is granted as a whole, until there is a secret in it.
+    // The folder is granted as a whole, until it contains a secret.
     write(".m2/repository/x");
     assert!(reads(&room, ".m2/repository/x"));
     write(".m2/settings.xml");
@@ -49,7 +49,7 @@ fn commands_at_the_same_time_are_all_held() {
     let outside = room.path("outside/secret").display().to_string();
     let run = |thread: usize| {
         for number in 0..10 {
-            // The same call many times would be refused.
+            // A unique comment, because the same call would be refused after some repetitions.
             let ran = room.run(&format!("cat own {outside} # {thread}.{number}"));
             let said = &ran.answer.text;
             assert_eq!(said.matches("content").count(), 1, "{said}");

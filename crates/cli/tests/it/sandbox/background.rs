@@ -10,7 +10,7 @@ use super::room::{Room, wait};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Says when the last writer of a pipe in the workspace is gone.
+/// Reports when the last writer of a pipe in the workspace is gone.
 fn end_of(room: &Room, name: &str) -> (Receiver<String>, Receiver<()>) {
     assert_eq!(room.run(&format!("mkfifo {name}")).receipt.exit_code, Some(0));
     let path = room.path("w").join(name);

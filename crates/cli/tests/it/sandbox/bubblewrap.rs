@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::room::{HELPER, Room};
 
-/// A room behind bubblewrap; says so where there is none that works.
+/// Creates a room with bubblewrap; prints a message if it does not work here.
 fn room(what: &str) -> Option<Room> {
     let room = Room::with(SandboxOptions::default());
     let found = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -63,12 +63,12 @@ fn whoever_leaves_the_group_ends_all_the_same() {
     let Some(room) = room("processes that leave the group") else { return };
     let ran = room.run("mkfifo pipe; setsid sh -c 'echo > up; exec sleep 1000 > pipe' & until [ -s up ]; do :; done");
     assert_eq!(ran.receipt.exit_code, Some(0), "{}", ran.answer.text);
-    // The last writer is gone: reading ends at once.
+    // The last writer is gone, so reading ends at once.
     let path = room.path("w/pipe");
     let (done, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         use std::os::unix::fs::OpenOptionsExt as _;
-        // Without waiting for a writer, who is not there any more.
+        // Non-blocking, because there is no writer any more.
         let opened = fs::OpenOptions::new().read(true).custom_flags(0o4000).open(path);
         let read =
             opened.and_then(|mut pipe| std::io::Read::read_to_end(&mut pipe, &mut Vec::new()));
@@ -87,7 +87,7 @@ fn temporary_files_are_its_own() {
     assert_eq!(room.run(&format!("cat /tmp/{name}")).stdout, "t\n", "kept for the session");
 }
 
-/// Without bubblewrap too: what it is told is all that it needs.
+/// Without bubblewrap too: the helper needs nothing beyond its arguments.
 #[test]
 fn the_helper_is_held_before_it_is_the_command() {
     let room = Room::new();

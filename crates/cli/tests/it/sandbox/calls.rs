@@ -2,8 +2,8 @@ use std::fmt::Write as _;
 
 use super::room::{Room, has};
 
-/// System calls by their numbers, first on x86-64, then on 64-bit ARM, with arguments that would
-/// succeed or fail in another way where nothing refused them.
+/// System calls with their numbers on x86-64 and on 64-bit ARM, and with arguments that would
+/// succeed or fail in another way if the call were not refused.
 const CALLS: &[(&str, i64, i64, &str)] = &[
     ("ptrace", 101, 117, "0, 0, 0, 0"),
     ("mount", 165, 40, "0, 0, 0, 0, 0"),
@@ -82,7 +82,7 @@ fn system_calls_that_no_command_needs_are_refused() {
         CALLS.iter().map(|(name, x86, arm, arguments)| (name, [x86, arm][column], arguments));
     let known: Vec<_> = known.filter(|(_, number, _)| **number >= 0).collect();
     for (name, number, arguments) in &known {
-        // A child, so that nothing that succeeds is met by the next one.
+        // In a child process, so that a call that succeeds does not affect the next one.
         writeln!(
             script,
             "if (my $p = fork) {{ waitpid $p, 0 }} else {{ $! = 0; my $r = syscall({number}, {arguments}); \
@@ -141,7 +141,7 @@ fn other_processes_are_out_of_reach() {
 #[test]
 fn nothing_is_inherited_but_output() {
     let room = Room::new();
-    // Of the program itself: input, output, error output, and the folder that is read.
+    // The program's own descriptors: input, output, error output, and the folder that it reads.
     let ran = room.run("ls /proc/self/fd");
     assert_eq!(ran.stdout, "0\n1\n2\n3\n", "{}", ran.answer.text);
     let ran = room.run("readlink /proc/self/fd/0; read -r line || echo nothing");

@@ -109,7 +109,7 @@ fn what_is_denied_is_not_read() {
     assert!(!ran.answer.text.contains("tool: Permission"), "{}", ran.answer.text);
 }
 
-/// Granted nowhere: there is no such place.
+/// A path that does not exist, so that nothing is granted.
 fn room_outside() -> String {
     "/there/is/no/such/place".to_owned()
 }

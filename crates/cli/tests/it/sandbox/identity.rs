@@ -5,8 +5,8 @@ use counterfoil_guard::{SandboxOptions, ShellOptions, TrustLevel};
 
 use super::room::{HELPER, Room, has, is_root};
 
-/// Nobody in particular: no account of these numbers is needed. One a test, because the kernel
-/// counts the processes of a user.
+/// Arbitrary user ids without accounts. Each test has its own, because the kernel counts the
+/// processes of a user.
 const OWNER: u32 = 54_321;
 const NAMED: u32 = 54_322;
 const WITHOUT_ROOT: u32 = 54_323;
@@ -21,7 +21,7 @@ fn limited(run_as: &str) -> Room {
     Room::made(sandbox, shell, TrustLevel::Trusted, true)
 }
 
-/// Forks until it may no longer, or 200 times.
+/// Forks until that fails, or 200 times.
 const FORKS: &str = "perl -e 'my $n = 0; for (1..200) { my $p = fork; last unless defined $p; if (!$p) { sleep 3; exit } $n++ } print $n; kill 9, -$$'";
 
 fn forks(room: &Room) -> u32 {
@@ -69,7 +69,7 @@ fn where_the_workspace_is_roots_the_receipt_says_what_does_not_hold() {
     assert_eq!(room.run("id -u").stdout.trim(), NAMED.to_string());
 }
 
-/// The whole program as somebody who is not root.
+/// Runs all tests as a user other than root.
 #[test]
 fn everything_holds_without_root_too() {
     let room = Room::new();
@@ -118,7 +118,7 @@ fn everything_holds_without_root_too() {
     }
     let answer = command("id -u; echo x > new; echo y > ../outside/new; cat ~/.ssh/id_ed25519");
     let said = answer["result"].as_str().unwrap();
-    // Behind bubblewrap it is not even there.
+    // With bubblewrap the file does not even exist.
     let refused = ["Permission denied", "No such file", "Read-only"];
     assert!(refused.iter().any(|why| said.contains(&format!("outside/new: {why}"))), "{said}");
     assert!(!said.contains("content"), "{said}");

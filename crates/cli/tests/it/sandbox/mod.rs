@@ -1,5 +1,5 @@
-//! Every confinement is attempted by a command and refused by the kernel. What this machine cannot
-//! show is printed.
+//! Commands attempt to break every confinement, and the kernel refuses. Prints what cannot be
+//! tested on this machine.
 #![cfg(target_os = "linux")]
 
 mod again;

@@ -5,7 +5,7 @@ use counterfoil_guard::{Profile, SandboxOptions};
 
 use super::room::{Room, has};
 
-/// Families of sockets: IPv4, IPv6, Unix, netlink, raw packets, virtual machines, kernel crypto,
+/// Socket families: IPv4, IPv6, Unix, netlink, raw packets, virtual machines, kernel crypto,
 /// Bluetooth.
 const FAMILIES: [(&str, &str); 9] = [
     ("tcp", "2, 1, 0"),
@@ -85,7 +85,7 @@ fn with_network_only_what_reaches_it() {
     greeter.join().unwrap();
 }
 
-/// Whatever family or library it tries: nothing arrives.
+/// Nothing arrives, whichever family or library is used.
 #[test]
 fn nothing_is_sent_without_network() {
     if !has("perl", "sending") {

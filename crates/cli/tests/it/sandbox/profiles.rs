@@ -63,7 +63,7 @@ fn trust_and_confinement_decide_what_is_asked() {
     }
     use TrustLevel::{Provisional, Trusted, Untrusted};
     let cases = [
-        // profile, helper, trust, command, runs by itself
+        // profile, helper, trust, command, runs without approval
         (Profile::Workspace, true, Provisional, "touch x", true),
         (Profile::Workspace, true, Provisional, "cat /etc/passwd", true),
         (Profile::ReadOnly, true, Provisional, "touch x || true", true),

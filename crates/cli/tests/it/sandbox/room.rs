@@ -1,4 +1,4 @@
-//! A workspace, a home with secrets, a place outside, and a guard that confines.
+//! A workspace, a home folder with secrets, a folder outside, and a guard that confines.
 #![expect(clippy::print_stdout, reason = "what could not be checked is said")]
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use counterfoil_model::{Arguments, Confinement, ToolCall};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The program as its own helper, behind bubblewrap.
+/// The program as its own helper, started by bubblewrap.
 pub(crate) const HELPER: [&str; 2] = [env!("CARGO_BIN_EXE_counterfoil"), "__confine"];
 
 pub(crate) struct Room {
@@ -22,7 +22,7 @@ pub(crate) struct Room {
     pub(crate) session: Session,
 }
 
-/// What happened to one command.
+/// The result of one command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) answer: Answer,
@@ -90,12 +90,12 @@ impl Room {
         Self { folder, guard, session }
     }
 
-    /// A path beside the workspace.
+    /// Returns a path beside the workspace.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// Gives everything to somebody, and lets everybody through to it.
+    /// Makes this user the owner of the workspace, and lets every user reach it.
     pub(crate) fn give_to(&self, user: u32) {
         use std::os::unix::fs::{PermissionsExt as _, chown};
         fs::set_permissions(self.path(""), fs::Permissions::from_mode(0o755)).unwrap();
@@ -124,7 +124,7 @@ impl Room {
         self.run("true").receipt.confinement.unwrap()
     }
 
-    /// Whether the kernel here can hold the profile; says so if it cannot.
+    /// Whether the kernel supports the profile; prints a message if not.
     pub(crate) fn holds(&self, what: &str) -> bool {
         let ran = self.run("true");
         let held = ran.receipt.confinement.as_ref().is_some_and(|confinement| {
@@ -143,7 +143,7 @@ pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     runtime.unwrap().block_on(future)
 }
 
-/// Whether there is such a program; says so if not.
+/// Whether a program is installed; prints a message if not.
 pub(crate) fn has(program: &str, what: &str) -> bool {
     let found = ["/usr/bin", "/bin", "/usr/local/bin"]
         .iter()
