@@ -6,7 +6,7 @@ use counterfoil_report::ReportFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How findings are shown.
+/// The output format.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema,
 )]
@@ -17,19 +17,19 @@ pub(crate) enum OutputFormat {
     Text,
     /// One JSON document.
     Json,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
     /// JUnit XML, for test reports.
     Junit,
-    /// Annotations of a GitHub workflow.
+    /// Annotations for a GitHub workflow.
     Github,
     /// Markdown, for a comment on a pull request.
     Markdown,
     /// One page for a browser.
     Html,
-    /// One row a finding, for spreadsheets.
+    /// One row per finding, for spreadsheets.
     Csv,
 }
 
@@ -49,7 +49,7 @@ impl From<OutputFormat> for ReportFormat {
     }
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema,
 )]
@@ -74,7 +74,7 @@ impl From<Level> for Severity {
     }
 }
 
-/// From which severity on a run fails (exit code 1).
+/// The minimum severity that makes a run fail (exit code 1).
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema,
 )]
@@ -103,7 +103,7 @@ impl FailOn {
     }
 }
 
-/// What a rule's findings lead to.
+/// How a rule's findings are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RuleMode {
@@ -113,7 +113,7 @@ pub(crate) enum RuleMode {
     Shadow,
     /// Findings are warnings.
     Warn,
-    /// Findings are errors, where what was found is provable.
+    /// Findings are errors if they are provable, otherwise warnings.
     Block,
 }
 

@@ -11,20 +11,20 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::terminal::Paint;
 
-/// How much of it is told.
+/// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
     /// Nothing
     Off,
-    /// What went wrong
+    /// Errors
     Error,
-    /// What may be wrong
+    /// Errors and warnings
     Warn,
-    /// What was done
+    /// Also what was done
     Info,
-    /// How
+    /// Also how it was done
     Debug,
-    /// All of it
+    /// Everything
     Trace,
 }
 

@@ -45,19 +45,20 @@ pub(crate) struct Arguments {
     /// Files, folders, or - for standard input [default: the newest session of each agent]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The newest session of an agent on this machine, of this folder's project where it has one;
-    /// without a name, of any agent
+    /// Check the newest session of an agent on this machine, from this folder's project if it has
+    /// one; without a name, of any agent
     #[arg(long, value_name = "AGENT", num_args = 0..=1, conflicts_with = "paths")]
     latest: Option<Option<AgentName>>,
     #[command(flatten)]
     recorded: RecordedArguments,
-    /// The form of the logs, instead of detecting it
+    /// The log format, instead of detecting it
     #[arg(long, value_name = "FORM", value_parser = forms())]
     input_format: Option<String>,
-    /// A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not carry one
+    /// A list of tools (OpenAI, Anthropic or MCP shape) for logs that do not contain one
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: Option<PathBuf>,
-    /// Run only these rules: codes, names or patterns such as CS01*, with commas (repeatable)
+    /// Run only these rules: codes, names or patterns such as CS01*, separated by commas
+    /// (repeatable)
     #[arg(long = "rule", value_name = "RULE", help_heading = "Rules")]
     rules: Vec<String>,
     /// Do not run these rules (repeatable)
@@ -66,35 +67,35 @@ pub(crate) struct Arguments {
     /// How strict: off, shadow, warn or block, for some rules (RULE=MODE) or for all (repeatable)
     #[arg(long = "mode", value_name = "[RULE=]MODE", help_heading = "Rules")]
     modes: Vec<String>,
-    /// How many seconds an execution may be cited after it began (CS003); 0 is the whole session
+    /// Maximum age in seconds of an execution that the agent may cite (CS003); 0 means no limit
     #[arg(long, value_name = "SECONDS", help_heading = "Rules")]
     execution_window: Option<u64>,
-    /// The least severity that is shown
+    /// Minimum severity to show
     #[arg(long, value_name = "LEVEL", env = "COUNTERFOIL_SEVERITY", help_heading = "Findings")]
     severity: Option<Level>,
-    /// From which severity on the exit code is 1
+    /// Minimum severity for exit code 1
     #[arg(long, value_name = "LEVEL", env = "COUNTERFOIL_FAIL_ON", help_heading = "Findings")]
     fail_on: Option<FailOn>,
-    /// Exit code 2 where anything was not read, or was left out of a folder
+    /// Exit with code 2 if anything could not be read or judged, or a file in a folder was skipped
     #[arg(long, help_heading = "Findings")]
     strict: bool,
-    /// Findings that are accepted for now: counted, not shown, never failing
+    /// File with accepted findings, which are counted but not shown, and never fail
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_BASELINE", help_heading = "Findings")]
     baseline: Option<PathBuf>,
-    /// Write what is found now to the baseline, and exit with 0
+    /// Write the present findings to the baseline, and exit with 0
     #[arg(long, help_heading = "Findings")]
     write_baseline: bool,
-    /// How findings are shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", env = "COUNTERFOIL_FORMAT", help_heading = "Output")]
     format: Option<OutputFormat>,
-    /// Show every claim with its verdict and what it rests on
+    /// Show every claim with its verdict and evidence
     #[arg(long, help_heading = "Output")]
     show_supported: bool,
-    /// Show how every clause that the agent said was read, and why nothing more was decided of it
+    /// Show how each clause of the agent's text was read, and why nothing more was decided about it
     /// (text, jsonl)
     #[arg(long, help_heading = "Output", conflicts_with = "statistics")]
     why: bool,
-    /// Count by rule, model, tool and form (in text and Markdown instead of the findings)
+    /// Show counts by rule, model, tool and log format (in text and Markdown instead of findings)
     #[arg(long, help_heading = "Output")]
     statistics: bool,
     /// Write to this file instead of standard output
@@ -103,7 +104,7 @@ pub(crate) struct Arguments {
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
     color: Colour,
-    /// No summary, no progress: findings and errors only
+    /// Print only findings and errors, no summary or progress
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
     #[command(flatten)]

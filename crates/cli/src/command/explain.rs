@@ -10,7 +10,7 @@ use crate::terminal::{self, Paint};
 /// The maximum number of lines of a section in the short form.
 const LINES: usize = 7;
 
-/// Show what a rule finds, why it matters, what it leaves alone
+/// Show what a rule finds, why it matters, and what it leaves alone
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  counterfoil explain UNKNOWN_TOOL\n  counterfoil explain unknown-tool --cases"

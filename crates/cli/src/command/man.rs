@@ -6,7 +6,7 @@ use clap::{Args, CommandFactory as _};
 
 use crate::exit::Exit;
 
-/// Print the manual page, or write one page a command into a folder
+/// Print the manual page, or write one page per command into a folder
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -65,20 +65,20 @@ Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input err
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Configuration and state")]
 pub(crate) struct Global {
-    /// Read exactly this configuration file
+    /// Read only this configuration file
     #[arg(long, global = true, value_name = "FILE", env = "COUNTERFOIL_CONFIG")]
     config: Option<PathBuf>,
     /// Read no configuration file
     #[arg(long, global = true, conflicts_with = "config")]
     no_config: bool,
-    /// How much is logged to standard error [default: warn; off in hooks]
+    /// Log level for standard error [default: warn; off in hooks]
     #[arg(long, global = true, value_name = "LEVEL", env = "COUNTERFOIL_LOG")]
     log: Option<LogLevel>,
-    /// The folder of ledger, audit log and keys
+    /// The folder with the ledger, audit log and keys
     #[arg(long, global = true, value_name = "DIR", env = "COUNTERFOIL_STATE")]
     #[cfg(feature = "guard")]
     state: Option<PathBuf>,
-    /// The ledger that several replicas share: `postgres://USER@HOST/DATABASE`
+    /// A ledger shared by several replicas: `postgres://USER@HOST/DATABASE`
     #[arg(long, global = true, value_name = "URL", env = "COUNTERFOIL_LEDGER", hide_env_values = true, value_parser = ledger_url)]
     #[cfg(feature = "guard")]
     ledger: Option<LedgerUrl>,

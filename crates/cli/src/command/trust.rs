@@ -10,7 +10,7 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
 
-/// Trust a project's configuration file as it is now
+/// Trust a project's configuration file in its present form
 ///
 /// A project's configuration may only tighten your settings. Its other keys take effect once you
 /// trust the file: they may name programs to run, paths outside the project and network addresses,

@@ -18,7 +18,7 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
 
-/// Check tool calls against a list of tools, before anybody runs them
+/// Check tool calls against a list of tools, before they are run
 ///
 /// Reads one JSON object per line: `{"name", "arguments"}`, an OpenAI `tool_call`
 /// (`{"id", "function": {"name", "arguments"}}`), Anthropic `tool_use` (`{"id", "name", "input"}`)
@@ -27,25 +27,25 @@ use crate::files;
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
-    /// The list of tools: OpenAI, Anthropic or MCP shape
+    /// The list of tools, in the shape of OpenAI, Anthropic or MCP
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: PathBuf,
     /// The calls: a file, or - for standard input
     #[arg(value_name = "CALLS", default_value = "-")]
     calls: PathBuf,
-    /// Apply corrections that lose nothing ("42" for 42), and print the arguments to run instead
+    /// Apply lossless corrections ("42" for 42), and print the arguments to run instead
     #[arg(long)]
     coerce: bool,
-    /// How long a text may be before it earns a warning, for all or for one parameter (repeatable)
+    /// Maximum length of a text without a warning, for all parameters or for one (repeatable)
     #[arg(long, value_name = "[TOOL.PARAMETER=]CHARS")]
     longest_text: Vec<String>,
-    /// The model that made the calls, which the verdicts repeat
+    /// The model that made the calls; repeated in the verdicts
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// How the verdicts are shown
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     format: VerdictFormat,
-    /// Print the answer to each rejected call as a tool message, and nothing for the others
+    /// Print the answer to each rejected call as a tool message, and nothing for valid calls
     #[arg(long, conflicts_with = "format")]
     as_tool_result: bool,
 }

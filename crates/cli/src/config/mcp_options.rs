@@ -5,17 +5,17 @@ use counterfoil_guard::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[mcp]`: servers that `counterfoil mcp` stands in front of.
+/// `[mcp]`: servers behind `counterfoil mcp`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct McpOptions {
-    /// Whether secrets are taken out of results before the client sees them; records never hold
+    /// Whether secrets are removed from results before the client sees them; records never contain
     /// any.
     pub(crate) redact_results: bool,
-    /// How clients are let in over HTTP.
+    /// How clients may connect over HTTP.
     pub(crate) listen: ListenOptions,
-    /// Servers that `counterfoil mcp` offers as one, and whose tools `chat`, `run` and `tools` have, by
-    /// the prefix of their tools' names.
+    /// Servers that `counterfoil mcp` offers as one, and whose tools `chat`, `run` and `tools`
+    /// offer too, by the prefix of their tools' names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) servers: BTreeMap<String, ServerOptions>,
 }
@@ -24,28 +24,29 @@ pub(crate) struct McpOptions {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ServerOptions {
-    /// Whether it is offered.
+    /// Whether the server is offered.
     pub(crate) enabled: bool,
     /// Its program and arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) command: Vec<String>,
-    /// What its environment holds beside ours; `${VARIABLE}` is filled in.
+    /// Environment variables of its process, in addition to ours; `${VARIABLE}` is replaced.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,
-    /// Where it runs.
+    /// The folder in which it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) folder: Option<PathBuf>,
-    /// Its address, where it is one over HTTP.
+    /// Its URL, for a server over HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
-    /// Headers that each request to it has; `${VARIABLE}` is filled in.
+    /// Headers of each request to it; `${VARIABLE}` is replaced.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) headers: BTreeMap<String, String>,
-    /// What the kernel holds its process to: `read-only`, `workspace` or `network`; what else holds
-    /// stands in `[tools.sandbox]`. Its folder is its workspace. Not set: it is not confined.
+    /// How the kernel confines its process: `read-only`, `workspace` or `network`;
+    /// `[tools.sandbox]` has the other settings. Its folder is its workspace. If not set, it is not
+    /// confined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sandbox: Option<Profile>,
-    /// How long each of its answers may take, in seconds.
+    /// Maximum time for each of its answers, in seconds.
     pub(crate) timeout_secs: u64,
 }
 
@@ -64,27 +65,27 @@ impl Default for ServerOptions {
     }
 }
 
-/// `[mcp.listen]`: how clients are let in with `counterfoil mcp --listen`.
+/// `[mcp.listen]`: how clients may connect to `counterfoil mcp --listen`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ListenOptions {
-    /// Hosts under which clients may ask, beside this machine's own names: `name` or `name:port`.
+    /// Host names that clients may use, in addition to this machine's own: `name` or `name:port`.
     pub(crate) hosts: Vec<String>,
-    /// Origins of pages that may ask, beside those of this machine: `https://name`.
+    /// Origins of web pages that may send requests, in addition to this machine's: `https://name`.
     pub(crate) origins: Vec<String>,
-    /// The variable of the environment that holds the bearer token which clients have to know.
+    /// The environment variable with the bearer token that clients must send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) token_env: Option<String>,
-    /// Whether others than this machine may ask without a token.
+    /// Whether other machines may connect without a token.
     pub(crate) allow_anyone: bool,
-    /// How many requests one address may make in a minute.
+    /// Maximum number of requests per minute from one address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requests_per_minute: Option<u32>,
-    /// The longest message of a client, in bytes.
+    /// Maximum size of a client's message, in bytes.
     pub(crate) max_body_bytes: usize,
-    /// How many clients with a session there may be at once.
+    /// Maximum number of clients with a session at the same time.
     pub(crate) max_sessions: usize,
-    /// After how many seconds without a request a session ends.
+    /// Number of seconds without a request after which a session ends.
     pub(crate) idle_secs: u64,
 }
 

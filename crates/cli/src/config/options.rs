@@ -14,19 +14,19 @@ use super::sections::{
 use crate::choices::{FailOn, Level, OutputFormat, RuleMode};
 use crate::judge::JudgeOptions;
 
-/// What a configuration file says.
+/// The contents of a configuration file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(title = "counterfoil.toml")]
 pub(crate) struct Options {
-    /// The files that it was read from; no file says so.
+    /// The files that these options were read from. Not a key of the file.
     #[serde(skip)]
     pub(crate) files: Vec<PathBuf>,
     /// Defaults of `counterfoil check`.
     pub(crate) check: CheckOptions,
-    /// Who reads answers, beside the rules; nobody by default.
+    /// The judge that reads answers in addition to the rules; none by default.
     pub(crate) judge: JudgeOptions,
-    /// Modes that differ from a rule's own, by code or name.
+    /// Modes that differ from the rules' own, by code or name.
     pub(crate) rules: BTreeMap<String, RuleMode>,
     /// What tools may do, and how they run.
     pub(crate) tools: ToolsOptions,
@@ -40,29 +40,30 @@ pub(crate) struct Options {
     pub(crate) agent: AgentOptions,
     /// Language models.
     pub(crate) llm: LlmOptions,
-    /// Servers that `counterfoil mcp` stands in front of.
+    /// Servers behind `counterfoil mcp`.
     pub(crate) mcp: McpOptions,
     /// What `counterfoil proxy` does between an agent and its model.
     pub(crate) proxy: ProxyOptions,
-    /// What has to be done with certain work (CS019); none by default.
+    /// Work that must accompany other work (CS019); none by default.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) obligations: Vec<ObligationOptions>,
 }
 
-/// Something that obliges to something else: exactly one of `after` and `before`.
+/// An obligation, with exactly one of `after` and `before`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ObligationOptions {
-    /// What obliges to something behind it: `edit`, or a kind of action (`create`, `deploy`, …).
+    /// The work that must be followed by something: `edit`, or a kind of action (`create`,
+    /// `deploy`, …).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<String>,
-    /// What obliges to something ahead of it, in the same words.
+    /// The work that must be preceded by something, in the same words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<String>,
-    /// Only for these files; `*` stands for anything.
+    /// Only for these files; `*` matches anything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) paths: Vec<String>,
-    /// What is needed: `passing test`, `passing build`, `passing lint`, `look-up`, or a kind of
+    /// What is required: `passing test`, `passing build`, `passing lint`, `look-up`, or a kind of
     /// action.
     pub(crate) needs: String,
 }
@@ -75,27 +76,27 @@ impl ObligationOptions {
     }
 }
 
-/// Defaults of `counterfoil check`. Each flag of the same name wins.
+/// Defaults of `counterfoil check`. Flags with the same names override them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CheckOptions {
-    /// From which severity on a run fails.
+    /// The minimum severity that makes a run fail.
     pub(crate) fail_on: FailOn,
-    /// The least severity that is shown.
+    /// The minimum severity that is shown.
     pub(crate) severity: Level,
-    /// How findings are shown.
+    /// The output format.
     pub(crate) format: OutputFormat,
-    /// Show every claim with its evidence, not only what is wrong.
+    /// Show every claim with its evidence, not only findings.
     pub(crate) show_supported: bool,
-    /// How many seconds an execution may be cited after it began (CS003); 0 is the whole session.
+    /// Maximum age in seconds of an execution that the agent may cite (CS003); 0 means no limit.
     pub(crate) execution_window: u64,
     /// Rules that do not run, by code or name.
     pub(crate) ignore: Vec<String>,
-    /// A file with the list of tools, for logs that do not carry one. Relative to the file that
-    /// says so.
+    /// A file with the list of tools, for logs that do not contain one. Relative to the file that
+    /// sets this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<String>,
-    /// A file with findings that are accepted for now. Relative to the file that says so.
+    /// A file with accepted findings. Relative to the file that sets this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) baseline: Option<String>,
 }

@@ -18,33 +18,35 @@ use crate::command::Global;
 use crate::config::Options;
 use crate::exit::Complaint;
 
-/// Who reads answers. No file of a project may say any of it.
+/// The judge that reads answers. A project's file may set none of these keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct JudgeOptions {
-    /// The judge of `check` where no flag names one: `claude`, `codex`, `gemini`, `auto`, or the name of
-    /// one of `[[llm.providers]]`; nobody where it is empty.
+    /// The judge of `check` if no flag names one: `claude`, `codex`, `gemini`, `auto`, or the name
+    /// of one of `[[llm.providers]]`. If empty, `command` is used, if there is one.
     pub(crate) name: String,
-    /// A program that reads the question on its standard input and writes the reply: `["my-judge"]`.
+    /// A program that reads the question on its standard input and writes the reply, such as
+    /// `["my-judge"]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) command: Vec<String>,
-    /// The model, for programs that can be told one, and for batch files.
+    /// The model, for programs that accept one, and for batch files.
     pub(crate) model: String,
-    /// From which confidence on, from 0 to 1, a contradiction is an error and the rest a warning.
+    /// The minimum confidence, from 0 to 1, for a contradiction to be an error and the rest a
+    /// warning.
     pub(crate) threshold: f64,
-    /// The most tokens of one question; 0 stands for 12,000.
+    /// Maximum number of tokens in one question; 0 means 12,000.
     pub(crate) budget: usize,
-    /// How many answers are asked about at a time.
+    /// Number of answers judged at a time.
     pub(crate) concurrency: usize,
-    /// A judge reads the last answer of a coding agent when it stops, where the rules found nothing.
+    /// Have a judge read a coding agent's last answer at each stop, if the rules found nothing.
     pub(crate) hooks: bool,
-    /// A judge reads every answer of `chat` before it is shown, where the rules found nothing.
+    /// Have a judge read every answer of `chat` before it is shown, if the rules found nothing.
     pub(crate) chat: bool,
-    /// A judge reads every answer that ends a turn in the proxy, where the rules found nothing.
+    /// Have a judge read every answer that ends a turn in the proxy, if the rules found nothing.
     pub(crate) proxy: bool,
-    /// How many seconds a judge has for one answer; at a hook at most 22.
+    /// Maximum time for a judge to read one answer, in seconds; at a hook at most 22.
     pub(crate) timeout_secs: u64,
-    /// The most answers that one run asks about; the others are unjudged. 0 is no limit.
+    /// Maximum number of answers judged in one run; the others are unjudged. 0 means no limit.
     pub(crate) max_answers: usize,
 }
 
@@ -69,21 +71,23 @@ impl Default for JudgeOptions {
 /// The flags of `check` about a judge.
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArguments {
-    /// Have a language model read every answer that ends a turn: claude, codex or gemini (the programs),
-    /// a name from [[llm.providers]], or auto. Sends the session, without secrets, to that model
+    /// Have a language model read every answer that ends a turn: claude, codex or gemini (the
+    /// programs), a name from [[llm.providers]], or auto. Sends the session, with secrets removed,
+    /// to that model
     #[arg(long, value_name = "NAME", help_heading = "Judge")]
     judge: Option<String>,
-    /// Nobody reads answers, whatever the configuration says
+    /// Do not use a judge, whatever the configuration says
     #[arg(long, conflicts_with_all = ["judge", "opinions", "judge_batch"], help_heading = "Judge")]
     no_judge: bool,
-    /// Opinions that were given before (JSON Lines, or the results of a batch): with `--judge` new ones
-    /// are added, without it nobody is asked
+    /// File with earlier opinions (JSON Lines, or the results of a batch); `--judge` adds new ones,
+    /// and without it no judge is asked
     #[arg(long, value_name = "FILE", help_heading = "Judge")]
     opinions: Option<PathBuf>,
-    /// Write the questions that have no opinion yet to a file for a batch interface, and ask nobody
+    /// Write the questions that have no opinion yet to a file for a batch interface, and ask no
+    /// judge
     #[arg(long, value_name = "FILE", conflicts_with = "judge", help_heading = "Judge")]
     judge_batch: Option<PathBuf>,
-    /// Whose batch interface
+    /// The format of the batch file
     #[arg(
         long,
         value_name = "FORM",
@@ -92,22 +96,22 @@ pub(crate) struct JudgeArguments {
         help_heading = "Judge"
     )]
     batch_form: BatchFormName,
-    /// The model that the questions are for
+    /// The model for the questions in the batch file
     #[arg(long, value_name = "MODEL", requires = "judge_batch", help_heading = "Judge")]
     batch_model: Option<String>,
-    /// An old word: no rule suspects any more
+    /// Obsolete: no rule reports suspected answers any more
     #[arg(long, hide = true)]
     suspected: bool,
 }
 
 impl Judging {
-    /// A judge that is named, and keeps nothing.
+    /// Creates the named judge, without kept opinions.
     pub(crate) fn named(name: &str, options: &Options) -> anyhow::Result<Self> {
         let time = Duration::from_secs(options.judge.timeout_secs.max(1));
         Ok(Self::new(Some(judge(name, options, time)?), Keeper::none(), &options.judge)?)
     }
 
-    /// The configured one, or what is found on this machine.
+    /// Creates the configured judge, or one found on this machine.
     #[cfg(feature = "guard")]
     pub(crate) fn configured(options: &Options, time: Duration) -> anyhow::Result<Self> {
         let own = &options.judge;
@@ -115,7 +119,7 @@ impl Judging {
         Ok(Self::new(Some(judge(named, options, time)?), Keeper::none(), own)?)
     }
 
-    /// The judge that reads answers beside the rules, if the user wants one.
+    /// Creates the judge that reads answers in addition to the rules, if the user wants one.
     #[cfg(feature = "guard")]
     pub(crate) fn answer_judge(
         options: &Options,
@@ -162,7 +166,7 @@ impl JudgeOptions {
     }
 }
 
-/// The judge of this name.
+/// Creates the judge with this name.
 fn judge(named: &str, options: &Options, time: Duration) -> anyhow::Result<Box<dyn Judge>> {
     let own = &options.judge;
     match named {
@@ -182,7 +186,7 @@ fn judge(named: &str, options: &Options, time: Duration) -> anyhow::Result<Box<d
     }
 }
 
-/// The first program that is installed and signed in, else a model server.
+/// Returns the first program that is installed and signed in, or else a local model server.
 fn on_this_machine(own: &JudgeOptions, time: Duration) -> anyhow::Result<Box<dyn Judge>> {
     if let Some(preset) = preset::installed() {
         return Ok(Box::new(CommandJudge::preset(preset, &own.model, time)?));
@@ -218,17 +222,17 @@ fn model(named: &str, _: &Options) -> anyhow::Result<Box<dyn Judge>> {
         .into())
 }
 
-/// The batch interfaces that are known.
+/// The supported batch interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BatchFormName {
-    /// Chat completions of `OpenAI`
+    /// `OpenAI` chat completions
     Openai,
-    /// Messages of Anthropic
+    /// Anthropic messages
     Anthropic,
 }
 
 impl JudgeArguments {
-    /// The files that are read.
+    /// The file that opinions are read from.
     pub(crate) fn read(&self) -> Option<&std::path::Path> {
         self.opinions.as_deref()
     }
@@ -238,7 +242,7 @@ impl JudgeArguments {
         self.judge_batch.as_deref()
     }
 
-    /// How answers are read; `None` where no judge reads them.
+    /// Returns how answers are read; `None` if no judge reads them.
     pub(crate) fn judging(
         &self,
         global: &Global,
@@ -261,11 +265,11 @@ impl JudgeArguments {
         let judge = if only_files { None } else { Some(judge(named, options, time)?) };
         let opinions = match (&self.opinions, &judge) {
             (Some(path), judge) => Keeper::open(path, judge.is_some())?,
-            // A program of the user's own may give another opinion when it was changed.
+            // A user's own program may give other opinions after it is changed.
             (None, Some(_)) if !own.is_command(named) => Keeper::in_state(global)?,
             (None, _) => Keeper::none(),
         };
-        // Only once nothing else can be wrong: it empties the file.
+        // Last, after all checks, because it empties the file.
         let batch = match &self.judge_batch {
             Some(path) => Some(Batch::create(path, self.batch_form.into(), self.model(own)?)?),
             None => None,

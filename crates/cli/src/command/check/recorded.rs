@@ -22,10 +22,10 @@ mod of_ledger {
     /// The selected sessions of the ledger.
     #[derive(Debug, Args)]
     pub(crate) struct RecordedArguments {
-        /// A session of the ledger, checked as it is recorded (repeatable)
+        /// Check this session from the ledger (repeatable)
         #[arg(long, value_name = "ID")]
         session: Vec<String>,
-        /// What the agent says at the end of that session: a file, or - for standard input
+        /// The agent's final answer in that session: a file, or - for standard input
         #[arg(long, value_name = "FILE", requires = "session")]
         answer: Option<PathBuf>,
     }
