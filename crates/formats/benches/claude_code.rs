@@ -1,5 +1,5 @@
-//! Reading a Claude Code log beside a bare parse of the same lines:
-//! `cargo bench -p counterfoil-formats`.
+//! Benchmark: reading a Claude Code log compared with a bare parse of the same lines.
+//! Run with `cargo bench -p counterfoil-formats`.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ fn main() {
     divan::main();
 }
 
-/// About 24 MB of lines as sessions have them: a call, its result told twice, an answer.
+/// About 24 MB of realistic session lines: a call, its result (recorded twice), an answer.
 fn log() -> String {
     let output = "src/lib.rs:12: let total = items.iter().sum::<u64>();\\n\\tok \\\"quoted\\\"\\n";
     let mut log = String::new();

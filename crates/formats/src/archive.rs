@@ -7,11 +7,11 @@ use zip::ZipArchive;
 
 use crate::decompress::{LARGEST, ZSTD};
 
-/// How a zip archive begins.
+/// Magic bytes of a zip archive.
 pub(crate) const ZIP: [u8; 4] = *b"PK\x03\x04";
 
-/// The JSON files of an archive, one behind the other. Where there is a folder `samples`, only
-/// what lies in it: beside it are summaries of the same.
+/// Concatenates the JSON files of an archive. If there is a `samples` folder, only its files are
+/// read: the others are summaries of the same data.
 pub(crate) fn json_of(input: impl BufRead) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(LARGEST + 1).read_to_end(&mut bytes)?;
@@ -53,7 +53,7 @@ fn too_large() -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, "what the archive holds is more than 512 MiB")
 }
 
-/// An entry says by its first bytes how it is packed.
+/// Unpacks an entry; its first bytes tell whether it is Zstandard.
 fn unpacked(raw: &[u8], stored: bool) -> io::Result<Box<dyn Read + '_>> {
     if raw.starts_with(&ZSTD) {
         let decoder = ruzstd::decoding::StreamingDecoder::new(raw);

@@ -7,7 +7,7 @@ use crate::ending;
 use crate::fields::{self, Element, Fields};
 use crate::session::{self, Session};
 
-/// The content of a message, taken apart.
+/// The content of a message, split by kind of block.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     /// Text blocks, joined by a line break.
@@ -24,8 +24,8 @@ pub(crate) struct Blocks {
 
 const NOT_A_BLOCK: &str = "a block of the content is not an object";
 
-/// Reads content as it occurs in chat messages: a string, or a list of blocks of the OpenAI and
-/// Anthropic kinds. Other blocks are counted.
+/// Reads content as it occurs in chat messages: a string, or a list of OpenAI or Anthropic blocks.
+/// Other blocks are counted.
 pub(crate) fn read_blocks(raw: &RawValue, line: usize, session: &mut Session) -> Blocks {
     let mut blocks = Blocks::default();
     if let Some(text) = fields::string(raw) {
@@ -146,14 +146,14 @@ fn call(fields: &mut Fields<'_>, id: &str, line: usize) -> ToolCall {
     }
 }
 
-/// Blocks of Bedrock's Converse have no type: their only member is what they are.
+/// The kind of a Bedrock Converse block, which has no type: the name of its only member.
 fn kind_of_untyped(fields: &Fields<'_>) -> &'static str {
     let kinds =
         ["toolUse", "toolResult", "reasoningContent", "cachePoint", "image", "document", "video"];
     kinds.into_iter().find(|kind| fields.has(kind)).unwrap_or("without type")
 }
 
-/// A result of Amp: `run` holds a status, and what the tool gave back or what went wrong.
+/// Reads a result of Amp: `run` holds a status, and the tool's output or error.
 fn read_run(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
     let Some(mut run) = Fields::of(raw).filter(|run| run.has("status")) else {
         return ending::unread(outcome, "run", session);
@@ -169,7 +169,7 @@ fn read_run(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
     session.leave(&run);
 }
 
-/// A result of Bedrock's Converse: texts and JSON in `content`.
+/// Reads a result of Bedrock's Converse: texts and JSON in `content`.
 fn read_untyped_result(result: &mut Fields<'_>, line: usize, session: &mut Session) -> Outcome {
     let mut text = String::new();
     for raw in result.array("content").unwrap_or_default() {
@@ -187,13 +187,13 @@ fn read_untyped_result(result: &mut Fields<'_>, line: usize, session: &mut Sessi
     outcome
 }
 
-/// A text member is a string, or an object that holds it as `value`.
+/// The text of a member: a string, or an object with the string under `value`.
 fn text_member(raw: &RawValue) -> Option<Cow<'_, str>> {
     fields::string(raw).or_else(|| Fields::of(raw)?.string("value"))
 }
 
-/// The content of a result. Where it holds no text, and a part that is not understood, what came
-/// back is unknown.
+/// Reads the content of a result. If it has no text but contains a part we could not read, the
+/// outcome is marked as unread.
 pub(crate) fn read_content(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
     let (text, understood) = content_of(raw, session);
     if text.is_empty() && !understood {
@@ -203,12 +203,12 @@ pub(crate) fn read_content(raw: &RawValue, outcome: &mut Outcome, session: &mut 
 }
 
 /// The text of a result: a string, a list of blocks whose texts are joined by a line break, or any
-/// other JSON as it stands.
+/// other JSON verbatim.
 pub(crate) fn result_text(raw: &RawValue, session: &mut Session) -> String {
     content_of(raw, session).0
 }
 
-/// The text of a result, and whether all of its parts are understood.
+/// The text of a result, and whether all of its parts were understood.
 fn content_of(raw: &RawValue, session: &mut Session) -> (String, bool) {
     if let Some(text) = fields::string(raw) {
         return (text.into_owned(), true);
@@ -233,14 +233,14 @@ fn content_of(raw: &RawValue, session: &mut Session) -> (String, bool) {
                 understood &= session::holds_no_call(&kind);
                 session.skip_named("content block", &kind);
             }
-            // A list that is no list of blocks is the result itself.
+            // A list of something other than blocks is the result itself.
             (None, None) => return (raw.get().to_owned(), true),
         }
     }
     (text, understood)
 }
 
-/// Adds a part on its own line.
+/// Appends a part on a line of its own.
 pub(crate) fn join(text: &mut String, part: &str) {
     if !text.is_empty() && !part.is_empty() {
         text.push('\n');
@@ -248,7 +248,7 @@ pub(crate) fn join(text: &mut String, part: &str) {
     text.push_str(part);
 }
 
-/// Arguments as emitted: the text of a string, the text of any other value, `{}` for none.
+/// Arguments as emitted: the content of a string, the JSON of any other value, `{}` if absent.
 pub(crate) fn arguments(raw: Option<&RawValue>) -> Arguments {
     match raw {
         None => Arguments::raw("{}"),

@@ -3,19 +3,19 @@ use std::io::{self, BufRead, BufReader, Read};
 use crate::archive;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// How a Zstandard frame begins.
+/// Magic bytes of a Zstandard frame.
 pub(crate) const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Bytes of what has to be held as a whole: a document, an archive and all that is read of it.
+/// Maximum size in bytes of anything that is held in memory as a whole: a document, or an archive
+/// and everything unpacked from it.
 pub(crate) const LARGEST: u64 = 512 * 1024 * 1024;
 
-/// The same input: unpacked when its first bytes say gzip (any number of members) or Zstandard
-/// (any number of frames), in UTF-8 where it is UTF-16 with a byte-order mark; of a zip archive,
-/// the JSON files in it, one behind the other.
+/// Decompresses the input if its first bytes are those of gzip (any number of members) or Zstandard
+/// (any number of frames), and converts UTF-16 with a byte-order mark to UTF-8. Of a zip archive,
+/// returns its JSON files, concatenated. Other input is returned unchanged.
 ///
 /// # Errors
-/// When the first bytes cannot be read, the Zstandard header or an archive is damaged, or an
-/// archive or a text in UTF-16 is larger than 512 MiB. Damage further on is an error of the
-/// returned reader.
+/// When the first bytes cannot be read, an archive is damaged, or an archive or a UTF-16 text is
+/// larger than 512 MiB. Damaged gzip or Zstandard data is an error of the returned reader.
 pub fn decompressed<'a>(mut input: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let head = read_up_to(&mut input, ZSTD.len())?;
     let packed_by_gzip = head.starts_with(&GZIP);
@@ -37,14 +37,14 @@ pub fn decompressed<'a>(mut input: impl BufRead + 'a) -> io::Result<Box<dyn BufR
     })
 }
 
-/// Fewer bytes come back only at the end of the input.
+/// Reads `wanted` bytes; returns fewer only at the end of the input.
 pub(crate) fn read_up_to(input: &mut impl BufRead, wanted: usize) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     input.take(wanted as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// UTF-16, as its byte-order mark says it.
+/// The byte order of UTF-16 text, from its byte-order mark.
 #[derive(Debug, Clone, Copy)]
 enum Wide {
     LowFirst,
@@ -60,7 +60,7 @@ impl Wide {
         }
     }
 
-    /// The text in UTF-8; what is no character is replaced.
+    /// Decodes the text to UTF-8, replacing invalid characters.
     fn decoded(self, input: impl BufRead) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         input.take(LARGEST + 1).read_to_end(&mut bytes)?;
@@ -80,7 +80,7 @@ impl Wide {
 
 type Frame<R> = ruzstd::decoding::StreamingDecoder<R, ruzstd::decoding::FrameDecoder>;
 
-/// Zstandard frames one after the other: the decoder itself stops after the first.
+/// Decodes consecutive Zstandard frames; the decoder itself stops after the first.
 struct Frames<R: BufRead> {
     input: Option<R>,
     frame: Option<Frame<R>>,

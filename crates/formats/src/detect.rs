@@ -6,25 +6,25 @@ use crate::sketch::Sketch;
 use crate::source::Layout;
 use crate::{evaluations, exchange};
 
-/// How much of the input detection looks at, in bytes.
+/// Bytes of the input that detection looks at.
 pub(crate) const HEAD: usize = 256 * 1024;
 
-/// How many lines of it.
+/// Maximum number of lines that detection looks at.
 const LINES: usize = 64;
 
-/// What detection looks for, format by format.
+/// What detection looks for, by format.
 #[must_use]
 pub fn looked_for() -> Vec<(Format, &'static str)> {
     READERS.iter().map(|reader| (reader.format(), reader.looks_for())).collect()
 }
 
-/// What an input seems to be.
+/// The detected layout and format of an input.
 pub(crate) struct Detected {
     pub(crate) layout: Layout,
     pub(crate) reader: Option<&'static dyn Reader>,
 }
 
-/// Tells the form of a log by how it begins.
+/// Detects the format of a log from its beginning.
 pub(crate) fn detect(head: &str) -> Detected {
     let text = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n', '\0']);
     let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(LINES).collect();
@@ -33,7 +33,7 @@ pub(crate) fn detect(head: &str) -> Detected {
         || (mostly(&lines) && !(json && begins_document(text)));
     if by_line {
         let lines: Vec<Sketch> = lines.into_iter().map(sketch).collect();
-        // One complete line alone is a document and a log of one line alike.
+        // A single complete line is read as a log of one line; as a document it would be the same.
         return Detected { layout: Layout::Lines, reader: most_frequent(&lines) };
     }
     if json {
@@ -47,20 +47,20 @@ pub(crate) fn detect(head: &str) -> Detected {
     Detected { layout: Layout::Text, reader }
 }
 
-/// Whether a line alone is a whole object or list.
+/// Whether a line is a complete JSON object or list on its own.
 fn is_complete(line: &&str) -> bool {
     line.trim_start().starts_with(['{', '['])
         && serde_json::from_str::<&RawValue>(line.trim_matches('\0')).is_ok()
 }
 
-/// Whether most lines are complete: so it is with a log whose first line was cut off, and not
-/// with a damaged document that holds one object a line with a comma behind it.
+/// Whether most lines are complete. This holds for a log whose first line was cut off, but not for
+/// a damaged document with one object per line, each followed by a comma.
 fn mostly(lines: &[&str]) -> bool {
     let complete = lines.iter().filter(|line| is_complete(line)).count();
     complete >= 2 && complete * 2 > lines.len()
 }
 
-/// Whether the text is one JSON document as far as it goes: the head may end anywhere in it.
+/// Whether the text is, or begins, a single JSON document; the head may end anywhere in it.
 fn begins_document(text: &str) -> bool {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(_) => true,
@@ -68,7 +68,7 @@ fn begins_document(text: &str) -> bool {
     }
 }
 
-/// The first value where another one stands behind it.
+/// The first JSON value of the text, if another one follows it.
 fn first_of_many(text: &str) -> Option<&str> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     let one = values.next()?.ok()?.get();
@@ -76,7 +76,7 @@ fn first_of_many(text: &str) -> Option<&str> {
     rest.starts_with(['{', '[']).then_some(one)
 }
 
-/// The sketch of a text, or of the conversation that it wraps.
+/// The sketch of a text, or of the conversation wrapped in it.
 fn sketch(text: &str) -> Sketch {
     let sketch = Sketch::of(text);
     let wraps = evaluations::recognises(&sketch) || exchange::recognises(&sketch);
@@ -93,7 +93,7 @@ fn first(sketch: &Sketch) -> Option<&'static dyn Reader> {
     READERS.iter().copied().find(|reader| reader.recognises(sketch))
 }
 
-/// The format of most lines; of two with as many, the one that is tried first.
+/// The reader that recognises most of the lines; on a tie, the one tried first.
 fn most_frequent(lines: &[Sketch]) -> Option<&'static dyn Reader> {
     let mut votes = [0_usize; READERS.len()];
     for sketch in lines {

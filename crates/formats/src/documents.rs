@@ -1,5 +1,5 @@
-//! Inputs that are JSON values, one or one a line, each of which is a session, a list of sessions,
-//! or a part of a session.
+//! Inputs made of JSON values, one in all or one per line. Each value is a session, a list of
+//! sessions, or part of a session.
 
 use std::collections::HashMap;
 
@@ -14,21 +14,21 @@ use crate::sketch::{self, Sketch};
 use crate::source::{Locator, Source};
 use crate::{evaluations, exchange};
 
-/// What one value is.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// A session of its own.
     Session,
-    /// One of those that make up a session together.
+    /// One of several values that together make up a session.
     Part,
 }
 
 /// How a format reads its values.
 pub(crate) trait Values {
-    /// What a value that is not an array is.
+    /// What kind of value this is, if it is not an array.
     fn shape(&self, value: &RawValue) -> Shape;
 
-    /// The session that a part belongs to, where rows of several stand in one input.
+    /// The session that a part belongs to, for inputs that mix rows of several sessions.
     fn session_of(&self, _value: &RawValue) -> Option<String> {
         None
     }
@@ -37,35 +37,36 @@ pub(crate) trait Values {
     fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session);
 }
 
-/// A form whose log is a list of messages, an object that holds the list, or one message a line.
+/// A format whose log is a list of messages, an object with that list, or one message per line.
 pub(crate) trait Messages: Sync {
-    /// The form.
+    /// The format.
     fn format(&self) -> Format;
 
-    /// What tells it from others, in words.
+    /// A description of what the format is recognised by.
     fn looks_for(&self) -> &'static str;
 
-    /// Whether a JSON text (a line, or the beginning of a document) is of this form.
+    /// Whether a JSON text (a line, or the beginning of a document) is in this format.
     fn recognises(&self, sketch: &Sketch) -> bool;
 
-    /// Members of a session that hold its messages.
+    /// The members of a session that may hold its messages.
     fn lists(&self) -> &'static [&'static str] {
         &["messages"]
     }
 
-    /// The member of a message that names its session, where rows of several stand in one input.
+    /// The member of a message that names its session, for inputs that mix rows of several
+    /// sessions.
     fn names_session(&self) -> Option<&'static str> {
         None
     }
 
-    /// Reads what a session says beside its messages.
+    /// Reads the members of a session other than its messages.
     fn read_head(&self, fields: &mut Fields<'_>, _place: &mut Locator<'_>, session: &mut Session) {
         if let Some(id) = fields.string("id").filter(|id| !id.is_empty()) {
             session.transcript.id = id.into_owned();
         }
     }
 
-    /// Reads one message, and leaves what it does not know.
+    /// Reads one message; members it does not know are left in `fields`.
     fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session);
 }
 
@@ -170,24 +171,25 @@ struct Walk<'w, V> {
     format: Format,
     name: &'w str,
     sink: &'w mut dyn FnMut(Reading),
-    /// The sessions that are put together from the parts at the top of the input.
+    /// The sessions assembled from parts at the top level of the input.
     parts: Together,
-    /// Problems that belong to no session so far.
+    /// Problems that do not belong to any session yet.
     stray: Vec<Problem>,
     given: usize,
 }
 
-/// Sessions that are put together from parts, in the order in which they begin.
+/// Sessions assembled from parts, in the order of their first part.
 #[derive(Default)]
 struct Together {
     sessions: Vec<Session>,
     places: HashMap<Option<String>, usize>,
-    /// Where the latest part went.
+    /// Index of the session that received the latest part.
     latest: usize,
 }
 
 impl Together {
-    /// Reads a part into the session of that name; `open` begins one, behind so many others.
+    /// Reads a part into the session with that name. A new session is created by `open`, which is
+    /// given the number of earlier ones.
     fn read(
         &mut self,
         name: Option<String>,
@@ -208,7 +210,8 @@ impl Together {
         self.sessions.get_mut(self.latest)
     }
 
-    /// What could not be read may be of another session than the latest.
+    /// Marks all sessions but the latest as incomplete: an unreadable part may belong to any of
+    /// them.
     fn doubt_others(&mut self) {
         let latest = self.latest;
         let others = self.sessions.iter_mut().enumerate().filter(|(at, _)| *at != latest);
@@ -217,7 +220,8 @@ impl Together {
 }
 
 impl<V: Values> Walk<'_, V> {
-    /// `cut` is the line on which the input ended in the middle of this value.
+    /// Reads a value at the top level. `cut` is the line on which the input ended in the middle of
+    /// it.
     fn top(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<usize>) {
         let Some(list) = fields::array(raw) else {
             if let Some(texts) = self.composed(raw, place.line_of(raw.get())) {
@@ -267,7 +271,7 @@ impl<V: Values> Walk<'_, V> {
         together.sessions.into_iter().for_each(|session| self.give(session));
     }
 
-    /// The conversation of a logged request and its answer, or those of an evaluation's results.
+    /// The conversations of a logged request and its response, or of an evaluation's results.
     fn composed(&mut self, raw: &RawValue, line: usize) -> Option<Vec<String>> {
         let text = raw.get();
         match self.format {
@@ -286,7 +290,7 @@ impl<V: Values> Walk<'_, V> {
         }
     }
 
-    /// A request with its answer: a session of its own.
+    /// Reads a request with its response as a session of its own.
     fn exchange(&mut self, text: &str, place: &mut Locator<'_>, cut: Option<usize>) {
         if let Ok(raw) = serde_json::from_str::<&RawValue>(text) {
             self.session(raw, place, cut);
@@ -307,7 +311,7 @@ impl<V: Values> Walk<'_, V> {
     fn give(&mut self, mut session: Session) {
         self.given += 1;
         if session.answers_nobody() {
-            // What was asked and called before it stands elsewhere.
+            // The request and the calls before it are in another log.
             session.transcript.completeness.add(Gap::CutStart, 0);
         }
         (self.sink)(session.finish());
@@ -341,7 +345,7 @@ fn note_cut(session: &mut Session, cut: Option<usize>) {
     }
 }
 
-/// The id of a session that has none: the input's name, numbered from the second on.
+/// The id of a session without one: the name of the input, numbered from the second session on.
 fn numbered(name: &str, given: usize) -> String {
     if given == 0 { name.to_owned() } else { format!("{name}#{}", given + 1) }
 }

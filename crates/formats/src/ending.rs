@@ -1,8 +1,8 @@
-//! How a call ended, as the members beside its result's content tell it.
+//! How a call ended, read from the members next to its result's content.
 //!
-//! Every reader asks here, so that one rule holds in every form: a failure that is told anywhere
-//! counts, and what tells of the end and is not understood leaves the end unknown. Nothing that was
-//! not understood is a success.
+//! All readers use this module, so that one rule holds for every format: a failure reported
+//! anywhere counts, and a marker that is not understood leaves the end unknown. Nothing that was
+//! not understood counts as a success.
 
 use counterfoil_model::{Outcome, Status, exit_code_of};
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use crate::fields::Fields;
 use crate::outcome_text;
 use crate::session::Session;
 
-/// What a member says by its value.
+/// The meaning of a member's value.
 #[derive(Clone, Copy)]
 enum Says {
     /// `true`: it failed.
@@ -23,11 +23,11 @@ enum Says {
     Word,
     /// The exit code of a command.
     Code,
-    /// What went wrong; nothing where all went well.
+    /// An error message; empty if the call succeeded.
     Error,
 }
 
-/// The members that tell how a call ended, in whatever form.
+/// Members that report how a call ended, in any format.
 const MEMBERS: [(&str, Says); 14] = [
     ("is_error", Says::Fault),
     ("isError", Says::Fault),
@@ -45,7 +45,7 @@ const MEMBERS: [(&str, Says); 14] = [
     ("error_message", Says::Error),
 ];
 
-/// Members that say nothing of what came back.
+/// Members that carry no information about the result.
 const BESIDE: [&str; 14] = [
     "id",
     "name",
@@ -63,13 +63,13 @@ const BESIDE: [&str; 14] = [
     "caller",
 ];
 
-/// Takes the members that tell how a call ended, and notes what they say.
+/// Takes the members that report how a call ended, and records them in the outcome.
 pub(crate) fn read_ending(fields: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
     let all: Vec<&str> = MEMBERS.iter().map(|(name, _)| *name).collect();
     read_members(&all, fields, outcome, session);
 }
 
-/// The same of some of those members.
+/// [`read_ending`], restricted to the given members.
 pub(crate) fn read_members(
     names: &[&str],
     fields: &mut Fields<'_>,
@@ -101,7 +101,7 @@ pub(crate) fn read_members(
     settle_refusal(outcome);
 }
 
-/// Notes how a call ended by a word of whatever form. `false`: nobody knows the word.
+/// Records how a call ended from a status word of any format. Returns `false` for an unknown word.
 fn note_word(word: &str, outcome: &mut Outcome) -> bool {
     match Status::from_dialect(word).or_else(|| of_http(word)) {
         Some(Status::Completed) => ended(outcome, false),
@@ -115,7 +115,7 @@ fn note_word(word: &str, outcome: &mut Outcome) -> bool {
     true
 }
 
-/// The status of an HTTP answer.
+/// The meaning of an HTTP status code.
 fn of_http(word: &str) -> Option<Status> {
     match word.parse::<u16>().ok()? {
         200..400 => Some(Status::Completed),
@@ -124,21 +124,22 @@ fn of_http(word: &str) -> Option<Status> {
     }
 }
 
-/// Notes how a call ended by a word; one that nobody knows leaves it unknown.
+/// Records how a call ended from a status word. An unknown word leaves the end unknown.
 pub(crate) fn read_word(word: Option<&str>, outcome: &mut Outcome, session: &mut Session) {
     if word.is_some_and(|word| !note_word(word, outcome)) {
         unread(outcome, "status", session);
     }
 }
 
-/// A result without content: where it holds more than is understood, what came back is unknown.
+/// Marks the outcome of a result as unknown if it has neither text nor a reported end, but members
+/// that were not understood.
 pub(crate) fn read_rest(fields: &Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
     let told = outcome.is_error == Some(true)
         || outcome.exit_code.is_some()
         || outcome.refused
         || outcome.running;
     let more = |(name, raw): (&str, &RawValue)| {
-        // A number tells how long it took, not how it ended.
+        // A number is a duration or a count, not a status.
         let number = raw.get().starts_with(|c: char| c.is_ascii_digit());
         let empty = matches!(raw.get(), "null" | "\"\"" | "[]" | "{}" | "false");
         !BESIDE.contains(&name) && !number && !empty
@@ -148,23 +149,24 @@ pub(crate) fn read_rest(fields: &Fields<'_>, outcome: &mut Outcome, session: &mu
     }
 }
 
-/// How the call ended is unknown: this member of its result was not understood, or is not there.
+/// Marks the end of a call as unknown, because this member of its result is missing or was not
+/// understood.
 pub(crate) fn unread(outcome: &mut Outcome, member: &str, session: &mut Session) {
     outcome.unread = true;
     session.skip_named("end of a call that is unknown by its", member);
 }
 
-/// One failure told anywhere is a failure.
+/// A failure reported by any member wins.
 fn ended(outcome: &mut Outcome, failed: bool) {
     outcome.is_error = Some(failed || outcome.is_error == Some(true));
 }
 
-/// Whether it was refused, as the text of a failure says it.
+/// Marks a failed call as refused if its text says so.
 fn settle_refusal(outcome: &mut Outcome) {
     outcome.refused |= outcome.is_error == Some(true) && outcome_text::says_refused(&outcome.text);
 }
 
-/// `true`, `"true"`, `1`; `None` for what is none of them nor the opposite.
+/// Reads `true`, `"true"` or `1`, and their opposites; `None` for anything else.
 fn flag(raw: &RawValue) -> Option<bool> {
     match raw.get().trim_matches('"').to_ascii_lowercase().as_str() {
         "true" | "1" => Some(true),
@@ -173,7 +175,7 @@ fn flag(raw: &RawValue) -> Option<bool> {
     }
 }
 
-/// What an error says: a text, the `message` of an object, or the value as it stands.
+/// The message of an error: a string, the `message` of an object, or the value verbatim.
 fn error_text(raw: &RawValue, session: &mut Session) -> String {
     let told = Fields::of(raw).and_then(|mut error| error.string("message"));
     told.map_or_else(|| blocks::result_text(raw, session), |told| told.into_owned())

@@ -1,12 +1,12 @@
-//! Results of evaluation tools, whose rows are read as the conversations that they hold: Inspect,
-//! promptfoo, DeepEval.
+//! Result files of evaluation tools (Inspect, promptfoo, DeepEval). Each row is read as the
+//! conversation it contains.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::sketch::Sketch;
 
-/// Whether the beginning of a document is a file of results.
+/// Whether a document begins like a result file.
 pub(crate) fn recognises(sketch: &Sketch) -> bool {
     sketch.has("samples[].messages[].role")
         || sketch.has_all(&["results.results[].prompt.raw"])
@@ -17,7 +17,7 @@ pub(crate) fn recognises(sketch: &Sketch) -> bool {
         || sketch.has_all(&["epoch", "messages[].role"])
 }
 
-/// The first conversation of a file of results, or of a list of them.
+/// The first conversation of a result file, or of a list of them.
 pub(crate) fn first(text: &str) -> Option<String> {
     if !text.trim_start().starts_with('[') {
         return rows(text)?.conversations.into_iter().next();
@@ -26,17 +26,17 @@ pub(crate) fn first(text: &str) -> Option<String> {
     rows(list.first()?.get())?.conversations.into_iter().next()
 }
 
-/// The rows of a file of results.
+/// The rows of a result file.
 pub(crate) struct Rows {
-    /// Those that hold a conversation, as objects with `messages`.
+    /// The rows that contain a conversation, as objects with `messages`.
     pub(crate) conversations: Vec<String>,
-    /// How many hold none: an answer that was never given, mostly.
+    /// The number of rows without a conversation, usually because the model gave no answer.
     pub(crate) without: usize,
 }
 
-/// The rows of a file of results; `None` for anything else, and where none holds a conversation.
+/// The rows of a result file; `None` for anything else, or if no row contains a conversation.
 pub(crate) fn rows(text: &str) -> Option<Rows> {
-    // Which of them it may be, before all of it is parsed.
+    // A cheap check before the whole text is parsed.
     let text = text.trim_start();
     let may_be =
         ["\"samples\"", "\"results\"", "\"actual_output\"", "\"actualOutput\"", "\"epoch\""];
@@ -65,7 +65,7 @@ fn list<'v>(value: &'v Value, place: &str) -> Option<&'v Vec<Value>> {
     value.pointer(place)?.as_array()
 }
 
-/// A sample of Inspect: the whole conversation.
+/// A sample of Inspect, which contains the whole conversation.
 fn sample(sample: &Value) -> Option<Value> {
     let messages = sample.get("messages")?.as_array()?;
     let messages: Vec<Value> = messages.iter().map(inspected).collect();
@@ -76,7 +76,7 @@ fn sample(sample: &Value) -> Option<Value> {
     Some(json!({ "id": id, "messages": messages }))
 }
 
-/// A message of Inspect: a tool that failed has `error`.
+/// A message of Inspect; a failed tool has an `error` member.
 fn inspected(message: &Value) -> Value {
     let Value::Object(mut message) = message.clone() else { return message.clone() };
     for known in ["id", "source", "metadata", "function"] {
@@ -93,7 +93,7 @@ fn inspected(message: &Value) -> Value {
     Value::Object(message)
 }
 
-/// A row of promptfoo: the prompt, mostly a conversation as text, and what came back.
+/// A row of promptfoo: the prompt, which is usually a conversation as text, and the response.
 fn prompted(row: &Value) -> Option<Value> {
     let raw = row.pointer("/prompt/raw")?.as_str()?;
     let asked = match serde_json::from_str(raw) {
@@ -104,7 +104,7 @@ fn prompted(row: &Value) -> Option<Value> {
         },
         _ => None,
     };
-    // Behind a prompt that is plain text, an agent may have called tools that are not in the row.
+    // If the prompt is plain text, the row does not show the tools the agent may have called.
     let recorded = asked.is_some();
     let mut messages = asked.unwrap_or_else(|| vec![json!({ "role": "user", "content": raw })]);
     match row.pointer("/response/output")? {
@@ -123,8 +123,8 @@ fn prompted(row: &Value) -> Option<Value> {
     Some(whole(id, messages, recorded))
 }
 
-/// A conversation as an object. That nobody recorded whether tools were called is a member that
-/// nobody reads: a gap.
+/// Wraps messages as a conversation object. If tool calls were not recorded, adds a member that no
+/// reader understands, which results in a gap.
 fn whole(id: Option<&Value>, messages: Vec<Value>, recorded: bool) -> Value {
     let mut whole = Map::new();
     if let Some(id) = id.filter(|id| !id.is_null()) {
@@ -137,12 +137,12 @@ fn whole(id: Option<&Value>, messages: Vec<Value>, recorded: bool) -> Value {
     Value::Object(whole)
 }
 
-/// A member by either of the names that DeepEval writes.
+/// A member under either of the two spellings that DeepEval uses.
 fn either<'v>(value: &'v Value, names: [&str; 2]) -> Option<&'v Value> {
     names.iter().find_map(|name| value.get(name)).filter(|value| !value.is_null())
 }
 
-/// A test case of DeepEval: what was asked, the tools that were called, what was answered.
+/// A test case of DeepEval: the input, the tools called, the answer.
 fn test_case(case: &Value) -> Option<Value> {
     let answer = either(case, ["actual_output", "actualOutput"])?.as_str()?;
     let mut messages = Vec::new();
@@ -171,7 +171,7 @@ fn test_case(case: &Value) -> Option<Value> {
     Some(whole(case.get("name"), messages, called.is_some()))
 }
 
-/// A text as it is, anything else as JSON.
+/// The content of a string, or any other value as JSON.
 fn word(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -180,7 +180,7 @@ fn word(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// Roles and contents of the only conversation.
+    /// The roles and contents of the only conversation.
     fn read(value: &Value) -> Option<String> {
         let texts = rows(&value.to_string())?.conversations;
         let whole: Value = serde_json::from_str(texts.first()?).unwrap();

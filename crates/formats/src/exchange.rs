@@ -1,6 +1,5 @@
-//! Logs of requests and their answers, as gateways, batches and tracers keep them: the
-//! conversation is in one member, what the model answered in another. Both together are read as
-//! the conversation that they are.
+//! Logs of requests and responses, as kept by gateways, batches and tracers. The conversation is in
+//! one member, the model's response in another; both are joined into one conversation.
 
 use std::borrow::Cow;
 
@@ -9,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::fields::{self, Fields};
 use crate::sketch::Sketch;
 
-/// Where what was asked stands, or the whole conversation.
+/// Members that may hold the request or the whole conversation.
 const REQUESTS: [&str; 12] = [
     "request",
     "request_body",
@@ -25,21 +24,21 @@ const REQUESTS: [&str; 12] = [
     "chat_history",
 ];
 
-/// Where what was answered stands.
+/// Members that may hold the response.
 const RESPONSES: [&str; 7] =
     ["response", "response_body", "responseBody", "output", "outputs", "result", "completion"];
 
-/// Where a logger puts what the tools were, when not into the request.
+/// Members in which loggers put the tools if the request does not have them.
 const PARAMETERS: [&str; 4] =
     ["model_parameters", "modelParameters", "optional_params", "invocation_params"];
 
-/// How the conversation is called.
+/// Members that may hold the id of the conversation.
 const NAMES: [&str; 6] = ["id", "custom_id", "request_id", "requestId", "trace_id", "traceId"];
 
-/// How deep an answer may be wrapped.
+/// How deeply a response may be wrapped.
 const DEPTH: usize = 4;
 
-/// Whether the beginning of a document holds a request, wherever the list of its messages stands.
+/// Whether a document begins with a request that contains a list of messages at any known path.
 pub(crate) fn recognises(sketch: &Sketch) -> bool {
     REQUESTS.iter().any(|request| {
         ["", "[]."].iter().any(|at| {
@@ -72,7 +71,7 @@ pub(crate) fn composed(text: &str) -> Option<String> {
         return None;
     }
     let name = NAMES.iter().find_map(|name| fields.string(name)).filter(|name| !name.is_empty());
-    // Messages without an answer beside them are a conversation already.
+    // Messages without a response next to them are already a conversation.
     let own = fields.has("messages").then(|| conversation_of(&mut fields));
     let mut answered_by = None;
     let answered = RESPONSES.iter().find_map(|name| {
@@ -114,11 +113,11 @@ pub(crate) fn composed(text: &str) -> Option<String> {
 
 #[derive(Default)]
 struct Conversation {
-    /// Messages as JSON.
+    /// The messages, as JSON.
     messages: Vec<String>,
-    /// A list as JSON.
+    /// The list of tools, as JSON.
     tools: Option<String>,
-    /// Which model was asked.
+    /// The requested model.
     model: Option<String>,
 }
 
@@ -126,7 +125,7 @@ fn has_any(fields: &Fields<'_>, names: &[&str]) -> bool {
     names.iter().any(|name| fields.has(name))
 }
 
-/// A request, or the list of its messages; either may be written as text.
+/// A request, or its list of messages; either may be JSON in a string.
 fn conversation(raw: &RawValue) -> Option<Conversation> {
     let text = decoded(raw);
     if let Ok(mut fields) = Fields::parse(&text) {
@@ -139,7 +138,7 @@ fn conversation(raw: &RawValue) -> Option<Conversation> {
 
 fn conversation_of(fields: &mut Fields<'_>) -> Option<Conversation> {
     let mut messages = messages(fields.take("messages")?)?;
-    // One wire has its instructions beside the messages.
+    // The Anthropic API puts the instructions next to the messages.
     if let Some(system) = fields.take("system") {
         messages.insert(0, format!("{{\"role\":\"system\",\"content\":{}}}", system.get()));
     }
@@ -155,7 +154,7 @@ fn messages(raw: &RawValue) -> Option<Vec<String>> {
     all.then(|| list.into_iter().map(|raw| raw.get().to_owned()).collect())
 }
 
-/// The message of an answer, however it is wrapped.
+/// The message of a response, however it is wrapped.
 fn answer(raw: &RawValue, depth: usize) -> Option<String> {
     let depth = depth.checked_sub(1)?;
     let text = decoded(raw);
@@ -172,7 +171,7 @@ fn answer(raw: &RawValue, depth: usize) -> Option<String> {
     ["message", "body", "response"].iter().find_map(|name| answer(fields.take(name)?, depth))
 }
 
-/// The model that an answer says it is of, however it is wrapped.
+/// The model named in a response, however it is wrapped.
 fn model_of(raw: &RawValue, depth: usize) -> Option<String> {
     let depth = depth.checked_sub(1)?;
     let text = decoded(raw);
@@ -183,7 +182,7 @@ fn model_of(raw: &RawValue, depth: usize) -> Option<String> {
     ["message", "body", "response"].iter().find_map(|name| model_of(fields.take(name)?, depth))
 }
 
-/// A value, or the JSON that a text holds.
+/// The value itself, or the JSON that a string contains.
 fn decoded(raw: &RawValue) -> Cow<'_, str> {
     let text = fields::string(raw).filter(|text| text.trim_start().starts_with(['{', '[']));
     text.unwrap_or(Cow::Borrowed(raw.get()))

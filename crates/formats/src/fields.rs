@@ -5,13 +5,13 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of one JSON object, in order, with their values unread.
+/// The members of one JSON object in order, with unparsed values.
 ///
-/// Readers take what they know; what is left over at the end is what was not kept.
+/// Readers take the members they know; any left at the end are reported as skipped.
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
     members: Vec<(Cow<'a, str>, Option<&'a RawValue>)>,
-    /// Keys that stand more than once: the last value counts.
+    /// Keys that occur more than once; the last value counts.
     pub(crate) repeated: Vec<String>,
 }
 
@@ -47,14 +47,14 @@ impl<'a> Fields<'a> {
         self.take(name).and_then(|raw| raw.get().parse().ok())
     }
 
-    /// Takes a member that is a number (or a string of digits) and fits.
+    /// Takes a member that is a number (or a string of digits) and in the range of `N`.
     pub(crate) fn number<N: std::str::FromStr>(&mut self, name: &str) -> Option<N> {
         let raw = self.take(name)?.get();
         let digits = raw.trim_matches('"');
         digits.strip_suffix(".0").unwrap_or(digits).parse().ok()
     }
 
-    /// Takes a member that is an array of anything.
+    /// Takes a member that is an array.
     pub(crate) fn array(&mut self, name: &str) -> Option<Vec<&'a RawValue>> {
         self.take(name).and_then(array)
     }
@@ -64,19 +64,19 @@ impl<'a> Fields<'a> {
         self.take(name).and_then(Self::of)
     }
 
-    /// Takes members that say nothing of what is read.
+    /// Drops members that carry nothing worth keeping.
     pub(crate) fn pass_over(&mut self, names: &[&str]) {
         for name in names {
             self.take_any(name);
         }
     }
 
-    /// Whether a member stands there and was not taken yet.
+    /// Whether the member exists and has not been taken yet.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.members.iter().any(|(key, raw)| raw.is_some() && key == name)
     }
 
-    /// What nobody took, with its values.
+    /// The members that have not been taken.
     pub(crate) fn left(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.members.iter().filter_map(|(key, raw)| raw.map(|raw| (key.as_ref(), raw)))
     }
@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 
 struct Members;
 
-/// Above this many members a set finds the repeated ones.
+/// Above this number of members, a set is used to find repeated keys.
 const FEW: usize = 32;
 
 impl<'de> Visitor<'de> for Members {
@@ -126,7 +126,7 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-/// A key, borrowed where it holds no escape.
+/// A key, borrowed unless it contains an escape.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {
@@ -151,8 +151,8 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
-/// The decoded text of a JSON string; `None` for any other value. A lone half of a surrogate pair,
-/// as it is left by logs that cut text in the middle of a character, is replaced.
+/// The decoded text of a JSON string; `None` for any other value. An unpaired surrogate, as in logs
+/// that cut text in the middle of a character, is replaced.
 pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
@@ -167,8 +167,8 @@ pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Takes the short escapes away in one pass; `None` when there is a `\u`, which the parser knows
-/// better.
+/// Resolves short escapes in one pass; `None` if there is a `\u` escape, which is left to the
+/// parser.
 fn unescaped(inner: &str) -> Option<String> {
     let mut text = String::with_capacity(inner.len());
     let mut rest = inner;
@@ -200,8 +200,8 @@ pub(crate) enum Element<'a> {
     Other,
 }
 
-/// The elements of a JSON array, objects split at once; `None` for any other value, and for what
-/// only [`array`] can take apart.
+/// The elements of a JSON array, with objects already split. `None` for any other value, and for
+/// arrays that only [`array`] can read.
 pub(crate) fn elements(raw: &RawValue) -> Option<Vec<Element<'_>>> {
     raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok()).flatten()
 }

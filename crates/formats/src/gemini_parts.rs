@@ -1,4 +1,4 @@
-//! Messages of the Gemini API, `{role, parts}`, as several logs hold them.
+//! Messages of the Gemini API, `{role, parts}`, which several log formats contain.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::fields::{self, Fields};
 use crate::parts::Parts;
 use crate::session::Session;
 
-/// Reads the parts of a message. Names of members are written in either way.
+/// Reads the parts of a message. Member names may be in camel case or snake case.
 pub(crate) fn read_parts(raw: &RawValue, bare: Message, session: &mut Session) {
     let line = bare.line;
     let mut out = Parts::new(bare, session);
@@ -63,7 +63,7 @@ pub(crate) fn response_text(raw: &RawValue, session: &mut Session) -> String {
     part.string("text").map_or_else(|| raw.get().to_owned(), Cow::into_owned)
 }
 
-/// What a function gave back: `output` or `error` in `response`, or the object as it stands.
+/// Reads the result of a function: `output` or `error` in `response`, or the whole object verbatim.
 pub(crate) fn read_answer(answer: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
     let Some(inner) = answer.take("response") else {
         return ending::unread(outcome, "response", session);
@@ -79,7 +79,7 @@ pub(crate) fn read_answer(answer: &mut Fields<'_>, outcome: &mut Outcome, sessio
     ending::read_members(&["error"], &mut members, outcome, session);
 }
 
-/// The role of a message of the API.
+/// The role of an API message.
 pub(crate) fn role(name: Option<&str>) -> Role {
     if name == Some("model") { Role::Assistant } else { Role::User }
 }

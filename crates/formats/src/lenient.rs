@@ -1,32 +1,32 @@
-//! JSON that strict readers refuse: agents and servers are written in languages whose texts may hold
-//! half a character and whose nesting has no bound. What is wrong costs only itself.
+//! Reads JSON that strict readers reject. Agents and servers may send strings with unpaired
+//! surrogates, and nesting of any depth; only the offending part is lost.
 
 use std::borrow::Cow;
 
 use counterfoil_model::{ExactValue, JsonLimits};
 use serde_json::Value;
 
-/// How deeply an event is read; what is nested more deeply becomes [`TOO_DEEP`].
+/// Maximum nesting depth of an event; deeper values are replaced by [`TOO_DEEP`].
 const DEPTH: usize = 100;
 
-/// Stands for what is nested too deeply to be read.
+/// Placeholder for a value that is nested too deeply.
 const TOO_DEEP: &str = "\"[nested too deeply to be read]\"";
 
-/// Reads what an agent or a server sent. A byte-order mark is skipped; bytes that are not UTF-8 and halves of
-/// surrogate pairs become U+FFFD; a number beyond what a double holds becomes a text; what is
-/// nested more than 100 levels deep is left out.
+/// Reads JSON sent by an agent or a server. A byte-order mark is skipped; invalid UTF-8 and
+/// unpaired surrogates become U+FFFD; a number outside the range of a double becomes a string;
+/// values nested more than 100 levels deep are left out.
 ///
 /// # Errors
-/// When it is not JSON all the same.
+/// When the text is not JSON even after these corrections.
 pub fn read_lenient(sent: &[u8]) -> Result<Value, serde_json::Error> {
     let text = text_of(sent);
     serde_json::from_str(&text).or_else(|_| serde_json::from_str(&mended_json(&text)))
 }
 
-/// [`read_lenient`], with every number as it is written: for the arguments of calls.
+/// Like [`read_lenient`], but keeps every number exactly as written, for the arguments of calls.
 ///
 /// # Errors
-/// When it is not JSON all the same.
+/// When the text is not JSON even after these corrections.
 pub fn read_lenient_exact(sent: &[u8]) -> Result<ExactValue, serde_json::Error> {
     let text = text_of(sent);
     exact(&text).or_else(|_| exact(&mended_json(&text)))
@@ -41,12 +41,12 @@ fn exact(text: &str) -> Result<ExactValue, serde_json::Error> {
     if !read.has_doubles() {
         return Ok(read);
     }
-    // Where a member stands twice, the last one counts, and its numbers are as serde has read them.
+    // If a member is repeated, the last one counts, with its numbers as serde read them.
     Ok(ExactValue::parse(text, JsonLimits::RECORDED).unwrap_or(read))
 }
 
-/// The text as strict readers of JSON take it, mended in the same way. What is no JSON at all stays
-/// none.
+/// Rewrites the text into JSON that strict readers accept, with the same corrections as
+/// [`read_lenient`]. Text that is not JSON at all stays invalid.
 #[must_use]
 pub fn mended_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -87,7 +87,7 @@ pub fn mended_json(text: &str) -> String {
     out
 }
 
-/// The bytes of the text that begins here, with its quotation marks.
+/// The length in bytes of the string that begins here, including its quotation marks.
 fn text_length(rest: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in rest.bytes().enumerate().skip(1) {
@@ -106,7 +106,7 @@ fn number_length(rest: &str) -> usize {
     rest.bytes().position(|byte| !part(byte)).unwrap_or(rest.len())
 }
 
-/// A text as it stands, but for halves of surrogate pairs.
+/// Appends a string, replacing unpaired surrogates.
 fn push_text(out: &mut String, mut token: &str) {
     while let Some((before, escape)) = token.split_once('\\') {
         out.push_str(before);
@@ -136,7 +136,7 @@ enum Half {
     Low,
 }
 
-/// Which half of a pair the escape is that begins here, after its backslash.
+/// Which half of a surrogate pair the escape is, if any; `escape` starts after the backslash.
 fn surrogate(escape: &str) -> Option<Half> {
     let unit = u16::from_str_radix(escape.strip_prefix('u')?.get(..4)?, 16).ok()?;
     match unit {

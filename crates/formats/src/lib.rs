@@ -1,11 +1,11 @@
 //! Other people's formats: readers for agent logs and tool lists.
 //!
-//! Every reader turns one form of log into [`counterfoil_model::Transcript`]s. A line or a field
+//! Every reader turns one log format into [`counterfoil_model::Transcript`]s. A line or a field
 //! that is not understood is never fatal: it is counted in `Transcript::skipped` or reported as a
-//! problem, and the rest is still read.
+//! problem, and reading continues.
 //!
-//! Deliberately not here: an opinion about what is right or wrong, opening files, and any memory
-//! of what was read before.
+//! Deliberately not here: judging what is right or wrong, opening files, and any memory of earlier
+//! input.
 //!
 //! Start with [`read`]; the table of readers is in `reader/mod.rs`.
 #![forbid(unsafe_code)]

@@ -5,21 +5,21 @@ use counterfoil_model::Problem;
 use crate::decompress::LARGEST;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
-/// Zero bytes are what is left of lines that a crash kept from being written.
+/// A crash can leave zero bytes where lines were never written.
 const BLANK: &[u8] = b" \t\r\n\0";
 const NOT_UTF8: &str = "bytes that are not UTF-8 were replaced";
 
 /// Reads lines into one reused buffer.
 ///
-/// A line over the limit is skipped without being held in memory, bytes that are not UTF-8 are
-/// replaced; both are reported in `problems`.
+/// A line over the limit is skipped without being held in memory, and invalid UTF-8 is replaced;
+/// both are reported in `problems`.
 pub(crate) struct Lines<R> {
     input: R,
     limit: usize,
     number: usize,
     bytes: Vec<u8>,
     text: String,
-    /// What was wrong with the lines so far; the caller takes them.
+    /// Problems with the lines so far; the caller takes them.
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Lines<R> {
 pub(crate) struct Piece<'s> {
     /// 1-based line on which it begins.
     pub(crate) line: usize,
-    /// Its text.
+    /// The text.
     pub(crate) text: &'s str,
-    /// Whether a line break followed: the last line of a cut-off log has none.
+    /// Whether a line break followed; the last line of a cut-off log has none.
     pub(crate) ended: bool,
 }
 
@@ -86,10 +86,10 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(Piece { line: self.number, text, ended }))
     }
 
-    /// Everything that is left, as one text.
+    /// Everything that is left, as one string.
     ///
     /// # Errors
-    /// When it cannot be read, or is longer than 512 MiB.
+    /// When the input cannot be read, or is longer than 512 MiB.
     pub(crate) fn rest(&mut self) -> io::Result<String> {
         let mut bytes = Vec::new();
         self.input.by_ref().take(LARGEST + 1).read_to_end(&mut bytes)?;
@@ -111,8 +111,8 @@ impl<R: BufRead> Lines<R> {
         }))
     }
 
-    /// Reads up to and over the next line break. Gives the size of the line and whether it ended;
-    /// bytes beyond the limit are counted, not kept.
+    /// Reads up to and including the next line break. Returns the size of the line and whether it
+    /// ended; bytes beyond the limit are counted but not kept.
     fn fill(&mut self) -> io::Result<(usize, bool)> {
         let mut size = 0;
         loop {

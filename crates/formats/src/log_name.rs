@@ -1,19 +1,19 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Endings of logs, before packing.
+/// File extensions of logs, before compression.
 const ENDINGS: [&str; 9] =
     ["json", "jsonl", "ndjson", "md", "traj", "trajectory", "log", "txt", "eval"];
-/// Endings of packed files.
+/// File extensions of compressed files.
 const PACKED: [&str; 4] = ["gz", "zst", "gzip", "zstd"];
 
-/// Whether a file in a folder is read as a log, by its name.
+/// Whether a file in a folder is read as a log, judging by its name.
 #[must_use]
 pub fn looks_like_a_log(path: &Path) -> bool {
     let ending =
         |path: &Path| path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
     let Some(last) = ending(path) else {
-        // Hidden files without an ending are settings.
+        // Hidden files without an extension are settings.
         return !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     };
     if !PACKED.contains(&last.as_str()) {
@@ -25,7 +25,7 @@ pub fn looks_like_a_log(path: &Path) -> bool {
     }
 }
 
-/// The name that a session without an id gets from its file: without folder and endings.
+/// The name of a session without an id: its file name without folder and extensions.
 #[must_use]
 pub fn log_name(path: impl AsRef<Path>) -> String {
     let path = path.as_ref();
@@ -53,7 +53,7 @@ mod tests {
             ("a.zst", true),
             ("a.tar.gz", false),
             ("a.py", false),
-            // Logs are kept without an ending, too, and settings are hidden.
+            // Logs may lack an extension; hidden files are settings.
             ("session", true),
             ("a.txt", true),
             ("a.eval", true),

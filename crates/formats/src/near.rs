@@ -1,11 +1,11 @@
-//! Conversations in a form that nobody here knows: where the messages stand, and a `jq` program
-//! that makes messages of OpenAI's form of them.
+//! Conversations in an unknown format: finds the messages, and suggests a `jq` program that
+//! converts them to OpenAI chat messages.
 
 use serde_json::Value;
 
 use crate::sketch;
 
-/// Members that say who speaks, the surest first.
+/// Members that name the speaker, most reliable first.
 const SPEAKERS: [&str; 11] = [
     "role",
     "speaker",
@@ -20,20 +20,20 @@ const SPEAKERS: [&str; 11] = [
     "type",
 ];
 
-/// Members that hold what is said.
+/// Members that hold the text of a message.
 const SAID: [&str; 10] =
     ["content", "text", "message", "utterance", "value", "body", "msg", "data", "answer", "output"];
 
-/// Names that agents and people go by in logs.
+/// Names of agents and people in logs.
 const ASSISTANTS: [&str; 8] =
     ["assistant", "bot", "agent", "ai", "model", "llm", "gpt", "system_response"];
 const USERS: [&str; 6] = ["user", "human", "customer", "client", "person", "caller"];
 
-/// How deep lists of messages are looked for.
+/// How deeply lists of messages are searched for.
 const DEEPEST: usize = 4;
 
-/// What makes messages of OpenAI's form out of a JSON text that seems to hold a conversation. Only
-/// its beginning has to be there.
+/// A `jq` command that converts a JSON text to OpenAI chat messages, if the text seems to hold a
+/// conversation. Only its beginning is needed.
 pub(crate) fn recipe(head: &str) -> Option<String> {
     let text = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     if !text.starts_with(['{', '[']) {
@@ -41,7 +41,7 @@ pub(crate) fn recipe(head: &str) -> Option<String> {
     }
     let line = text.lines().next().unwrap_or_default();
     if let Ok(value) = serde_json::from_str::<Value>(line) {
-        // One message a line, or one conversation a line.
+        // One message per line, or one conversation per line.
         let found = find(&value, "", DEEPEST);
         return match found {
             Some(found) => Some(format!("jq -c '{}' FILE", found.program())),
@@ -56,7 +56,7 @@ pub(crate) fn recipe(head: &str) -> Option<String> {
     Some(format!("jq -c '{}' FILE", found.program()))
 }
 
-/// A list of messages, and its place.
+/// A list of messages, and its path.
 struct Found {
     place: String,
     message: Message,
@@ -70,11 +70,11 @@ impl Found {
     }
 }
 
-/// The members of a message that matter.
+/// The relevant members of a message.
 struct Message {
     speaker: String,
     said: String,
-    /// How the agent is called, and the user.
+    /// The names used for the agent and the user.
     names: [Option<String>; 2],
 }
 
@@ -104,13 +104,13 @@ impl Message {
     }
 }
 
-/// The first list of at least one message below a value.
+/// The first list below a value that contains at least one message.
 fn find(value: &Value, place: &str, depth: usize) -> Option<Found> {
     let depth = depth.checked_sub(1)?;
     match value {
         Value::Array(items) => {
             let first = items.iter().find_map(Message::of)?;
-            // All of them are of one shape, or it is no conversation; the last may be cut off.
+            // All elements must have the same shape, except the last, which may be cut off.
             let alike = |item: &Value| item.get(&first.speaker).is_some_and(Value::is_string);
             if !items.iter().rev().skip(1).all(alike) {
                 return None;
@@ -122,7 +122,7 @@ fn find(value: &Value, place: &str, depth: usize) -> Option<Found> {
                 names.iter().find(is).map(|name| (*name).to_owned())
             };
             let names = [called(&ASSISTANTS), called(&USERS)];
-            // A list in which nobody sounds like an agent or a person is no conversation.
+            // It is only a conversation if some speaker is named like an agent or a person.
             names
                 .iter()
                 .any(Option::is_some)

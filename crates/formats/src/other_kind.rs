@@ -1,6 +1,6 @@
-//! Files in which logs are kept and which are no logs: what to do with them instead.
+//! Files that hold logs but are not logs themselves, and what to do with them.
 
-/// Beginnings of files, what they are, and what to do with them.
+/// First bytes of files, what they are, and what to do with them.
 const KINDS: [(&[u8], &str, &str); 4] = [
     (
         b"SQLite format 3\0",
@@ -23,13 +23,13 @@ const TABLE: (&str, &str) = (
      calls and their results: what was done does not stand in a table of texts",
 );
 
-/// What a file is that begins like this, and what to do instead of reading it.
+/// What kind of file begins with these bytes, and what to do instead of reading it.
 pub(crate) fn of(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let known = KINDS.iter().find(|(begin, ..)| head.starts_with(begin));
     known.map(|(_, what, instead)| (*what, *instead)).or_else(|| is_table(head).then_some(TABLE))
 }
 
-/// Whether it begins with names of columns, three at least, and goes on with a row.
+/// Whether the text starts with at least three column names, followed by a row.
 fn is_table(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.trim_start_matches('\u{feff}').lines();

@@ -1,4 +1,4 @@
-//! Spans out of OTLP JSON.
+//! Reads spans from OTLP JSON.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::time;
 
-/// One span, its attributes as plain JSON.
+/// One span, with its attributes as plain JSON.
 #[derive(Debug)]
 pub(crate) struct Span {
     pub(crate) trace: String,
@@ -29,12 +29,12 @@ pub(crate) struct Event {
     pub(crate) attributes: BTreeMap<String, Value>,
 }
 
-/// Adds the spans of one export (`{resourceSpans: [{scopeSpans: [{spans}]}]}`), of a list of
-/// exports, or a span alone. `false` when it holds none of these.
+/// Adds the spans of an export (`{resourceSpans: [{scopeSpans: [{spans}]}]}`), of a list of
+/// exports, or a single span. Returns `false` if the value is none of these.
 pub(crate) fn spans(value: Value, line: usize, found: &mut Vec<Span>) -> bool {
     let Value::Object(mut object) = value else {
         let Value::Array(list) = value else { return false };
-        // A list of lists is no export: one level is enough.
+        // Nested lists are not exports: one level is enough.
         return list
             .into_iter()
             .map(|value| value.is_object() && spans(value, line, found))
@@ -54,7 +54,7 @@ pub(crate) fn spans(value: Value, line: usize, found: &mut Vec<Span>) -> bool {
         }
         return true;
     }
-    // A trace that MLflow or Langfuse exported.
+    // A trace exported by MLflow or Langfuse.
     if let Some(Value::Object(data)) = object.get_mut("data")
         && let Some(list) = take_list(data, &["spans"])
     {
@@ -73,7 +73,7 @@ pub(crate) fn spans(value: Value, line: usize, found: &mut Vec<Span>) -> bool {
     false
 }
 
-/// A span of Langfuse: what went in and what came out are members.
+/// Converts an observation of Langfuse, whose input and output are members, to a span.
 fn observation(mut object: Map<String, Value>, line: usize) -> Span {
     let mut attributes = BTreeMap::new();
     for (name, key) in [("type", KIND), ("name", NAME), ("input", INPUT), ("output", OUTPUT)] {
@@ -94,7 +94,7 @@ fn observation(mut object: Map<String, Value>, line: usize) -> Span {
     }
 }
 
-/// What an [`observation`] is made into.
+/// Attribute keys that [`observation`] sets.
 pub(crate) const KIND: &str = "langfuse.type";
 pub(crate) const NAME: &str = "langfuse.name";
 pub(crate) const INPUT: &str = "langfuse.input";
@@ -144,7 +144,7 @@ fn pair(value: Value) -> Option<(String, Value)> {
     Some((key, plain(object.remove("value")?)))
 }
 
-/// An `AnyValue` as plain JSON. The depth is bounded by that of the parsed document.
+/// An `AnyValue` as plain JSON. The parser already bounds its depth.
 fn plain(value: Value) -> Value {
     let Value::Object(object) = value else { return value };
     let Some((kind, inner)) = object.into_iter().next() else { return Value::Null };
@@ -179,13 +179,14 @@ fn text(object: &Map<String, Value>, names: &[&str]) -> String {
     found.unwrap_or_default().to_owned()
 }
 
-/// 64-bit numbers are text in JSON, but not every exporter knows.
+/// A time in nanoseconds. In JSON, 64-bit numbers should be strings, but not every exporter
+/// complies.
 fn nanos(object: &Map<String, Value>, names: &[&str]) -> u64 {
     let found = names.iter().find_map(|name| object.get(*name));
     found.and_then(|v| v.as_u64().or_else(|| nanos_of(v.as_str()?))).unwrap_or(0)
 }
 
-/// A number, or a date with its time.
+/// Nanoseconds from a number, or from a date and time.
 fn nanos_of(text: &str) -> Option<u64> {
     if let Ok(nanos) = text.parse() {
         return Some(nanos);

@@ -1,18 +1,18 @@
-//! What vendors write into the text of a result for want of a field.
+//! Markers that vendors write into the text of a result because there is no field for them.
 
-/// The whole number that stands right after `label` at the beginning of the text.
+/// The integer that directly follows `label` at the beginning of the text.
 pub(crate) fn number_after(text: &str, label: &str) -> Option<i32> {
     let rest = text.strip_prefix(label)?.trim_start();
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
     rest.get(..end)?.parse().ok()
 }
 
-/// The same anywhere in the first lines of the text, at the beginning of a line.
+/// Like [`number_after`], at the beginning of any of the first eight lines.
 pub(crate) fn number_in_head(text: &str, label: &str) -> Option<i32> {
     text.lines().take(8).find_map(|line| number_after(line, label))
 }
 
-/// Whether the text of an error says that the user, a hook or a policy did not let the call run.
+/// Whether an error text says that the user, a hook or a policy prevented the call from running.
 pub(crate) fn says_refused(text: &str) -> bool {
     const MARKS: [&str; 18] = [
         "The user doesn't want to proceed with this tool use",

@@ -5,15 +5,15 @@ use counterfoil_model::{Message, MessageKind, Outcome, Role, ToolCall};
 use crate::blocks::join;
 use crate::session::Session;
 
-/// Puts together what a message of many parts says, calls and got back, in the order in which the
-/// parts stand: what is said behind a result is a message behind it.
+/// Collects the texts, calls and results of a multi-part message, in the order of its parts. Text
+/// that follows a result becomes a message of its own after that result.
 pub(crate) struct Parts<'s> {
     pub(crate) session: &'s mut Session,
     bare: Message,
     said: Message,
     reasoning: String,
     outcomes: Vec<Outcome>,
-    /// Ids of this message's calls, and of what answers them here.
+    /// Ids of this message's calls, and of those answered in this message.
     called: HashSet<String>,
     answered: HashSet<String>,
 }
@@ -50,7 +50,7 @@ impl<'s> Parts<'s> {
         }
     }
 
-    /// A call; one that the message tells twice counts once.
+    /// Adds a call; a call that the message repeats counts once.
     pub(crate) fn call(&mut self, mut call: ToolCall) {
         if !call.id.is_empty() && !self.called.insert(call.id.clone()) {
             return;
@@ -62,7 +62,7 @@ impl<'s> Parts<'s> {
         self.said.calls.push(call);
     }
 
-    /// What came back; of a result that the message tells twice, the first counts.
+    /// Adds a result; if the message repeats a result, the first counts.
     pub(crate) fn outcome(&mut self, mut outcome: Outcome) {
         if !outcome.call_id.is_empty() && !self.answered.insert(outcome.call_id.clone()) {
             return;

@@ -9,17 +9,17 @@ use crate::other_kind;
 use crate::reader;
 use crate::source::{Layout, Source};
 
-/// How to read.
+/// Options for [`read`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The form of the log; detected from its content when `None`.
+    /// The format of the log; detected from its content when `None`.
     pub format: Option<Format>,
-    /// The name of the input: the transcript's id where the log has none.
+    /// The name of the input, used as the id of a transcript that has none.
     pub name: String,
-    /// The longest line that is read, in bytes.
+    /// The maximum length of a line, in bytes.
     pub max_line: usize,
-    /// The input goes on where an earlier one ended: that it begins in the middle of a session is
-    /// no gap.
+    /// Whether the input continues an earlier one. If so, starting in the middle of a session is
+    /// not a gap.
     pub continues: bool,
 }
 
@@ -31,25 +31,25 @@ impl Options {
     }
 }
 
-/// One session and what could not be read of it.
+/// One session, and the problems found while reading it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// What was read.
+    /// The session.
     pub transcript: Transcript,
-    /// What was not.
+    /// What could not be read.
     pub problems: Vec<Problem>,
 }
 
-/// What an input was, as a whole.
+/// Summary of a whole input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// Its form.
+    /// The format of the input.
     pub format: Format,
-    /// The sessions that were given away.
+    /// The number of sessions passed to the sink.
     pub sessions: usize,
-    /// The lines that were read.
+    /// The number of lines read.
     pub lines: usize,
-    /// Problems that belong to no session.
+    /// Problems that do not belong to any session.
     pub problems: Vec<Problem>,
 }
 
@@ -59,10 +59,10 @@ pub enum ReadError {
     /// The input itself failed.
     #[error("the input cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// Nothing stands in it.
+    /// The input is empty.
     #[error("the input is empty")]
     Empty,
-    /// It is no log at all, but something that a log can be written out of.
+    /// The input is not a log, but a log can be extracted from it.
     #[error("this is {what}, not a log")]
     OtherKind {
         /// What it is.
@@ -70,18 +70,19 @@ pub enum ReadError {
         /// What to do.
         instead: &'static str,
     },
-    /// It is of no form that is known.
+    /// The format is not known.
     #[error("no known form of log")]
     UnknownForm {
-        /// What was looked for, format by format.
+        /// What was looked for, by format.
         looked_for: Vec<(Format, &'static str)>,
-        /// What makes messages of OpenAI's form out of it, where it seems to hold a conversation.
+        /// A command that converts the input to OpenAI chat messages, if it seems to hold a
+        /// conversation.
         recipe: Option<String>,
     },
 }
 
 impl ReadError {
-    /// What is wrong with a whole input, with advice.
+    /// The error as a problem of the whole input, with advice.
     #[must_use]
     pub fn problem(&self) -> Problem {
         match self {
@@ -113,12 +114,12 @@ impl ReadError {
     }
 }
 
-/// Reads a log. `sink` gets each session as soon as it is complete, so that memory is bounded by
-/// the largest session (by the whole input when that is one JSON document).
+/// Reads a log. `sink` receives each session as soon as it is complete, so memory is bounded by the
+/// largest session (or by the whole input if that is one JSON document).
 ///
 /// # Errors
-/// Only when nothing can be read at all: see [`ReadError`]. Everything else is a problem of a
-/// session or of the summary.
+/// Only when nothing can be read at all: see [`ReadError`]. Anything else is reported as a problem
+/// of a session or of the summary.
 pub fn read(
     mut input: impl BufRead,
     options: &Options,
@@ -142,7 +143,7 @@ pub fn read(
         });
     };
     let layout = match detected.layout {
-        // Whoever names a format that is JSON gets it read as lines of JSON.
+        // If the caller names a JSON format, text is read as lines of JSON.
         Layout::Text if !reader.is_of_text() => Layout::Lines,
         _ if reader.is_of_text() => Layout::Text,
         layout => layout,
@@ -163,15 +164,15 @@ pub fn read(
     })
 }
 
-/// The beginning of an input, by which its form is told: to the end of its first line where that is
-/// longer, because only there it shows whether the line is all there is.
+/// The beginning of an input, used for detection. If the first line is longer, the head extends to
+/// its end, because only then is it clear whether that line is the whole input.
 fn head_of(input: &mut impl BufRead, max_line: usize) -> io::Result<Vec<u8>> {
     let mut head = read_up_to(&mut *input, HEAD)?;
     let one_line = head.len() >= HEAD && !head.trim_ascii_start().contains(&b'\n');
     if one_line {
         let room = u64::try_from(max_line.saturating_sub(head.len())).unwrap_or(u64::MAX);
         input.by_ref().take(room).read_until(b'\n', &mut head)?;
-        // What comes after tells whether there is more than this line.
+        // The next byte shows whether anything follows this line.
         head.extend(read_up_to(&mut *input, 1)?);
     }
     Ok(head)

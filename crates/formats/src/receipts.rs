@@ -26,7 +26,7 @@ fn read_receipt(raw: &RawValue, line: usize, session: &mut Session) -> Option<Re
     let word = fields.string("status");
     let status = match word.as_deref().map(|word| (Status::from_dialect(word), word)) {
         Some((Some(status), _)) => status,
-        // A receipt that does not say that it succeeded is no proof that it did.
+        // A receipt without a success status does not prove success.
         Some((None, word)) => {
             session.problem(line, format!("the receipt `{id}` has the unknown status `{word}`"));
             Status::Open

@@ -9,8 +9,8 @@ use crate::fields::{self, Fields};
 use crate::outcome_text;
 use crate::session::Session;
 
-/// Reads one item of the OpenAI Responses kind into a message, and adds it. `false` when its type
-/// is none of a conversation.
+/// Reads one OpenAI Responses item into a message and adds it. Returns `false` if its type is not
+/// part of a conversation.
 pub(crate) fn read_item(
     kind: &str,
     fields: &mut Fields<'_>,
@@ -25,7 +25,7 @@ pub(crate) fn read_item(
             let name = fields.string("name").unwrap_or_default().into_owned();
             let raw = fields.take("arguments").or_else(|| fields.take("input"));
             let arguments = match raw.and_then(fields::string) {
-                // What a custom tool gets is free text, not JSON.
+                // The input of a custom tool is free text, not JSON.
                 Some(text) if kind == "custom_tool_call" => free_text(&text),
                 _ => blocks::arguments(raw),
             };
@@ -52,7 +52,7 @@ pub(crate) fn read_item(
                 read_output(raw, &mut outcome, session);
             }
             match fields.string("status").as_deref() {
-                // The item is complete, whatever the call came to.
+                // The item is complete; this says nothing about the result of the call.
                 Some("completed") | None => {}
                 word => ending::read_word(word, &mut outcome, session),
             }
@@ -68,7 +68,7 @@ pub(crate) fn read_item(
     true
 }
 
-/// What the user, the agent or another agent said, or the agent thought.
+/// Reads a text or a thought of the user, the agent or another agent.
 fn said(kind: &str, fields: &mut Fields<'_>, message: &mut Message, session: &mut Session) {
     let mut read = |name| Some(blocks::read_blocks(fields.take(name)?, message.line, session));
     match kind {
@@ -79,7 +79,7 @@ fn said(kind: &str, fields: &mut Fields<'_>, message: &mut Message, session: &mu
                 blocks::join(&mut message.text, &part.reasoning);
             }
         }
-        // What another agent sent to this one: its task, or a report.
+        // A message from another agent: its task, or a report.
         "agent_message" => {
             message.role = Role::User;
             message.text = read("content").unwrap_or_default().text;
@@ -101,7 +101,7 @@ fn said(kind: &str, fields: &mut Fields<'_>, message: &mut Message, session: &mu
     }
 }
 
-/// A call that the vendor runs itself: the item holds the call and how it ended.
+/// Reads a call that the vendor runs itself: the item holds the call and how it ended.
 fn vendor_call(kind: &str, fields: &mut Fields<'_>, message: &mut Message, session: &mut Session) {
     let line = message.line;
     let tool = fields
@@ -173,7 +173,7 @@ pub(crate) fn read_output(raw: &RawValue, outcome: &mut Outcome, session: &mut S
             .is_some();
 }
 
-/// `{"output": "…", "metadata": {"exit_code": 1}}` as text.
+/// Unwraps `{"output": "…", "metadata": {"exit_code": 1}}` in the text.
 fn read_wrapped(outcome: &mut Outcome, session: &mut Session) {
     let text = std::mem::take(&mut outcome.text);
     let inner = Fields::parse(&text).ok().and_then(|mut fields| {
@@ -190,8 +190,8 @@ fn read_metadata(fields: &mut Fields<'_>, outcome: &mut Outcome, session: &mut S
     }
 }
 
-/// What the shell tool gives back: a list of `{stdout, stderr, outcome: {type, exit_code}}`.
-/// `false`: it is something else.
+/// Reads a shell tool's result: a list of `{stdout, stderr, outcome: {type, exit_code}}`. Returns
+/// `false` for anything else.
 fn read_streams(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) -> bool {
     let list: Option<Vec<Fields<'_>>> =
         fields::array(raw).and_then(|list| list.into_iter().map(Fields::of).collect());

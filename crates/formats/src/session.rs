@@ -8,10 +8,10 @@ use crate::read::Reading;
 use crate::tools;
 use crate::written::read_written;
 
-/// A transcript while it is read.
+/// A transcript while it is being read.
 pub(crate) struct Session {
     pub(crate) transcript: Transcript,
-    /// Where what has an id stands (messages, results), in logs that tell a thing several times.
+    /// Positions of messages and results by id, for logs that record things several times.
     pub(crate) told: HashMap<String, usize>,
     problems: Vec<Problem>,
     reason: String,
@@ -48,11 +48,11 @@ pub(crate) fn holds_no_call(kind: &str) -> bool {
     WITHOUT_CALLS.contains(&kind)
 }
 
-/// Members that name the model, in whatever form.
+/// Members that name the model, in any format.
 const MODEL_MEMBERS: [&str; 7] =
     ["model", "model_name", "modelName", "modelID", "model_slug", "modelVersion", "model_version"];
 
-/// How names of members end that hold calls or their results, in whatever form.
+/// Suffixes of member names that hold calls or their results, in any format.
 const CALL_MEMBERS: [&str; 14] = [
     "toolcall",
     "toolcalls",
@@ -70,14 +70,14 @@ const CALL_MEMBERS: [&str; 14] = [
     "functionresponse",
 ];
 
-/// Whether a member of this name may hold calls or their results.
+/// Whether a member with this name may hold calls or their results.
 fn may_hold_calls(name: &str) -> bool {
     let name: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     CALL_MEMBERS.iter().any(|end| name.ends_with(end))
 }
 
-/// Of one kind of problem, at most this many are told line by line.
+/// Maximum number of problems of one kind that are reported line by line.
 const TOLD: usize = 20;
 
 impl Session {
@@ -91,7 +91,7 @@ impl Session {
         }
     }
 
-    /// Adds a message; calls and results without a line get the message's.
+    /// Adds a message; calls and results without a line number get the message's.
     pub(crate) fn push(&mut self, mut message: Message) {
         let line = message.line;
         message.calls.iter_mut().filter(|c| c.line == 0).for_each(|c| c.line = line);
@@ -100,17 +100,17 @@ impl Session {
         self.transcript.messages.push(message);
     }
 
-    /// The number of messages so far: the position of the next.
+    /// The number of messages so far, which is the position of the next.
     pub(crate) fn len(&self) -> usize {
         self.transcript.messages.len()
     }
 
-    /// Counts one thing that is not kept.
+    /// Counts something that is skipped.
     pub(crate) fn skip(&mut self, reason: &str) {
         self.transcript.skip(reason);
     }
 
-    /// Counts one thing that is not kept: `what` and its name.
+    /// Counts something that is skipped, by `what` and its name.
     pub(crate) fn skip_named(&mut self, what: &str, name: &str) {
         self.reason.clear();
         self.reason.push_str(what);
@@ -120,8 +120,8 @@ impl Session {
         self.transcript.skip(&self.reason);
     }
 
-    /// Counts a part of the record that is not understood. Unless its kind is known to hold no
-    /// call, calls or results may be missing from here on.
+    /// Counts a part of the record that was not understood. Unless its kind is known to hold no
+    /// call, this is a gap: calls or results may be missing from here on.
     pub(crate) fn skip_part(&mut self, what: &str, name: &str) {
         self.skip_named(what, name);
         if !holds_no_call(name) {
@@ -129,12 +129,12 @@ impl Session {
         }
     }
 
-    /// The model that writes the next message and those after it.
+    /// Sets the model that writes the next message and those after it.
     pub(crate) fn next_model(&mut self, name: &str) {
         self.model_from(name, self.len());
     }
 
-    /// The model that wrote the latest message and those after it.
+    /// Sets the model that wrote the latest message and those after it.
     pub(crate) fn model(&mut self, name: &str) {
         self.model_from(name, self.len().saturating_sub(1));
     }
@@ -145,12 +145,13 @@ impl Session {
         if name.is_empty() || models.last().is_some_and(|(_, last)| *last == name) {
             return;
         }
-        // A log whose head names the model names it for all of its messages.
+        // A model named at the head of a log applies to all of its messages.
         let from = if models.is_empty() { 0 } else { from };
         models.push((from, name));
     }
 
-    /// Counts what nobody took; what looks like calls or results is missing from here on.
+    /// Counts the members that were not taken. If one looks like calls or results, they are missing
+    /// from here on.
     pub(crate) fn leave(&mut self, fields: &Fields<'_>) {
         for (key, value) in fields.left() {
             if MODEL_MEMBERS.contains(&key)
@@ -172,26 +173,26 @@ impl Session {
         }
     }
 
-    /// A member that stands twice: the last one counts, and that is said once a name.
+    /// Reports a repeated member once per name; the last one counts.
     fn repeats(&mut self, key: &str) {
         let name: String = key.chars().filter(|c| !c.is_control()).take(80).collect();
         let message = format!("the key `{name}` appears twice in one object; the last one counts");
         if self.problems.iter().all(|p| p.message != message) {
-            // The object is the latest message's, or the one being read behind it.
+            // The object belongs to the latest message, or to the one being read after it.
             let near = self.transcript.messages.last().map_or(1, |m| m.line.max(1));
             self.problem(near, message);
         }
     }
 
-    /// Notes something that could not be read.
+    /// Records something that could not be read.
     pub(crate) fn problem(&mut self, line: usize, message: impl Into<String>) {
         self.problems.push(Problem::at(line, message));
     }
 
-    /// Takes over problems.
+    /// Takes over problems, and marks a gap at each.
     pub(crate) fn problems(&mut self, problems: Vec<Problem>) {
         for problem in &problems {
-            // What was not read stands before the first message of a later line.
+            // The unread part comes before the first message of a later line.
             let after = |m: &Message| problem.line > 0 && m.line >= problem.line;
             let at = self.transcript.messages.iter().position(after).unwrap_or(self.len());
             self.transcript.completeness.add(Gap::Unreadable, at);
@@ -199,10 +200,10 @@ impl Session {
         self.problems.extend(problems);
     }
 
-    /// Whether an agent speaks and nobody spoke to it: a lone answer, without its history.
+    /// Whether there are agent messages but no user messages: a lone answer without its history.
     pub(crate) fn answers_nobody(&self) -> bool {
         let said = |role: Role| self.transcript.messages.iter().any(|m| m.role == role);
-        // A record in our own form is the whole of what there was.
+        // A record in our own format is complete.
         self.transcript.format != Format::Fk
             && self.transcript.receipts.is_none()
             && said(Role::Assistant)
@@ -215,7 +216,7 @@ impl Session {
         calls.map(|call| call.id.clone()).unwrap_or_default()
     }
 
-    /// Takes the last message away where a log that is cut off shows nothing of it.
+    /// Removes the last message if the cut-off log contains nothing of it.
     pub(crate) fn drop_empty_end(&mut self) {
         let is_empty = |message: &Message| {
             message.text.is_empty() && message.calls.is_empty() && message.outcomes.is_empty()
@@ -223,13 +224,14 @@ impl Session {
         self.transcript.messages.pop_if(|last| is_empty(last));
     }
 
-    /// Something is missing here.
+    /// Records that something is missing here.
     pub(crate) fn gap(&mut self, gap: Gap) {
         let at = self.len();
         self.transcript.completeness.add(gap, at);
     }
 
-    /// A line that is not JSON: the end of a cut-off log when it is the last, else damage.
+    /// Reports a line that is not JSON: the end of a cut-off log if it is the last line, else
+    /// damage.
     pub(crate) fn unparsed(&mut self, line: usize, error: &serde_json::Error, ended: bool) {
         if error.is_eof() && !ended {
             self.problem(line, "the log is cut off in the middle of this line");
@@ -266,7 +268,8 @@ impl Session {
         self.transcript.catalog = catalog;
     }
 
-    /// The reading: results that answer no call are reported, and so is a log without any results.
+    /// Finishes the session. Reports results that answer no call; a log with calls but no results
+    /// is marked as a gap.
     pub(crate) fn finish(mut self) -> Reading {
         let mut orphans = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
@@ -309,7 +312,7 @@ impl Session {
     }
 }
 
-/// Gives calls without an id one of their own, and the results without an id those in order.
+/// Gives ids to calls that have none, and assigns them in order to results without an id.
 fn name_the_unnamed(messages: &mut [Message]) {
     let mut open = VecDeque::new();
     let mut count = 0;

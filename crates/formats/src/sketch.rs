@@ -1,17 +1,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Which members stand in a JSON text, found without parsing it, so that the beginning of a
-/// document is enough.
+/// The members of a JSON text, found without parsing it, so that the beginning of a document is
+/// enough.
 ///
-/// `messages[].role` stands for a member at that place, `messages[].role=user` for a member with
-/// that short text.
+/// `messages[].role` means that a member exists at that path, `messages[].role=user` that it has
+/// this (short) text.
 #[derive(Debug, Default)]
 pub(crate) struct Sketch {
     paths: BTreeSet<String>,
 }
 
-/// Nesting and text length beyond which nothing is noted.
+/// Limits on nesting and text length; anything beyond is ignored.
 const DEPTH: usize = 6;
 const SHORT: usize = 48;
 
@@ -41,7 +41,7 @@ impl Sketch {
                     sketch.paths.insert(format!("{}={value}", joined(&path)));
                 }
                 Step::Open => {
-                    // The place of an array's elements, whatever stood there before.
+                    // The path of an array's elements replaces whatever was there before.
                     let parent = walk.open.len().saturating_sub(2);
                     if walk.parent_is_array() {
                         path.truncate(parent);
@@ -55,22 +55,22 @@ impl Sketch {
         sketch
     }
 
-    /// Whether the member stands there.
+    /// Whether the member exists.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.paths.contains(path)
     }
 
-    /// Whether all of the members stand there.
+    /// Whether all of the members exist.
     pub(crate) fn has_all(&self, paths: &[&str]) -> bool {
         paths.iter().all(|path| self.has(path))
     }
 
-    /// Whether any of the members stands there.
+    /// Whether any of the members exists.
     pub(crate) fn has_any(&self, paths: &[&str]) -> bool {
         paths.iter().any(|path| self.has(path))
     }
 
-    /// Whether the member stands there with one of these texts.
+    /// Whether the member exists and has one of these texts.
     pub(crate) fn is_one_of(&self, path: &str, texts: &[&str]) -> bool {
         texts.iter().any(|text| self.paths.contains(&format!("{path}={text}")))
     }
@@ -88,8 +88,8 @@ fn joined(path: &[Cow<'_, str>]) -> String {
     text
 }
 
-/// A cut-off JSON text, cut back to the last complete value and closed; `None` when nothing of it
-/// can be kept.
+/// Truncates a cut-off JSON text after the last complete value and closes it; `None` if nothing can
+/// be kept.
 pub(crate) fn closed(text: &str) -> Option<String> {
     let mut walk = Walk::default();
     let mut good = None;
@@ -188,7 +188,7 @@ enum Kind<'t> {
     Scalar,
 }
 
-/// Tokens of JSON, tolerant: what is no token is passed over, an unfinished one is not given.
+/// A tolerant JSON tokeniser: skips invalid input and drops an unfinished token.
 struct Tokens<'t> {
     text: &'t str,
     at: usize,

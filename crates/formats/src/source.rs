@@ -8,11 +8,11 @@ use crate::lines::{Lines, Piece};
 /// How the input is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// One JSON value a line.
+    /// One JSON value per line.
     Lines,
-    /// One JSON value over the whole input.
+    /// One JSON value that is the whole input.
     Document,
-    /// JSON values over many lines, one behind the other.
+    /// Several JSON values, each over any number of lines.
     Documents,
     /// Text that is not JSON.
     Text,
@@ -22,11 +22,11 @@ pub(crate) enum Layout {
 pub(crate) struct Source<'a> {
     lines: Lines<Box<dyn BufRead + 'a>>,
     document: String,
-    /// How far the document was given away, in bytes and in lines.
+    /// How much of the document has been returned, in bytes and in lines.
     given: (usize, usize),
     layout: Layout,
     done: bool,
-    /// What came before was read already.
+    /// Whether earlier input was already read.
     pub(crate) continues: bool,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Source<'a> {
         Ok(if self.layout == Layout::Documents { self.next_document() } else { None })
     }
 
-    /// The next value of many; what is none goes to the reader as it is.
+    /// The next of several values; text that is not JSON is returned unchanged.
     fn next_document(&mut self) -> Option<Piece<'_>> {
         let (at, lines) = self.given;
         let rest = self.document.get(at..)?;
@@ -74,7 +74,7 @@ impl<'a> Source<'a> {
         Some(Piece { line: line + 1, text, ended: false })
     }
 
-    /// Lines read so far.
+    /// The number of lines read so far.
     pub(crate) fn lines(&self) -> usize {
         self.lines.count()
     }
@@ -84,18 +84,18 @@ impl<'a> Source<'a> {
         self.lines.problems.extend(problems);
     }
 
-    /// What was wrong with the lines since this was last asked.
+    /// Takes the problems with lines since the last call.
     pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.lines.problems)
     }
 }
 
-/// Where `part` begins in `whole`; `part` must have been cut out of it.
+/// The offset of `part` in `whole`, of which it must be a slice.
 fn offset(whole: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize)
 }
 
-/// Finds the lines of parts of one piece.
+/// Finds the line numbers of parts of one piece.
 pub(crate) struct Locator<'p> {
     text: &'p str,
     at: usize,
@@ -108,8 +108,8 @@ impl<'p> Locator<'p> {
         Self { text, at: 0, line, first: line }
     }
 
-    /// The line on which `part` begins; cheapest when asked from the front to the back. A part of
-    /// some other text is on the first line.
+    /// The line on which `part` begins; cheapest when parts are looked up in order. A part of some
+    /// other text is on the first line.
     pub(crate) fn line_of(&mut self, part: &str) -> usize {
         let to = offset(self.text, part);
         if to >= self.text.len() {

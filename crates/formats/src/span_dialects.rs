@@ -1,5 +1,5 @@
-//! Spans of other instrumentations, put into the words of OpenTelemetry's GenAI conventions:
-//! OpenInference, OpenLLMetry, the Vercel AI SDK, MLflow, Langfuse.
+//! Translates spans of other instrumentations to OpenTelemetry's GenAI conventions: OpenInference,
+//! OpenLLMetry, the Vercel AI SDK, MLflow, Langfuse.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const ASKED: &str = "gen_ai.input.messages";
 const ANSWERED: &str = "gen_ai.output.messages";
 const TOOLS: &str = "gen_ai.tool.definitions";
 
-/// Translates the attributes of a span that is not in the convention's words.
+/// Translates the attributes of a span that does not follow the convention.
 pub(crate) fn translate(span: &mut Span) {
     if span.attributes.contains_key(ASKED) || span.attributes.contains_key(ANSWERED) {
         let chat = || Value::from("chat");
@@ -27,7 +27,7 @@ pub(crate) fn translate(span: &mut Span) {
     }
 }
 
-/// Kinds of spans that hold other spans, or nothing that is said, called or read.
+/// Kinds of spans that only hold other spans, or hold no messages, calls or results.
 const WRAPPERS: [&str; 10] = [
     "agent",
     "chain",
@@ -41,7 +41,7 @@ const WRAPPERS: [&str; 10] = [
     "memory",
 ];
 
-/// Whether a span only holds others, by its kind; those of the Vercel AI SDK by its name.
+/// Whether a span only holds others, judging by its kind; for the Vercel AI SDK, by its name.
 pub(crate) fn only_wraps(span: &Span) -> bool {
     let kinds = ["openinference.span.kind", "traceloop.span.kind", "mlflow.spanType", otlp::KIND];
     let kind = kinds.iter().find_map(|key| value(span, key)).map(structured);
@@ -52,9 +52,9 @@ pub(crate) fn only_wraps(span: &Span) -> bool {
         || calls.contains(&span.name.as_str())
 }
 
-/// What a span tells.
+/// The content of a span.
 enum Told {
-    /// A model was asked with these messages and answered with those.
+    /// A request to a model with the messages of both sides.
     Chat {
         asked: Vec<Value>,
         answered: Vec<Value>,
@@ -100,7 +100,7 @@ fn value(span: &Span, key: &str) -> Option<Value> {
     span.attributes.get(key).cloned()
 }
 
-/// A value that may be written as text.
+/// Parses a value that may be written as JSON text.
 fn structured(value: Value) -> Value {
     value.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(value)
 }
@@ -131,7 +131,7 @@ fn openinference(span: &Span) -> Option<Told> {
     }
 }
 
-/// `{message: {role, content, tool_calls: [{tool_call: {id, function}}]}}` without its wraps.
+/// Unwraps `{message: {role, content, tool_calls: [{tool_call: {id, function}}]}}`.
 fn inner_message(mut outer: Value) -> Value {
     let mut message = outer.get_mut("message").map(Value::take).unwrap_or(outer);
     if let Some(calls) = message.get_mut("tool_calls").and_then(Value::as_array_mut) {
@@ -202,7 +202,7 @@ fn tool_call(call: &Value) -> Value {
     })
 }
 
-/// A message for the model, in the words of the Vercel AI SDK.
+/// Translates a model message of the Vercel AI SDK.
 fn model_message(message: &Value) -> Value {
     let Some(content) = message.get("content").and_then(Value::as_array) else {
         return message.clone();
@@ -239,7 +239,7 @@ fn langfuse(span: &Span) -> Option<Told> {
     exchange(&kind, name, asked, answered)
 }
 
-/// A span that holds what went in and what came out as they were.
+/// Translates a span that holds its input and output verbatim.
 fn exchange(kind: &str, name: &str, asked: Option<Value>, answered: Option<Value>) -> Option<Told> {
     match kind {
         "CHAT_MODEL" | "LLM" | "GENERATION" => {
@@ -256,7 +256,7 @@ fn exchange(kind: &str, name: &str, asked: Option<Value>, answered: Option<Value
     }
 }
 
-/// The message of an answer: the first choice, a message, or bare text.
+/// The message of a response: the first choice, a message, or bare text.
 fn answer(answered: Value) -> Value {
     if let Some(message) = answered.pointer("/choices/0/message") {
         return message.clone();
@@ -271,8 +271,7 @@ fn answer(answered: Value) -> Value {
     }
 }
 
-/// Attributes such as `llm.input_messages.0.message.role` as a list of what they are flattened
-/// from.
+/// Rebuilds the list from flattened attributes such as `llm.input_messages.0.message.role`.
 fn numbered(attributes: &BTreeMap<String, Value>, prefix: &str) -> Vec<Value> {
     let mut root = Value::Object(Map::new());
     let range = attributes.range(prefix.to_owned()..);
@@ -286,7 +285,7 @@ fn numbered(attributes: &BTreeMap<String, Value>, prefix: &str) -> Vec<Value> {
     }
 }
 
-/// How deep a name may lead.
+/// Maximum number of segments in a name.
 const DEPTH: usize = 16;
 
 fn put(root: &mut Value, path: &str, value: Value) {
@@ -304,7 +303,7 @@ fn put(root: &mut Value, path: &str, value: Value) {
     *place = value;
 }
 
-/// Objects whose members are all numbers become lists, in the order of the numbers.
+/// Turns objects whose keys are all numbers into lists, in numeric order.
 fn lists(value: Value) -> Value {
     let Value::Object(members) = value else { return value };
     let mut parts: Vec<(String, Value)> =

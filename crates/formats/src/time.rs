@@ -5,8 +5,9 @@ use serde_json::value::RawValue;
 
 use crate::fields;
 
-/// Milliseconds since the Unix epoch of a recorded time: RFC 3339, a date and time without a zone
-/// (taken as UTC), or a number of seconds, milliseconds or nanoseconds, told apart by its size.
+/// A recorded time as milliseconds since the Unix epoch. Accepts RFC 3339, a date and time without
+/// a zone (taken as UTC), or a number of seconds, milliseconds or nanoseconds, distinguished by its
+/// size.
 pub(crate) fn millis(raw: &RawValue) -> Option<i64> {
     if raw.get().starts_with('"') {
         return millis_of(&fields::string(raw)?);
@@ -14,7 +15,7 @@ pub(crate) fn millis(raw: &RawValue) -> Option<i64> {
     number(raw.get().parse().ok()?)
 }
 
-/// The same for text; digits alone are a number.
+/// [`millis`] for a string; digits alone are a number.
 pub(crate) fn millis_of(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Ok(time) = text.parse::<Timestamp>() {

@@ -5,8 +5,8 @@ use crate::fields::{self, Fields};
 use crate::session::Session;
 use crate::source::Locator;
 
-/// Takes the calls of an assistant message in the OpenAI chat form: `tool_calls`, and the
-/// `function_call` that came before it.
+/// Takes the calls of an assistant message in the OpenAI chat format: `tool_calls`, and its
+/// predecessor `function_call`.
 pub(crate) fn read_tool_calls(
     fields: &mut Fields<'_>,
     place: &mut Locator<'_>,
@@ -34,7 +34,7 @@ pub(crate) fn read_tool_calls(
                     session.leave(&function);
                     read
                 }
-                // Some name the function right here.
+                // Some loggers put the function's name directly here.
                 Some((name, None)) => {
                     let name = fields::string(name).unwrap_or_default().into_owned();
                     (name, name_and_arguments(&mut call).1)

@@ -4,18 +4,18 @@ use serde_json::{Map, Value};
 /// Why a list of tools cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolListError {
-    /// The whole is neither a list nor an object of tools.
+    /// The value is neither a list nor an object of tools.
     #[error("a list of tools is expected, not {found}")]
     NotAList {
-        /// What stands there instead.
+        /// What was found instead.
         found: &'static str,
     },
-    /// One element is no tool.
+    /// An element is not a tool.
     #[error("tool at `{place}`: {found} is no definition of a tool")]
     NotATool {
         /// JSON Pointer to the element.
         place: String,
-        /// What stands there instead.
+        /// What was found instead.
         found: &'static str,
     },
     /// A tool has no name, or an empty one.
@@ -24,16 +24,16 @@ pub enum ToolListError {
         /// JSON Pointer to the element.
         place: String,
     },
-    /// A member of a tool is of the wrong kind.
+    /// A member of a tool has the wrong type.
     #[error("tool `{tool}` at `{place}`: {expected} is expected, not {found}")]
     Wrong {
         /// The tool's name.
         tool: String,
         /// JSON Pointer to the member.
         place: String,
-        /// What should stand there.
+        /// What was expected.
         expected: &'static str,
-        /// What stands there instead.
+        /// What was found instead.
         found: &'static str,
     },
 }
@@ -47,7 +47,7 @@ pub enum ToolListError {
 /// `{name, inputSchema, outputSchema, annotations}`, Gemini `{functionDeclarations: […]}`.
 ///
 /// # Errors
-/// Names the tool and the place (a JSON Pointer).
+/// Names the tool and its position (a JSON Pointer).
 pub fn read_tools(value: &Value) -> Result<Vec<Tool>, ToolListError> {
     let mut tools = Vec::new();
     read_list(value, "", &mut tools)?;
@@ -132,7 +132,7 @@ fn read_element(value: &Value, place: &str, tools: &mut Vec<Tool>) -> Result<(),
     Ok(())
 }
 
-/// A definition in an object of definitions by name: a wrapper, or the schema itself.
+/// Reads an entry of an object keyed by tool name: a wrapped definition, or the schema itself.
 fn read_named(name: &str, value: &Value, place: &str) -> Result<Tool, ToolListError> {
     let object = match value {
         Value::Object(object) => object,
@@ -175,7 +175,7 @@ fn read_definition(object: &Map<String, Value>, place: &str) -> Result<Tool, Too
     }
 }
 
-/// The members under which vendors keep the schema of the arguments.
+/// The members under which vendors put the schema of the arguments.
 const SCHEMAS: [&str; 6] = [
     "parameters",
     "input_schema",
@@ -194,7 +194,7 @@ fn definition(
     if let Some(Value::String(description)) = object.get("description") {
         tool.description.clone_from(description);
     }
-    // As our own export has it, of tools that stand behind our gates.
+    // The shape of Counterfoil's own export, for gated tools.
     match object.get("origin").and_then(Value::as_str) {
         Some("builtin") => tool.origin = Origin::Builtin,
         Some(origin) => {
@@ -284,7 +284,7 @@ fn declared(object: &Map<String, Value>, effects: &mut Effects) {
     }
 }
 
-/// `{"kind": "mcp", "server": "…"}` and so on, as Counterfoil writes it.
+/// An origin as Counterfoil writes it, such as `{"kind": "mcp", "server": "…"}`.
 fn origin(value: &Value) -> Option<Origin> {
     let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     match value.get("kind").and_then(Value::as_str).or(value.as_str())? {
@@ -307,7 +307,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A key as part of a JSON Pointer.
+/// Escapes a key for use in a JSON Pointer.
 fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

@@ -1,6 +1,6 @@
-//! Calls that an agent writes into its texts, and results that its harness tells in the user's
-//! place. A result counts only where a call of its kind stands right before it; what the agent
-//! itself writes as a result never does.
+//! Calls that an agent writes into its texts, and results that its harness returns in the user's
+//! place. A result counts only directly after a call of its kind; a result written by the agent
+//! itself never counts.
 
 use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall};
 use serde_json::{Map, Value};
@@ -8,13 +8,14 @@ use serde_json::{Map, Value};
 use crate::blocks;
 use crate::fields::Fields;
 
-/// Whether harnesses whose logs have this form tell results so. The others have a place for calls
-/// and results, and what stands in texts is none of either.
+/// Whether harnesses with this log format return results as text. The other formats have fields for
+/// calls and results, and their texts contain neither.
 fn tells_results_as_text(format: Format) -> bool {
     matches!(format, Format::OpenaiChat | Format::Anthropic | Format::Sharegpt)
 }
 
-/// Reads them. Gives the place of the first message that tells results which no call explains.
+/// Reads calls and results from texts. Returns the position of the first message with a result that
+/// no call explains.
 pub(crate) fn read_written(format: Format, messages: &mut [Message]) -> Option<usize> {
     if !tells_results_as_text(format) {
         return messages.iter().position(|message| results_of(message).is_some());
@@ -46,14 +47,14 @@ pub(crate) fn read_written(format: Format, messages: &mut [Message]) -> Option<u
     unread
 }
 
-/// A result as text, and the tool that it names.
+/// A result found in text, and the tool it names.
 struct Told {
     tool: Option<String>,
     text: String,
 }
 
-/// What a harness tells: `<tool_response>…</tool_response>`, `<function_results>…`, or
-/// `[tool for '…'] Result:` with the result below.
+/// Finds the results in a message: `<tool_response>…</tool_response>`, `<function_results>…`, or
+/// `[tool for '…'] Result:` followed by the result.
 fn results_of(message: &Message) -> Option<Vec<Told>> {
     let text = match (message.role, message.outcomes.as_slice()) {
         (Role::User, []) => message.text.trim_start(),
@@ -79,14 +80,14 @@ fn results_of(message: &Message) -> Option<Vec<Told>> {
                 }
                 last.text.push_str(line);
             }
-            // It begins with something else.
+            // The text begins with something else.
             (None, None) => return None,
         }
     }
     (!told.is_empty()).then_some(told)
 }
 
-/// The tool of `[execute_command for 'ls'] Result:`, and what stands behind it.
+/// The tool named in `[execute_command for 'ls'] Result:`, and the rest of the line.
 fn heading(line: &str) -> Option<(String, &str)> {
     let (inner, rest) = line.strip_prefix('[')?.split_once("] Result:")?;
     let tool = inner.split(' ').next()?;
@@ -129,7 +130,7 @@ fn members(text: &str) -> Arguments {
     Arguments::raw(Value::Object(members).to_string())
 }
 
-/// What stands between the first pair of tags of this name, and what stands behind it.
+/// The text between the first pair of these tags, and the text after it.
 fn first_tagged<'t>(text: &'t str, tag: &str) -> Option<(&'t str, &'t str)> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     rest.split_once(&format!("</{tag}>"))
@@ -182,7 +183,7 @@ mod tests {
                 None,
                 "execute_command {\"command\":\"ls -l\"} -> done; ",
             ),
-            // What the agent says itself, or calls for something else, explains no result.
+            // A result is not explained by the agent's own text or by a call of something else.
             ("All done.", "<tool_response>7</tool_response>", Some(1), ""),
             (cline, "[write_to_file for 'a'] Result:\ndone", Some(1), ""),
             (hermes, "Thanks. <tool_response>7</tool_response>", None, ""),

@@ -7,11 +7,11 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::Source;
 
-/// Aider's history in Markdown: what the user typed, what the model said, and what Aider printed.
-/// What was run and what came back stands in it only as far as Aider printed it.
+/// Aider's history in Markdown: what the user typed, the model's answers, and Aider's own output.
+/// Commands and their results appear only as far as Aider printed them.
 pub(crate) struct Aider;
 
-/// How a session begins.
+/// The first line of a session.
 const BEGIN: &str = "# aider chat started at ";
 
 impl Reader for Aider {

@@ -11,8 +11,8 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 
-/// Anthropic messages: a request `{system, tools, messages}`, a response, both as
-/// `{request, response}`, or a list of messages.
+/// Anthropic messages: a request `{system, tools, messages}`, a response, a `{request, response}`
+/// pair, or a list of messages.
 pub(crate) struct Anthropic;
 
 const BLOCKS: [&str; 6] = [
@@ -112,7 +112,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     let content = content.map(|raw| blocks::read_blocks(raw, line, session)).unwrap_or_default();
     let Blocks { text, has_text, reasoning, calls, mut outcomes } = content;
     for outcome in &mut outcomes {
-        // An absent mark means success in this form.
+        // In this format, a missing mark means success.
         let is_error = outcome.is_error.unwrap_or(false);
         outcome.is_error = Some(is_error);
         outcome.refused |= is_error && outcome_text::says_refused(&outcome.text);

@@ -87,7 +87,7 @@ impl Messages for Autogen {
         }
         let message_kind = match kind.as_ref() {
             "ThoughtEvent" => MessageKind::Reasoning,
-            // It repeats results, and no model wrote it.
+            // This repeats results, and was not written by a model.
             "ToolCallSummaryMessage" => MessageKind::Injected,
             _ => MessageKind::Ordinary,
         };
@@ -98,7 +98,8 @@ impl Messages for Autogen {
     }
 }
 
-/// A `UserProxyAgent` is named as its team likes: `user`, `user_proxy`, `human`.
+/// Whether the source is a person. A `UserProxyAgent` may have any name: `user`, `user_proxy`,
+/// `human`.
 fn is_person(source: &str) -> bool {
     let source = source.to_ascii_lowercase();
     source.starts_with("user") || source.contains("human")

@@ -14,8 +14,8 @@ use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 use crate::time;
 
-/// The export of ChatGPT: conversations whose messages are a tree. The branch that was shown last
-/// is read. Not everything that the assistant did stands in it.
+/// ChatGPT export: conversations whose messages form a tree. Reads the branch that was shown last.
+/// The export does not contain everything the assistant did.
 pub(crate) struct Chatgpt;
 
 impl Reader for Chatgpt {
@@ -68,7 +68,8 @@ impl Values for Chatgpt {
     }
 }
 
-/// The messages from the root to the current node; without one, to the node that was read last.
+/// The messages from the root to the current node, or to the node that was read last if there is no
+/// current one.
 fn branch<'a>(mapping: &Fields<'a>, current: Option<Cow<'_, str>>) -> Vec<&'a RawValue> {
     let mut last = None;
     let mut nodes: HashMap<String, (Option<String>, Option<&'a RawValue>)> = HashMap::new();
@@ -80,7 +81,7 @@ fn branch<'a>(mapping: &Fields<'a>, current: Option<Cow<'_, str>>) -> Vec<&'a Ra
     }
     let mut messages = Vec::new();
     let mut next = current.map(Cow::into_owned).or(last);
-    // A node is taken out as it is passed, so that no circle is followed.
+    // Visited nodes are removed, so a cycle ends the loop.
     while let Some((parent, message)) = next.and_then(|id| nodes.remove(&id)) {
         messages.extend(message);
         next = parent;

@@ -15,11 +15,11 @@ use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 use crate::time;
 
-/// Claude Code session log: one object a line, also a sub-agent's file, also as one document with
-/// `loglines`.
+/// Claude Code session log: one object per line. Also reads a sub-agent's file, and a single
+/// document with `loglines`.
 pub(crate) struct ClaudeCode;
 
-/// Types of line that no other format has.
+/// Line types that no other format has.
 const OWN_TYPES: [&str; 8] = [
     "file-history-snapshot",
     "queue-operation",
@@ -88,7 +88,7 @@ struct Log {
     session: Session,
     named: bool,
     chain: Chain,
-    /// Summaries by the last message that they cover.
+    /// Hashed ids of the last messages that summaries cover.
     summaries: Vec<u64>,
 }
 
@@ -102,7 +102,7 @@ impl Log {
         }
     }
 
-    /// A line; or a document whose `loglines` are the lines.
+    /// Reads a line, or a document whose `loglines` are the lines.
     fn object(&mut self, mut fields: Fields<'_>, place: &mut Locator<'_>, line: usize) {
         match fields.take("loglines") {
             Some(raw) => {
@@ -160,7 +160,7 @@ impl Log {
         self.session.leave(&fields);
     }
 
-    /// What a run prints when it is done, without what came before.
+    /// Reads the result that a run prints at the end, without the preceding messages.
     fn lone_answer(&mut self, fields: &mut Fields<'_>, line: usize) {
         if let Some(id) = fields.string("session_id") {
             self.session.transcript.id = id.into_owned();
@@ -227,7 +227,7 @@ impl Log {
         self.session.push(Message { kind, text, calls, ..bare });
     }
 
-    /// Adds what came of calls; `details` are of the only one.
+    /// Adds the results of calls. `details` belong to the result if there is only one.
     fn results(&mut self, mut outcomes: Vec<Outcome>, details: Option<&RawValue>, bare: Message) {
         outcomes.iter_mut().for_each(settle);
         let mut worker = None;
@@ -242,7 +242,8 @@ impl Log {
         self.session.push(Message { role: Role::Tool, outcomes, ..bare });
     }
 
-    /// Whether the log holds messages of this sub-agent; of any, when its id was not recorded.
+    /// Whether the log contains messages of this sub-agent, or of any sub-agent if the id is
+    /// unknown.
     fn has_agent(&self, id: Option<&str>) -> bool {
         self.session.transcript.messages.iter().rev().any(|message| match (&message.agent, id) {
             (Some(agent), Some(id)) => agent == id,
@@ -251,7 +252,7 @@ impl Log {
         })
     }
 
-    /// A summary of a conversation: of an earlier one, when its last message is not in this log.
+    /// Reads the summary of a conversation: an earlier one, if its last message is not in this log.
     fn summary(&mut self, fields: &mut Fields<'_>, line: usize) {
         let text = fields.string("summary").unwrap_or_default();
         if let Some(leaf) = fields.string("leafUuid") {
@@ -265,7 +266,7 @@ impl Log {
         self.session.leave(fields);
     }
 
-    /// Progress lines of a sub-agent hold its messages.
+    /// Reads a sub-agent's progress line, which contains one of its messages.
     fn progress(&mut self, fields: &mut Fields<'_>, line: usize) {
         self.chain.add(fields);
         let Some(mut inner) = fields.object("data") else {
@@ -281,7 +282,7 @@ impl Log {
         self.session.skip_named("line type progress", &kind);
     }
 
-    /// Attachments are the harness's, but for what the user typed while the agent was at work.
+    /// Attachments come from the harness, except what the user typed while the agent was working.
     fn attachment(&mut self, fields: &mut Fields<'_>, line: usize) {
         self.chain.add(fields);
         let Some(mut inner) = fields.object("attachment") else {
@@ -322,7 +323,7 @@ impl Log {
     }
 }
 
-/// What the text of a result says beside its mark. An absent mark means success here.
+/// Reads the exit code and refusals from the text of a result. A missing mark means success here.
 fn settle(outcome: &mut Outcome) {
     let is_error = outcome.is_error.unwrap_or(false);
     outcome.is_error = Some(is_error);
@@ -335,8 +336,8 @@ fn settle(outcome: &mut Outcome) {
     }
 }
 
-/// What tells something in the details of a shell command. Inside of a text the quotes would be
-/// escaped.
+/// Markers of relevant members in the details of a shell command. Inside a string their quotes
+/// would be escaped.
 const TELLING: [&[u8]; 5] = [
     b"\"backgroundTaskId\"",
     b"\"interrupted\":true",
@@ -345,12 +346,12 @@ const TELLING: [&[u8]; 5] = [
     b"\"truncated\"",
 ];
 
-/// `toolUseResult` repeats the result in a form of each tool; only what the result does not say
-/// is taken. Gives the id of the sub-agent that did the work.
+/// Reads `toolUseResult`, which repeats the result in a tool-specific shape; only what the result
+/// itself lacks is taken. Returns the id of the sub-agent that did the work.
 fn add_details(outcome: &mut Outcome, raw: &RawValue) -> Option<String> {
     let text = raw.get().as_bytes();
     let shell = raw.get().starts_with("{\"stdout\":");
-    // Most of it repeats the text of the result, and is long: look before reading.
+    // Most of it is long and repeats the text of the result, so search for markers before parsing.
     if shell && !TELLING.iter().any(|mark| memchr::memmem::find(text, mark).is_some()) {
         if !outcome.running && outcome.is_error == Some(false) {
             outcome.exit_code = outcome.exit_code.or(Some(0));
@@ -375,8 +376,8 @@ fn add_details(outcome: &mut Outcome, raw: &RawValue) -> Option<String> {
     details.string("agentId").map(Cow::into_owned)
 }
 
-/// Whether a text on a user line was put there by the harness: reminders, local commands and what
-/// they printed, notes about interruptions.
+/// Whether the harness put this text on a user line: reminders, local commands and their output,
+/// notes about interruptions.
 fn is_harness(text: &str) -> bool {
     const ENVELOPES: [&str; 14] = [
         "<command-name>",
@@ -439,7 +440,8 @@ impl Chain {
         self.first_parent.is_some_and(|parent| !self.holds(parent))
     }
 
-    /// A circle needs a line whose parent comes later, so only those are followed.
+    /// Whether the chain contains a cycle. A cycle requires a line whose parent comes later, so
+    /// only those are followed.
     fn has_cycle(&self) -> bool {
         let mut clear: HashMap<u64, usize> = HashMap::new();
         self.forward.iter().enumerate().any(|(walk, &start)| {

@@ -17,10 +17,10 @@ use crate::sketch::Sketch;
 use crate::source::Source;
 use crate::time;
 
-/// Codex rollout log: `{timestamp, type, payload}` a line.
+/// Codex rollout log: one `{timestamp, type, payload}` per line.
 ///
-/// `response_item` lines are what the model saw and said; `event_msg` lines repeat them for the
-/// screen, and are read only where nothing else is there, but for exit codes.
+/// `response_item` lines are the model's input and output; `event_msg` lines repeat them for
+/// display and, except for exit codes, are only used if nothing else is there.
 pub(crate) struct Codex;
 
 const TYPES: [&str; 5] =
@@ -71,15 +71,15 @@ impl Reader for Codex {
 
 struct Log {
     session: Session,
-    /// What the screen showed, until a `response_item` makes it superfluous.
+    /// Messages from display events, kept until a `response_item` makes them redundant.
     events: Option<Session>,
     named: bool,
-    /// The sub-agent whose log it is.
+    /// The sub-agent that this log belongs to.
     agent: Option<String>,
-    /// The `ordinal` of the first line that is this session's own: a sub-agent's log begins with
-    /// what its parent had seen so far.
+    /// The `ordinal` of the first line that belongs to this session. A sub-agent's log begins with
+    /// the history of its parent.
     own_from: u64,
-    /// How commands ended, by call id.
+    /// Exit codes of commands, by call id.
     ends: HashMap<String, Option<i32>>,
 }
 
@@ -130,7 +130,7 @@ impl Log {
         {
             self.named = true;
             match payload.string("session_id").filter(|root| *root != id) {
-                // A sub-agent has a log of its own within the session.
+                // A sub-agent has its own log within the session.
                 Some(root) => {
                     self.session.transcript.id = root.into_owned();
                     self.agent = Some(id.into_owned());
@@ -171,8 +171,8 @@ impl Log {
         }
     }
 
-    /// Makes what a parent said, called and got into what its sub-agent was given: it may lean on
-    /// it, and did none of it.
+    /// Turns the messages, calls and results of the parent into input for the sub-agent: they count
+    /// as evidence, but not as its own actions.
     fn inherit(&mut self, before: usize) {
         let mut results = false;
         for message in self.session.transcript.messages.iter_mut().skip(before) {
@@ -186,7 +186,7 @@ impl Log {
                 message.kind = MessageKind::Injected;
             }
         }
-        // What the parent's calls showed, the sub-agent may tell of as well.
+        // The sub-agent may also report what the parent's calls showed.
         if results {
             self.session.gap(Gap::UnknownCalls);
         }
@@ -231,7 +231,7 @@ impl Log {
     }
 }
 
-/// The message that an event shows on the screen.
+/// The message that an event displays.
 fn shown(
     kind: &str,
     payload: &mut Fields<'_>,
@@ -298,7 +298,7 @@ fn word_for(message: &Message) -> &'static str {
     }
 }
 
-/// What the text of a result says for want of a field.
+/// Reads exit codes and failures from the text of a result, which has no field for them.
 fn settle(outcome: &mut Outcome) {
     const FAILURES: [&str; 5] = [
         "exec_command failed",
@@ -316,7 +316,7 @@ fn settle(outcome: &mut Outcome) {
     outcome.truncated |= text.contains(" tokens truncated") || text.contains("[... omitted ");
 }
 
-/// Whether a text in the user's place was put there by the harness.
+/// Whether the harness put this text in the user's place.
 fn is_harness(text: &str) -> bool {
     const MARKS: [&str; 9] = [
         "<environment_context>",

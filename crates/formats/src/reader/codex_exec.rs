@@ -10,8 +10,8 @@ use crate::parts::Parts;
 use crate::session::Session;
 use crate::sketch::Sketch;
 
-/// What `codex exec --json` prints: events of a thread, its items once they are complete. What was
-/// asked is not among them.
+/// Output of `codex exec --json`: events of a thread, with items once they are complete. It does
+/// not contain the prompt.
 pub(crate) struct CodexExec;
 
 const EVENTS: [&str; 5] =
@@ -43,10 +43,10 @@ impl Messages for CodexExec {
                 if let Some(id) = fields.string("thread_id") {
                     session.transcript.id = id.into_owned();
                 }
-                // What was asked does not stand here, nor what came before in a thread that goes on.
+                // The log contains neither the prompt nor earlier turns of a resumed thread.
                 session.gap(Gap::CutStart);
             }
-            // The end of an item tells all of it.
+            // The completed item repeats all of this.
             "item.started" | "item.updated" => drop(fields.take("item")),
             kind => {
                 fields.take("usage");
@@ -86,7 +86,7 @@ fn read_item(item: &mut Fields<'_>, line: usize, session: &mut Session) {
     out.done();
 }
 
-/// The tool and the arguments of an item that is a call, and what came back.
+/// The tool and arguments of an item that is a call; its result is added to the outcome.
 fn read_call(
     kind: &str,
     item: &mut Fields<'_>,

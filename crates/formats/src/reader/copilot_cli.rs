@@ -13,8 +13,8 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::time;
 
-/// Sessions of GitHub Copilot CLI: events by `type`, each with its `data`. A call is told when it is
-/// asked for and once more when it starts.
+/// Sessions of GitHub Copilot CLI: events by `type`, each with its `data`. A call is recorded when
+/// it is requested and again when it starts.
 pub(crate) struct CopilotCli;
 
 const EVENTS: [&str; 8] = [
@@ -28,7 +28,7 @@ const EVENTS: [&str; 8] = [
     "session.model_change",
 ];
 
-/// Beginnings of events that hold no call and no result.
+/// Prefixes of events without calls or results.
 const BESIDE: [&str; 10] = [
     "session.",
     "assistant.turn_",
@@ -68,7 +68,7 @@ impl Messages for CopilotCli {
         let Some(mut data) = fields.object("data") else {
             return session.skip_part("event without data", &kind);
         };
-        // What a sub-agent says and does stands behind the call that began it.
+        // Events of a sub-agent name the call that started it.
         let agent = data.string("parentToolCallId").map(Cow::into_owned);
         let bare = |role| Message { line, time, agent: agent.clone(), ..Message::text(role, "") };
         match kind.as_ref() {
@@ -159,7 +159,7 @@ fn call(fields: &mut Fields<'_>, name: &str) -> ToolCall {
     }
 }
 
-/// A call that no message asked for is told only here.
+/// Adds a call that no earlier message requested.
 fn read_start_of_call(data: &mut Fields<'_>, bare: Message, session: &mut Session) {
     let call = call(data, "toolName");
     if session.told.insert(call.id.clone(), bare.line).is_none() {
@@ -175,7 +175,7 @@ fn read_end_of_call(data: &mut Fields<'_>, bare: Message, session: &mut Session)
             if let Some(raw) = result.take("content") {
                 blocks::read_content(raw, &mut outcome, session);
             }
-            // The same for the display.
+            // These members repeat the result for display.
             result.pass_over(&["detailedContent", "contents"]);
             ending::read_ending(&mut result, &mut outcome, session);
         }
@@ -198,7 +198,7 @@ fn read_end_of_call(data: &mut Fields<'_>, bare: Message, session: &mut Session)
     session.push(Message { outcomes: vec![outcome], ..bare });
 }
 
-/// What went wrong; a code for a denial says that the call never ran.
+/// Reads an error. A denial code means that the call never ran.
 fn read_error(data: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
     let Some(raw) = data.take("error") else { return };
     outcome.is_error = Some(true);
@@ -211,8 +211,8 @@ fn read_error(data: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Sessio
     blocks::join(&mut outcome.text, &text);
 }
 
-/// How a command ended, as the last line of what its shell printed says it: the call itself
-/// succeeded, whatever the command did.
+/// The exit code in the last line of a shell's output. The call itself counts as successful
+/// whatever the command returned.
 fn exit_code(text: &str) -> Option<i32> {
     let last = text.trim_end().lines().next_back()?;
     exit_code_of(last.strip_prefix("<exited with exit code ")?.strip_suffix('>')?)

@@ -12,8 +12,8 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::time;
 
-/// Rows of Crush's table of messages: `parts` is a list of `type` and `data`, or its text, as the
-/// column holds it.
+/// Rows of Crush's message table: `parts` is a list of `type` and `data`, or that list as JSON
+/// text, as stored in the column.
 pub(crate) struct Crush;
 
 const KINDS: [&str; 7] =
@@ -77,7 +77,7 @@ impl Messages for Crush {
     }
 }
 
-/// The parts of a message: a list, or the text of one.
+/// Reads the parts of a message: a list, or JSON text with a list.
 fn read_parts(raw: &RawValue, bare: Message, session: &mut Session) {
     let text = fields::string(raw).unwrap_or(Cow::Borrowed(raw.get()));
     let Ok(parts) = serde_json::from_str::<Vec<&RawValue>>(&text) else {
@@ -121,7 +121,7 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
             if let Some(raw) = data.take("content") {
                 blocks::read_content(raw, &mut outcome, out.session);
             }
-            // A picture or a file, and what the tool keeps for its display.
+            // A picture or a file, and the tool's display data.
             data.pass_over(&["name", "mime_type", "metadata", "data"]);
             ending::read_ending(&mut data, &mut outcome, out.session);
             ending::read_rest(&data, &mut outcome, out.session);

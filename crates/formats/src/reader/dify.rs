@@ -12,11 +12,11 @@ use crate::sketch::Sketch;
 use crate::source::Locator;
 use crate::time;
 
-/// Messages of an app of Dify: each holds what was asked, what was answered, and in
-/// `agent_thoughts` what the agent called in between.
+/// Messages of a Dify app: each has the question, the answer, and the agent's calls in
+/// `agent_thoughts`.
 pub(crate) struct Dify;
 
-/// How Dify begins what it tells the agent of a call that failed: no mark stands beside it.
+/// Prefixes of the text that Dify returns to the agent for a failed call; there is no other marker.
 const FAULTS: [&str; 4] = [
     "tool invoke error: ",
     "tool parameters validation error: ",
@@ -48,7 +48,7 @@ impl Messages for Dify {
     fn read_head(&self, fields: &mut Fields<'_>, _place: &mut Locator<'_>, session: &mut Session) {
         fields.pass_over(&["limit"]);
         if fields.boolean("has_more") == Some(true) {
-            // A page of the history: what was before it stands on another one.
+            // This is one page of the history; earlier messages are on another page.
             session.gap(Gap::CutStart);
         }
     }
@@ -78,7 +78,7 @@ impl Messages for Dify {
             }
         }
         if thoughts.is_empty() {
-            // A workflow may have called tools, and they do not stand here.
+            // A workflow may have called tools that are not recorded here.
             session.skip("message without the agent's thoughts");
             session.gap(Gap::UnreadParts);
         }
@@ -92,10 +92,10 @@ impl Messages for Dify {
     }
 }
 
-/// What the agent thought, what it called, and what came back.
+/// Reads one thought: its text, its calls, and their results.
 fn read_thought(thought: &mut Fields<'_>, answer: &str, bare: Message, session: &mut Session) {
     let text = thought.string("thought").unwrap_or_default();
-    // The last one repeats the answer.
+    // The last thought repeats the answer.
     if !text.trim().is_empty() && text.trim() != answer.trim() {
         let text = text.into_owned();
         session.push(Message { kind: MessageKind::Reasoning, text, ..bare.clone() });
@@ -130,8 +130,8 @@ fn read_thought(thought: &mut Fields<'_>, answer: &str, bare: Message, session: 
     session.leave(thought);
 }
 
-/// What stands for each tool of a thought: an object by the tools' names, or the whole text for the
-/// only tool.
+/// The value for each tool of a thought: an object keyed by tool name, or the whole text if there
+/// is only one tool.
 enum ByTool<'t> {
     Named(Fields<'t>),
     Whole(&'t str),
@@ -156,7 +156,7 @@ impl<'t> ByTool<'t> {
     }
 }
 
-/// The text of a string, or any other value as it stands.
+/// The content of a string, or the JSON of any other value.
 fn text_of(raw: &RawValue) -> Cow<'_, str> {
     fields::string(raw).unwrap_or(Cow::Borrowed(raw.get()))
 }

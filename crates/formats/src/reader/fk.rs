@@ -13,10 +13,10 @@ use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 use crate::time;
 
-/// FK fixture: `{output, toolRegistry, invocations, receipts?, steps?}`, one, a list, or one a
+/// FK fixture: `{output, toolRegistry, invocations, receipts?, steps?}`; one, a list, or one per
 /// line.
 ///
-/// The calls and steps are message 0, their results message 1 (neither when there are none), the
+/// The calls and steps are message 0, their results message 1 (neither if there are none); the
 /// output is the last message.
 pub(crate) struct Fk;
 
@@ -121,7 +121,7 @@ fn invocation(
     pair(id, &tool, arguments, outcome, line, asked, answered);
 }
 
-/// A step of a workflow: a call of its own name that succeeded or did not.
+/// Reads a workflow step as a call with its own name and a success flag.
 fn step(
     raw: &RawValue,
     line: usize,

@@ -16,11 +16,11 @@ use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 use crate::time;
 
-/// Gemini CLI chat: `{sessionId, messages}` with call and result together in `toolCalls`, its
-/// messages one a line, or a saved list of `{role, parts}`.
+/// Gemini CLI chat: `{sessionId, messages}` with call and result together in `toolCalls`, the
+/// messages one per line, or a saved list of `{role, parts}`.
 pub(crate) struct GeminiCli;
 
-/// The tool by which a sub-agent ends, with its report as argument.
+/// The tool a sub-agent calls to finish, with its report as the argument.
 const LAST_WORD: &str = "complete_task";
 
 impl Reader for GeminiCli {
@@ -131,7 +131,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     add_outcomes(outcomes, bare, session);
 }
 
-/// The first line of the log of one message a line, or a change of what it holds.
+/// Reads the first line of a line-by-line log, or a change to the session.
 fn read_head(fields: &mut Fields<'_>, place: &mut Locator<'_>, session: &mut Session) {
     if let Some(id) = fields.string("sessionId") {
         session.transcript.id = id.into_owned();
@@ -145,7 +145,7 @@ fn read_head(fields: &mut Fields<'_>, place: &mut Locator<'_>, session: &mut Ses
     session.leave(fields);
 }
 
-/// Adds the results that were not told before, as a message of their own.
+/// Adds results that were not recorded before, as a message of their own.
 fn add_outcomes(mut outcomes: Vec<Outcome>, bare: Message, session: &mut Session) {
     outcomes.retain(|outcome| !session.told.contains_key(&outcome.call_id));
     for outcome in outcomes.iter().filter(|outcome| !outcome.running) {
@@ -159,7 +159,7 @@ fn add_outcomes(mut outcomes: Vec<Outcome>, bare: Message, session: &mut Session
     }
 }
 
-/// Adds a message; one that was told before, without its calls, gets what is new.
+/// Adds a message, or merges it into the earlier message with the same id.
 fn add(message: Message, id: Option<String>, session: &mut Session) {
     let before = id.as_ref().and_then(|id| session.told.get(id).copied());
     if let Some(told) = before.and_then(|at| session.transcript.messages.get_mut(at)) {
@@ -182,8 +182,8 @@ fn add(message: Message, id: Option<String>, session: &mut Session) {
     session.push(message);
 }
 
-/// The content of a message: text, or a list of parts. A result that the parts repeat stands with
-/// its call already.
+/// Reads the content of a message: text, or a list of parts. Results in the parts repeat those
+/// already stored with their calls.
 fn read_content(
     raw: &RawValue,
     message: &mut Message,
@@ -221,7 +221,7 @@ fn thoughts(fields: &mut Fields<'_>) -> String {
     text
 }
 
-/// A call with its result.
+/// Reads a call with its result.
 fn read_call(
     call: &mut Fields<'_>,
     line: usize,
@@ -233,13 +233,13 @@ fn read_call(
     let tool = call.string("name").unwrap_or_default().into_owned();
     let args = call.take_any("args");
     if tool == LAST_WORD {
-        // A sub-agent says its last word by a call, which does nothing else.
+        // A sub-agent reports its final answer through a call that does nothing else.
         for part in ["result", "status", "resultDisplay"] {
             call.take(part);
         }
         let said = args.and_then(Fields::of).and_then(|mut args| args.take("result"));
         blocks::join(&mut message.text, &said.map(said_in).unwrap_or_default());
-        // What it is answered is no result of anything.
+        // Its response is not a tool result.
         session.told.insert(id, session.len());
         return;
     }
@@ -273,7 +273,7 @@ fn read_call(
         Some("executing" | "scheduled" | "validating" | "awaiting_approval") => {
             outcome.running = true;
         }
-        // No status and no result: nothing came back.
+        // Without status and result, nothing came back.
         None if outcome.text.is_empty() => return,
         None => {}
         Some(_) => ending::unread(&mut outcome, "status", session),
@@ -281,7 +281,7 @@ fn read_call(
     outcomes.push(outcome);
 }
 
-/// What a sub-agent reports, as text or as the texts of an object.
+/// The report of a sub-agent: a string, or the `response` of an object.
 fn said_in(raw: &RawValue) -> String {
     if let Some(text) = fields::string(raw) {
         return text.into_owned();
@@ -293,7 +293,8 @@ fn said_in(raw: &RawValue) -> String {
     }
 }
 
-/// How many calls a sub-agent made, as far as its latest activities, of which few are told, show.
+/// The number of calls in a sub-agent's recent activities; `None` if these are inconclusive. The
+/// log keeps only the latest activities.
 fn calls_of(mut progress: Fields<'_>) -> Option<u64> {
     const ALL: usize = 2;
     let activities = progress.array("recentActivity")?;
@@ -306,6 +307,6 @@ fn calls_of(mut progress: Fields<'_>) -> Option<u64> {
             _ => others += 1,
         }
     }
-    // A last word that was sent back is followed by a thought about it.
+    // A rejected final answer is followed by a thought about it.
     (calls > 0 || others < words && others <= ALL).then_some(calls)
 }

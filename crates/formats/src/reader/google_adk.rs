@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::time;
 
-/// Sessions of Google's Agent Development Kit: `events` by an author, with `content.parts`.
+/// Sessions of Google's Agent Development Kit: `events`, each with an author and `content.parts`.
 pub(crate) struct GoogleAdk;
 
 impl Messages for GoogleAdk {
@@ -33,7 +33,7 @@ impl Messages for GoogleAdk {
         let of_user = fields.string("author").is_some_and(|author| author == "user");
         let time = fields.take("timestamp").and_then(time::millis);
         fields.pass_over(&["id", "invocationId", "invocation_id", "actions"]);
-        // Pieces of a message that is told as a whole later.
+        // A fragment of a message that is recorded in full later.
         if fields.boolean("partial") == Some(true) {
             fields.take("content");
             return session.skip("partial event");

@@ -12,8 +12,8 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::time;
 
-/// Sessions of Goose: one message a line behind a line about the session, or an export whose
-/// `conversation` is the list of messages.
+/// Sessions of Goose: a line about the session followed by one message per line, or an export with
+/// the messages in `conversation`.
 pub(crate) struct Goose;
 
 impl Messages for Goose {
@@ -39,7 +39,7 @@ impl Messages for Goose {
 
     fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
         let Some(role) = fields.string("role") else {
-            // The first line.
+            // The first line of the session.
             session.transcript.directory = fields.string("working_dir").map(Cow::into_owned);
             fields.take("description");
             return session.skip("line about the session");
@@ -95,10 +95,10 @@ fn read_block(raw: &RawValue, out: &mut Parts<'_>) {
     out.session.leave(&block);
 }
 
-/// What came back: `value` is the list of contents, or what an MCP server answered.
+/// Reads a result: `value` is a list of contents, or the response of an MCP server.
 fn read_result(mut result: Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
     match result.string("status").as_deref() {
-        // That the server answered says nothing of the command that it ran.
+        // A response from the server says nothing about the command it ran.
         Some("success") | None => {}
         word => ending::read_word(word, outcome, session),
     }

@@ -14,13 +14,13 @@ use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 use crate::tool_calls::read_tool_calls;
 
-/// Messages of LangChain in its three ways to write them (`{type, data}`, `{lc, kwargs}` and bare),
-/// as a list, as the state of a LangGraph thread, as a run of LangSmith, or as a sample of Ragas.
+/// LangChain messages in all three serialisations (`{type, data}`, `{lc, kwargs}` and bare): as a
+/// list, the state of a LangGraph thread, a LangSmith run, or a Ragas sample.
 pub(crate) struct Langchain;
 
 const TYPES: [&str; 6] = ["human", "ai", "system", "tool", "AIMessageChunk", "function"];
 
-/// Where a list of messages may stand.
+/// Paths at which a list of messages may be found.
 const LISTS: [&str; 9] = [
     "",
     "[].",
@@ -88,7 +88,7 @@ impl Values for Langchain {
     }
 }
 
-/// What a run got and what it gave: the state behind a graph holds the state before it.
+/// Reads the input and output of a run. A graph's output state includes its input state.
 fn read_run(fields: &mut Fields<'_>, place: &mut Locator<'_>, session: &mut Session) {
     let mut inputs = fields.object("inputs");
     let mut outputs = fields.object("outputs");
@@ -119,7 +119,7 @@ fn read_run(fields: &mut Fields<'_>, place: &mut Locator<'_>, session: &mut Sess
     }
 }
 
-/// A list of messages, or of lists of which each is asked alone: the first.
+/// Reads a list of messages. Of a list of lists, which are independent requests, only the first.
 fn read_list(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let list = fields::array(raw).unwrap_or_default();
     match list.first().copied().and_then(fields::array) {
@@ -174,7 +174,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     }
     let content = content.map(|raw| blocks::read_blocks(raw, line, session)).unwrap_or_default();
     let mut calls = read_tool_calls(&mut message, place, session);
-    // The provider's own writing of the same calls.
+    // The same calls in the provider's own format.
     let again = extra.as_mut().map(|extra| read_tool_calls(extra, place, session));
     for call in content.calls.into_iter().chain(again.unwrap_or_default()) {
         if calls.iter().all(|known| known.id != call.id) {

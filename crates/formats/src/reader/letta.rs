@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::time;
 
-/// Messages of an agent of Letta, each of which says by its `message_type` what it is.
+/// Messages of a Letta agent; `message_type` gives the kind of each.
 pub(crate) struct Letta;
 
 const TYPES: [&str; 9] = [
@@ -81,7 +81,7 @@ impl Messages for Letta {
     }
 }
 
-/// The call of a message, or its calls where several were made at once: the same may stand in both.
+/// Reads the call or the calls of a message; both members may contain the same call.
 fn read_calls(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     let one = fields.take("tool_call");
     for raw in one.into_iter().chain(fields.array("tool_calls").unwrap_or_default()) {
@@ -101,7 +101,7 @@ fn read_calls(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     }
 }
 
-/// What came back: in the message itself, and of several calls at once in a list.
+/// Reads the results: in the message itself or, for several calls, in a list.
 fn read_returns(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     let list = fields.array("tool_returns").unwrap_or_default();
     if list.is_empty() || fields.has("tool_return") {
@@ -143,8 +143,8 @@ fn read_return(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     out.outcome(outcome);
 }
 
-/// Answers to requests for approval: a call that was denied never ran, and one that the client ran
-/// is told here.
+/// Reads the answers to approval requests. A denied call never ran; the results of calls that the
+/// client ran are recorded here.
 fn read_approvals(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     let answers = fields.array("approvals").unwrap_or_default();
     for raw in &answers {

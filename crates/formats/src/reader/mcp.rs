@@ -14,11 +14,11 @@ use crate::source::{Locator, Source};
 use crate::time;
 use crate::tools::read_tools;
 
-/// MCP message log: JSON-RPC messages, one a line or in a list, bare or wrapped with a direction
+/// MCP message log: JSON-RPC messages, one per line or in a list, bare or wrapped with a direction
 /// and a time.
 pub(crate) struct Mcp;
 
-/// Where loggers put the message.
+/// Members under which loggers put the message.
 const WRAPPERS: [&str; 5] = ["message", "payload", "data", "msg", "body"];
 
 impl Reader for Mcp {
@@ -59,16 +59,17 @@ impl Reader for Mcp {
     }
 }
 
-/// A request that was not answered yet.
+/// A request that has not been answered yet.
 struct Asked {
     method: String,
-    /// Whether the direction was recorded, and which it was.
+    /// The recorded direction, if any.
     direction: Option<String>,
 }
 
 struct Log {
     session: Session,
-    /// By the text of the id: each side counts on its own, so the direction is part of it.
+    /// Pending requests by the text of their id. Each side numbers its own requests, so the
+    /// direction is compared as well.
     pending: HashMap<String, Vec<Asked>>,
     tools: Option<Vec<Tool>>,
 }
@@ -97,7 +98,7 @@ impl Log {
         };
         let text = fields::string(inner);
         let inner = match &text {
-            // Some loggers keep the message as the text that went over the wire.
+            // Some loggers store the message as the text that was sent.
             Some(text) => Fields::parse(text).ok(),
             None => Fields::of(inner),
         };
@@ -158,7 +159,7 @@ impl Log {
         direction: Option<&str>,
     ) {
         let asked = self.pending.get_mut(id).and_then(|asked| {
-            // An answer goes the other way than its question.
+            // A response goes in the opposite direction of its request.
             let place = asked.iter().rposition(|asked| match (&asked.direction, direction) {
                 (Some(one), Some(other)) => one != other,
                 _ => true,
@@ -194,7 +195,7 @@ impl Log {
     ) {
         let mut outcome =
             Outcome { call_id: id.to_owned(), line: message.line, ..Outcome::default() };
-        // An answer that has both failed, whatever the result says.
+        // A response with both a result and an error has failed.
         if let Some(raw) = error {
             outcome.is_error = Some(true);
             let told = Fields::of(raw).and_then(|mut error| error.string("message"));
@@ -212,8 +213,8 @@ impl Log {
         self.session.push(message);
     }
 
-    /// What a tool gave back. Without content nobody knows how it ended, and an absent mark means
-    /// success.
+    /// Reads a tool's result. Without content, the end of the call is unknown; with content, a
+    /// missing error mark means success.
     fn read_result(&mut self, result: &mut Fields<'_>, outcome: &mut Outcome) {
         let told = ["content", "structuredContent"].iter().any(|name| result.has(name));
         if let Some(raw) = result.take("content") {
@@ -231,7 +232,8 @@ impl Log {
         self.session.leave(result);
     }
 
-    /// Later pages add to earlier ones; a tool that is listed again replaces the earlier.
+    /// Adds a page of tools to the earlier ones; a tool that is listed again replaces the earlier
+    /// one.
     fn list(&mut self, result: &RawValue, line: usize) {
         let read = serde_json::from_str(result.get())
             .map_err(|error| error.to_string())
@@ -240,7 +242,7 @@ impl Log {
             Ok(tools) => {
                 let all = self.tools.get_or_insert_default();
                 for mut tool in tools {
-                    // The log is that of one connection, and its server has no configured name.
+                    // The log is of a single connection, and the server has no configured name.
                     tool.origin = Origin::External;
                     all.retain(|other| other.name != tool.name);
                     all.push(tool);

@@ -105,7 +105,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
                 });
             }
         }
-        // The end of the run stands where the result of the last command would.
+        // The end of the run takes the place of the last command's result.
         "tool" | "exit" => {
             let id = fields.string("tool_call_id").map(std::borrow::Cow::into_owned);
             let id = id.unwrap_or_else(|| session.latest_call());
@@ -119,7 +119,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         }
         "user" => {
             message.role = Role::User;
-            // Only the first message in the user's place is the task.
+            // Of the messages in the user's place, only the first is the task.
             if session.transcript.messages.iter().any(|m| m.role == Role::Assistant) {
                 message.kind = MessageKind::Injected;
             }
@@ -156,7 +156,7 @@ fn outcome(
     outcome
 }
 
-/// The command in the only fenced block for the shell; with several the agent refuses to run any.
+/// The command in the only fenced shell block. If there are several, the agent runs none of them.
 fn fenced_command(text: &str) -> Option<&str> {
     let mut found = None;
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! One reader a format, one file a reader. Readers never import one another.
+//! Log readers: one per format, each in its own file. Readers never import one another.
 
 mod aider;
 mod anthropic;
@@ -38,28 +38,28 @@ use crate::read::{ReadError, Reading};
 use crate::sketch::Sketch;
 use crate::source::Source;
 
-/// Reads one form of log.
+/// Reads one log format.
 pub(crate) trait Reader: Sync {
-    /// The form.
+    /// The format.
     fn format(&self) -> Format;
 
-    /// What tells it from others, in words.
+    /// A description of what the format is recognised by.
     fn looks_for(&self) -> &'static str;
 
-    /// Whether a JSON text (a line, or the beginning of a document) is of this form.
+    /// Whether a JSON text (a line, or the beginning of a document) is in this format.
     fn recognises(&self, sketch: &Sketch) -> bool;
 
-    /// Whether the beginning of a text that is not JSON is of this form.
+    /// Whether text that is not JSON begins like this format.
     fn recognises_text(&self, _head: &str) -> bool {
         false
     }
 
-    /// Whether the form is text and not JSON.
+    /// Whether the format is text rather than JSON.
     fn is_of_text(&self) -> bool {
         false
     }
 
-    /// Reads it all. `name` is the id of sessions that have none.
+    /// Reads the whole input. `name` is the id of sessions that have none.
     fn read(
         &self,
         source: &mut Source<'_>,

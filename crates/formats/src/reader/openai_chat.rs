@@ -18,7 +18,7 @@ use crate::tool_calls::read_tool_calls;
 use crate::{evaluations, exchange};
 
 /// OpenAI chat: an object with `messages`, a list of such objects, a list of messages, or any of
-/// these one a line. Our own ledger export is the same with `receipts`.
+/// these, one per line. Counterfoil's ledger export is in this format, plus `receipts`.
 pub(crate) struct OpenaiChat;
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
@@ -71,7 +71,7 @@ impl Values for OpenaiChat {
             session.transcript.id = id.into_owned();
         }
         if fields.has("threadId") && fields.has("runId") {
-            // AG-UI lists the tools of its front end, and not those of the agent.
+            // AG-UI lists the tools of its front end, not those of the agent.
             fields.pass_over(&["tools", "context", "state", "forwardedProps"]);
         }
         if let Some(raw) = fields.take("tools").or_else(|| fields.take("functions")) {
@@ -101,7 +101,7 @@ impl Values for OpenaiChat {
     }
 }
 
-/// Always adds exactly one message, so that positions are those of the input.
+/// Adds exactly one message in every case, so that positions match the input.
 fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let line = place.line_of(raw.get());
     let Some(mut fields) = Fields::of(raw) else {
@@ -161,7 +161,7 @@ fn placeholder(line: usize) -> Message {
     Message { line, kind: MessageKind::Injected, ..Message::text(Role::System, "") }
 }
 
-/// The result in a tool message, with the members that only our own form has.
+/// The result in a tool message, including the members that only Counterfoil writes.
 fn outcome(
     content: Option<&RawValue>,
     fields: &mut Fields<'_>,
@@ -174,7 +174,7 @@ fn outcome(
     if let Some(raw) = content {
         blocks::read_content(raw, &mut outcome, session);
     }
-    // The words for an exit code that is no failure; the code itself says it.
+    // A description of an exit code that does not mean failure; the code itself is enough.
     fields.pass_over(&["name", "return_code_interpretation"]);
     outcome.unread |= fields.boolean("is_unread").unwrap_or(false);
     ending::read_ending(fields, &mut outcome, session);

@@ -13,10 +13,11 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 
-/// OpenAI Responses: `{instructions, tools, input, output}`, a list of items, or either a line.
+/// OpenAI Responses: `{instructions, tools, input, output}`, a list of items, or one of either per
+/// line.
 pub(crate) struct OpenaiResponses;
 
-/// Types of item that no other form has.
+/// Item types that no other format has.
 const ITEMS: [&str; 12] = [
     "function_call",
     "function_call_output",
@@ -43,7 +44,7 @@ impl Reader for OpenaiResponses {
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
-        // A logged exchange of the chat form.
+        // A logged exchange in the chat format.
         let chat = ["input.messages", "input[].tool_calls", "output[].message", "output.choices"];
         if sketch.has_any(&chat) {
             return false;

@@ -14,7 +14,7 @@ use crate::sketch::Sketch;
 use crate::source::Locator;
 use crate::time;
 
-/// Sessions that OpenCode exports: `info` beside `messages` of `info` and `parts`.
+/// Sessions exported by OpenCode: `info` and `messages`, each with `info` and `parts`.
 pub(crate) struct Opencode;
 
 impl Messages for Opencode {
@@ -83,7 +83,7 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
                 None => out.session.skip_part("message part", "tool without state"),
             }
         }
-        // A helper, whose calls are in a session of its own.
+        // A sub-agent, whose calls are in a session of their own.
         "subtask" => out.session.gap(Gap::UnrecordedSubagent),
         "step-start" | "step-finish" | "snapshot" | "patch" | "file" | "agent" | "retry"
         | "compaction" => out.session.skip_named("message part", &kind),
@@ -113,7 +113,7 @@ fn read_call(id: String, tool: String, mut state: Fields<'_>, out: &mut Parts<'_
         "completed" => outcome.is_error = Some(false),
         "error" if outcome_text::says_refused(&outcome.text) => outcome.refused = true,
         "error" => outcome.is_error = Some(true),
-        // Nothing came back.
+        // There is no result.
         _ => return,
     }
     out.outcome(outcome);

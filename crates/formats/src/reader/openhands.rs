@@ -12,7 +12,7 @@ use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
 use crate::time;
 
-/// OpenHands events: a list of them, one a line, or the `history` of an evaluation's `output.jsonl`.
+/// OpenHands events: a list, one per line, or the `history` of an evaluation's `output.jsonl`.
 pub(crate) struct Openhands;
 
 /// Events of version 1, which have a `kind`.
@@ -73,7 +73,7 @@ impl Values for Openhands {
     }
 }
 
-/// One event, or a pair of action and observation.
+/// Reads one event, or a pair of action and observation.
 fn read_events(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     match fields::array(raw) {
         Some(pair) => pair.into_iter().for_each(|raw| read_event(raw, place, session)),
@@ -99,7 +99,7 @@ fn read_event(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     }
 }
 
-/// An event of version 1.
+/// Reads an event of version 1.
 fn read_kind(kind: &str, fields: &mut Fields<'_>, mut message: Message, session: &mut Session) {
     let line = message.line;
     match kind {
@@ -138,12 +138,12 @@ fn read_kind(kind: &str, fields: &mut Fields<'_>, mut message: Message, session:
     session.push(message);
 }
 
-/// The text of the blocks of a member.
+/// The text of a member's blocks.
 fn text_of(raw: Option<&RawValue>, line: usize, session: &mut Session) -> String {
     raw.map(|raw| blocks::read_blocks(raw, line, session).text).unwrap_or_default()
 }
 
-/// What the agent thought and called; what it said where it finished.
+/// Reads the agent's thought and call, or its final message.
 fn read_action_event(fields: &mut Fields<'_>, message: &mut Message, session: &mut Session) {
     let line = message.line;
     message.text = text_of(fields.take("thought"), line, session);
@@ -162,7 +162,7 @@ fn read_action_event(fields: &mut Fields<'_>, message: &mut Message, session: &m
     }
 }
 
-/// What came of a call.
+/// The result of a call.
 fn outcome_of_event(
     kind: &str,
     fields: &mut Fields<'_>,
@@ -197,7 +197,7 @@ fn outcome_of_event(
 
 fn read_action(action: &str, fields: &mut Fields<'_>, mut message: Message, session: &mut Session) {
     let line = message.line;
-    // Before 2024-11 the arguments stood beside the action.
+    // Before November 2024, arguments were stored next to the action.
     let raw_args = fields.take("args");
     let mut nested = raw_args.and_then(Fields::of);
     let args = nested.as_mut().unwrap_or(fields);
@@ -250,7 +250,7 @@ fn read_action(action: &str, fields: &mut Fields<'_>, mut message: Message, sess
     session.push(message);
 }
 
-/// The call that an action is: as the model emitted it, where that is recorded.
+/// The call that an action represents, as the model emitted it if that is recorded.
 fn call_of_action(
     action: &str,
     fields: &mut Fields<'_>,
@@ -291,7 +291,7 @@ fn emitted(mut metadata: Fields<'_>) -> Option<(String, String, Option<Arguments
     Some((id, name, arguments))
 }
 
-/// Arguments from the days when they stood beside the action.
+/// Arguments from versions that stored them next to the action.
 fn flat_arguments(fields: &mut Fields<'_>) -> Arguments {
     let mut object = String::from("{");
     for name in ["command", "code", "path", "content", "url", "browser_actions"] {
@@ -351,10 +351,10 @@ fn read_observation(
     session.push(message);
 }
 
-/// The exit code of the shell tool of a command that has not ended.
+/// The exit code that the shell tool reports for a command that is still running.
 const STILL_RUNS: i32 = -1;
 
-/// How it ended: `success`, and an exit code in one of several places.
+/// Reads how a call ended: `success`, and an exit code in one of several places.
 fn read_end(fields: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
     const CODES: [&str; 2] = ["exit_code", "returncode"];
     ending::read_members(&["success"], fields, outcome, session);

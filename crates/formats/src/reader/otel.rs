@@ -14,10 +14,10 @@ use crate::source::Source;
 use crate::span_dialects;
 use crate::tools::read_tools;
 
-/// OpenTelemetry GenAI spans in OTLP JSON: one document, or one export a line; spans of other
-/// instrumentations and exports of tracers as far as [`span_dialects`] knows them.
+/// OpenTelemetry GenAI spans in OTLP JSON, as one document or one export per line. Spans of other
+/// instrumentations and exports of tracers are read as far as [`span_dialects`] supports them.
 ///
-/// A session is a conversation (`gen_ai.conversation.id`), or a trace where its spans name none.
+/// A session is a conversation (`gen_ai.conversation.id`), or a trace if its spans do not name one.
 pub(crate) struct Otel;
 
 impl Reader for Otel {
@@ -45,7 +45,7 @@ impl Reader for Otel {
         sink: &mut dyn FnMut(Reading),
     ) -> Result<(), ReadError> {
         let mut spans = Vec::new();
-        // Problems of the input as a whole go to its first session.
+        // Problems of the input as a whole are attached to its first session.
         let mut first = Session::new(name, Format::Otel);
         while let Some(piece) = source.next()? {
             match serde_json::from_str::<Value>(piece.text) {
@@ -83,7 +83,7 @@ impl Reader for Otel {
     }
 }
 
-/// The spans by conversation, conversations in the order of their first span.
+/// Groups the spans by conversation; conversations are in the order of their first span.
 fn conversations(spans: Vec<Span>) -> Vec<(String, Vec<Span>)> {
     let mut of_trace: BTreeMap<String, String> = BTreeMap::new();
     for span in &spans {
@@ -113,17 +113,17 @@ enum Happening<'s> {
 
 struct Replay {
     session: Session,
-    /// Messages of earlier inputs: every input repeats the conversation so far.
+    /// Messages of earlier inputs; every input repeats the conversation so far.
     seen: HashSet<String>,
     asked: HashSet<String>,
     answered: HashSet<String>,
-    /// Calls that a model asked for and no span stands for yet: id and tool.
+    /// Calls that a model requested and that no span represents yet: id and tool.
     open: Vec<(String, String)>,
-    /// The ids of the calls for which spans without an id stand.
+    /// The call ids assigned to spans without an id.
     named: HashMap<String, String>,
 }
 
-/// Attributes that name the model, the one that answered first.
+/// Attributes that name the model; the responding model comes first.
 const MODELS: [&str; 5] = [
     "gen_ai.response.model",
     "gen_ai.request.model",
@@ -132,8 +132,7 @@ const MODELS: [&str; 5] = [
     "ai.model.id",
 ];
 
-/// Whether an attribute is one of those in which instrumentations other than the convention's
-/// keep models' messages and tools' calls.
+/// Whether instrumentations use this attribute for model messages or tool calls.
 fn is_of_a_model(key: &str) -> bool {
     ["gen_ai.", "llm.", "ai.", "openinference.", "traceloop.", "tool.", "mlflow.", "langfuse."]
         .iter()
@@ -237,7 +236,7 @@ impl Replay {
         }
     }
 
-    /// A message of the semantic conventions (`parts`) or of the older events (`content`,
+    /// Reads a message of the semantic conventions (`parts`) or of the older events (`content`,
     /// `tool_calls`).
     fn message(&mut self, value: &Value, line: usize, time: Option<i64>) {
         let role = match value.get("role").and_then(Value::as_str) {
@@ -290,7 +289,7 @@ impl Replay {
         self.push_once(message);
     }
 
-    /// Adds a message, unless an earlier span brought it.
+    /// Adds a message unless an earlier span already contained it.
     fn push_once(&mut self, message: Message) {
         let ids: Vec<&str> = message.calls.iter().map(|call| call.id.as_str()).collect();
         let results: Vec<&str> = message.outcomes.iter().map(|o| o.call_id.as_str()).collect();
@@ -335,7 +334,7 @@ impl Replay {
         }
     }
 
-    /// Adds a result, unless the span of its tool gave it already.
+    /// Adds a result unless the span of its tool already provided it.
     fn answer(&mut self, call_id: String, text: String, message: &mut Message) {
         if !call_id.is_empty() && !self.answered.insert(call_id.clone()) {
             return self.session.skip("result repeated by a later span");
@@ -343,8 +342,8 @@ impl Replay {
         message.outcomes.push(Outcome { call_id, text, line: message.line, ..Outcome::default() });
     }
 
-    /// The id of a span's call; of a span without, that of the first such call that a model asked
-    /// for, else where and when it began.
+    /// The id of a span's call. If it has none: the id of the first open call of that tool, or else
+    /// one made from the span's name and start time.
     fn call_id(&mut self, span: &Span) -> String {
         if let Some(id) = attribute(span, "gen_ai.tool.call.id") {
             return id;
@@ -395,7 +394,7 @@ impl Replay {
         message.outcomes.push(Outcome {
             call_id,
             text: result.or(exception).or(error).unwrap_or_default(),
-            // A span that ended without an error says that the tool did not fail.
+            // If the span ended without an error, the tool did not fail.
             is_error: Some(failed),
             line,
             ..Outcome::default()
@@ -404,7 +403,7 @@ impl Replay {
     }
 }
 
-/// A part that is text, as the chat wire has it.
+/// Whether a part is text, as in the chat API.
 fn is_text(part: &Value) -> bool {
     part.get("type").is_none_or(|kind| kind == "text") && part.get("text").is_some()
 }
@@ -417,7 +416,7 @@ fn text_of(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
-/// Structured values may be recorded as JSON text.
+/// Parses a structured value that may be recorded as JSON text.
 fn structured(value: &Value) -> Value {
     let parsed = value.as_str().and_then(|text| serde_json::from_str(text).ok());
     parsed.unwrap_or_else(|| value.clone())

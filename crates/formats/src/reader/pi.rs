@@ -12,11 +12,11 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::time;
 
-/// Sessions of Pi: entries by `type`, those of the type `message` with calls as `toolCall` in their
-/// content, and results as messages of the role `toolResult`.
+/// Sessions of Pi: entries by `type`. Entries of type `message` contain calls as `toolCall` in
+/// their content, or results with the role `toolResult`.
 pub(crate) struct Pi;
 
-/// Entries that only Pi writes.
+/// Entry types that only Pi writes.
 const ENTRIES: [&str; 7] = [
     "message",
     "model_change",
@@ -95,7 +95,7 @@ impl Messages for Pi {
     }
 }
 
-/// What somebody said, called or got back, by the role of the message.
+/// Reads a message, a call or a result, by the role of the message.
 fn read_said(message: &mut Fields<'_>, bare: Message, session: &mut Session) {
     message.pass_over(&["timestamp", "api", "provider", "usage", "stopReason", "responseId"]);
     let role = message.string("role").unwrap_or(Cow::Borrowed("(none)"));
@@ -110,7 +110,7 @@ fn read_said(message: &mut Fields<'_>, bare: Message, session: &mut Session) {
         "toolResult" => return read_result(message, bare, session),
         "custom" => Message { kind: MessageKind::Injected, ..bare },
         "bashExecution" => {
-            // The person ran it, not the agent.
+            // Run by the user, not by the agent.
             let command = message.string("command").unwrap_or_default();
             let output = message.string("output").unwrap_or_default();
             let text = format!("{command}\n{output}");
@@ -170,7 +170,7 @@ fn read_result(message: &mut Fields<'_>, bare: Message, session: &mut Session) {
     if let Some(raw) = message.take("content") {
         blocks::read_content(raw, &mut outcome, session);
     }
-    // What the tool keeps for its display.
+    // The tool's display data.
     message.pass_over(&["toolName", "details"]);
     ending::read_ending(message, &mut outcome, session);
     ending::read_rest(message, &mut outcome, session);

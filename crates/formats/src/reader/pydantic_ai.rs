@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::time;
 
-/// Message histories of Pydantic AI: requests and responses of parts.
+/// Message histories of Pydantic AI: requests and responses made of parts.
 pub(crate) struct PydanticAi;
 
 impl Messages for PydanticAi {
@@ -82,7 +82,7 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
             ending::read_rest(&part, &mut outcome, out.session);
             out.outcome(outcome);
         }
-        // What is told back when arguments or an answer did not pass a check.
+        // Feedback to the model when arguments or an answer failed validation.
         "retry-prompt" if part.has("tool_name") => {
             let outcome = outcome(&mut part, out);
             out.outcome(Outcome { is_error: Some(true), ..outcome });
@@ -106,7 +106,7 @@ fn outcome(part: &mut Fields<'_>, out: &mut Parts<'_>) -> Outcome {
     outcome
 }
 
-/// Text, or a list of texts and media.
+/// The text of a string, or of a list of strings and media.
 fn text_of(raw: &RawValue, out: &mut Parts<'_>) -> String {
     let mut text = String::new();
     for part in fields::array(raw).unwrap_or_else(|| vec![raw]) {

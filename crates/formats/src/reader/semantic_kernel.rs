@@ -31,7 +31,7 @@ impl Messages for SemanticKernel {
     }
 
     fn read_head(&self, fields: &mut Fields<'_>, _place: &mut Locator<'_>, _: &mut Session) {
-        // It stands first in the messages, too.
+        // The first message repeats it.
         fields.pass_over(&["system_message"]);
     }
 
@@ -98,7 +98,7 @@ fn read_item(raw: &RawValue, out: &mut Parts<'_>) {
     out.session.leave(&item);
 }
 
-/// The name of a function as the model calls it: that of its plugin stands before it.
+/// The name of a function as the model calls it, prefixed with its plugin.
 fn tool(item: &mut Fields<'_>) -> String {
     let function = item.string("function_name");
     let plugin = item.string("plugin_name");

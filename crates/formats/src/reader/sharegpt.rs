@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::Locator;
 
-/// Training data in the form of ShareGPT: `conversations` of `from` and `value`.
+/// Training data in ShareGPT format: `conversations` of `from` and `value`.
 pub(crate) struct Sharegpt;
 
 impl Messages for Sharegpt {
@@ -40,7 +40,7 @@ impl Messages for Sharegpt {
         if let Some(text) = fields.string("system") {
             session.push(Message::text(Role::System, text));
         }
-        // The list is mostly written as text.
+        // The list is usually JSON in a string.
         let Some(raw) = fields.take("tools") else { return };
         let line = place.line_of(raw.get());
         match crate::fields::string(raw) {

@@ -10,8 +10,8 @@ use crate::sketch::Sketch;
 use crate::source::Source;
 use crate::time;
 
-/// SpecStory Markdown. Weak evidence: arguments are only shown as a line for people, and results
-/// are shortened or left out.
+/// SpecStory Markdown. This is weak evidence: arguments are only shown as a display line, and
+/// results are shortened or left out.
 pub(crate) struct Specstory;
 
 impl Reader for Specstory {
@@ -59,7 +59,8 @@ struct Heading {
     model: Option<String>,
 }
 
-/// `_**User (2026-01-12 15:08:38Z)**_`, `_**Agent (model 2026-01-12 15:08:42Z)**_`.
+/// Parses a heading such as `_**User (2026-01-12 15:08:38Z)**_` or
+/// `_**Agent (model 2026-01-12 15:08:42Z)**_`.
 fn heading(line: &str) -> Option<Heading> {
     let inner = line.trim_end().strip_prefix("_**")?.strip_suffix("**_")?;
     let (who, rest) = inner.split_once(' ').unwrap_or((inner, ""));
@@ -138,11 +139,11 @@ impl Document<'_> {
         }
     }
 
-    /// Adds a message that has text; a heading over a tool use alone has none.
+    /// Adds a message if it has text; a heading followed only by a tool use has none.
     fn give(&mut self, message: Option<Message>) {
         let Some(mut message) = message else { return };
         let text = message.text.trim();
-        // A rule separates what the user said from what the agent says.
+        // A horizontal rule separates the user's text from the agent's.
         let text = text.strip_suffix("\n---").map_or(text, str::trim_end);
         let text = if text == "---" { "" } else { text };
         if text.is_empty() {
@@ -212,7 +213,7 @@ fn attribute<'l>(line: &'l str, name: &str) -> Option<&'l str> {
     rest.split_once('"').map(|(value, _)| value)
 }
 
-/// What is shown of the call, and the result in the last fence.
+/// The visible part of the call, and the result in the last fence.
 fn split_result(body: &str) -> (&str, Option<&str>) {
     let body = body.split_once("</summary>").map_or(body, |(_, rest)| rest).trim();
     let Some(inner) = body.strip_suffix("```") else { return (body, None) };

@@ -8,8 +8,8 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::time;
 
-/// Sessions of Strands Agents: one document a message, each with its `message_id`, and blocks of
-/// Bedrock's Converse in it.
+/// Sessions of Strands Agents: one document per message, with a `message_id` and Bedrock Converse
+/// blocks.
 pub(crate) struct Strands;
 
 impl Messages for Strands {
@@ -33,7 +33,7 @@ impl Messages for Strands {
         let time = fields.take("created_at").and_then(time::millis);
         fields.pass_over(&["message_id", "updated_at"]);
         let said = fields.object("message");
-        // What a guardrail put in its place is what the model was given and the user saw.
+        // A guardrail's replacement is what the model received and the user saw.
         let Some(mut message) = fields.object("redact_message").or(said) else {
             return session.skip("document without a message");
         };

@@ -13,7 +13,7 @@ use crate::source::{Locator, Source};
 /// SWE-agent trajectory: steps of action and observation, without exit codes.
 pub(crate) struct SweAgent;
 
-/// Commands of SWE-agent itself. Everything else is a command for the shell.
+/// Commands of SWE-agent itself. Anything else is a shell command.
 const OWN: [&str; 24] = [
     "open",
     "goto",
@@ -95,7 +95,8 @@ impl Values for SweAgent {
     }
 }
 
-/// What was said before the first step. `false` from the agent's first word on: the steps repeat it.
+/// Reads a message from before the first step. Returns `false` from the agent's first own message
+/// on (demonstrations aside), because the steps repeat it.
 fn read_opening(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) -> bool {
     let line = place.line_of(raw.get());
     let Some(mut fields) = Fields::of(raw) else {

@@ -12,9 +12,9 @@ use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::time;
 
-/// Messages of the Vercel AI SDK: those of the interface (`parts`, or `toolInvocations` in version
-/// 4) and those for the model (`tool-call` and `tool-result` in `content`). Mastra stores those of
-/// the interface with `parts` in an object as their `content`.
+/// Messages of the Vercel AI SDK: UI messages (`parts`, or `toolInvocations` in version 4) and
+/// model messages (`tool-call` and `tool-result` in `content`). Mastra stores UI messages with
+/// `parts` in an object as their `content`.
 pub(crate) struct VercelAi;
 
 const PARTS: [&str; 5] = ["text", "step-start", "reasoning", "tool-invocation", "dynamic-tool"];
@@ -41,7 +41,7 @@ impl Messages for VercelAi {
         })
     }
 
-    /// Mastra's threads.
+    /// The thread id in Mastra's rows.
     fn names_session(&self) -> Option<&'static str> {
         Some("threadId")
     }
@@ -52,7 +52,7 @@ impl Messages for VercelAi {
             Some("user") => Role::User,
             Some("tool") => Role::Tool,
             Some("assistant") => Role::Assistant,
-            // What a program of the page adds: nobody said it.
+            // Data added by the page's program; it is not a message of either side.
             Some("data") => return session.skip_part("message of role", "data"),
             other => {
                 let role = other.unwrap_or("(none)");
@@ -75,7 +75,7 @@ impl Messages for VercelAi {
             return out.done();
         }
         if let Some(parts) = parts {
-            // Version 4 tells the same twice: content and invocations repeat the parts.
+            // Version 4 repeats the parts in content and invocations.
             parts.into_iter().for_each(|part| read_part(part, &mut out));
             return out.done();
         }
@@ -94,8 +94,7 @@ impl Messages for VercelAi {
     }
 }
 
-/// The content of a message that Mastra stored. It tells the same twice: its text and invocations
-/// repeat the parts.
+/// Reads the content of a message stored by Mastra. Its text and invocations repeat the parts.
 fn read_stored(stored: &mut Fields<'_>, out: &mut Parts<'_>) {
     let parts = stored.array("parts").unwrap_or_default();
     let invocations = stored.array("toolInvocations").unwrap_or_default();
@@ -165,7 +164,8 @@ fn call(fields: &mut Fields<'_>) -> ToolCall {
     }
 }
 
-/// A result for the model: `output` says of which kind it is; version 4 has it bare in `result`.
+/// Reads a result in a model message: `output` has its kind; version 4 has a bare value in
+/// `result`.
 fn result(fields: &mut Fields<'_>, failed: bool, out: &mut Parts<'_>) {
     fields.take("toolName");
     let mut outcome = Outcome {
@@ -199,7 +199,7 @@ fn result(fields: &mut Fields<'_>, failed: bool, out: &mut Parts<'_>) {
     out.outcome(outcome);
 }
 
-/// A part that holds the call and, once there is one, its result.
+/// Reads a part that contains the call and, once there is one, its result.
 fn whole_call(tool: Option<&str>, fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     let mut call = call(fields);
     if let Some(tool) = tool {
@@ -220,7 +220,7 @@ fn whole_call(tool: Option<&str>, fields: &mut Fields<'_>, out: &mut Parts<'_>) 
             outcome.refused = true;
             value
         }
-        // It is not done.
+        // The call is not complete.
         "input-streaming" | "input-available" | "approval-requested" | "approval-responded"
         | "partial-call" | "call" => return out.call(call),
         state => {
@@ -232,7 +232,7 @@ fn whole_call(tool: Option<&str>, fields: &mut Fields<'_>, out: &mut Parts<'_>) 
         Some(raw) => blocks::read_content(raw, &mut outcome, out.session),
         None => ending::read_rest(fields, &mut outcome, out.session),
     }
-    // So Mastra tells that a tool threw.
+    // Mastra's marker that a tool threw an exception.
     let fault = value.and_then(Fields::of).and_then(|mut value| value.take("error"));
     if fault.is_some_and(|fault| fault.get() == "true") {
         outcome.is_error = Some(true);

@@ -3,7 +3,7 @@ use counterfoil_model::{Format, Gap};
 
 use crate::shown::{fixture, read_all};
 
-/// All problems, of sessions and stray ones, and all gaps.
+/// All problems, including those without a session, and all gaps.
 fn problems(bytes: &[u8], options: &Options) -> (Vec<String>, Vec<Gap>, usize) {
     let (summary, readings) = read_all(bytes, options).unwrap();
     let mut told: Vec<String> = summary.problems.iter().map(|p| p.message.clone()).collect();
@@ -37,15 +37,15 @@ fn every_format_has_a_reader() {
     assert_eq!(listed, Format::ALL);
 }
 
-/// Whether a log is one document or one object a line is found by reading it, not by how many of
-/// its lines happen to be whole objects.
+/// Whether a log is one document or one object per line is decided by parsing it, not by how many
+/// of its lines happen to be complete objects.
 #[test]
 fn documents_with_a_message_a_line() {
     let user = r#"{"role":"user","content":"Hi."}"#;
     let agent = r#"{"role":"assistant","content":"Hello."}"#;
     let tool = r#"{"name":"look"}"#;
     let session = format!(r#"{{"messages":[{user},{agent}]}}"#);
-    // Longer than what detection looks at first.
+    // Longer than the head that detection looks at.
     let long = format!(r#"{{"messages":[{user},{agent}],"note":"{}"}}"#, "x".repeat(300_000));
     for (text, sessions, messages) in [
         (format!("{{\"messages\":[\n{user},\n{agent}\n]}}"), 1, 2),
@@ -84,7 +84,7 @@ fn nothing_and_nothing_known() {
     }
 }
 
-/// Cut in the middle, every form still gives what stands before, and says that it was cut.
+/// A log that is cut in the middle still yields what comes before the cut, and reports the cut.
 #[test]
 fn a_cut_log_keeps_its_beginning() {
     for format in Format::ALL {
@@ -96,7 +96,7 @@ fn a_cut_log_keeps_its_beginning() {
         let (told, gaps, messages) = problems(cut.as_bytes(), &forced(format));
         assert!(told.iter().any(|p| p.contains("cut off")), "{}: {told:?}", format.name());
         assert!(gaps.contains(&Gap::CutEnd), "{}", format.name());
-        // Spans are read whole or not at all.
+        // Spans are read as a whole or not at all.
         assert!(messages > 0 || format == Format::Otel, "{}", format.name());
     }
 }
@@ -246,7 +246,7 @@ fn openhands_events_of_version_one() {
     "##);
 }
 
-/// What may hold a call and is not understood is a gap; what is known to hold none is not.
+/// A part that may hold a call and is not understood is a gap; one known to hold none is not.
 #[test]
 fn calls_in_an_unknown_shape_leave_a_gap() {
     let user = r#"{"role":"user","content":"Cancel it."}"#;

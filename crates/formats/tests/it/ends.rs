@@ -1,4 +1,4 @@
-//! How calls ended, as each form tells it. What was not understood is no success.
+//! How calls ended, in each format. Anything not understood is not a success.
 
 use counterfoil_formats::Options;
 use counterfoil_model::{Format, Outcome};
@@ -14,7 +14,7 @@ const UNKNOWN: &str = "unknown";
 /// How a result ended, by its marks alone.
 fn end(outcome: Option<&Outcome>) -> &'static str {
     match outcome {
-        // Nothing came back.
+        // There is no result.
         None => UNKNOWN,
         Some(Outcome { refused: true, .. }) => REFUSED,
         Some(Outcome { is_error: Some(true), .. }) => FAILED,
@@ -25,7 +25,7 @@ fn end(outcome: Option<&Outcome>) -> &'static str {
     }
 }
 
-/// The log of one call with this result, in that form.
+/// A log in that format with one call that has this result.
 fn log(format: Format, result: &str) -> String {
     let chat = |call: &str, result: &str| {
         format!(
@@ -80,7 +80,7 @@ fn log(format: Format, result: &str) -> String {
     }
 }
 
-/// The same of what frameworks and agents export.
+/// Like [`log`], for exports of frameworks and agents.
 fn export(format: Format, result: &str) -> String {
     match format {
         Format::Strands => format!(
@@ -111,7 +111,7 @@ fn export(format: Format, result: &str) -> String {
     }
 }
 
-/// Rows of exports: what is not understood is no success there, either.
+/// Exported rows: anything not understood is not a success either.
 #[test]
 fn what_is_not_understood_of_an_export_is_no_success() {
     use Format::{CopilotCli, Crush, Dify, Letta, Pi, SemanticKernel, Strands};
@@ -279,7 +279,7 @@ fn what_is_not_understood_is_no_success() {
     ]);
 }
 
-/// Reads a log of each row, and compares how its call ended.
+/// Reads a log for each row, and compares how its call ended.
 fn check(rows: &[(Format, &str, &str)]) {
     let mut wrong = Vec::new();
     for &(format, result, expected) in rows {
@@ -296,7 +296,7 @@ fn check(rows: &[(Format, &str, &str)]) {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// A thread of Amp joins results and calls by `toolUseID`, and tells failures by `run`.
+/// A thread of Amp links results to calls by `toolUseID`, and reports failures in `run`.
 #[test]
 fn a_thread_of_amp() {
     let text = r#"{"v":14,"id":"T-1","messages":[
@@ -319,7 +319,7 @@ fn a_thread_of_amp() {
     );
 }
 
-/// AG-UI writes names of members its own way, and lists only the tools of the front end.
+/// AG-UI spells member names differently, and lists only the tools of the front end.
 #[test]
 fn the_input_of_an_ag_ui_run() {
     let text = r#"{"threadId":"t","runId":"r","state":{},"tools":[],"context":[],"messages":[

@@ -1,4 +1,4 @@
-//! What frameworks and agents export: who said what, what was called, and how it ended.
+//! Exports of frameworks and agents: messages, calls, and how the calls ended.
 
 use counterfoil_formats::Options;
 use counterfoil_model::{Format, Gap};
@@ -233,7 +233,7 @@ fn mastra() {
     "##);
 }
 
-/// Rows of several sessions are told apart, in lines and in lists, wherever they stand.
+/// Rows of several sessions are kept apart, in lines and in lists, in any order.
 #[test]
 fn rows_of_several_sessions() {
     let crush = |session: &str, text: &str| {
@@ -262,7 +262,7 @@ fn rows_of_several_sessions() {
                 .collect();
             assert_eq!(read, [("a", vec!["1", "3"]), ("b", vec!["2"])], "{log}");
         }
-        // A row that cannot be read may be of either.
+        // An unreadable row may belong to either session.
         let log = format!("{}\n{{\"damaged\n{}", rows[..2].join("\n"), rows[2]);
         let (_, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
         let gaps = readings.iter().map(|r| r.transcript.completeness.gaps());

@@ -93,7 +93,7 @@ fn codex() {
     "#);
 }
 
-/// A sub-agent's log begins with its parent's, and a call that a hook denied never ran.
+/// A sub-agent's log begins with its parent's history, and a call that a hook denied never ran.
 #[test]
 fn codex_subagent() {
     let log = r#"{"ordinal":0,"type":"session_meta","payload":{"id":"child","session_id":"parent","subagent_history_start_ordinal":7}}
@@ -170,8 +170,8 @@ fn gemini_cli() {
     "#);
 }
 
-/// One message a line: each is told again when its calls have ended, and results once more as the
-/// user's.
+/// One message per line: each is repeated when its calls have ended, and results occur once more as
+/// user messages.
 #[test]
 fn gemini_cli_in_lines() {
     let log = r#"{"sessionId":"g-2","projectHash":"abc","kind":"main"}
@@ -643,8 +643,8 @@ fn aider() {
     "#);
 }
 
-/// Requests with their answers, results of evaluations and spans, as loggers wrap them: the form
-/// that they are read as, and how many messages there are.
+/// Requests with responses, evaluation results and spans, as loggers wrap them: the format they are
+/// read as, and the number of messages.
 #[test]
 fn wrapped_conversations() {
     let asked = r#"{"role":"user","content":"Close 7."}"#;

@@ -1,4 +1,4 @@
-//! What the readers make of whole logs.
+//! Tests of the readers on whole logs.
 
 #[cfg(test)]
 mod bad_input;

@@ -3,7 +3,7 @@ use counterfoil_model::Format;
 
 use crate::shown::{fixture, read_all};
 
-/// A small generator with a fixed seed: the same mutations every time.
+/// A small generator with a fixed seed, so that the mutations are always the same.
 struct Seeded(u64);
 
 impl Seeded {
@@ -15,7 +15,7 @@ impl Seeded {
     }
 }
 
-/// Pieces that hurt parsers.
+/// Byte sequences that are hard on parsers.
 const PIECES: [&[u8]; 16] = [
     b"\"",
     b"\\",
@@ -72,7 +72,7 @@ fn mutated_fixtures_never_break_a_reader() {
     for of in Format::ALL {
         for round in 0..150 {
             let bytes = mutated(fixture(of).as_bytes(), &mut seed);
-            // Every other time by a reader that it was not written for.
+            // Detected, the fixture's own format, or a random one.
             let format = match round % 3 {
                 0 => None,
                 1 => Some(of),

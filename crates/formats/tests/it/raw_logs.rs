@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use counterfoil_formats::{Options, Reading, read};
 
-/// Large sets of real logs lie beside the repository where there are any.
+/// The folder of large sets of real logs, which may exist next to the repository.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/raw")
 }
 
-/// The format that the name of a folder stands for.
+/// The format of the logs in a folder of this name.
 fn expected(folder: &str) -> Option<&'static str> {
     Some(match folder.trim_end_matches("_lines") {
         "claude_code" => "claude-code",

@@ -50,7 +50,7 @@ pub(crate) fn read_all(
     Ok((summary, readings))
 }
 
-/// Everything that was read, for people.
+/// Everything that was read, as readable text.
 pub(crate) fn shown(bytes: &[u8], options: &Options) -> String {
     let (summary, readings) = match read_all(bytes, options) {
         Ok(read) => read,
