@@ -1,4 +1,4 @@
-//! What the arguments of a call say, whatever its tool calls them.
+//! Reads the arguments of a call, whatever names its tool gives them.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ impl<'t> Arguments<'t> {
         Self { raw, read: parse_strict(raw, JsonLimits::ARGUMENTS).unwrap_or(Value::Null) }
     }
 
-    /// The first of these members that is a text.
+    /// The first of these members that is a string.
     pub(crate) fn text(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.read.get(name)?.as_str())
     }
@@ -26,7 +26,7 @@ impl<'t> Arguments<'t> {
         names.iter().any(|name| self.read.get(name).is_some())
     }
 
-    /// Whether nothing is asked for in particular.
+    /// Whether the call has no arguments.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.read {
             Value::Object(members) => members.is_empty(),
@@ -35,9 +35,10 @@ impl<'t> Arguments<'t> {
         }
     }
 
-    /// The command line of a shell call. `shell`: whether the tool's name says that it is one.
+    /// The command line of a shell call. `shell` is whether the tool's name says that it is a
+    /// shell.
     pub(crate) fn command_line(&self, shell: bool) -> Option<Cow<'_, str>> {
-        // Editors have a member of that name, too: it says what to do.
+        // Editors also have a `command` member; it holds the edit operation.
         let edits = self.has(&["path", "file_path", "file_text", "old_str"]);
         let names: &[&str] = match (shell, edits) {
             (true, _) => &["command", "cmd", "commands", "script", "action"],
@@ -64,7 +65,7 @@ impl<'t> Arguments<'t> {
         })
     }
 
-    /// The tool that a meta-tool is asked to run: `{"tool_name": …, "params": …}`.
+    /// The tool that a meta-tool should run: `{"tool_name": …, "params": …}`.
     pub(crate) fn inner_tool(&self) -> Option<&str> {
         const CARRY: [&str; 6] =
             ["params", "parameters", "arguments", "args", "tool_input", "action_input"];
@@ -73,15 +74,15 @@ impl<'t> Arguments<'t> {
         named.filter(|_| self.has(&CARRY))
     }
 
-    /// The text of a patch, in a member or as the arguments themselves.
+    /// The text of a patch, either in a member or as the raw arguments.
     pub(crate) fn patch(&self) -> Option<&str> {
         let member = self.text(&["input", "patch", "diff"]);
         member.or_else(|| self.raw.contains("*** Begin Patch").then_some(self.raw))
     }
 }
 
-/// The words of a tool's name, lower case: `mcp__git__createPullRequest` has `create`, `pull`,
-/// `request`.
+/// The words of a tool's name in lower case: `create`, `pull` and `request` are among those of
+/// `mcp__git__createPullRequest`.
 pub(crate) fn words_of(tool: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut lower = false;

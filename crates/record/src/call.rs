@@ -9,38 +9,37 @@ use crate::list::{ListLength, lengths};
 use crate::run::{Output, Run};
 use crate::status::CallStatus;
 
-/// One call with what came back from it.
+/// One call with its result.
 #[derive(Debug, Clone)]
 pub struct Call<'t> {
-    /// 1-based: `C7`, and its result `R7`.
+    /// The 1-based number: `C7` is the call, `R7` its result.
     pub number: usize,
-    /// Its id in the log.
+    /// The call's id in the log.
     pub id: &'t str,
-    /// The tool; inside a meta-tool the one that it was asked to run. Empty where only a result is
-    /// recorded.
+    /// The tool; for a meta-tool, the tool it was asked to run. Empty if only a result is recorded.
     pub tool: Cow<'t, str>,
-    /// The message that made the call, or carried the lone result.
+    /// The message that made the call or, without a recorded call, carried the result.
     pub called_at: usize,
     /// The message that carried the result.
     pub answered_at: Option<usize>,
-    /// The sub-agent that made it; `None` for the main thread.
+    /// The sub-agent that made the call; `None` for the main thread.
     pub agent: Option<&'t str>,
-    /// How it ended, once its result was there.
+    /// How the call ended, according to its result.
     pub(crate) status: CallStatus,
     pub(crate) runs: Vec<Run>,
     pub(crate) files: Vec<FileChange>,
     pub(crate) lists: Vec<ListLength>,
-    /// It ran a command line.
+    /// Whether it ran a command line.
     pub(crate) shell: bool,
-    /// It handed work to another agent.
+    /// Whether it delegated work to another agent.
     pub(crate) delegates: bool,
-    /// How many calls that agent made, where its result says so.
+    /// The number of calls that agent made, if the result says so.
     pub(crate) subagent_calls: Option<u64>,
-    /// The log shortened its result.
+    /// Whether the log shortened the result.
     pub(crate) truncated: bool,
 }
 
-/// A call and its result as the transcript has them.
+/// A call and its result, as recorded in the transcript.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair<'t> {
     pub(crate) call: Option<&'t ToolCall>,
@@ -50,8 +49,8 @@ pub(crate) struct Pair<'t> {
     pub(crate) agent: Option<&'t str>,
 }
 
-/// Joins each result with the latest earlier unanswered call of its id; a result without an id with
-/// the earliest unanswered call. A result that answers no call makes a pair of its own.
+/// Pairs each result with the latest earlier unanswered call with its id, or with the earliest
+/// unanswered call if the result has no id. A result that answers no call forms a pair of its own.
 pub(crate) fn pairs(transcript: &Transcript) -> Vec<Pair<'_>> {
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     let mut open: std::collections::HashMap<&str, Vec<usize>> = std::collections::HashMap::new();
@@ -88,12 +87,12 @@ pub(crate) fn pairs(transcript: &Transcript) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// Words of tools that run command lines.
+/// Words in the names of tools that run command lines.
 const SHELLS: [&str; 9] =
     ["bash", "shell", "sh", "terminal", "exec", "command", "cmd", "powershell", "zsh"];
 
 impl<'t> Call<'t> {
-    /// Reads a pair. `arguments` and `text` are redacted. `earlier` are the calls before it.
+    /// Reads a pair. `arguments` and `text` are redacted; `earlier` are the preceding calls.
     pub(crate) fn of(
         number: usize,
         pair: &Pair<'t>,
@@ -155,7 +154,7 @@ impl<'t> Call<'t> {
     }
 }
 
-/// What a result holds, taken out of the JSON object that a harness wrapped it into, and the exit
+/// The text of a result, unwrapped from the harness's JSON object if there is one, and the exit
 /// status of the command.
 fn result_of<'s>(
     outcome: Option<&Outcome>,
@@ -183,7 +182,7 @@ fn status_of(
     prints: bool,
 ) -> CallStatus {
     let Some(outcome) = outcome else { return CallStatus::Unfinished };
-    // `grep` found nothing: an answer, not a failure.
+    // `grep` without a match has answered the question; it did not fail.
     let last = script.and_then(|script| script.commands().last());
     let asked = last.is_some_and(|command| command.asks());
     if asked && exit == Some(1) && text.trim().is_empty() {
@@ -192,7 +191,7 @@ fn status_of(
     CallStatus::of(outcome, text, exit, prints)
 }
 
-/// What a look at the output of an earlier run in the background shows.
+/// Updates for earlier background runs, from a later look at their output.
 fn continued(earlier: &[Call<'_>], output: Option<Output<'_>>) -> Vec<Run> {
     const LOOK_BACK: usize = 64;
     let Some(output) = output else { return Vec::new() };

@@ -3,7 +3,7 @@ use std::fmt;
 /// An exact decimal number of at most 30 digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
-    // INVARIANT: no trailing zero in `mantissa` while `scale` is above 0, so that equal numbers are
+    // INVARIANT: no trailing zero in `mantissa` while `scale` is above 0, so equal numbers are
     // equal values.
     mantissa: i128,
     scale: u32,
@@ -12,8 +12,8 @@ pub struct Decimal {
 const MOST_DIGITS: usize = 30;
 
 impl Decimal {
-    /// Reads a number: a sign, digits, commas or dots. A comma or a dot before groups of three
-    /// digits separates thousands, where the number has two kinds of marks or a comma only.
+    /// Reads a number made of a sign, digits, commas and dots. A comma or a dot before groups of
+    /// three digits is a thousands separator if the number has both kinds of marks, or only commas.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, body) = match text.strip_prefix(['-', '−']) {
@@ -47,7 +47,7 @@ impl Decimal {
         Self { mantissa, scale }
     }
 
-    /// The number times ten to the power of `places`; `None` when it gets too large.
+    /// Multiplies by ten to the power of `places`; `None` on overflow.
     #[must_use]
     pub fn shifted(self, places: i32) -> Option<Self> {
         if places < 0 {
@@ -59,13 +59,13 @@ impl Decimal {
         Some(Self::of(mantissa, self.scale - used))
     }
 
-    /// The whole number, where it is one that fits.
+    /// The value as an integer; `None` if it has decimals or is out of range.
     #[must_use]
     pub fn to_whole(self) -> Option<u64> {
         u64::try_from(self.mantissa).ok().filter(|_| self.scale == 0)
     }
 
-    /// Whether one of the two is the other rounded to fewer decimals, in either direction.
+    /// Whether one number is the other rounded to fewer decimals, up or down.
     #[must_use]
     pub fn is_rounding_of(self, other: Self) -> bool {
         let (rough, fine) = if self.scale <= other.scale { (self, other) } else { (other, self) };
@@ -75,7 +75,8 @@ impl Decimal {
     }
 }
 
-/// The place of the decimal mark; `Some(None)` where there is none, `None` where it is no number.
+/// The position of the decimal mark; `Some(None)` if there is none, `None` if the text is not a
+/// number.
 fn decimal_mark(body: &str) -> Option<Option<usize>> {
     let bytes = body.as_bytes();
     if !bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.')) {

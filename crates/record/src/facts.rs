@@ -13,7 +13,7 @@ use crate::sheet::{self, FactLine};
 use crate::status::CallStatus;
 use crate::value::ValueKind;
 
-/// What the record shows before one message. A result that came later is not part of it.
+/// What the record shows before one message. Results that came later are excluded.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'r> {
     record: &'r Record<'r>,
@@ -23,39 +23,39 @@ pub struct Facts<'r> {
     chunks: usize,
 }
 
-/// A run of a check, and what changed after it.
+/// A run of a check, and the changes made after it.
 #[derive(Debug, Clone)]
 pub struct Check<'r> {
     /// What was checked.
     pub kind: CheckKind,
-    /// The number of its call.
+    /// The number of the call.
     pub call: usize,
     /// The run itself.
     pub run: Cow<'r, Run>,
-    /// The latest changes after it of files that checks look at, each with the number of its call;
-    /// newest first, at most [`Check::MOST_CHANGES`].
+    /// The latest changes after the run to files that checks cover, each with the number of its
+    /// call; newest first, at most [`Check::MOST_CHANGES`].
     pub changed_after: Vec<(usize, &'r FileChange)>,
 }
 
 impl Check<'_> {
-    /// The most changes that are listed.
+    /// The maximum number of changes listed.
     pub const MOST_CHANGES: usize = 4;
 
-    /// Whether files that it looks at were changed after it.
+    /// Whether files covered by the check were changed after it.
     #[must_use]
     pub fn is_stale(&self) -> bool {
         !self.changed_after.is_empty()
     }
 }
 
-/// Work that was handed to another agent.
+/// Work delegated to another agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delegation<'r> {
-    /// The number of the call that handed it over.
+    /// The number of the delegating call.
     pub call: usize,
     /// The tool of that call.
     pub tool: &'r str,
-    /// How many calls the other agent made, where its result says so.
+    /// The number of calls the other agent made, if the result says so.
     pub calls: Option<u64>,
 }
 
@@ -71,13 +71,13 @@ impl<'r> Facts<'r> {
         }
     }
 
-    /// The record that they are read from.
+    /// The record these facts are read from.
     #[must_use]
     pub fn record(&self) -> &'r Record<'r> {
         self.record
     }
 
-    /// The message before which they are known.
+    /// The message before which these facts are known.
     #[must_use]
     pub fn message(&self) -> usize {
         self.message
@@ -95,7 +95,7 @@ impl<'r> Facts<'r> {
         self.record.calls.get(..self.calls).unwrap_or_default()
     }
 
-    /// The call of that number.
+    /// The call with this number.
     #[must_use]
     pub fn call(&self, number: usize) -> Option<&'r Call<'r>> {
         self.calls().get(number.checked_sub(1)?)
@@ -107,7 +107,7 @@ impl<'r> Facts<'r> {
         if self.has_result(call) {
             return call.status;
         }
-        // Where the log does not keep results, their absence says nothing.
+        // If the log does not keep results, a missing result says nothing.
         let lost = |gap: &Gap| matches!(gap, Gap::MissingResults | Gap::LossyFormat | Gap::CutEnd);
         if self.gaps().any(|gap| lost(&gap)) { CallStatus::Unknown } else { CallStatus::Unfinished }
     }
@@ -122,27 +122,27 @@ impl<'r> Facts<'r> {
         self.record.lines.get(..self.lines).unwrap_or_default()
     }
 
-    /// The line of that name, and its position in [`Facts::lines`].
+    /// The line with this label, and its position in [`Facts::lines`].
     #[must_use]
     pub fn line(&self, label: Label) -> Option<(usize, &'r Line<'r>)> {
         let at = self.record.position(label).filter(|at| *at < self.lines)?;
         Some((at, self.record.lines.get(at)?))
     }
 
-    /// The lines cut into chunks, in order.
+    /// The chunks of the lines, in order.
     #[must_use]
     pub fn chunks(&self) -> &'r [Chunk] {
         self.record.chunks.get(..self.chunks).unwrap_or_default()
     }
 
-    /// The positions of the chunks that hold a term, ascending.
+    /// The positions of the chunks that contain a term, ascending.
     pub fn chunks_with(&self, term: u64) -> impl ExactSizeIterator<Item = usize> + use<'r> {
         let all = self.record.chunks_with(term);
         let count = all.partition_point(|(_, chunk)| (*chunk as usize) < self.chunks);
         all.get(..count).unwrap_or_default().iter().map(|(_, chunk)| *chunk as usize)
     }
 
-    /// The lines that hold exactly this value, each with the bytes of the value.
+    /// The lines that contain exactly this value, with the byte range of each occurrence.
     pub fn places_of(
         &self,
         kind: ValueKind,
@@ -156,7 +156,7 @@ impl<'r> Facts<'r> {
         })
     }
 
-    /// Every value of a kind with its line: equal ones next to each other.
+    /// Every value of a kind with its line; equal values are adjacent.
     pub fn values_of(
         &self,
         kind: ValueKind,
@@ -170,7 +170,7 @@ impl<'r> Facts<'r> {
         })
     }
 
-    /// Why the record may lack calls or results, each reason once.
+    /// The reasons why the record may lack calls or results, without duplicates.
     pub fn gaps(&self) -> impl Iterator<Item = Gap> {
         let before =
             self.record.transcript.completeness.gaps().iter().filter(|(_, at)| *at <= self.message);
@@ -180,13 +180,13 @@ impl<'r> Facts<'r> {
         gaps.into_iter()
     }
 
-    /// Whether every call that the agent made is recorded.
+    /// Whether every call of the agent is recorded.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.record.transcript.completeness.is_complete_before(self.message)
     }
 
-    /// How many calls each tool had, the most used first.
+    /// The number of calls per tool, the most used first.
     #[must_use]
     pub fn calls_by_tool(&self) -> Vec<(&'r str, usize)> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -198,13 +198,13 @@ impl<'r> Facts<'r> {
         counts
     }
 
-    /// Whether a tool of that name was called.
+    /// Whether a tool with this name was called.
     #[must_use]
     pub fn has_called(&self, tool: &str) -> bool {
         self.calls().iter().any(|call| call.tool == tool)
     }
 
-    /// The runs, each with the number of its call. One without a result has not ended.
+    /// All runs, each with the number of its call. A run without a result counts as unfinished.
     pub fn runs(&self) -> impl Iterator<Item = (usize, Cow<'r, Run>)> {
         self.calls().iter().flat_map(|call| {
             let seen = self.has_result(call);
@@ -232,7 +232,7 @@ impl<'r> Facts<'r> {
         self.runs().filter_map(check).collect()
     }
 
-    /// The changes of files by calls that did not fail, each with the number of its call.
+    /// Changes to files by completed calls, each with the number of its call.
     pub fn changes(&self) -> impl Iterator<Item = (usize, &'r FileChange)> {
         let done = |call: &&Call<'_>| self.status(call) == CallStatus::Completed;
         let calls = self.calls().iter().filter(done);
@@ -246,7 +246,7 @@ impl<'r> Facts<'r> {
         call.map_or(&[], |call| call.lists.as_slice())
     }
 
-    /// Work that was handed to other agents.
+    /// Delegations to other agents.
     pub fn delegations(&self) -> impl Iterator<Item = Delegation<'r>> {
         let calls = self.calls().iter();
         calls.filter(|call| call.delegates || call.subagent_calls.is_some()).map(|call| {
@@ -258,7 +258,7 @@ impl<'r> Facts<'r> {
         })
     }
 
-    /// How many recorded calls each sub-agent made.
+    /// The number of recorded calls per sub-agent.
     #[must_use]
     pub fn calls_of_agents(&self) -> BTreeMap<&'r str, usize> {
         let mut counts = BTreeMap::new();
@@ -280,7 +280,7 @@ impl<'r> Facts<'r> {
         self.calls().iter().any(|call| call.shell || !call.files.is_empty())
     }
 
-    /// The facts as short English lines, the most important first.
+    /// The facts as short English lines, most important first.
     #[must_use]
     pub fn sheet(&self) -> Vec<FactLine> {
         sheet::of(self)

@@ -2,25 +2,25 @@ use counterfoil_shell::{Effect, Script, WordKind};
 
 use crate::arguments::Arguments;
 
-/// What a call did to a file.
+/// The effect of a call on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileEffect {
-    /// Its whole content was written.
+    /// The whole content was written.
     Written,
-    /// A part of it was changed.
+    /// Part of the file was changed.
     Edited,
-    /// It is gone.
+    /// The file was deleted.
     Deleted,
-    /// It is gone because it has another name now.
+    /// The file was moved to another path.
     Moved,
-    /// Version control put back an earlier content.
+    /// Version control restored earlier content.
     Restored,
     /// Files were changed that the record does not name.
     Unnamed,
 }
 
 impl FileEffect {
-    /// Its name for people.
+    /// The display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,15 +34,16 @@ impl FileEffect {
     }
 }
 
-/// A file that a call was to change.
+/// A change that a call was meant to make to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
-    /// The path, as the call names it; below the session's folder where that is known. Empty for
+    /// The path as the call names it, relative to the session's folder if that is known. Empty for
     /// [`FileEffect::Unnamed`].
     pub path: String,
-    /// What was to happen.
+    /// The intended effect.
     pub effect: FileEffect,
-    /// Whether checks look at it: no documentation, no scratch file, and it is surely changed.
+    /// Whether checks cover the file: it certainly changed, and is neither documentation nor a
+    /// scratch file.
     pub checked: bool,
 }
 
@@ -63,7 +64,8 @@ impl FileChange {
         Self { path: String::new(), effect: FileEffect::Unnamed, checked }
     }
 
-    /// What an editing tool was to change. `words` are those of the tool's name.
+    /// The changes that an editing tool was meant to make. `words` are the words of the tool's
+    /// name.
     pub(crate) fn by_tool(
         words: &[String],
         arguments: &Arguments<'_>,
@@ -74,7 +76,7 @@ impl FileChange {
             found.extend(patched(patch).map(|(path, effect)| Self::new(path, effect, folder)));
         }
         let path = arguments.text(&PATHS).filter(|_| found.is_empty());
-        // What an editor changed is not always recorded.
+        // An editor's change is not always recorded.
         if found.is_empty() && path.is_none() && EDITORS.contains(&words.join("_").as_str()) {
             found.push(Self::unnamed(true));
         }
@@ -89,7 +91,7 @@ impl FileChange {
         found
     }
 
-    /// What a command line was to change.
+    /// The changes that a command line was meant to make.
     pub(crate) fn by_script(script: &Script, folder: Option<&str>) -> Vec<Self> {
         let mut unnamed = script.commands().iter().any(|command| command.writes_by_code());
         let mut found = Vec::new();
@@ -152,7 +154,7 @@ const PARTS: [&str; 8] = [
     "replacement",
 ];
 
-/// What a tool with these words in its name does to the file that it names.
+/// The effect of a tool on the file it names, from the words of the tool's name.
 fn effect_of(words: &[String], arguments: &Arguments<'_>) -> Option<FileEffect> {
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     if arguments.text(&["command"]) == Some("view") || has(&["read", "view", "get", "list"]) {
@@ -173,7 +175,7 @@ fn effect_of(words: &[String], arguments: &Arguments<'_>) -> Option<FileEffect> 
     }
 }
 
-/// The files of a patch: `*** Update File: a.rs`, `+++ b/a.rs`.
+/// The files of a patch, from lines such as `*** Update File: a.rs` and `+++ b/a.rs`.
 fn patched(patch: &str) -> impl Iterator<Item = (&str, FileEffect)> {
     const MARKS: [(&str, FileEffect); 5] = [
         ("*** Update File: ", FileEffect::Edited),
@@ -182,14 +184,14 @@ fn patched(patch: &str) -> impl Iterator<Item = (&str, FileEffect)> {
         ("*** Move to: ", FileEffect::Written),
         ("+++ b/", FileEffect::Edited),
     ];
-    // In arguments that are no JSON value the breaks of lines may be escaped.
+    // If the arguments are not valid JSON, line breaks may still be escaped.
     patch.split('\n').flat_map(|line| line.split("\\n")).filter_map(|line| {
         let named = |mark| Some(line.strip_prefix(mark)?.trim().trim_end_matches('\\'));
         MARKS.iter().find_map(|(mark, effect)| Some((named(*mark)?, *effect)))
     })
 }
 
-/// Whether only people, or another machine, read the file.
+/// Whether the file is only read by people or by another machine.
 fn is_documentation(path: &str) -> bool {
     const ENDINGS: [&str; 8] =
         [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];

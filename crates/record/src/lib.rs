@@ -1,10 +1,9 @@
-//! What a session did: its calls and results as typed facts, each with the place that shows it.
+//! What a session did: its calls and results as typed facts, each with a reference to its source.
 //!
-//! [`Record::of`] reads a transcript once; [`Record::up_to`] gives the [`Facts`] known before one
+//! [`Record::of`] reads a transcript once; [`Record::up_to`] returns the [`Facts`] known before one
 //! message, and [`Facts::sheet`] prints them as short English lines.
 //!
-//! Deliberately not here: I/O, async, clock, randomness, prose, and any opinion about what an agent
-//! says.
+//! Deliberately not here: I/O, async, clock, randomness, prose, and judging what an agent says.
 //!
 //! ```
 //! use counterfoil_model::{Format, Message, Outcome, Role, ToolCall, Transcript};

@@ -1,18 +1,18 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// What a numbered line of the record holds.
+/// The kind of a numbered line of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LineKind {
-    /// `Y`: system text, and text that the agent's harness added.
+    /// `Y`: system text, and text added by the agent's harness.
     System = 0,
-    /// `U`: what the user said.
+    /// `U`: a text of the user.
     User,
-    /// `A`: what the agent said.
+    /// `A`: a text of the agent.
     Agent,
-    /// `C`: a call, its tool and its arguments.
+    /// `C`: a call with its tool and arguments.
     Call,
-    /// `R`: the result of the call of that number.
+    /// `R`: the result of the call with the same number.
     Result,
     /// `F`: a line of the sheet of facts.
     Fact,
@@ -34,23 +34,23 @@ impl LineKind {
     }
 }
 
-/// The name of a line: `C7`, `R7`, `U1`.
+/// The label of a line: `C7`, `R7`, `U1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label {
-    /// What the line holds.
+    /// The kind of the line.
     pub kind: LineKind,
-    /// 1-based. A result has the number of its call.
+    /// The 1-based number. A result has the number of its call.
     pub number: usize,
 }
 
 impl Label {
-    /// The label of a kind and a number.
+    /// A label of a kind and a number.
     #[must_use]
     pub fn new(kind: LineKind, number: usize) -> Self {
         Self { kind, number }
     }
 
-    /// Reads `R12`; letters of either case. `None` for anything else.
+    /// Parses a label such as `R12`; the letter may be of either case. `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut chars = text.chars();
@@ -69,20 +69,20 @@ impl fmt::Display for Label {
     }
 }
 
-/// One numbered line of the record. Its text may itself have many lines.
+/// One numbered line of the record. Its text may contain line breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line<'t> {
-    /// Its name.
+    /// The label.
     pub label: Label,
-    /// The message that holds it.
+    /// The message that contains it.
     pub message: usize,
     /// The whole text, redacted.
     pub text: Cow<'t, str>,
-    /// Where it comes from, if its name does not say that.
+    /// The origin of the text, if the label does not show it.
     pub note: Option<&'static str>,
 }
 
-/// A piece of a line, of at most [`Chunk::LONGEST`] bytes: the unit in which terms are indexed.
+/// A piece of a line, of at most [`Chunk::LONGEST`] bytes. Terms are indexed by chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk {
     /// The position of the line in [`Record::lines`](crate::Record::lines).
@@ -94,10 +94,10 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// The most bytes of a chunk.
+    /// The maximum size of a chunk in bytes.
     pub const LONGEST: usize = 1_600;
 
-    /// Cuts a text into chunks: at a line break where one is near the end, else at a blank or a
+    /// Cuts a text into chunks: at a line break near the end of the chunk, else at a space or a
     /// comma, else between two characters.
     pub(crate) fn cut(line: usize, text: &str, mut push: impl FnMut(Self)) {
         let mut start = 0;

@@ -3,21 +3,21 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// How many entries a list in a JSON result has.
+/// The length of a list in a JSON result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListLength {
-    /// The members that lead to the list, joined by dots; empty where the result itself is it.
+    /// The members that lead to the list, joined by dots; empty if the result itself is the list.
     pub path: String,
-    /// The number of its entries.
+    /// The number of entries.
     pub length: u64,
 }
 
-/// The most lists that are kept of one result.
+/// Maximum number of lists kept per result.
 const MOST: usize = 12;
-/// How deep lists are looked for.
+/// Maximum depth at which lists are looked for.
 const DEEPEST: usize = 4;
 
-/// The lists of a result that is one JSON value, lists within lists aside.
+/// The lists in a result that is a single JSON value, except lists within lists.
 pub(crate) fn lengths(text: &str) -> Vec<ListLength> {
     let mut found = Vec::new();
     collect(text, "", 0, &mut found);

@@ -8,22 +8,22 @@ use crate::line::{Chunk, Label, Line, LineKind};
 use crate::terms::{hash_of, terms};
 use crate::value::{ValueKind, each_value};
 
-/// A transcript, read once: its lines, its calls, and an index of its words and values.
+/// An indexed transcript: its lines, its calls, and an index of its words and values.
 #[derive(Debug)]
 pub struct Record<'t> {
     pub(crate) transcript: &'t Transcript,
     pub(crate) lines: Vec<Line<'t>>,
     pub(crate) calls: Vec<Call<'t>>,
     pub(crate) chunks: Vec<Chunk>,
-    /// By label.
+    /// Line positions by label, sorted.
     labels: Vec<(Label, usize)>,
-    /// Hashes of words with the chunks that hold them, both ascending.
+    /// Hashes of words with the chunks that contain them, sorted by both.
     terms: Vec<(u64, u32)>,
-    /// By kind, key, line and place.
+    /// Sorted by kind, key, line and position.
     pub(crate) values: Vec<Occurrence>,
 }
 
-/// A value in a line.
+/// An occurrence of a value in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Occurrence {
     pub(crate) kind: ValueKind,
@@ -34,14 +34,14 @@ pub(crate) struct Occurrence {
 }
 
 impl<'t> Record<'t> {
-    /// Reads a transcript as it is.
+    /// Indexes a transcript without redaction.
     #[must_use]
     pub fn of(transcript: &'t Transcript) -> Self {
         Self::redacted(transcript, &|text| Cow::Borrowed(text))
     }
 
-    /// Reads a transcript of which `redact` changes every text before anything else sees it: each
-    /// message, the arguments of each call, each result.
+    /// Indexes a transcript after passing every text through `redact`: each message, the arguments
+    /// of each call, each result.
     #[must_use]
     pub fn redacted(
         transcript: &'t Transcript,
@@ -66,25 +66,25 @@ impl<'t> Record<'t> {
         record
     }
 
-    /// What is known before message `message`.
+    /// The facts known before message `message`.
     #[must_use]
     pub fn up_to(&self, message: usize) -> Facts<'_> {
         Facts::of(self, message)
     }
 
-    /// The transcript that was read, not redacted.
+    /// The transcript itself, not redacted.
     #[must_use]
     pub fn transcript(&self) -> &'t Transcript {
         self.transcript
     }
 
-    /// All lines, by message.
+    /// All lines, in order of their messages.
     #[must_use]
     pub fn lines(&self) -> &[Line<'t>] {
         &self.lines
     }
 
-    /// The line with what message `message` says; `None` where it says nothing.
+    /// The line with the text of message `message`; `None` if it has no text.
     #[must_use]
     pub fn said_in(&self, message: usize) -> Option<&Line<'t>> {
         let from = self.lines.partition_point(|line| line.message < message);
@@ -99,14 +99,14 @@ impl<'t> Record<'t> {
         self.labels.get(at).map(|(_, position)| *position)
     }
 
-    /// The chunks that hold a term, ascending.
+    /// The chunks that contain a term, ascending.
     pub(crate) fn chunks_with(&self, term: u64) -> &[(u64, u32)] {
         let from = self.terms.partition_point(|(known, _)| *known < term);
         let until = self.terms.partition_point(|(known, _)| *known <= term);
         self.terms.get(from..until).unwrap_or_default()
     }
 
-    /// The places of a value, by line.
+    /// The occurrences of a value, by line.
     pub(crate) fn places_of(&self, kind: ValueKind, key: &str) -> &[Occurrence] {
         let wanted = (kind, hash_of(key));
         let from = self.values.partition_point(|place| (place.kind, place.key) < wanted);
@@ -186,12 +186,12 @@ impl<'t> Record<'t> {
     }
 }
 
-/// A position; what lies beyond four thousand million is not found.
+/// Narrows a position; positions beyond `u32::MAX` cannot be found.
 fn narrow(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
 
-/// The kind of line that a message's text is; `None` for reasoning and empty texts.
+/// The kind of line for a message's text; `None` for reasoning and empty texts.
 fn kind_of(message: &Message) -> Option<LineKind> {
     if message.text.trim().is_empty() {
         return None;

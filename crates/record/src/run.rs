@@ -1,18 +1,18 @@
-//! Runs of known programs: checks and version control, and how each ended.
+//! Runs of known programs (checks and version control), and how each ended.
 
 use counterfoil_shell::{
     Activity, ActivityKind, Command, Doubt, Git, Masking, OutputVerdict, RunSummary, Scope, Script,
     Status, Word, activities, commit_of, shows_run, stopped_elsewhere, summary,
 };
 
-/// What kind of check a run is.
+/// The kind of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CheckKind {
     /// Tests.
     Tests,
     /// A build or a compiler.
     Build,
-    /// A linter or a check of the format.
+    /// A linter or a format check.
     Lint,
     /// A type checker.
     Types,
@@ -22,7 +22,7 @@ impl CheckKind {
     /// Every kind.
     pub const ALL: [Self; 4] = [Self::Tests, Self::Build, Self::Lint, Self::Types];
 
-    /// Its name for people.
+    /// The display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,50 +34,50 @@ impl CheckKind {
     }
 }
 
-/// What a run was for.
+/// The purpose of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RunKind {
     /// A check.
     Check(CheckKind),
-    /// Made a commit, or took one over.
+    /// Created a commit, or copied one over.
     Commit,
     /// Pushed commits.
     Push,
     /// Opened a pull request.
     PullRequest,
-    /// Another change by version control: a merge, a rebase, a tag, a reset.
+    /// Another version-control operation: a merge, a rebase, a tag, a reset.
     VersionControl,
-    /// Started a program that may do anything, or could not be read.
+    /// Started a program that may do anything, or could not be analysed.
     Program,
 }
 
-/// How much of what a runner could cover it was asked to cover.
+/// How much of its scope a runner was asked to cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Coverage {
-    /// Nothing narrows it.
+    /// Everything: no argument narrows it.
     Whole,
-    /// These words narrow it: `-k login`.
+    /// Only the part selected by these words: `-k login`.
     Partial(String),
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RunEnd {
-    /// By its exit status or its own report.
+    /// Passed, according to its exit status or its own report.
     Passed,
-    /// By its exit status or its own report.
+    /// Failed, according to its exit status or its own report.
     Failed,
-    /// It found nothing to do: no tests.
+    /// It found nothing to run, such as no tests.
     Empty,
-    /// It still ran, or its result is not recorded.
+    /// It was still running, or its result is not recorded.
     Unfinished,
-    /// Its status was hidden, and it reported nothing.
+    /// Its status was hidden, and it printed no report.
     Unknown,
 }
 
-/// What a runner printed of itself.
+/// The report that a runner printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Report {
     /// Tests that passed.
@@ -86,34 +86,34 @@ pub struct Report {
     pub failed: Option<u64>,
     /// Errors.
     pub errors: Option<u64>,
-    /// Tests that were left out.
+    /// Tests that were skipped.
     pub skipped: Option<u64>,
-    /// It says that it found no test.
+    /// The runner says that it found no tests.
     pub collected_none: bool,
 }
 
 /// One run of a known program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// What it was for.
+    /// The purpose of the run.
     pub kind: RunKind,
-    /// The command, without what wraps it: `cargo test -p api`.
+    /// The command without its wrappers: `cargo test -p api`.
     pub command: String,
-    /// How much it was to cover.
+    /// How much it was asked to cover.
     pub coverage: Coverage,
-    /// The exit status of the command line that it was on.
+    /// The exit status of the whole command line.
     pub exit: Option<i32>,
-    /// Why that status does not tell how the run ended: `a pipe`, `||`, `a later command`.
+    /// Why that status does not show how the run ended: `a pipe`, `||`, `a later command`.
     pub hidden_by: Option<&'static str>,
-    /// What it printed of itself.
+    /// The report it printed.
     pub report: Report,
     /// How it ended.
     pub end: RunEnd,
-    /// The hash of the commit that it made, as printed.
+    /// The hash of the commit it made, as printed.
     pub commit: Option<String>,
 }
 
-/// What came back from the call of a command line.
+/// The result of calling a command line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output<'o> {
     pub(crate) text: &'o str,
@@ -125,7 +125,7 @@ pub(crate) struct Output<'o> {
 
 const RUNS: &[&str] = &["run", "execute", "start"];
 
-/// Tools that run something, by the words of their names: a verb and a thing.
+/// Tools that run something, recognised by a verb and a noun in their names.
 const TOOLS: [(&[&str], &[&str], RunKind); 5] = [
     (RUNS, &["test", "tests", "pytest"], RunKind::Check(CheckKind::Tests)),
     (RUNS, &["build", "compile"], RunKind::Check(CheckKind::Build)),
@@ -134,11 +134,11 @@ const TOOLS: [(&[&str], &[&str], RunKind); 5] = [
     (&["create", "open"], &["pull", "pr"], RunKind::PullRequest),
 ];
 
-/// The longest command that is shown.
+/// Maximum length of a displayed command.
 const LONGEST_COMMAND: usize = 160;
 
 impl Run {
-    /// The runs of a command line, of which `script` is what could be read. `output` is `None` where
+    /// The runs of a command line. `script` is the part that could be parsed; `output` is `None` if
     /// no result is recorded.
     pub(crate) fn of_line(
         line: &str,
@@ -203,7 +203,7 @@ impl Run {
             visible: command.output_visible(),
             replaced: doubt == Some(Doubt::Replaced),
             own: doubt.is_none() && !prints_itself(line, text, &said),
-            // What runs after it, and only where it went well.
+            // A later command that only runs after success.
             went_on: decides(activity)
                 && later
                     .iter()
@@ -225,7 +225,7 @@ impl Run {
         })
     }
 
-    /// The run that a tool with these words in its name makes: `run_tests`, `create_pull_request`.
+    /// The run made by a tool with these words in its name: `run_tests`, `create_pull_request`.
     pub(crate) fn of_tool(
         tool: &str,
         words: &[String],
@@ -264,7 +264,7 @@ impl Run {
         })
     }
 
-    /// Takes over what a later look at the output of a run in the background shows.
+    /// Updates a background run with what a later look at its output shows.
     pub(crate) fn continued(&self, output: Output<'_>) -> Option<Self> {
         let said = summary(output.text, activity_of(self.kind));
         let end = match (said.verdict, output.exit) {
@@ -292,20 +292,20 @@ impl Report {
     }
 }
 
-/// How much of the end of a run can be seen.
+/// How much can be seen of how a run ended.
 struct Sight {
     kind: ActivityKind,
-    /// Its exit status is that of the command line.
+    /// Whether its exit status is that of the command line.
     decides: bool,
-    /// It is the only run of the command line.
+    /// Whether it is the only run of the command line.
     alone: bool,
-    /// Its output is shown.
+    /// Whether its output is visible.
     visible: bool,
-    /// Another program of that name ran in its place.
+    /// Whether another program with that name ran instead.
     replaced: bool,
-    /// What is shown is its own output.
+    /// Whether the visible output is its own.
     own: bool,
-    /// Something ran after it that only runs where it passed.
+    /// Whether a later command ran that requires this one to succeed.
     went_on: bool,
 }
 
@@ -317,7 +317,7 @@ impl Sight {
         if let Some(end) = self.by_report(output, said) {
             return end;
         }
-        // Compilers and linters print nothing where all is well.
+        // Compilers and linters print nothing on success.
         let silent = matches!(self.kind, ActivityKind::Build | ActivityKind::Lint) && self.visible;
         match (output.exit, output.is_error) {
             (Some(0), _) if self.decides || silent => RunEnd::Passed,
@@ -402,7 +402,7 @@ fn shown(command: &Command) -> String {
     clipped(&all.join(" "))
 }
 
-/// A command on one line, and no longer than people read.
+/// A command on one line, shortened for display.
 fn clipped(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
     match line.get(line.floor_char_boundary(LONGEST_COMMAND)..) {
@@ -414,14 +414,14 @@ fn clipped(text: &str) -> String {
     }
 }
 
-/// Whether the command line itself has the line that reports the end: `echo "42 passed"`.
+/// Whether the line that looks like a report is part of the command line: `echo "42 passed"`.
 fn prints_itself(line: &str, text: &str, said: &RunSummary) -> bool {
     let report = text.get(said.evidence.clone()).unwrap_or_default();
     let report = report.trim_matches(|c: char| !c.is_alphanumeric());
     report.len() > 3 && line.contains(report)
 }
 
-/// Whether the shell, or a runner of tasks, found no such program.
+/// Whether the shell or a task runner reported that there is no such program.
 fn is_missing(command: &Command, output: Output<'_>) -> bool {
     let Some(program) = command.program() else { return false };
     let unknown_task = |line: &str| {

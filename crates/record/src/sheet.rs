@@ -1,4 +1,4 @@
-//! The facts as lines for a model and for people.
+//! The facts as lines for models and people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,12 +10,12 @@ use crate::file::FileEffect;
 use crate::run::{CheckKind, Coverage, Report, Run, RunEnd, RunKind};
 use crate::status::CallStatus;
 
-/// What a line of the sheet is about.
+/// The subject of a line of the sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactKind {
-    /// What the record lacks.
+    /// Something missing from the record.
     Gap,
-    /// How many calls there were, by tool.
+    /// The number of calls, by tool.
     Calls,
     /// A run of a check.
     Check(CheckKind, CheckState),
@@ -23,7 +23,7 @@ pub enum FactKind {
     NoCheck(CheckKind),
     /// A file that was changed.
     File,
-    /// A commit, a push, a pull request, and how it ended.
+    /// A commit, a push or a pull request, and how it ended.
     VersionControl(RunEnd),
     /// Calls that failed, were denied or have no result.
     NotCompleted(CallStatus),
@@ -33,33 +33,33 @@ pub enum FactKind {
     List(u64),
 }
 
-/// What is known of a check.
+/// What is known about a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckState {
     /// How the run ended.
     pub end: RunEnd,
-    /// Files were changed after it.
+    /// Whether files were changed after it.
     pub stale: bool,
-    /// Its command line narrows it to a part.
+    /// Whether its command line limits it to a part.
     pub partial: bool,
 }
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactLine {
-    /// What it is about.
+    /// The subject.
     pub kind: FactKind,
-    /// The numbers of the calls that show it.
+    /// The numbers of the calls that show this fact.
     pub calls: Vec<usize>,
-    /// The fact in words, on one line.
+    /// The fact as one line of text.
     pub text: String,
 }
 
-/// The most runs of one kind, commits and so on that are listed one by one.
+/// Maximum number of runs of one kind, commits and so on, that are listed individually.
 const MOST_RUNS: usize = 8;
-/// The most files and lists that are listed.
+/// Maximum number of files, and of lists, that are listed.
 const MOST_FILES: usize = 40;
-/// The most calls that one line names.
+/// Maximum number of calls named in one line.
 const MOST_CALLS: usize = 24;
 
 pub(crate) fn of(facts: &Facts<'_>) -> Vec<FactLine> {
@@ -142,7 +142,7 @@ fn no_check(facts: &Facts<'_>, kind: CheckKind) -> FactLine {
     if !facts.is_complete() {
         text.push_str(", which is not complete");
     }
-    // What may have run it unseen leaves the question open.
+    // A program that may have run it unseen leaves the question open.
     let open = !programs.is_empty() || !facts.is_complete();
     let kind = if open { FactKind::Calls } else { FactKind::NoCheck(kind) };
     FactLine { kind, calls: programs, text }
@@ -176,7 +176,7 @@ fn check_line(check: &Check<'_>) -> FactLine {
     FactLine { kind: FactKind::Check(check.kind, state), calls, text }
 }
 
-/// How a run ended: " ended with status 101, 3 failed".
+/// How a run ended, such as " ended with status 101, 3 failed".
 fn ending(run: &Run) -> String {
     let mut text = match (run.end, run.exit, run.hidden_by) {
         (RunEnd::Unfinished, ..) => return " has no recorded end".to_owned(),
@@ -205,7 +205,7 @@ fn reported(report: &Report) -> String {
         (report.errors, "errors"),
         (report.skipped, "skipped"),
     ];
-    // That nothing failed is worth a word, that nothing was left out is not.
+    // A zero is worth printing for failed and passed tests, but not for skipped ones or errors.
     let telling = |count: &u64, name: &str| *count > 0 || name == "failed" || name == "passed";
     let one = |(count, name): &(Option<u64>, &str)| {
         let count = count.filter(|count| telling(count, name))?;
@@ -265,7 +265,7 @@ fn not_completed(facts: &Facts<'_>, sheet: &mut Vec<FactLine>) {
 }
 
 fn files(facts: &Facts<'_>, sheet: &mut Vec<FactLine>) {
-    // By the last change: path, what happened, by which calls.
+    // Sorted by the latest change: path, effect, and the calls that made it.
     let mut latest: BTreeMap<&str, (FileEffect, Vec<usize>)> = BTreeMap::new();
     for (call, change) in facts.changes() {
         let entry = latest.entry(&change.path).or_insert((change.effect, Vec::new()));
@@ -320,7 +320,7 @@ fn lists(facts: &Facts<'_>, sheet: &mut Vec<FactLine>) {
     }
 }
 
-/// `C1, C4, C9 and 12 more`: the latest ones.
+/// The latest calls as a list: `C4, C9 and 12 earlier ones`.
 fn listed(letter: char, calls: &[usize]) -> String {
     let mut calls = calls.to_vec();
     calls.dedup();

@@ -1,23 +1,23 @@
 use counterfoil_model::Outcome;
 use serde_json::Value;
 
-/// How a call ended, as the record shows it.
+/// How a call ended, according to the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallStatus {
-    /// It ended, and nothing says that it failed.
+    /// It ended, and nothing indicates a failure.
     Completed,
-    /// Its mark, its exit status or the words of its result say that it failed.
+    /// Its error mark, its exit status or the text of its result indicates a failure.
     Failed,
-    /// A person or a policy refused it: it never ran.
+    /// A person or a policy refused it, so it never ran.
     Denied,
-    /// It has no result yet, or still runs.
+    /// It has no result yet, or is still running.
     Unfinished,
     /// The record does not keep its result.
     Unknown,
 }
 
 impl CallStatus {
-    /// Its name for people.
+    /// The display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -29,8 +29,9 @@ impl CallStatus {
         }
     }
 
-    /// How a call with this result ended. `text` is the result's text, `exit` its exit status;
-    /// `prints` where the text is what a command printed, not a message about the call.
+    /// How a call with this result ended. `text` is the text of the result and `exit` its exit
+    /// status. `prints` is whether the text is the output of a command rather than a message about
+    /// the call.
     pub(crate) fn of(outcome: &Outcome, text: &str, exit: Option<i32>, prints: bool) -> Self {
         if outcome.refused {
             return Self::Denied;
@@ -60,7 +61,7 @@ impl CallStatus {
     }
 }
 
-/// What a message about a call says by how it begins: that the call failed, or was refused.
+/// Whether the opening of a message about a call says that the call failed or was refused.
 #[must_use]
 pub fn told_by_opening(text: &str) -> Option<CallStatus> {
     if opens_with(text, &REFUSALS) {
@@ -73,7 +74,7 @@ pub fn told_by_opening(text: &str) -> Option<CallStatus> {
 /// A longer result is content, not a message about the call.
 const LONGEST_MESSAGE: usize = 4_000;
 
-/// How a message begins that reports a failure.
+/// Openings of messages that report a failure.
 const FAILURES: [&str; 20] = [
     "error",
     "err:",
@@ -97,7 +98,7 @@ const FAILURES: [&str; 20] = [
     "string to replace not found",
 ];
 
-/// How a message begins that reports a refusal.
+/// Openings of messages that report a refusal.
 const REFUSALS: [&str; 8] = [
     "permission denied by",
     "denied by",
@@ -119,7 +120,7 @@ fn opens_with(text: &str, openings: &[&str]) -> bool {
     })
 }
 
-/// `HTTP 401`, `HTTP/1.1 503`.
+/// Whether the text opens like `HTTP 401` or `HTTP/1.1 503`.
 fn opens_with_http_error(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let opens = words.next().is_some_and(|word| word == "HTTP" || word.starts_with("HTTP/"));
@@ -127,7 +128,7 @@ fn opens_with_http_error(text: &str) -> bool {
     opens && code.len() == 3 && code.starts_with(['4', '5'])
 }
 
-/// Members of a JSON result that say how the call went.
+/// Members of a JSON result that report how the call went.
 const MARKS: [&str; 12] = [
     "error",
     "errors",
@@ -143,11 +144,11 @@ const MARKS: [&str; 12] = [
     "code",
 ];
 
-/// Words of a status that is a failure of the call. What a look-up finds may be in such a state, so
-/// they count only where the object says nothing else.
+/// Status words for a failed call. An object found by a lookup may itself be in such a state, so
+/// they count only if the object contains nothing else.
 const FAILED: [&str; 4] = ["error", "failed", "failure", "fail"];
 
-/// Members that only say why.
+/// Members that only give a reason.
 const REASONS: [&str; 8] =
     ["reason", "detail", "details", "description", "hint", "help", "message", "type"];
 

@@ -1,11 +1,12 @@
-//! Words as they are compared: hashes of runs of letters and digits in lower case.
+//! Terms for comparing words: hashes of lower-case runs of letters and digits.
 
 use std::hash::{Hash as _, Hasher as _};
 
 use rustc_hash::FxHasher;
 
-/// Calls `push` with the hash of each word of a text: a run of letters and digits with at least
-/// three bytes, or with a digit. In scripts without blanks, each pair of neighbouring characters.
+/// Calls `push` with the hash of each word: a run of letters and digits that has at least three
+/// bytes or contains a digit. In scripts without spaces, each pair of neighbouring characters is a
+/// term.
 pub fn terms(text: &str, mut push: impl FnMut(u64)) {
     let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.by_ref().for_each(|word| {
@@ -26,7 +27,7 @@ pub fn terms(text: &str, mut push: impl FnMut(u64)) {
     });
 }
 
-/// Chinese, Japanese, Thai: no blanks between words.
+/// Whether the character belongs to a script without spaces: Chinese, Japanese, Thai.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c), 0x0e00..=0x0eff | 0x3040..=0x30ff | 0x3400..=0x9fff | 0x2_0000..=0x3_ffff)
 }

@@ -6,12 +6,12 @@ mod token;
 use crate::decimal::Decimal;
 use token::Token;
 
-/// What kind of thing a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ValueKind {
     /// A number; its key is the exact decimal.
     Number,
-    /// A day: `2026-02-11`, or `--02-11` where no year is given.
+    /// A day: `2026-02-11`, or `--02-11` without a year.
     Date,
     /// A time of day: `14:30`.
     Time,
@@ -23,12 +23,12 @@ pub enum ValueKind {
     Email,
     /// A URL.
     Url,
-    /// A name as programs write it: `read_handbook`, `listOrders`.
+    /// A name as used in code: `read_handbook`, `listOrders`.
     Name,
 }
 
 impl ValueKind {
-    /// The name of the kind for people.
+    /// The display name of the kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -47,16 +47,16 @@ impl ValueKind {
 /// A value in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
-    /// What kind of thing.
+    /// Its kind.
     pub kind: ValueKind,
-    /// Its normal form: equal values have equal keys.
+    /// Its normal form; equal values have equal keys.
     pub key: String,
-    /// First byte of the value in the text.
+    /// Offset of the first byte of the value in the text.
     pub start: usize,
-    /// One past its last byte.
+    /// One past the last byte.
     pub end: usize,
-    /// Another number that the text can mean: `52.900` is 52.9, and 52900 where a dot separates
-    /// thousands; `12%` is 12 and 0.12.
+    /// A second number that the text may mean: `52.900` is 52.9, or 52900 if the dot separates
+    /// thousands; `12%` is 12 or 0.12.
     other: Option<Decimal>,
 }
 
@@ -66,8 +66,8 @@ impl Value {
         Self { kind, key: key.into(), start: token.start, end, other: None }
     }
 
-    /// Whether both mean the same: by key, a number as the other rounded, a day without its year, a
-    /// path seen from another folder, a shortened hash.
+    /// Whether both values may mean the same: equal keys, one number rounded from the other, a day
+    /// without its year, a path relative to another folder, a shortened hash.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         if self.kind != other.kind {
@@ -105,12 +105,12 @@ impl Value {
         }
     }
 
-    /// The numbers that it can mean.
+    /// The numbers that the value may mean.
     fn numbers(&self) -> impl Iterator<Item = Decimal> {
         Decimal::parse(&self.key).into_iter().chain(self.other)
     }
 
-    /// The whole number that it is, if it is one.
+    /// The value as an integer, if it is one.
     #[must_use]
     pub fn to_whole(&self) -> Option<u64> {
         let number = Decimal::parse(&self.key).filter(|_| self.kind == ValueKind::Number);
@@ -139,14 +139,14 @@ pub(crate) fn each_value(text: &str, mut push: impl FnMut(Value)) {
 
 type Reader = fn(Token<'_>) -> Option<Value>;
 
-/// The forms of a value, in the order in which they are tried.
+/// Readers for each form of value, in the order in which they are tried.
 const FORMS: [Reader; 8] = [url, email, date::iso, date::time, number, path, identifier, name];
 
 fn classify(token: Token<'_>, push: &mut impl FnMut(Value)) {
     if let Some(value) = FORMS.iter().find_map(|form| form(token)) {
         return push(value);
     }
-    // `key:value`, `34-38`, `2026-02-11T10:00`: the parts may be values.
+    // The parts of `key:value`, `34-38` or `2026-02-11T10:00` may be values.
     if let Some((first, second)) = token.halves() {
         classify(first, push);
         classify(second, push);
@@ -171,7 +171,7 @@ fn email(token: Token<'_>) -> Option<Value> {
     (fits && is_domain).then(|| Value::new(ValueKind::Email, token.text.to_lowercase(), token))
 }
 
-/// What may follow a number without a blank, and the power of ten that it means.
+/// Suffixes that may follow a number without a space, and the power of ten they stand for.
 const SUFFIXES: [(&str, i32); 22] = [
     ("", 0),
     ("%", 0),
@@ -218,7 +218,7 @@ fn number(token: Token<'_>) -> Option<Value> {
     Some(Value { other, ..Value::new(ValueKind::Number, main.to_string(), token) })
 }
 
-/// The digits of `52.900`, in which the dot may separate thousands.
+/// Reads the dot of `52.900` as a thousands separator.
 fn thousands(digits: &str) -> Option<String> {
     let (whole, part) = digits.split_once('.')?;
     let grouped = (1..=3).contains(&whole.len()) && part.len() == 3 && whole != "0";
@@ -245,7 +245,7 @@ fn begins_with_digit(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a name ends like a file's: `lib.rs`, `.env`. A domain alone is none, nor is `e.g`.
+/// Whether a name has a file extension: `lib.rs`, `.env`. A bare domain has none, nor does `e.g`.
 fn has_extension(name: &str) -> bool {
     const DOMAINS: [&str; 6] = ["com", "org", "net", "io", "dev", "co"];
     let Some((stem, extension)) = name.rsplit_once('.') else { return false };

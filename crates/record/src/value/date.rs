@@ -1,4 +1,4 @@
-//! Days and times of day.
+//! Dates and times of day.
 
 use super::token::Token;
 use super::{Value, ValueKind};
@@ -18,7 +18,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// `2026-02-11`, `2026/02/11`.
+/// Reads `2026-02-11` or `2026/02/11`.
 pub(super) fn iso(token: Token<'_>) -> Option<Value> {
     let text = token.text;
     let (year, rest) = (text.get(..4)?, text.get(4..10)?);
@@ -31,7 +31,7 @@ pub(super) fn iso(token: Token<'_>) -> Option<Value> {
     whole.then(|| Value::new(ValueKind::Date, format!("{year}-{month}-{day}"), token))
 }
 
-/// `14:30`, `14:30:05`, `T10:00:00Z`.
+/// Reads `14:30`, `14:30:05` or `T10:00:00Z`.
 pub(super) fn time(token: Token<'_>) -> Option<Value> {
     let mut parts = token.text.split(':');
     let (hour, minute) = (parts.next()?, parts.next()?);
@@ -41,7 +41,7 @@ pub(super) fn time(token: Token<'_>) -> Option<Value> {
     valid.then(|| Value::new(ValueKind::Time, format!("{hour:02}:{minute}"), token))
 }
 
-/// The latest tokens, for values that several of them make.
+/// The latest tokens, for dates that span several of them.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     parts: [Option<Part>; 3],
@@ -55,7 +55,7 @@ enum Part {
 }
 
 impl Window {
-    /// A day that ends with this token: `11 February 2026`, `March 4`.
+    /// A date that ends with this token: `11 February 2026`, `March 4`.
     pub(super) fn read(&mut self, token: Token<'_>) -> Option<Value> {
         let part = part_of(token.text);
         self.parts.rotate_left(1);

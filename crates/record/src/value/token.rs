@@ -1,9 +1,9 @@
-//! A text cut where no value goes on.
+//! Splits a text into tokens that may be values.
 
 /// A run of characters that may be a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token<'s> {
-    /// Where it begins in the whole text.
+    /// Byte offset in the whole text.
     pub(crate) start: usize,
     pub(crate) text: &'s str,
 }
@@ -20,7 +20,7 @@ impl Token<'_> {
         Some((first.trimmed(), second.trimmed()))
     }
 
-    /// Without marks at its ends that belong to the sentence.
+    /// Strips punctuation of the sentence from both ends.
     fn trimmed(self) -> Self {
         let text = self.text.trim_end_matches(['.', ':', '!', '?', '-', '=', '\\', '+', '&']);
         let dots = text.starts_with("./") || text.starts_with("../");
@@ -35,7 +35,7 @@ impl Token<'_> {
     }
 }
 
-/// The dash of a range of two numbers: `34-38`.
+/// The position of the dash in a range of two numbers: `34-38`.
 fn dash(text: &str) -> Option<usize> {
     let at = text.get(1..)?.find('-')? + 1;
     let number = |part: &str| {
@@ -65,7 +65,7 @@ pub(super) fn each<'s>(text: &'s str, mut push: impl FnMut(Token<'s>)) {
         }
         let next = chars.peek().map(|(_, next)| *next);
         let ends = match c {
-            // An escape in JSON, not a folder.
+            // An escape in JSON, not a path separator.
             '\\' if next.is_some_and(|next| "nrt\"/u".contains(next)) => {
                 escape = true;
                 true
@@ -107,8 +107,8 @@ fn delimits(c: char) -> bool {
         )
 }
 
-/// Whether a comma is part of a number: three digits follow, at most three precede it, and it separates
-/// no list.
+/// Whether a comma is part of a number. A thousands separator has exactly three digits after it and
+/// at most three before it, and does not separate list items.
 fn groups(text: &str, start: Option<usize>, at: usize) -> bool {
     let Some(start) = start else { return false };
     let bytes = text.as_bytes();
@@ -121,7 +121,7 @@ fn groups(text: &str, start: Option<usize>, at: usize) -> bool {
             .split(',')
             .all(|group| group.len() <= 3 && group.bytes().all(|b| b.is_ascii_digit()));
     let listed = start > 0 && matches!(bytes.get(start - 1), Some(b'[' | b',' | b':'));
-    // `3,5`
+    // A decimal comma: `3,5`.
     let single = digit(at + 1)
         && !digit(at + 3)
         && !listed

@@ -1,4 +1,4 @@
-//! What sessions show, as tables.
+//! What sessions show, as tables of cases.
 
 mod facts;
 mod robustness;

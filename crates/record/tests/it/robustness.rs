@@ -45,6 +45,6 @@ fn large_sessions_are_read_in_linear_time() {
         let record = Record::of(&transcript);
         record.up_to(usize::MAX).sheet().len()
     };
-    // A sheet does not grow with the session.
+    // The sheet does not grow with the session.
     assert_eq!(steps(200), steps(600));
 }

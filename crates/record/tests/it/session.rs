@@ -1,11 +1,11 @@
-//! Sessions in a few words.
+//! Short descriptions of sessions.
 
 use counterfoil_model::{Format, Message, Outcome, Role, ToolCall, Transcript};
 
-/// A call with its result: the tool, its arguments, the exit status, and what came back.
+/// A call with its result: tool, arguments, exit status, text.
 pub(crate) type Step<'s> = (&'s str, &'s str, Option<i32>, &'s str);
 
-/// A session of these calls, after which the agent says something.
+/// A session with these calls, followed by a message of the agent.
 pub(crate) fn session(steps: &[Step<'_>]) -> Transcript {
     let mut transcript = Transcript::new("t", Format::OpenaiChat);
     transcript.directory = Some("/repo".to_owned());
@@ -26,7 +26,7 @@ pub(crate) fn session(steps: &[Step<'_>]) -> Transcript {
     transcript
 }
 
-/// A call of a shell.
+/// The arguments of a shell call.
 pub(crate) fn shell(line: &str) -> String {
     serde_json::json!({ "command": line }).to_string()
 }
