@@ -1,4 +1,4 @@
-//! How long a case takes for a session of 10 MB that is already read, and how long it takes to read it.
+//! Benchmark: building a case from a 10 MB session that is already read, and reading that session.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;

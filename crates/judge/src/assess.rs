@@ -1,4 +1,4 @@
-//! From an opinion to findings.
+//! Turns an opinion into findings.
 
 use std::fmt;
 
@@ -12,62 +12,62 @@ use crate::grade::Grading;
 use crate::nearest::{Nearest, nearest};
 use crate::opinion::{Claimed, Opinion, ReadVerdict};
 
-/// What an opinion is worth.
+/// The result of checking an opinion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// The findings whose quotations were found, by sentence.
+    /// The findings whose quotations were found, in order of sentences.
     pub findings: Vec<ReadFinding>,
-    /// Why the others were dropped, in the order of the opinion.
+    /// Why the other findings were dropped, in the order of the opinion.
     pub dropped: Vec<Dropped>,
-    /// What the judge wants to see; empty where it may not ask.
+    /// The lines that the judge asks to see; empty if it may not ask.
     pub need: Vec<Need>,
 }
 
-/// A finding that a judge read and whose quotations code found.
+/// A judge's finding whose quotations were found by code.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadFinding {
     /// The number of the sentence.
     pub sentence: usize,
-    /// In which way it is wrong.
+    /// Whether it is contradicted or unsupported.
     pub verdict: ReadVerdict,
-    /// How bad.
+    /// Its severity.
     pub severity: Severity,
-    /// The bytes of the false words in the message's own text.
+    /// The bytes of the false words in the original message.
     pub span: Span,
-    /// Those words, redacted, as they are in the answer.
+    /// Those words as they appear in the redacted answer.
     pub says: String,
-    /// What the record has instead.
+    /// What the record says instead.
     pub cited: Option<Cited>,
-    /// What code found that bears it out.
+    /// Code's own evidence for the finding, if any.
     pub confirmation: Option<Confirmation>,
-    /// For what is unsupported: what was searched, and what its absence means.
+    /// For an unsupported statement: what was searched, and what the absence means.
     pub searched: Option<Searched>,
-    /// The nearest real value, where the answer names a path, URL, address, id or name that the record
-    /// does not have.
+    /// The most similar real value, if the answer names a path, URL, address, id or name that is
+    /// not in the record.
     pub nearest: Option<Nearest>,
-    /// How sure the judge is.
+    /// The judge's confidence.
     pub confidence: f64,
 }
 
-/// Words of the record.
+/// A quotation from the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cited {
-    /// The line.
+    /// The line it is from.
     pub label: Label,
-    /// The bytes of the words in the line's text.
+    /// The bytes of the quotation in the line's text.
     pub span: Span,
-    /// The words, as they are there.
+    /// The quoted words, verbatim.
     pub quote: String,
 }
 
-/// What the record was searched for in vain.
+/// What was searched without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Searched {
-    /// How many calls there are.
+    /// The number of calls.
     pub calls: usize,
-    /// How many of them each tool had, the most used first.
+    /// The number of calls per tool, the most used first.
     pub by_tool: Vec<(String, usize)>,
-    /// What it means that none matches.
+    /// Why no call matches.
     pub absence: Absence,
 }
 
@@ -92,44 +92,44 @@ impl fmt::Display for Searched {
     }
 }
 
-/// Why the record has nothing.
+/// Why the record contains no matching call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Absence {
-    /// The record is complete, and has no such call.
+    /// The record is complete and contains no such call.
     Unwitnessed,
     /// The record has gaps.
     Unrecorded,
 }
 
-/// Why a finding of an opinion is dropped.
+/// Why a finding was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dropped {
     /// The answer has no such sentence.
     NoSentence,
-    /// The sentence does not have the words.
+    /// The sentence does not contain the quoted words.
     Says(NotFound),
     /// The record has no such line.
     NoLine,
-    /// It is a contradiction without words of the record.
+    /// It claims a contradiction but does not quote the record.
     NoQuote,
-    /// The line does not have the words.
+    /// The line does not contain the quoted words.
     Quote(NotFound),
-    /// Its confidence is too low.
+    /// The confidence is too low.
     Unsure,
-    /// Another finding has the same words.
+    /// Another finding is about the same words.
     Repeated,
 }
 
 impl Dropped {
-    /// Whether a quotation is not where the judge says, or there is none.
+    /// Whether a quotation is missing or not where the judge says it is.
     #[must_use]
     pub fn is_no_citation(self) -> bool {
         !matches!(self, Self::Unsure | Self::Repeated)
     }
 }
 
-/// Keeps the findings of an opinion whose quotations are found, confirms them where code can, and
-/// sets their severity.
+/// Keeps the findings of an opinion whose quotations are found, confirms them by code where
+/// possible, and sets their severity.
 #[must_use]
 pub fn assess(case: &Case<'_>, opinion: &Opinion, grading: &Grading) -> Assessment {
     let (mut findings, mut dropped): (Vec<ReadFinding>, Vec<Dropped>) = (Vec::new(), Vec::new());
@@ -148,7 +148,7 @@ pub fn assess(case: &Case<'_>, opinion: &Opinion, grading: &Grading) -> Assessme
     Assessment { findings, dropped, need }
 }
 
-/// The most lines, or ranges of lines, that a judge may ask for.
+/// Maximum number of lines, or ranges of lines, that a judge may ask for.
 const MOST_NEEDS: usize = 8;
 
 fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadFinding, Dropped> {
@@ -189,27 +189,27 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
     })
 }
 
-/// A sentence of a word or two, quoted as a whole: `ok   ./...`.
+/// A short sentence that is quoted as a whole, such as `ok   ./...`.
 fn whole_sentence(said: &str, sentence: &str) -> Option<Span> {
     let is_same = said.split_whitespace().eq(sentence.split_whitespace());
     let tells = sentence.contains(char::is_alphanumeric);
     (is_same && tells).then(|| Span::new(0, sentence.len()))
 }
 
-/// The word with which a sentence begins that says what was done: "**Pushed** to `main`". The sentence
-/// is named, so that one word says which claim is meant.
+/// The first word of a sentence, if that is the quotation: "**Pushed** to `main`". Since the
+/// sentence is known, one word is enough to identify the claim.
 fn first_word(said: &str, sentence: &str) -> Option<Span> {
     let said = said.trim_matches(|c: char| !c.is_alphanumeric());
     let start = sentence.find(char::is_alphanumeric)?;
     let rest = sentence.get(start..)?;
     let word = rest.split(|c: char| !c.is_alphanumeric()).next()?;
-    // "The" and "It" say nothing.
+    // Short words such as "The" and "It" say nothing.
     let tells = word == said && word.chars().count() >= 4;
     tells.then(|| Span::new(start, start + word.len()))
 }
 
-/// The words of the record that an opinion cites. What is unsupported needs none; where it has some,
-/// they must be there.
+/// The quotation from the record that an opinion cites. An unsupported finding need not have one;
+/// if it does, it must be found.
 fn cite(case: &Case<'_>, claimed: &Claimed) -> Result<Option<Cited>, Dropped> {
     let record = claimed.record.as_deref().map(str::trim).filter(|record| !record.is_empty());
     let quote = claimed.quote.trim();
@@ -226,7 +226,7 @@ fn cite(case: &Case<'_>, claimed: &Claimed) -> Result<Option<Cited>, Dropped> {
     }
 }
 
-/// A stretch of JSON with the quotation marks around its ends, which the look-up leaves out.
+/// Extends a JSON quotation to the quotation marks at its ends, which the search leaves out.
 fn with_marks(text: &str, span: Span) -> Span {
     const MARK: char = '"';
     if !span.of(text).contains(MARK) {
@@ -246,7 +246,7 @@ fn searched(facts: Facts<'_>) -> Searched {
     }
 }
 
-/// The number of `S2`.
+/// The number in a label such as `S2`.
 fn number_of(sentence: &str) -> Option<usize> {
     let digits = sentence.trim().strip_prefix(['S', 's'])?;
     digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))

@@ -1,4 +1,4 @@
-//! What a judge is given for one answer.
+//! The case that a judge is given for one answer.
 
 mod answer;
 mod excerpt;
@@ -16,12 +16,12 @@ pub use sentence::Sentence;
 use answer::Answer;
 use excerpt::Excerpts;
 
-/// What is asked for beside the answer itself.
+/// Parameters of a case.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
-    /// The most tokens that the case may have; one token is counted as four bytes.
+    /// The maximum size of the case in tokens; one token is counted as four bytes.
     pub budget: usize,
-    /// What the judge asked to see in the first round.
+    /// The lines that the judge asked for in the first round.
     pub need: &'a [Need],
 }
 
@@ -31,7 +31,7 @@ impl Default for Ask<'_> {
     }
 }
 
-/// Lines of the record that a judge wants to see in full: `R12`, `C14-C20`.
+/// Lines of the record that a judge asks to see in full: `R12`, `C14-C20`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Need {
     first: Label,
@@ -39,7 +39,7 @@ pub struct Need {
 }
 
 impl Need {
-    /// Reads a label or a range of labels of one kind; `None` for anything else.
+    /// Parses a label or a range of labels of one kind; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (first, last) = text.split_once(['-', '–']).unwrap_or((text, text));
@@ -53,7 +53,7 @@ impl Need {
     }
 }
 
-/// What was left out of a case.
+/// How much was left out of a case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Lines of the record that are not shown, or not in full.
@@ -66,14 +66,14 @@ pub struct LeftOut {
     pub facts: usize,
 }
 
-/// A line of the record as the judge sees it.
+/// A line of the record as shown to the judge.
 #[derive(Debug, Clone)]
 pub struct CaseLine<'r> {
     /// The whole line.
     pub line: &'r Line<'r>,
-    /// How the call ended, where it is a call or a result.
+    /// For a call or a result: how the call ended.
     pub status: Option<CallStatus>,
-    /// What is shown of it, `[…]` in place of what is not.
+    /// The text that is shown; `[…]` marks omissions.
     pub shown: String,
     /// Whether something was left out.
     pub cut: bool,
@@ -85,7 +85,8 @@ pub struct Case<'r> {
     facts: Facts<'r>,
     answer: Answer<'r>,
     lines: Vec<CaseLine<'r>>,
-    /// Calls that are named only in groups, each with the first line after them.
+    /// Summaries of calls without a line of their own, each with the index of the line that
+    /// follows.
     groups: Vec<(usize, String)>,
     sheet: Vec<FactLine>,
     sentences: Vec<Sentence>,
@@ -94,13 +95,12 @@ pub struct Case<'r> {
     bytes_read: usize,
 }
 
-/// The shares of the budget that the answer and the sheet may take, in parts of ten.
+/// Shares of the budget for the answer and the sheet, in tenths.
 const ANSWER_SHARE: usize = 4;
 const SHEET_SHARE: usize = 2;
 
 impl<'r> Case<'r> {
-    /// The case of the message before which these facts are known; `None` where that message says
-    /// nothing.
+    /// The case for the message that follows these facts; `None` if that message has no text.
     #[must_use]
     pub fn of(facts: Facts<'r>, ask: &Ask<'_>) -> Option<Self> {
         let answer = Answer::of(facts)?;
@@ -151,25 +151,25 @@ impl<'r> Case<'r> {
         sentence.span.of(self.answer.text())
     }
 
-    /// The sentence of that number.
+    /// The sentence with this number.
     #[must_use]
     pub fn sentence(&self, number: usize) -> Option<&Sentence> {
         self.sentences.get(number.checked_sub(1)?)
     }
 
-    /// The bytes of the message's own text for a span of the redacted answer.
+    /// Maps a span of the redacted answer to the bytes of the original message.
     #[must_use]
     pub fn original(&self, span: Span) -> Span {
         self.answer.original(span)
     }
 
-    /// The lines of the record, as they are shown.
+    /// The lines of the record, as shown.
     #[must_use]
     pub fn lines(&self) -> &[CaseLine<'r>] {
         &self.lines
     }
 
-    /// The sheet of facts; `F1` is the first.
+    /// The lines of the fact sheet; `F1` is the first.
     #[must_use]
     pub fn sheet(&self) -> &[FactLine] {
         &self.sheet
@@ -181,20 +181,21 @@ impl<'r> Case<'r> {
         self.left_out
     }
 
-    /// Whether the judge may ask for more: something was left out, and it has not asked before.
+    /// Whether the judge may ask for more: lines were left out, and this is the first round.
     #[must_use]
     pub fn may_ask(&self) -> bool {
         !self.second_round && self.left_out.lines > 0
     }
 
-    /// How many bytes of the record were read to build it: what the time it takes depends on.
+    /// The number of bytes of the record that were read to build the case; they determine how long
+    /// that takes.
     #[must_use]
     pub fn bytes_read(&self) -> usize {
         self.bytes_read
     }
 
-    /// The whole text of a line that a judge may cite, shown or not; `None` where no line has that
-    /// name.
+    /// The full text of a line that a judge may cite, whether shown or not; `None` if there is no
+    /// line with this label.
     #[must_use]
     pub fn text_of(&self, label: Label) -> Option<&str> {
         match label.kind {
@@ -203,22 +204,22 @@ impl<'r> Case<'r> {
         }
     }
 
-    /// The line of the sheet of that name.
+    /// The line of the fact sheet with this label.
     #[must_use]
     pub fn fact(&self, label: Label) -> Option<&FactLine> {
         let at = label.number.checked_sub(1).filter(|_| label.kind == LineKind::Fact)?;
         self.sheet.get(at)
     }
 
-    /// The case as the judge reads it. What a case is, this text is: [`digest`](crate::digest)
-    /// takes it.
+    /// The text that the judge reads. It identifies the case: [`digest`](crate::digest) is computed
+    /// from it.
     #[must_use]
     pub fn text(&self) -> String {
         text::of(self)
     }
 }
 
-/// Drops what does not fit at the end; returns how many were dropped.
+/// Drops items from the end until the rest fits the budget; returns the number dropped.
 fn keep_within<T>(items: &mut Vec<T>, budget: usize, size: impl Fn(&T) -> usize) -> usize {
     let mut used = 0;
     let fits = items.iter().take_while(|item| {

@@ -1,4 +1,4 @@
-//! Looks quotations up.
+//! Finds quotations in a text.
 
 mod fold;
 
@@ -9,40 +9,40 @@ use counterfoil_record::values;
 pub(crate) use fold::is_format;
 use fold::{fold, places};
 
-/// Where a quotation was found.
+/// The position of a quotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citation {
     /// From the beginning of its first part to the end of its last, in bytes of the text.
     pub span: Range<usize>,
-    /// Each part; an ellipsis separates two.
+    /// The parts of the quotation, which are separated by ellipses.
     pub parts: Vec<Range<usize>>,
 }
 
-/// Why a quotation is not taken.
+/// Why a quotation is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NotFound {
     /// It has fewer than two words and no value.
     TooShort,
-    /// It is longer than any quotation.
+    /// It is longer than the limit.
     TooLong,
-    /// The text does not hold it.
+    /// The text does not contain it.
     Absent,
 }
 
-/// The longest quotation.
+/// Maximum length of a quotation in bytes.
 const LONGEST: usize = 4_000;
-/// How many places of one part are tried.
+/// Maximum number of positions tried for one part.
 const MOST_PLACES: usize = 10_000;
 
-/// Looks a quotation up in a text.
+/// Finds a quotation in a text.
 ///
-/// Both are folded first: NFC, one blank for any white space, straight quotes and dashes, no format
-/// characters, no upper case, escapes as what they mean. An ellipsis separates parts that must come in this order. Marks at the
-/// ends of a part do not count, except `-`, `%` and `+`. Each part must have two words or a value,
-/// and begin and end where a word or a number does.
+/// Both are normalised first: NFC, a single space for any whitespace, straight quotes and dashes,
+/// no format characters, lower case, decoded escapes. An ellipsis separates parts, which must occur
+/// in order. Punctuation at the ends of a part is ignored, except `-`, `%` and `+`. Each part must
+/// have two words or a value, and must begin and end at the boundary of a word or number.
 ///
 /// # Errors
-/// Why it is not taken.
+/// When the quotation is too short, too long, or not in the text.
 ///
 /// ```
 /// use counterfoil_judge::find;
@@ -74,7 +74,7 @@ pub fn find(quotation: &str, text: &str) -> Result<Citation, NotFound> {
     Ok(Citation { span: start..end, parts })
 }
 
-/// Without marks at its ends that may have been added or lost.
+/// Strips punctuation that may have been added or lost at the ends.
 fn trimmed(part: &str) -> &str {
     part.trim_matches(|c: char| c.is_whitespace() || ".,:;!?\"'`*_()[]{}<>|#~=".contains(c))
 }
@@ -82,12 +82,12 @@ fn trimmed(part: &str) -> &str {
 /// Whether a part has two words or a value.
 fn is_telling(part: &str) -> bool {
     let words = part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    // Scripts without blanks: two characters say as much.
+    // In scripts without spaces, two characters carry as much.
     let wide = part.chars().filter(|c| c.is_alphanumeric() && u32::from(*c) >= 0x0e00).count();
     words.count() >= 2 || wide >= 2 || !values(part).is_empty()
 }
 
-/// The first place from `from` on at which a part begins and ends as a word or number does.
+/// The first position from `from` on at which a part begins and ends at word boundaries.
 fn locate(text: &str, part: &str, from: usize) -> Option<usize> {
     let finder = memchr::memmem::Finder::new(part.as_bytes());
     let mut at = from;
@@ -107,7 +107,8 @@ fn is_bounded(text: &str, start: usize, end: usize) -> bool {
     else {
         return false;
     };
-    // `x.__format__`, __so__: what is trimmed from a quotation is no part of the word in the text either.
+    // Underscores trimmed from a quotation, as in `x.__format__` or `__so__`, are ignored in the
+    // text as well.
     let word = |c: char| c.is_alphanumeric();
     let left = before.trim_end_matches('_');
     let before = if left.ends_with(word) { before } else { left };
@@ -119,7 +120,7 @@ fn is_bounded(text: &str, start: usize, end: usize) -> bool {
     begins(left.next(), left.next(), first) && ends(right.next(), right.next(), last)
 }
 
-/// Whether something begins at a character, after these two (the nearer one first).
+/// Whether `first` begins a word or number, given the two characters before it (the nearer first).
 fn begins(near: Option<char>, far: Option<char>, first: Option<char>) -> bool {
     let (Some(near), Some(first)) = (near, first) else { return true };
     if joins(near, first) {
@@ -129,14 +130,14 @@ fn begins(near: Option<char>, far: Option<char>, first: Option<char>) -> bool {
         return true;
     }
     match near {
-        // `-5`, and not `a-5`; `2026-02`, `1.5`
+        // In `-5` the dash is a sign, in `a-5` it is not; `2026-02` and `1.5` are single values.
         '-' | '+' => far.is_some_and(|far| far.is_alphabetic()),
         '.' | ',' | ':' | '/' => !far.is_some_and(char::is_numeric) && near != '.',
         _ => true,
     }
 }
 
-/// Whether something ends at a character, before these two (the nearer one first).
+/// Whether `last` ends a word or number, given the two characters after it (the nearer first).
 fn ends(near: Option<char>, far: Option<char>, last: Option<char>) -> bool {
     let (Some(near), Some(last)) = (near, last) else { return true };
     if joins(near, last) {
@@ -152,7 +153,7 @@ fn ends(near: Option<char>, far: Option<char>, last: Option<char>) -> bool {
     }
 }
 
-/// Whether two neighbours belong to one word or number.
+/// Whether two neighbouring characters belong to one word or number.
 fn joins(a: char, b: char) -> bool {
     let unspaced =
         |c: char| matches!(u32::from(c), 0x0e00..=0x0eff | 0x3040..=0x30ff | 0x3400..=0x9fff);

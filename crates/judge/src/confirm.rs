@@ -1,4 +1,4 @@
-//! What code can compare itself once both quotations are found.
+//! Comparisons that code can make once both quotations are found.
 
 use std::fmt;
 
@@ -9,52 +9,52 @@ use counterfoil_record::{
 use crate::case::Case;
 use crate::opinion::ReadVerdict;
 
-/// What code found that bears out a judge's opinion.
+/// Evidence found by code that confirms a judge's opinion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Confirmation {
-    /// Both quotations have values of this kind, and none is the same.
+    /// Both quotations contain values of this kind, and none of them match.
     ValuesDiffer {
         /// The kind.
         kind: ValueKind,
-        /// What the answer says.
+        /// The value in the answer.
         said: String,
-        /// What the record has.
+        /// The value in the record.
         recorded: String,
     },
     /// The cited call did not complete.
     CallFailed {
-        /// Its number.
+        /// The call's number.
         call: usize,
-        /// How it ended.
+        /// How the call ended.
         status: CallStatus,
     },
-    /// The cited run of a check failed, or found nothing to do.
+    /// The cited run of a check failed, or found nothing to run.
     RunFailed {
-        /// The number of its call.
+        /// The number of the call.
         call: usize,
     },
     /// Files were changed after the cited run of a check.
     RunStale {
-        /// The number of its call.
+        /// The number of the call.
         call: usize,
     },
     /// No such check was run.
     NeverRun,
-    /// The tool that it would have needed was offered, and never called.
+    /// The tool needed for this was offered but never called.
     ToolNeverCalled {
         /// The tool.
         tool: String,
     },
-    /// A file or an address that the answer names occurs in no call and no result.
+    /// A file or an address in the answer occurs in no call and no result.
     NeverNamed {
-        /// What it names.
+        /// The name in the answer.
         said: String,
     },
-    /// The answer counts something else than the list has.
+    /// The answer gives a count that differs from the length of the list.
     CountDiffers {
-        /// What the answer says.
+        /// The count in the answer.
         said: u64,
-        /// How many entries the list has.
+        /// The length of the list.
         length: u64,
     },
 }
@@ -78,29 +78,29 @@ impl fmt::Display for Confirmation {
     }
 }
 
-/// An opinion whose quotations were found.
+/// A finding whose quotations were found.
 pub(crate) struct Verified<'c> {
     pub(crate) case: &'c Case<'c>,
     pub(crate) verdict: ReadVerdict,
-    /// The words of the answer.
+    /// The quoted words of the answer.
     pub(crate) says: &'c str,
-    /// The line of the record, and its words.
+    /// The cited line of the record, and the quoted words.
     pub(crate) cited: Option<(Label, &'c str)>,
     pub(crate) needs: Option<&'c str>,
 }
 
 type Comparison = fn(&Verified<'_>) -> Option<Confirmation>;
 
-/// Every comparison, the most telling first.
+/// Every comparison, strongest evidence first.
 const COMPARISONS: [Comparison; 6] =
     [run, call, tool_never_called, count, values_differ, never_named];
 
-/// The first comparison that bears the opinion out.
+/// The first comparison that confirms the opinion.
 pub(crate) fn confirm(verified: &Verified<'_>) -> Option<Confirmation> {
     COMPARISONS.iter().find_map(|compare| compare(verified))
 }
 
-/// A run's fact says failed, stale or never.
+/// Confirms if the cited fact is a failed, stale or missing run.
 fn run(verified: &Verified<'_>) -> Option<Confirmation> {
     let (label, _) = verified.cited?;
     let fact = verified.case.fact(label)?;
@@ -116,7 +116,7 @@ fn run(verified: &Verified<'_>) -> Option<Confirmation> {
     }
 }
 
-/// The cited call failed, or never ran.
+/// Confirms if the cited call failed or was denied.
 fn call(verified: &Verified<'_>) -> Option<Confirmation> {
     let (label, _) = verified.cited.filter(|_| verified.verdict == ReadVerdict::Contradicted)?;
     if !matches!(label.kind, LineKind::Call | LineKind::Result) {
@@ -129,18 +129,18 @@ fn call(verified: &Verified<'_>) -> Option<Confirmation> {
     failed.then_some(Confirmation::CallFailed { call: call.number, status })
 }
 
-/// The tool that is needed was offered, and never called, and every call is recorded.
+/// Confirms if the needed tool was offered but never called, and every call is recorded.
 fn tool_never_called(verified: &Verified<'_>) -> Option<Confirmation> {
     let tool = verified.needs.filter(|_| verified.verdict == ReadVerdict::Unsupported)?;
     let facts = verified.case.facts();
     let offered = facts.catalog().get(tool).is_some();
-    // What a sub-agent did may not be recorded.
+    // A sub-agent's calls may not be recorded.
     let alone = facts.delegations().next().is_none();
     let never = offered && alone && facts.is_complete() && !facts.has_called(tool);
     never.then(|| Confirmation::ToolNeverCalled { tool: tool.to_owned() })
 }
 
-/// The answer counts something else than the only list of the cited result has.
+/// Confirms if the answer gives a count that differs from the only list in the cited result.
 fn count(verified: &Verified<'_>) -> Option<Confirmation> {
     let (label, quote) =
         verified.cited.filter(|_| verified.verdict == ReadVerdict::Contradicted)?;
@@ -160,13 +160,13 @@ fn count(verified: &Verified<'_>) -> Option<Confirmation> {
         || verified.case.text_of(label).is_some_and(is_of_them);
     let numbers = numbers_in(verified.says);
     let [said] = numbers.as_slice() else { return None };
-    // A number that the quotation has is no count.
+    // A number that also occurs in the quotation is not a count.
     let quoted = numbers_in(quote).contains(said) && *said != length;
     (listed && *said != length && !quoted)
         .then_some(Confirmation::CountDiffers { said: *said, length })
 }
 
-/// What the only number of these words counts: the plural noun after it, without its ending.
+/// The plural noun after the only number in these words, without its final `s`.
 fn counted(says: &str) -> Option<&str> {
     let words: Vec<&str> = says.split_whitespace().collect();
     words.windows(2).find_map(|pair| {
@@ -177,7 +177,7 @@ fn counted(says: &str) -> Option<&str> {
     })
 }
 
-/// Both quotations have values of one kind, and none of the one is one of the other.
+/// Confirms if both quotations have values of one kind, and none of them match.
 fn values_differ(verified: &Verified<'_>) -> Option<Confirmation> {
     const KINDS: [ValueKind; 7] = [
         ValueKind::Date,
@@ -205,7 +205,8 @@ fn values_differ(verified: &Verified<'_>) -> Option<Confirmation> {
     })
 }
 
-/// A file or an address of the answer occurs in no call and no result, and every call is recorded.
+/// Confirms if a file or an address in the answer occurs in no call and no result, and every call
+/// is recorded.
 fn never_named(verified: &Verified<'_>) -> Option<Confirmation> {
     if verified.verdict != ReadVerdict::Unsupported || !verified.case.facts().is_complete() {
         return None;
@@ -232,7 +233,7 @@ fn never_named(verified: &Verified<'_>) -> Option<Confirmation> {
     Some(Confirmation::NeverNamed { said })
 }
 
-/// The values of a text, numbers in words included.
+/// The values of a text, including numbers written as words.
 fn values_of(text: &str) -> Vec<Value> {
     let mut found = values(text);
     for word in text.split(|c: char| !c.is_alphabetic()) {
@@ -246,7 +247,7 @@ fn numbers_in(text: &str) -> Vec<u64> {
     values_of(text).iter().filter_map(Value::to_whole).collect()
 }
 
-/// The number that a word is. "One" is as often no number.
+/// The value of a number word. "One" is left out because it is often not a number.
 fn word_number(word: &str) -> Option<usize> {
     const WORDS: [&str; 21] = [
         "zero",

@@ -1,4 +1,4 @@
-//! What a judge read, as a finding like those of the rules.
+//! Converts a judge's finding to the type that rules report.
 
 use counterfoil_model::{
     Claim, ClaimKind, Code, Confidence, Evidence, EvidenceSource, Finding, Grade, JudgeNote,
@@ -10,17 +10,17 @@ use crate::assess::{Cited, ReadFinding};
 use crate::case::Case;
 use crate::opinion::ReadVerdict;
 
-/// The code of every finding that a judge read.
+/// The code of every judge finding.
 pub const JUDGE: Code = Code("JUDGE");
-/// Its name.
+/// The name of judge findings.
 pub const JUDGE_NAME: &str = "read-by-a-judge";
 
-/// The most characters of a quotation in a message; evidence has all of it.
+/// Maximum characters of a quotation in a message; the evidence has it in full.
 const SHOWN: usize = 160;
 
 impl ReadFinding {
-    /// The finding in the form that every report shows. All its words are ours, but for what was found in
-    /// the answer and in the record.
+    /// The finding as every report shows it. Except for quotations from the answer and the record,
+    /// all of its text is written by Counterfoil, not by the judge.
     #[must_use]
     pub fn to_finding(&self, case: &Case<'_>, judge: &str) -> Finding {
         let facts = case.facts();
@@ -82,22 +82,22 @@ impl ReadFinding {
     }
 }
 
-/// What a judge read as false in an answer that was sent back; kept so that saying it again does not
-/// pass.
+/// A false statement that a judge found in an answer that was sent back, kept so that repeating it
+/// does not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradicted {
-    /// The words of the answer.
+    /// The words in the answer.
     pub words: String,
-    /// What the finding said about them.
+    /// The message of the finding.
     pub message: String,
     /// The judge's name.
     pub judge: String,
-    /// How sure it was, from 0 to 100.
+    /// The judge's confidence, from 0 to 100.
     pub percent: u8,
 }
 
 impl Contradicted {
-    /// What is to be kept of a finding; `None` where no judge read it, or it is no error.
+    /// What to keep of a finding; `None` if it is not an error or not from a judge.
     #[must_use]
     pub fn of(finding: &Finding) -> Option<Self> {
         let Subject::Claim { claim, .. } = &finding.subject else { return None };
@@ -106,8 +106,8 @@ impl Contradicted {
         Some(Self { words, message, judge: judge.name.clone(), percent: judge.percent })
     }
 
-    /// The finding in an answer that says it again, where it does. The caller knows that no tool was
-    /// called since.
+    /// The finding in a later answer, if it repeats these words. The caller must ensure that no
+    /// tool was called in between.
     #[must_use]
     pub fn again(&self, answer: &Message, turn: usize) -> Option<Finding> {
         let start = answer.text.find(&self.words)?;
@@ -138,7 +138,7 @@ impl Contradicted {
     }
 }
 
-/// A quotation on one line, cut where it is long.
+/// A quotation on one line, shortened if necessary.
 fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {
@@ -152,7 +152,7 @@ fn percent(confidence: f64) -> u8 {
     (confidence.clamp(0.0, 1.0) * 100.0).round() as u8
 }
 
-/// `the result of get_order (R3)`
+/// A description of a line, such as `the result of get_order (R3)`.
 fn place_of(case: &Case<'_>, label: Label) -> String {
     let tool = case.facts().call(label.number).map(|call| call.tool.as_ref());
     let tool = tool.filter(|tool| !tool.is_empty()).unwrap_or("a tool");

@@ -2,12 +2,13 @@ use counterfoil_model::Severity;
 
 use crate::opinion::ReadVerdict;
 
-/// From which confidence on an opinion is worth what.
+/// Confidence thresholds for grading opinions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grading {
-    /// From here on a contradiction is an error, and what is unsupported a warning.
+    /// Minimum confidence for a contradiction to be an error and an unsupported statement a
+    /// warning.
     pub threshold: f64,
-    /// From here on an opinion is a note; below it is dropped, confirmed or not.
+    /// Minimum confidence for a note. Anything below is dropped, confirmed or not.
     pub lowest: f64,
 }
 
@@ -18,7 +19,7 @@ impl Default for Grading {
 }
 
 impl Grading {
-    /// The severity of a finding that a judge read; `None` where it is dropped.
+    /// The severity of a judge's finding; `None` if it is dropped.
     #[must_use]
     pub fn of_read(
         &self,
@@ -26,11 +27,11 @@ impl Grading {
         confidence: f64,
         confirmed: bool,
     ) -> Option<Severity> {
-        // Written so that a confidence that is no number is dropped.
+        // Written so that a confidence of NaN is dropped.
         let reaches = |limit: f64| confidence >= limit;
         match verdict {
             _ if !reaches(self.lowest) => None,
-            // What the judge itself doubts is no error, whatever code finds beside it.
+            // A finding the judge itself doubts is not an error, even if code confirms it.
             _ if !reaches(self.threshold) => Some(Severity::Note),
             _ if confirmed => Some(Severity::Error),
             ReadVerdict::Contradicted => Some(Severity::Error),

@@ -1,5 +1,5 @@
-//! Opinions that are kept, so that a check gives the same findings again, and questions and replies
-//! in the forms of the batch interfaces.
+//! Stored opinions, so that a repeated check gives the same findings, and the request and result
+//! formats of batch APIs.
 
 use std::collections::HashMap;
 
@@ -11,53 +11,53 @@ use crate::case::Case;
 use crate::opinion::Opinion;
 use crate::prompt::{PROMPT_VERSION, Prompt, answer_schema};
 
-/// What an opinion is about: the digest of the case's text and of the version of the prompt.
+/// The digest of a case, from its text and the version of the prompt.
 #[must_use]
 pub fn digest(case: &Case<'_>) -> Digest {
     Digest::of_json(&[case.text(), PROMPT_VERSION.to_owned()].as_slice().into())
 }
 
-/// A line of a file of opinions (JSON Lines).
+/// A line of an opinion file (JSON Lines).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpinionLine {
-    /// The version of the form of the line.
+    /// The version of the line format.
     pub version: u32,
-    /// What the opinion is about.
+    /// The digest of the case.
     pub digest: Digest,
     /// The model that was asked.
     pub model: String,
-    /// The version of the prompt that it was asked with.
+    /// The version of the prompt.
     pub prompt: String,
-    /// What it replied.
+    /// The model's reply.
     pub opinion: Opinion,
 }
 
-/// Why a line holds no opinion.
+/// Why a line could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// It is no JSON, or has another form.
+    /// It is not JSON, or not in the expected format.
     #[error("no opinion: {0}")]
     Form(String),
-    /// A newer program wrote it.
+    /// It was written by a newer version.
     #[error("version {0} of a line of opinions is not known: update counterfoil")]
     Version(u32),
 }
 
 impl OpinionLine {
-    /// The version that is written.
+    /// The version written by this program.
     pub const VERSION: u32 = 1;
 
-    /// The line for an opinion about a case.
+    /// A line for an opinion on a case.
     #[must_use]
     pub fn new(digest: Digest, model: impl Into<String>, opinion: Opinion) -> Self {
         let prompt = PROMPT_VERSION.to_owned();
         Self { version: Self::VERSION, digest, model: model.into(), prompt, opinion }
     }
 
-    /// Reads a line that [`OpinionLine::write`] wrote.
+    /// Reads a line written by [`OpinionLine::write`].
     ///
     /// # Errors
-    /// Why it holds no opinion.
+    /// When it is not a line of a known version with a valid opinion.
     pub fn read(line: &str) -> Result<Self, LineError> {
         Self::of_value(parsed(line)?)
     }
@@ -68,16 +68,16 @@ impl OpinionLine {
             return Err(LineError::Version(u32::try_from(version).unwrap_or(u32::MAX)));
         }
         let line: Self = serde_json::from_value(value).map_err(form)?;
-        // What is kept is checked as what comes from a model.
+        // Stored opinions are validated like replies from a model.
         let again = serde_json::to_string(&line.opinion).map_err(form)?;
         Opinion::read(&again).map_err(form)?;
         Ok(line)
     }
 
-    /// The line as it is written, without a line break.
+    /// The serialised line, without a line break.
     ///
     /// # Errors
-    /// When a number of it is none.
+    /// When it contains a number that JSON cannot represent.
     pub fn write(&self) -> Result<String, LineError> {
         serde_json::to_string(self).map_err(form)
     }
@@ -91,22 +91,22 @@ fn form(error: impl ToString) -> LineError {
     LineError::Form(error.to_string())
 }
 
-/// What is known about one case.
+/// The opinion on a case, or the error that took its place.
 pub type Kept = Result<OpinionLine, String>;
 
-/// The opinions of a file, by what they are about.
+/// The opinions of a file by the digest of their case.
 #[derive(Debug, Clone, Default)]
 pub struct Opinions {
     by_digest: HashMap<Digest, Kept>,
 }
 
 impl Opinions {
-    /// Adds a line: one of ours, or one of the results of a batch (`OpenAI`, Anthropic), whose
-    /// `custom_id` is the digest of the case. A later line replaces an earlier one, but no failure
-    /// replaces an opinion.
+    /// Adds an opinion line, or a line of the results of an `OpenAI` or Anthropic batch, whose
+    /// `custom_id` is the digest of the case. A later opinion replaces an earlier one; a failure is
+    /// only kept if the case has no entry yet.
     ///
     /// # Errors
-    /// Why it is neither.
+    /// When the line is neither.
     pub fn add(&mut self, line: &str) -> Result<(), LineError> {
         let value = parsed(line)?;
         let (digest, kept) = match value.get("custom_id").and_then(Value::as_str) {
@@ -126,26 +126,26 @@ impl Opinions {
         Ok(())
     }
 
-    /// What is known about a case; `None` where nobody was asked.
+    /// The entry for a case; `None` if no model was asked about it.
     #[must_use]
     pub fn about(&self, digest: Digest) -> Option<&Kept> {
         self.by_digest.get(&digest)
     }
 
-    /// How many cases are known.
+    /// The number of cases.
     #[must_use]
     pub fn len(&self) -> usize {
         self.by_digest.len()
     }
 
-    /// Whether none is.
+    /// Whether there are no cases.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_digest.is_empty()
     }
 }
 
-/// The reply in a line of a batch's results.
+/// The reply in a line of batch results.
 fn result_of(digest: Digest, value: &Value) -> Kept {
     let at = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
     let of_openai = "/response/body";
@@ -172,22 +172,22 @@ fn result_of(digest: Digest, value: &Value) -> Kept {
     })
 }
 
-/// The text blocks of an Anthropic message.
+/// The joined text blocks of an Anthropic message.
 fn texts_of(content: Option<&Value>) -> String {
     let blocks = content.and_then(Value::as_array).into_iter().flatten();
     blocks.filter_map(|block| block.get("text").and_then(Value::as_str)).collect()
 }
 
-/// The form of a file of questions.
+/// The format of a batch request file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchForm {
-    /// One request of the chat completions of `OpenAI` a line.
+    /// One request to `OpenAI`'s chat completions API per line.
     Openai,
-    /// One request of Anthropic's messages a line.
+    /// One request to Anthropic's messages API per line.
     Anthropic,
 }
 
-/// The line of a batch file that asks `model` about a case.
+/// A batch request line that asks `model` about a case.
 #[must_use]
 pub fn batch_line(form: BatchForm, model: &str, digest: Digest, prompt: &Prompt) -> Value {
     let Prompt { instructions, question } = prompt;

@@ -1,16 +1,16 @@
-//! A judge that must cite: what a language model is asked about one answer of an agent, and what its
-//! reply is worth once code has looked up both quotations.
+//! A judge that must cite: builds the question for a language model about one answer of an agent,
+//! and keeps only the findings whose quotations code has found.
 //!
-//! 1. [`Case::of`] builds the case out of the facts known before the answer.
-//! 2. [`Prompt::of`] makes the question; the caller asks a model with it.
-//! 3. [`Opinion::read`] reads the reply; what is not in the form is [`Unjudged`].
-//! 4. [`assess`] keeps the findings whose quotations are where the model says they are, confirms them
-//!    where code can, and grades them.
+//! 1. [`Case::of`] builds the case from the facts known before the answer.
+//! 2. [`Prompt::of`] builds the question, which the caller sends to a model.
+//! 3. [`Opinion::read`] parses the reply; an invalid reply is [`Unjudged`].
+//! 4. [`assess`] keeps the findings whose quotations are where the model says they are, confirms
+//!    them by code where possible, and grades them.
 //!
-//! [`read`] does all of it for one answer, whoever is asked.
+//! [`read`] does all of this for one answer, with any source of opinions.
 //!
-//! Deliberately not here: asking a model, I/O, async, clock, randomness. Nothing that a model writes
-//! is ever shown but what was found in the answer or in the record.
+//! Deliberately not here: asking a model, I/O, async, clock, randomness. Of a model's own words,
+//! only quotations found in the answer or in the record are ever shown.
 //!
 //! ```
 //! use counterfoil_judge::{Ask, Case, Grading, Opinion, Prompt, assess};

@@ -1,26 +1,26 @@
-//! The value of the record that is most like one that an answer made up.
+//! Finds the recorded value most similar to one that an answer made up.
 
 use counterfoil_record::{Facts, Label, LineKind, ValueKind, values};
 
-/// The nearest value that the record has.
+/// The most similar value in the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
-    /// What the answer says.
+    /// The value in the answer.
     pub said: String,
-    /// What the record has.
+    /// The value in the record.
     pub recorded: String,
-    /// The line that has it.
+    /// The line that contains it.
     pub label: Label,
 }
 
-/// How like two values must be, from 0 to 1.
+/// Minimum similarity of two values, from 0 to 1.
 const ALIKE: f64 = 0.6;
-/// The most values that are compared, and their longest.
+/// Maximum number of values compared, and maximum length of a value.
 const MOST: usize = 20_000;
 const LONGEST: usize = 200;
 
-/// The nearest value to the first path, URL, address, id or name of these words that the record does
-/// not have.
+/// For the first path, URL, address, id or name in these words that is not in the record, the most
+/// similar value in a call or result. Values without a similar one are passed over.
 pub(crate) fn nearest(facts: Facts<'_>, says: &str) -> Option<Nearest> {
     const KINDS: [ValueKind; 5] =
         [ValueKind::Path, ValueKind::Url, ValueKind::Email, ValueKind::Id, ValueKind::Name];
@@ -34,7 +34,7 @@ pub(crate) fn nearest(facts: Facts<'_>, says: &str) -> Option<Nearest> {
         let own = |label: Label| matches!(label.kind, LineKind::Call | LineKind::Result);
         let mut last = "";
         let known = facts.values_of(value.kind).filter(|(line, _)| own(line.label));
-        // Equal values are next to each other.
+        // Equal values are adjacent.
         let distinct = known.filter(|(_, text)| std::mem::replace(&mut last, text) != *text);
         let fits = |text: &str| {
             let (a, b) = (text.len(), value.key.len());

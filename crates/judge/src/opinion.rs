@@ -1,86 +1,87 @@
-//! What a model replies, and nothing else.
+//! A model's reply, before it is checked.
 
 use counterfoil_model::{JsonLimits, parse_strict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The two ways in which a sentence can be wrong.
+/// The two ways in which a statement can be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadVerdict {
     /// The record shows something else.
     Contradicted,
-    /// The record lacks it altogether.
+    /// The record does not contain it at all.
     Unsupported,
 }
 
-/// One sentence that a judge calls false or made up.
+/// A statement that a judge calls false or made up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claimed {
-    /// The sentence: `S2`.
+    /// The label of the sentence: `S2`.
     pub sentence: String,
-    /// In which way.
+    /// Whether it is contradicted or unsupported.
     pub verdict: ReadVerdict,
-    /// The words of the sentence.
+    /// The quoted words of the sentence.
     pub says: String,
-    /// The line of the record: `R3`; none where the record has nothing.
+    /// The label of the cited line: `R3`. `None` if the record has nothing on this.
     #[serde(default)]
     pub record: Option<String>,
-    /// The words of that line.
+    /// The quoted words of that line.
     #[serde(default)]
     pub quote: String,
-    /// The tool that a true sentence would have needed.
+    /// The tool whose call would have made the sentence true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<String>,
-    /// How sure, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
 }
 
-/// The reply of a judge about one answer.
+/// A judge's reply about one answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opinion {
-    /// What it calls false or made up.
+    /// The statements it calls false or made up.
     pub findings: Vec<Claimed>,
-    /// Lines that it wants to see: `R12`, `C14-C20`.
+    /// The lines it asks to see: `R12`, `C14-C20`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub need: Vec<String>,
 }
 
-/// Why a reply is no opinion.
+/// Why a reply is not a valid opinion.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unjudged {
-    /// It has nothing.
+    /// The reply is empty.
     #[error("the reply is empty")]
     Empty,
-    /// More than any opinion has.
+    /// The reply is longer than the limit.
     #[error("the reply has {0} bytes, more than the limit of {LONGEST}")]
     TooLong(usize),
-    /// It is not UTF-8.
+    /// The reply is not UTF-8.
     #[error("the reply is not UTF-8")]
     NotText,
-    /// It has no JSON object.
+    /// The reply contains no JSON object with `findings`.
     #[error("the reply has no JSON object with `findings`")]
     NoObject,
-    /// It has several, and which one is meant is not known.
+    /// The reply contains several, so it is unclear which one is meant.
     #[error("the reply has several JSON objects with `findings`")]
     Several,
-    /// A member is missing, or of another type.
+    /// A member is missing or invalid.
     #[error("the reply does not have the form: {0}")]
     Form(String),
 }
 
-/// The longest reply that is read.
+/// Maximum length of a reply in bytes.
 const LONGEST: usize = 1_000_000;
-/// The most findings of one reply.
+/// Maximum number of findings per reply.
 const MOST_FINDINGS: usize = 200;
-/// The most objects that are looked at in one reply.
+/// Maximum number of JSON objects considered in a reply.
 const MOST_OBJECTS: usize = 64;
 
 impl Opinion {
-    /// Reads a reply: one JSON object with `findings`, in a fence or between other text.
+    /// Reads a reply: one JSON object with `findings`, possibly in a code fence or between other
+    /// text.
     ///
     /// # Errors
-    /// Why it is no opinion.
+    /// See [`Unjudged`].
     pub fn read(reply: &str) -> Result<Self, Unjudged> {
         if reply.trim().is_empty() {
             return Err(Unjudged::Empty);
@@ -91,7 +92,7 @@ impl Opinion {
         let limits = JsonLimits { depth: 16, bytes: LONGEST };
         let mut opinions = Vec::new();
         let (objects, open) = objects(reply);
-        // What was to be an opinion, and is broken, is not passed over for another.
+        // A broken opinion must not be skipped in favour of another object.
         let was_one = |text: &str| text.contains("\"findings\"");
         let mut wrong = open.filter(|open| was_one(open)).map(|_| "it is cut off".to_owned());
         for object in objects {
@@ -110,10 +111,10 @@ impl Opinion {
         }
     }
 
-    /// Reads a reply of which only the bytes are known.
+    /// Reads a reply given as bytes.
     ///
     /// # Errors
-    /// Why it is no opinion.
+    /// See [`Unjudged`]; also when the bytes are not UTF-8.
     pub fn read_bytes(reply: &[u8]) -> Result<Self, Unjudged> {
         str::from_utf8(reply).map_err(|_| Unjudged::NotText).and_then(Self::read)
     }
@@ -134,7 +135,8 @@ impl Opinion {
     }
 }
 
-/// The outermost `{…}` of a text, braces in JSON strings aside, and the one that is never closed.
+/// The outermost `{…}` objects of a text, ignoring braces in JSON strings, and the unclosed one if
+/// there is one.
 fn objects(text: &str) -> (Vec<&str>, Option<&str>) {
     let mut found = Vec::new();
     let (mut depth, mut start, mut quoted, mut escaped) = (0_usize, 0, false, false);
@@ -142,7 +144,7 @@ fn objects(text: &str) -> (Vec<&str>, Option<&str>) {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if quoted => escaped = true,
-            // Quotation marks in the text around do not count.
+            // Quotation marks outside objects do not count.
             b'"' if depth > 0 => quoted = !quoted,
             _ if quoted => {}
             b'{' => {

@@ -2,23 +2,25 @@ use serde_json::{Value, json};
 
 use crate::case::{Case, Joint};
 
-/// The version of `prompt.md`: it changes with every word of it, and with the form of the case.
+/// The version of `prompt.md`. It changes with every change of the text, and of the format of a
+/// case.
 pub const PROMPT_VERSION: &str = "2";
 
 const INSTRUCTIONS: &str = include_str!("prompt.md");
 
-/// What a model is asked.
+/// The prompt for a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// The instructions, the same for every case: the system message, where there is one.
+    /// The instructions, which are the same for every case; the system message, if the model takes
+    /// one.
     pub instructions: &'static str,
-    /// The case between two boundaries.
+    /// The case, enclosed in boundaries.
     pub question: String,
 }
 
 impl Prompt {
-    /// The question about a case. `boundary` is a fresh random word, so that no text of the session can
-    /// contain it.
+    /// The question about a case. `boundary` is a fresh random word, so that no text of the session
+    /// can contain it.
     #[must_use]
     pub fn of(case: &Case<'_>, boundary: &str) -> Self {
         let more = match case.may_ask() {
@@ -50,21 +52,21 @@ impl Prompt {
         Self { instructions: INSTRUCTIONS, question }
     }
 
-    /// A question that was made before, with the instructions.
+    /// A previously built question, with the instructions.
     #[must_use]
     pub fn again(question: String) -> Self {
         Self { instructions: INSTRUCTIONS, question }
     }
 
-    /// Instructions and question in one text, for models that are given one.
+    /// Instructions and question as one text, for models that take a single prompt.
     #[must_use]
     pub fn whole(&self) -> String {
         format!("{}\n{}", self.instructions, self.question)
     }
 }
 
-/// The JSON Schema of a reply, in the form that structured output asks for: every member required,
-/// none beside them.
+/// The JSON Schema of a reply, as required for structured output: every member is required, and no
+/// others are allowed.
 #[must_use]
 pub fn answer_schema() -> Value {
     let text = json!({ "type": "string" });

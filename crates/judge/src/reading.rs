@@ -1,4 +1,5 @@
-//! One answer from the case to findings: the only way in which a judge's word becomes one.
+//! Reads one answer, from case to findings. This is the only way in which a judge's reply becomes a
+//! finding.
 
 use std::fmt;
 
@@ -11,51 +12,52 @@ use crate::grade::Grading;
 use crate::opinion::Opinion;
 use crate::prompt::Prompt;
 
-/// A model that can be asked. It is asked once for a case, and never told what became of its reply.
+/// A model that can be asked. It is not told what became of its replies.
 pub trait Judge: Send + Sync {
-    /// Its name, for reports and for the file of opinions.
+    /// The judge's name, for reports and opinion files.
     fn name(&self) -> &str;
 
-    /// Asks it, and waits for its reply.
+    /// Sends the prompt and waits for the reply.
     ///
     /// # Errors
-    /// Why there is no reply, in words for the user.
+    /// When there is no reply; the message is shown to the user.
     fn ask(&self, prompt: &Prompt) -> Result<Reply, String>;
 }
 
-/// Reads whole answers: what guards, hooks and servers ask, who know nothing of cases and opinions.
+/// Judges whole answers. This is the interface for guards, hooks and servers, which do not deal
+/// with cases and opinions.
 pub trait AnswerJudge: fmt::Debug + Send + Sync {
-    /// Reads the message at that position. Blocks until the reply is there, for as long as the judge is
-    /// given.
+    /// Judges the message at position `turn`. Blocks until the judge replies or its time limit
+    /// expires.
     ///
     /// # Errors
-    /// Why it is not judged, in words for the user.
+    /// When the answer is not judged; the message is shown to the user.
     fn read(&self, transcript: &Transcript, turn: usize) -> Result<Reading, String>;
 }
 
-/// A judge that may not be there: then the reason is why nothing is judged.
+/// A judge that may be unavailable; if so, every answer fails with the stored reason.
 impl<J: AnswerJudge> AnswerJudge for Result<J, String> {
     fn read(&self, transcript: &Transcript, turn: usize) -> Result<Reading, String> {
         self.as_ref().map_err(Clone::clone)?.read(transcript, turn)
     }
 }
 
-/// Asks a judge about a case, and reads its reply: with how many tokens it took. `random` becomes the
-/// boundary around the record, which must not be known beforehand.
+/// Asks a judge about a case. Returns its opinion and the number of tokens used. `random` becomes
+/// the boundary around the record, which must be unpredictable.
 ///
 /// # Errors
-/// Why there is no opinion.
+/// When there is no reply, or it is not a valid opinion.
 pub fn ask(judge: &dyn Judge, case: &Case<'_>, random: [u8; 12]) -> Result<(Given, u64), String> {
     let reply = judge.ask(&Prompt::of(case, &boundary(random)))?;
     let opinion = Opinion::read(&reply.text).map_err(|error| error.to_string())?;
     Ok((Given { judge: judge.name().to_owned(), opinion }, reply.tokens))
 }
 
-/// Asks a judge about several answers of one session at once: an opinion for each, in order, with how
-/// many tokens it took.
+/// Asks a judge about several answers of one session at once. Returns one opinion per answer, in
+/// order, and the number of tokens used.
 ///
 /// # Errors
-/// Why there is no opinion.
+/// When there is no reply, or it is not a valid opinion.
 pub fn ask_jointly(
     judge: &dyn Judge,
     joint: &Joint<'_>,
@@ -69,13 +71,15 @@ pub fn ask_jointly(
     Ok((given.collect(), reply.tokens))
 }
 
-/// A word that no text of a session can contain: it was not known when that was written.
+/// A boundary made of random bytes. No text of the session can contain it, because it did not exist
+/// when that was written.
 #[must_use]
 pub fn boundary(random: [u8; 12]) -> String {
     random.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The messages that end a turn of the agent: what it says before it waits for the user.
+/// Positions of the messages that end a turn of the agent: its last words before it waits for the
+/// user.
 #[must_use]
 pub fn answers(transcript: &Transcript) -> Vec<usize> {
     let messages = &transcript.messages;
@@ -92,47 +96,47 @@ pub fn answers(transcript: &Transcript) -> Vec<usize> {
     (0..messages.len()).filter(says).collect()
 }
 
-/// What a model replied.
+/// A model's reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// Its words.
+    /// The text of the reply.
     pub text: String,
-    /// How many tokens it read and wrote; 0 where it does not say so.
+    /// The number of tokens read and written; 0 if unknown.
     pub tokens: u64,
 }
 
-/// An opinion about a case, and whose it is.
+/// An opinion on a case, and who gave it.
 #[derive(Debug, Clone)]
 pub struct Given {
     /// The judge's name.
     pub judge: String,
-    /// Its opinion.
+    /// The opinion.
     pub opinion: Opinion,
 }
 
-/// What became of one answer.
+/// The result of judging one answer.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
-    /// What the judge read as false and code found in answer and record, by place.
+    /// The findings whose quotations were found in answer and record, by position.
     pub findings: Vec<Finding>,
-    /// How many of its findings were dropped because a quotation is not where it should be.
+    /// The number of findings dropped because a quotation was missing or not found.
     pub dropped: usize,
 }
 
-/// How answers are read.
+/// Options for judging answers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReadingOptions {
-    /// From which confidence on an opinion is worth what.
+    /// Confidence thresholds.
     pub grading: Grading,
-    /// The most tokens of a case; 0 stands for the default of [`Ask`].
+    /// The maximum size of a case in tokens; 0 means the default of [`Ask`].
     pub budget: usize,
 }
 
-/// Reads the answer before which these facts are known. `opinion` gives an opinion about a case: from
-/// a file, or from a model. `None` where the message says nothing.
+/// Judges the answer that follows these facts. `opinion` supplies the opinion on a case, from a
+/// file or from a model. Returns `None` if the message has no text.
 ///
 /// # Errors
-/// Why the answer is not judged.
+/// When no opinion is available.
 pub fn read(
     facts: Facts<'_>,
     options: &ReadingOptions,
@@ -142,14 +146,14 @@ pub fn read(
     Some(read_case(facts, &case, options, opinion))
 }
 
-/// The case that [`read`] asks about first; `None` where the message says nothing.
+/// The case that [`read`] asks about first; `None` if the message has no text.
 #[must_use]
 pub fn case<'r>(facts: Facts<'r>, options: &ReadingOptions) -> Option<Case<'r>> {
     Case::of(facts, &options.ask(&[]))
 }
 
 impl ReadingOptions {
-    /// The most tokens of a question.
+    /// The maximum size of a question in tokens.
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.ask(&[]).budget
@@ -190,8 +194,8 @@ impl Reading {
         }
     }
 
-    /// Adds the judge's findings to those that rules proved in the message, except about words that
-    /// already have a proof.
+    /// Adds these findings to the rules' findings on message `turn`, except those that overlap a
+    /// claim the rules already report.
     pub fn join(&self, turn: usize, findings: &mut Vec<Finding>) {
         let of_turn = findings.iter().filter(|finding| finding.turn == turn);
         let proven: Vec<Span> = of_turn.filter_map(span_of).collect();
@@ -200,7 +204,7 @@ impl Reading {
     }
 }
 
-/// The words that a finding is about.
+/// The span that a finding is about.
 fn span_of(finding: &Finding) -> Option<Span> {
     match &finding.subject {
         Subject::Claim { span, .. } => Some(*span),

@@ -1,12 +1,12 @@
 use counterfoil_model::Span;
 use counterfoil_record::Facts;
 
-/// The answer, redacted, and how it maps to the message's own text.
+/// The redacted answer, and how it maps to the original message.
 #[derive(Debug)]
 pub(super) struct Answer<'r> {
     text: &'r str,
     original: &'r str,
-    /// Stretches that are equal in both: where they begin in each, and their length.
+    /// Ranges that are equal in both texts: the start in each, and the length.
     equal: Vec<(usize, usize, usize)>,
 }
 
@@ -22,8 +22,8 @@ impl<'r> Answer<'r> {
         self.text
     }
 
-    /// The bytes of the original for a span of the redacted text; a span that touches what was
-    /// redacted grows to all that was replaced there.
+    /// Maps a span of the redacted text to the bytes of the original. A span that touches a
+    /// redaction grows to everything that was replaced there.
     pub(super) fn original(&self, span: Span) -> Span {
         let after = self.equal.partition_point(|(at, _, _)| *at <= span.start);
         let start = match after.checked_sub(1).and_then(|i| self.equal.get(i)) {
@@ -41,8 +41,8 @@ impl<'r> Answer<'r> {
     }
 }
 
-/// Line by line where both have as many lines, else as a whole: what is equal at the beginning and at
-/// the end.
+/// Finds the equal beginnings and ends: per line if both texts have the same number of lines, else
+/// for the whole text.
 fn equal_stretches(text: &str, original: &str) -> Vec<(usize, usize, usize)> {
     if text == original {
         return vec![(0, 0, text.len())];

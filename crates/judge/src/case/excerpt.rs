@@ -1,4 +1,4 @@
-//! What is shown of a record that is longer than the budget.
+//! Selects what is shown of a record that exceeds the budget.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,25 +8,25 @@ use counterfoil_record::{CallStatus, Chunk, Facts, Line, LineKind, terms};
 use super::relevance::Relevance;
 use super::{CaseLine, Need};
 
-/// The lines of a record as they are shown.
+/// The excerpts of a record.
 pub(super) struct Excerpts<'r> {
     pub(super) lines: Vec<CaseLine<'r>>,
-    /// Groups of calls that have no line of their own, each with the number of lines before it.
+    /// Summaries of calls that have no line of their own, each with the number of lines before it.
     pub(super) groups: Vec<(usize, String)>,
     pub(super) omitted_lines: usize,
     pub(super) omitted_bytes: usize,
     pub(super) bytes_read: usize,
 }
 
-/// What the name of a line and the marks of what is left out take.
+/// Bytes taken by a line's label and its omission marks.
 const OVERHEAD: usize = 24;
-/// What is shown of each call at least.
+/// Bytes shown of each call at least.
 const CALL_HEAD: usize = 96;
-/// What a group of calls takes.
+/// Bytes taken by a group of calls.
 const GROUP: usize = 72;
-/// A piece of a chunk is kept or left out as a whole.
+/// Target size of a piece of a chunk, which is kept or left out as a whole.
 const PIECE: usize = 200;
-/// The most bytes of one line, unless the judge asked for it.
+/// Maximum bytes of one line, unless the judge asked for it.
 const LONGEST_LINE: usize = 6_000;
 
 impl<'r> Excerpts<'r> {
@@ -50,12 +50,12 @@ impl<'r> Excerpts<'r> {
     }
 }
 
-/// What is kept of each line.
+/// Selects what is kept of each line.
 struct Choice<'r, 'n> {
     facts: Facts<'r>,
     need: &'n [Need],
     relevance: Relevance,
-    /// By position of the line.
+    /// Scores by position of the line.
     line_scores: Vec<u32>,
     kept: BTreeMap<usize, Vec<Range<usize>>>,
     sizes: BTreeMap<usize, usize>,
@@ -79,8 +79,8 @@ impl<'r, 'n> Choice<'r, 'n> {
         }
     }
 
-    /// Gives every call a line; where half of the budget does not suffice, only the calls that bear
-    /// most upon the answer, and the others are named in groups.
+    /// Gives every call a line. If that takes more than half of the budget, only the most relevant
+    /// calls get one, and the others are summarised in groups.
     fn keep_calls(&mut self) {
         let lines = self.facts.lines();
         let calls = lines.iter().enumerate().filter(|(_, l)| l.label.kind == LineKind::Call);
@@ -90,13 +90,13 @@ impl<'r, 'n> Choice<'r, 'n> {
             |at: &usize| lines.get(*at).map_or(0, |line| line.text.len().min(CALL_HEAD) + OVERHEAD);
         if calls.iter().map(size).sum::<usize>() > most {
             let score = |at: &usize| {
-                // A call counts as its result does.
+                // A call is as relevant as its result.
                 let own = self.line_scores.get(*at).copied().unwrap_or(0);
                 own.max(self.score_of_result(*at))
             };
             calls.sort_by_key(|at| (std::cmp::Reverse(score(at)), std::cmp::Reverse(*at)));
             calls.truncate(most / (CALL_HEAD + OVERHEAD + GROUP));
-            // One group more than there are calls.
+            // There can be one more group than calls.
             self.left = self.left.saturating_sub((calls.len() + 1) * GROUP);
         }
         for at in calls {
@@ -112,7 +112,7 @@ impl<'r, 'n> Choice<'r, 'n> {
         at.and_then(|at| self.line_scores.get(at)).copied().unwrap_or(0)
     }
 
-    /// The beginning of what the user asked for.
+    /// Keeps the beginning of the user's latest messages.
     fn keep_heads(&mut self) {
         const MOST: usize = 12;
         let lines = self.facts.lines();
@@ -144,7 +144,7 @@ impl<'r, 'n> Choice<'r, 'n> {
         true
     }
 
-    /// Spends what is left on the chunks that bear most upon the answer.
+    /// Spends the remaining budget on the most relevant chunks.
     fn keep_best(&mut self) {
         let scores = self.relevance.scores.iter().enumerate().filter(|(_, score)| **score > 0);
         let mut ranked: Vec<(u32, usize)> = scores.map(|(at, score)| (*score, at)).collect();
@@ -173,7 +173,7 @@ impl<'r, 'n> Choice<'r, 'n> {
         self.bytes_read += chunk.end - chunk.start;
         let mut pieces = pieces(&line.text, chunk, |piece| self.is_telling(piece));
         if pieces.is_empty() {
-            // It matters for where it is: its end, or its beginning.
+            // The chunk was selected for its position, so keep its end or its beginning.
             let last = chunk.end == line.text.len() && chunk.start > 0;
             let from = line.text.ceil_char_boundary(chunk.end.saturating_sub(2 * PIECE));
             let until = line.text.floor_char_boundary((chunk.start + 2 * PIECE).min(chunk.end));
@@ -215,7 +215,7 @@ impl<'r, 'n> Choice<'r, 'n> {
     }
 }
 
-/// Ends a group of calls that have no line: `[…] C14 to C20, 7 calls: Read ×5, Bash ×2`.
+/// Closes a group of calls without lines: `[…] C14 to C20, 7 calls: Read ×5, Bash ×2`.
 fn close(group: &mut Vec<&Line<'_>>, at: usize, groups: &mut Vec<(usize, String)>) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
     let range = match group.len() {
@@ -239,12 +239,12 @@ fn close(group: &mut Vec<&Line<'_>>, at: usize, groups: &mut Vec<(usize, String)
     group.clear();
 }
 
-/// What the indents of the lines of a text take.
+/// Bytes that indenting the lines of a text takes.
 fn indents(text: &str) -> usize {
     2 * text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-/// The pieces of a chunk that are wanted, neighbours joined.
+/// The wanted pieces of a chunk; adjacent pieces are joined.
 fn pieces(text: &str, chunk: Chunk, wanted: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut start = chunk.start;

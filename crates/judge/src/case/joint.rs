@@ -1,21 +1,22 @@
-//! Several answers of one session in one question: the record goes to the model once.
+//! Several answers of one session in one question, so that the record is sent to the model only
+//! once.
 
 use super::{Case, text};
 use crate::opinion::{Claimed, Opinion};
 
-/// The most answers of one question.
+/// Maximum number of answers per question.
 const MOST: usize = 12;
 
-/// Consecutive answers of one session, each of which is to be judged by the record before it.
+/// Consecutive answers of one session, each judged by the record before it.
 #[derive(Debug)]
 pub struct Joint<'r> {
     cases: Vec<Case<'r>>,
 }
 
 impl<'r> Joint<'r> {
-    /// Puts the cases of one session, in order, into as few questions as fit in `budget` tokens. What is
-    /// left for a question of its own is in none of them: a case of which something was left out, or one
-    /// that no other fits to.
+    /// Groups the cases of one session, in order, into as few questions of `budget` tokens as
+    /// possible. Cases that need a question of their own are left out: those with omissions, and
+    /// those that share no question with another.
     #[must_use]
     pub fn of(cases: Vec<Case<'r>>, budget: usize) -> Vec<Self> {
         let mut joints: Vec<Self> = Vec::new();
@@ -29,7 +30,7 @@ impl<'r> Joint<'r> {
         joints
     }
 
-    /// The record of the last answer holds that of all others.
+    /// The record of the last answer includes those of all others.
     fn has_room_for(&self, case: &Case<'_>, budget: usize) -> bool {
         let own = |case: &Case<'_>| -> usize {
             let sentences = case.sentences.iter().map(|s| s.span.len() + 8).sum::<usize>();
@@ -46,14 +47,14 @@ impl<'r> Joint<'r> {
         &self.cases
     }
 
-    /// The answers as the judge reads them, each where it was given.
+    /// The text that the judge reads, with each answer at its position in the record.
     #[must_use]
     pub fn text(&self) -> String {
         text::of_several(&self.cases)
     }
 
-    /// The opinion about each answer, with its own numbers of sentences and facts. What names no sentence
-    /// of any answer goes to the first, where nothing is found for it.
+    /// Splits an opinion into one per answer, with that answer's own numbering of sentences and
+    /// facts. A finding that names no known sentence goes to the first answer, where it is dropped.
     #[must_use]
     pub fn split(&self, opinion: &Opinion) -> Vec<Opinion> {
         let mut opinions = vec![Opinion::default(); self.cases.len()];
@@ -62,7 +63,7 @@ impl<'r> Joint<'r> {
                 self.local(&claimed.sentence, 'S').unwrap_or((0, claimed.sentence.clone()));
             let record = claimed.record.as_ref().map(|label| match self.local(label, 'F') {
                 Some((of, own)) if of == at => own,
-                // A fact about another answer says nothing about this one.
+                // A fact about another answer must not count for this one.
                 Some(_) => "F0".to_owned(),
                 None => label.clone(),
             });
@@ -73,7 +74,7 @@ impl<'r> Joint<'r> {
         opinions
     }
 
-    /// The answer that a label belongs to, and the label in its own case.
+    /// The answer that a label belongs to, and the label within its own case.
     fn local(&self, label: &str, kind: char) -> Option<(usize, String)> {
         let mut number: usize = label.trim().strip_prefix(kind)?.parse().ok()?;
         for (at, case) in self.cases.iter().enumerate() {
@@ -88,7 +89,7 @@ impl<'r> Joint<'r> {
 }
 
 impl Case<'_> {
-    /// Whether something of it is not shown.
+    /// Whether anything was left out of the case.
     fn is_cut(&self) -> bool {
         let out = self.left_out;
         let all = out.lines + out.sentences + out.facts > 0;

@@ -1,4 +1,4 @@
-//! Which chunks of the record bear upon the answer.
+//! Scores how relevant each chunk of the record is to the answer.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,18 +6,18 @@ use counterfoil_record::{CallStatus, CheckKind, Facts, Label, LineKind, terms, v
 
 use super::Need;
 
-/// How much each chunk bears upon the answer.
+/// The relevance of each chunk to the answer.
 #[derive(Debug)]
 pub(super) struct Relevance {
-    /// By position of the chunk.
+    /// Scores by position of the chunk.
     pub(super) scores: Vec<u32>,
-    /// The terms of the answer that few chunks hold.
+    /// Terms of the answer that occur in few chunks.
     pub(super) telling: HashSet<u64>,
 }
 
-/// A term in more chunks than this says nothing.
+/// A term in more chunks than this is ignored.
 const COMMON: usize = 512;
-/// The most terms and values of an answer that are looked up.
+/// Maximum number of terms and values of an answer that are looked up.
 const MOST_TERMS: usize = 2_000;
 
 const SAME_VALUE: u32 = 24;
@@ -44,7 +44,7 @@ impl Relevance {
         found
     }
 
-    /// The score of a line: that of its best chunk.
+    /// The score of each line, which is that of its best chunk.
     pub(super) fn of_lines(&self, facts: Facts<'_>) -> Vec<u32> {
         let mut lines = vec![0; facts.lines().len()];
         for (score, chunk) in self.scores.iter().zip(facts.chunks()) {
@@ -93,7 +93,7 @@ impl Relevance {
         }
     }
 
-    /// What matters whatever the answer says.
+    /// Scores the lines that matter whatever the answer says.
     fn by_place(&mut self, facts: Facts<'_>) {
         let lines = facts.lines();
         let users = || lines.iter().filter(|line| line.label.kind == LineKind::User);
@@ -113,7 +113,7 @@ impl Relevance {
         let count = facts.calls().len();
         for (at, call) in facts.calls().iter().enumerate() {
             if matches!(facts.status(call), CallStatus::Failed | CallStatus::Denied) {
-                // Early failures were often mended.
+                // Early failures have often been fixed since.
                 let late = u32::try_from(at * 2 / count).unwrap_or_default();
                 self.add_to(facts, result(call.number), FAILED * (1 + late), FAILED * (1 + late));
             }
@@ -131,7 +131,7 @@ impl Relevance {
         }
     }
 
-    /// Adds to the first and to the last chunk of a line.
+    /// Adds points to the first and the last chunk of a line.
     fn add_to(&mut self, facts: Facts<'_>, label: Label, first: u32, last: u32) {
         let Some((at, _)) = facts.line(label) else { return };
         let chunks = facts.chunks();

@@ -3,21 +3,21 @@ use counterfoil_model::Span;
 /// One sentence, list item, table row or line of code of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sentence {
-    /// 1-based: `S1`.
+    /// The 1-based number, as in `S1`.
     pub number: usize,
-    /// Its bytes in the redacted answer; [`Case::original`](crate::Case::original) maps them to the
-    /// message's own text.
+    /// The byte range in the redacted answer; [`Case::original`](crate::Case::original) maps it to
+    /// the original message.
     pub span: Span,
 }
 
-/// Cuts a text into sentences: at line breaks, and within a line after `.`, `!`, `?` where a blank
-/// and the beginning of another sentence follow.
+/// Splits a text into sentences: at line breaks, and within a line after `.`, `!` or `?` followed
+/// by a space and the beginning of another sentence.
 pub(super) fn split(text: &str) -> Vec<Sentence> {
     let mut found = Vec::new();
     let mut add = |start: usize, part: &str| {
         let lead = part.len() - part.trim_start().len();
         let words = part.trim();
-        // Rules of Markdown and of tables say nothing.
+        // Horizontal rules and table separators are not sentences.
         if words.chars().any(|c| !matches!(c, '-' | '|' | ':' | '=' | '_' | '*' | ' ')) {
             let start = start + lead;
             let span = Span::new(start, start + words.len());
@@ -37,7 +37,7 @@ pub(super) fn split(text: &str) -> Vec<Sentence> {
     found
 }
 
-/// The bytes after which a sentence of this line ends.
+/// The byte offsets at which sentences of this line end.
 fn ends(line: &str) -> impl Iterator<Item = usize> {
     let mut chars = line.char_indices();
     std::iter::from_fn(move || {
@@ -56,7 +56,7 @@ fn ends(line: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether a text begins like a sentence. Scripts without capitals always do.
+/// Whether a text begins like a sentence; in scripts without capitals it always does.
 fn begins(text: &str) -> bool {
     let first = text.chars().next();
     first.is_some_and(|c| !c.is_lowercase() && (c.is_alphanumeric() || "`*\"“«(#_¿¡".contains(c)))

@@ -1,6 +1,6 @@
-//! The case as text. Only what this file writes begins a line at its first column: the second and
-//! later lines of any text are indented, so that nothing in a record or an answer can pass for a
-//! line of the case.
+//! Renders a case as text. The second and later lines of any quoted text are indented: only lines
+//! written by this file start in the first column, so nothing in a record or an answer can pass for
+//! a line of the case.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use counterfoil_record::{CallStatus, Facts, LineKind};
 
 use super::{Case, CaseLine};
 
-/// What the headings of the parts take at most.
+/// Maximum size of the headings in bytes.
 pub(super) const HEADINGS: usize = 400;
 
 pub(super) fn of(case: &Case<'_>) -> String {
@@ -22,8 +22,9 @@ pub(super) fn of(case: &Case<'_>) -> String {
     text
 }
 
-/// Several answers of one session, each where it was given: what is above it is the record before it.
-/// Sentences and facts are numbered on from answer to answer. Nothing of the record may be left out.
+/// Renders several answers of one session, each at its position in the record; its record is
+/// everything above it. Numbering of sentences and facts continues from answer to answer. The
+/// record must be complete.
 pub(super) fn of_several(cases: &[Case<'_>]) -> String {
     let mut text = String::new();
     let Some(last) = cases.last() else { return text };
@@ -111,7 +112,7 @@ fn record(case: &Case<'_>, text: &mut String) {
     groups.for_each(|(_, group)| line_alone(text, group));
 }
 
-/// `R7 (failed)`.
+/// The heading of a line, such as `R7 (failed)`.
 fn heading(shown: &CaseLine<'_>) -> String {
     let label = shown.line.label;
     let status = shown.status.filter(|status| {
@@ -137,8 +138,7 @@ fn line_alone(text: &mut String, words: &str) {
     text.push('\n');
 }
 
-/// Adds a text: every break of a line is followed by two blanks, and characters that are not seen are
-/// left out.
+/// Appends a text, indenting each new line by two spaces and dropping invisible characters.
 fn push_indented(text: &mut String, words: &str) {
     for c in words.trim_end().chars() {
         match c {

@@ -1,25 +1,25 @@
-//! Texts as they are compared.
+//! Normalises texts for comparison.
 
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Whether a character is not seen: format characters, selectors of variants, tags.
+/// Whether a character is invisible: format characters, variation selectors, tags.
 pub(crate) fn is_format(c: char) -> bool {
     matches!(u32::from(c),
         0xad | 0x61c | 0x180e | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x2064
         | 0x2066..=0x206f | 0xfe00..=0xfe0f | 0xfeff | 0xfff9..=0xfffb | 0xe0000..=0xe0fff)
 }
 
-/// A text in the form in which texts are compared.
+/// The normalised form of a text.
 pub(super) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     each(text, |c, _| folded.push(c));
     folded
 }
 
-/// The bytes of a text from which these ranges of its folded form come. The ranges ascend and do not
+/// Maps ranges of the normalised text back to bytes of the original. The ranges must ascend and not
 /// overlap.
 pub(super) fn places(text: &str, folded: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
     let mut found: Vec<Range<usize>> = Vec::with_capacity(folded.len());
@@ -43,12 +43,12 @@ pub(super) fn places(text: &str, folded: &[Range<usize>]) -> Option<Vec<Range<us
     (found.len() == folded.len()).then_some(found)
 }
 
-/// Calls `push` with each character of the folded text and the bytes that it comes from.
+/// Calls `push` with each normalised character and the bytes it comes from.
 fn each(text: &str, push: impl FnMut(char, Range<usize>)) {
     let mut folder = Folder { text, push, slashes: None, decoded: 0, blank: None, started: false };
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        // Of ASCII only the last character can join with what comes next.
+        // Of an ASCII run, only the last character can combine with what follows.
         let plain = rest.bytes().take_while(u8::is_ascii).count();
         let plain = if plain == rest.len() { plain } else { plain.saturating_sub(1) };
         for (i, c) in rest.get(..plain).unwrap_or_default().char_indices() {
@@ -66,21 +66,20 @@ fn each(text: &str, push: impl FnMut(char, Range<usize>)) {
     folder.end();
 }
 
-/// Folds one character after the other.
+/// Normalises a text character by character.
 struct Folder<'s, F> {
     text: &'s str,
     push: F,
-    /// Backslashes of which it is not known yet whether they begin an escape.
+    /// Backslashes that may begin an escape.
     slashes: Option<Range<usize>>,
-    /// Characters that an escape took.
+    /// Number of characters to skip because an escape consumed them.
     decoded: usize,
     blank: Option<Range<usize>>,
     started: bool,
 }
 
 impl<F: FnMut(char, Range<usize>)> Folder<'_, F> {
-    /// Reads a character; of an escape, as texts within JSON have them, what it means: `\n`, `\"`,
-    /// `\u00e9`.
+    /// Reads a character, decoding escapes as in JSON: `\n`, `\"`, `\u00e9`.
     fn read(&mut self, c: char, source: Range<usize>) {
         if self.decoded > 0 {
             self.decoded -= 1;
@@ -107,7 +106,7 @@ impl<F: FnMut(char, Range<usize>)> Folder<'_, F> {
         }
     }
 
-    /// The character of four hexadecimal digits.
+    /// The character given by four hexadecimal digits.
     fn decode(&self, at: usize) -> Option<char> {
         let digits = self.text.get(at..at + 4)?;
         let hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
@@ -139,7 +138,7 @@ impl<F: FnMut(char, Range<usize>)> Folder<'_, F> {
     }
 }
 
-/// Quotes and dashes as they are on a keyboard.
+/// Replaces typographic quotes and dashes with ASCII.
 fn straight(c: char) -> char {
     match c {
         '“' | '”' | '„' | '‟' | '«' | '»' | '″' => '"',

@@ -1,4 +1,4 @@
-//! A judge that replies anything.
+//! Property tests with arbitrary replies of a judge.
 
 use counterfoil_judge::{Ask, Case, Grading, Opinion, assess, find};
 use counterfoil_model::Transcript;
@@ -14,7 +14,7 @@ fn transcript() -> Transcript {
     session("What is the total of W7?", &calls, ANSWER)
 }
 
-/// Nothing is returned whose words are not in the text.
+/// Checks that every returned quotation is in the text.
 fn check(transcript: &Transcript, opinion: &Opinion) {
     let record = Record::of(transcript);
     let case = Case::of(record.up_to(3), &Ask::default()).unwrap();
@@ -37,7 +37,7 @@ fn one_of(choices: &'static str) -> impl Strategy<Value = &'static str> {
     prop::sample::select(choices.split('|').collect::<Vec<_>>())
 }
 
-/// Words that are at least near those of the session.
+/// Strings that resemble those of the session.
 fn near() -> impl Strategy<Value = String> {
     let piece = one_of(
         "total is|529 EUR|…|[...]| |\"total\": 384|384|due|2026-03-0|-|%|ann@shop.example|\u{200b}\
@@ -83,7 +83,7 @@ proptest! {
     fn any_quotation_that_is_found_is_there(quotation in near(), text in near()) {
         if let Ok(found) = find(&quotation, &text) {
             let words = text.get(found.span).unwrap();
-            // What is found can be found again in itself.
+            // A found quotation must also be found in itself.
             prop_assert!(find(&quotation, words).is_ok(), "{quotation:?} {words:?}");
         }
     }

@@ -39,7 +39,7 @@ S2: It is cancelled.
     assert_eq!(text, expected, "{text}");
 }
 
-/// A session of about this many bytes.
+/// A session of about this size in bytes.
 fn long_session(bytes: usize) -> Transcript {
     let mut calls = Vec::new();
     let mut size = 0;
@@ -83,7 +83,7 @@ fn a_long_session_is_cut_to_the_budget() {
         for shown in ["value 41027", "7 passed; 2 failed", "Find the Xylograph", "[…]"] {
             assert!(text.contains(shown), "{budget}: {shown}");
         }
-        // Every call has a line, or is in a group.
+        // Every call has a line or is in a group.
         assert!(text.contains("\nC31") && text.contains("C1"), "{budget}");
         assert!(case.may_ask());
     }
@@ -109,7 +109,8 @@ fn a_large_session_costs_little_once_it_is_read() {
     let record = Record::of(&transcript);
     let facts = record.up_to(transcript.messages.len() - 1);
     let case = Case::of(facts, &Ask::default()).unwrap();
-    // Whatever the size of the session, no more is read again. `benches/case.rs` has the time.
+    // The amount that is read again does not depend on the session's size; `benches/case.rs`
+    // measures the time.
     assert!(case.bytes_read() < 150_000, "{}", case.bytes_read());
     assert!(case.text().contains("2 failed"));
     assert!(case.text().len() / 4 <= 12_000);

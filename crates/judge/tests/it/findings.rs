@@ -43,7 +43,7 @@ fn opinions_are_confirmed_by_comparison() {
             contradicted("found two invoices", "R2", "\"id\": \"i1\""),
             Some("the answer counts 2, the list has 3"),
         ),
-        // What is measured is not counted.
+        // A measurement is not a count.
         ("It took 40 ms.", contradicted("took 40 ms", "R2", "\"id\": \"i1\""), None),
         (
             "I found three invoices for you.",
@@ -137,14 +137,14 @@ fn a_quotation_that_is_not_there_drops_the_opinion() {
         let judged = judged(&transcript, &opinion(vec![claimed.clone()]));
         assert_eq!((judged.findings.len(), judged.dropped), (0, vec![expected]), "{claimed:?}");
     }
-    // One word is enough where the sentence begins with it.
+    // One word is enough if the sentence begins with it.
     for (answer, says, found) in [
         ("Pushed.", "Pushed", 1),
         ("**Pushed** to `main`, and nothing is left.", "**Pushed**", 1),
         ("It was pushed.", "pushed", 0),
         ("The total is 529.", "The", 0),
         ("It was pushed.", "...", 0),
-        // And where it is the whole sentence.
+        // One word is also enough if it is the whole sentence.
         ("ok   ./...", "ok ./...", 1),
         ("...", "...", 0),
     ] {

@@ -1,11 +1,12 @@
-//! Records, answers and judges that try to get a quotation past the check, or a line into the case.
+//! Records, answers and judges that try to get a quotation past the check, or a forged line into
+//! the case.
 
 use counterfoil_judge::{Ask, Case, Claimed, Opinion, Prompt};
 use counterfoil_record::Record;
 
 use crate::scene::{contradicted, judged, opinion, session, unsupported};
 
-/// What a result says, what the answer says, and what a judge claims that is not there.
+/// A name, the text of the result, the answer, and a judge's claim that must be rejected.
 type Attempt = (&'static str, &'static str, &'static str, Claimed);
 
 const RESULT: &str = r#"{"id": "W7", "total": 384, "note": "paid in full"}"#;
@@ -19,7 +20,7 @@ fn quotes(words: &str) -> Claimed {
     contradicted("total is 384", "R1", words)
 }
 
-/// Quotations that are like what is there, and are not it.
+/// Quotations that resemble the text but do not match it.
 fn look_alikes() -> Vec<Attempt> {
     let answer = |name, words| (name, RESULT, ANSWER, says(words));
     let record = |name, words| (name, RESULT, ANSWER, quotes(words));
@@ -225,7 +226,7 @@ fn five_megabytes_are_looked_through() {
     let transcript = session("Look at W7.", &[("get_order", "{}", &result)], ANSWER);
     let all = ["total 384", "total 38.4", "tota 38", "end 77", "total 38"].map(quotes);
     let judged = judged(&transcript, &opinion(all.to_vec()));
-    // The second one that is found has the words of the first.
+    // The second quotation that is found is about the same words as the first.
     assert_eq!((judged.findings.len(), judged.dropped.len()), (1, 4), "{judged:?}");
     assert_eq!(judged.findings[0].cited.as_ref().unwrap().quote, "end 77");
 }

@@ -6,7 +6,7 @@ use counterfoil_record::Record;
 
 use crate::scene::{contradicted, opinion, session};
 
-/// Two turns: in the second the total changes.
+/// A session of two turns; the total changes in the second.
 fn two_turns() -> Transcript {
     let mut first =
         session("Total?", &[("get", "{}", "total 384\nok")], "It is 384. Anything else?");
@@ -78,7 +78,7 @@ fn an_opinion_is_taken_apart() {
         let split = joints[0].split(&given);
         let cases = joints[0].cases();
         assert_eq!(split.len(), 2);
-        // What comes later was not known: R2 is no line of the first case.
+        // R2 came later, so it is not a line of the first case.
         let first = assess(&cases[0], &split[0], &Grading::default());
         assert!(first.findings.is_empty() && first.dropped.len() == 2, "{first:?}");
         let second = assess(&cases[1], &split[1], &Grading::default());
@@ -87,7 +87,7 @@ fn an_opinion_is_taken_apart() {
     });
 }
 
-/// What does not fit whole is asked about alone.
+/// A case that does not fit is asked about alone.
 #[test]
 fn long_sessions_are_not_put_together() {
     let mut transcript = two_turns();

@@ -41,7 +41,7 @@ fn a_line_is_read_as_it_was_written() {
     }
 }
 
-/// The results of both batch interfaces, as they come back.
+/// Results as both batch APIs return them.
 #[test]
 fn results_of_batches_are_read() {
     let transcript = session("Hi.", &[("look", "{}", "x 5")], "It is 6.");
@@ -83,7 +83,7 @@ fn results_of_batches_are_read() {
             (Err(why), Err(expected)) => assert!(why.starts_with(expected), "{why}"),
             (kept, _) => unreachable!("{kept:?}, expected {expected:?}"),
         }
-        // A failure replaces no opinion.
+        // A failure does not replace an opinion.
         opinions.add(&anthropic(json!({ "type": "expired" })).to_string()).unwrap();
         assert_eq!(opinions.about(about).unwrap().is_ok(), expected.is_ok());
     }
@@ -108,7 +108,7 @@ fn a_question_of_a_batch_names_its_case() {
     }
 }
 
-/// A judge that asks for more is given it once.
+/// A judge may ask for more once.
 #[test]
 fn what_is_needed_is_shown_in_a_second_question() {
     let long = "word ".repeat(40_000);

@@ -1,4 +1,4 @@
-//! Cases, opinions and what they are worth.
+//! Tests of cases, opinions and their assessment.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,

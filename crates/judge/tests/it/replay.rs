@@ -1,4 +1,4 @@
-//! Recorded opinions of a large model, where they lie beside the repository.
+//! Replays the recorded opinions of a large model, if they exist next to the repository.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -84,9 +84,8 @@ fn transcript(row: &Value) -> Transcript {
     transcript
 }
 
-/// A recorded finding. Its sentences were cut by another program: where the words are not in the
-/// sentence of that number, they are looked up in all. Lines of the user and of the system had no
-/// number then.
+/// A recorded finding. Another program split its sentences: if the words are not in the sentence
+/// with that number, all sentences are searched. User and system lines had no numbers then.
 fn claimed(case: &Case<'_>, recorded: &Value) -> Claimed {
     let text = |name: &str| recorded[name].as_str().unwrap_or_default().to_owned();
     let has = |number: usize| {

@@ -1,10 +1,10 @@
-//! Sessions, opinions and what comes of them, in a few words.
+//! Concise builders for sessions and opinions, and their assessment.
 
 use counterfoil_judge::{Ask, Assessment, Case, Claimed, Grading, Opinion, ReadVerdict, assess};
 use counterfoil_model::{Catalog, Format, Message, Outcome, Role, Tool, ToolCall, Transcript};
 use counterfoil_record::Record;
 
-/// A session: what the user asks, the calls with their results, the answer.
+/// A session: the user's message, the calls with their results, the answer.
 pub(crate) fn session(user: &str, calls: &[(&str, &str, &str)], answer: &str) -> Transcript {
     let mut transcript = Transcript::new("t", Format::OpenaiChat);
     transcript.messages.push(Message::text(Role::User, user));
@@ -21,7 +21,7 @@ pub(crate) fn session(user: &str, calls: &[(&str, &str, &str)], answer: &str) ->
     transcript
 }
 
-/// The session with these tools offered.
+/// The same session with these tools offered.
 pub(crate) fn offering(mut transcript: Transcript, tools: &[&str]) -> Transcript {
     transcript.catalog = Catalog::known(tools.iter().map(|name| Tool::named(*name))).0;
     transcript
@@ -31,7 +31,7 @@ pub(crate) fn opinion(findings: Vec<Claimed>) -> Opinion {
     Opinion { findings, ..Opinion::default() }
 }
 
-/// `says` of S1 is contradicted by `quote` of a line.
+/// A finding that `says` in S1 is contradicted by `quote` in a line.
 pub(crate) fn contradicted(says: &str, record: &str, quote: &str) -> Claimed {
     Claimed {
         sentence: "S1".to_owned(),
@@ -44,7 +44,7 @@ pub(crate) fn contradicted(says: &str, record: &str, quote: &str) -> Claimed {
     }
 }
 
-/// `says` of S1 has nothing in the record.
+/// A finding that `says` in S1 has no support in the record.
 pub(crate) fn unsupported(says: &str, needs: Option<&str>) -> Claimed {
     Claimed {
         verdict: ReadVerdict::Unsupported,
@@ -54,14 +54,14 @@ pub(crate) fn unsupported(says: &str, needs: Option<&str>) -> Claimed {
     }
 }
 
-/// What an opinion about the last message is worth.
+/// The assessment of an opinion on the last message.
 pub(crate) fn judged(transcript: &Transcript, opinion: &Opinion) -> Assessment {
     let record = Record::of(transcript);
     let case = Case::of(record.up_to(transcript.messages.len() - 1), &Ask::default()).unwrap();
     assess(&case, opinion, &Grading::default())
 }
 
-/// The text of the case of the last message.
+/// The text of the case for the last message.
 pub(crate) fn case_text(transcript: &Transcript, ask: &Ask<'_>) -> String {
     let record = Record::of(transcript);
     Case::of(record.up_to(transcript.messages.len() - 1), ask).unwrap().text()
