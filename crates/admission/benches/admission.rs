@@ -1,6 +1,6 @@
-//! Admission of one call, beside what it cannot do without: a bare parse and a bare validation of
-//! the same arguments. The ratio within one run is what counts: `cargo bench -p
-//! counterfoil-admission`.
+//! Benchmark: admission of one call, compared with the minimum: a bare parse and a bare validation
+//! of the same arguments. What counts is the ratio within one run:
+//! `cargo bench -p counterfoil-admission`.
 #![expect(clippy::expect_used, reason = "a bench stops by panicking")]
 
 use counterfoil_admission::{Admission, AdmissionSettings};
@@ -56,7 +56,7 @@ fn admission(tools: usize) -> Admission {
     Admission::compile(&catalog, AdmissionSettings::default()).0
 }
 
-/// A plain parse and a plain validation: the floor.
+/// A plain parse and a plain validation, as the baseline.
 #[divan::bench(sample_count = 2000)]
 fn bare_parse_and_validation(bencher: Bencher<'_, '_>) {
     let validator = jsonschema::options()
@@ -71,7 +71,7 @@ fn bare_parse_and_validation(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// A call that is right.
+/// A valid call.
 #[divan::bench(args = [1, 1_000, 10_000], sample_count = 2000)]
 fn admit(bencher: Bencher<'_, '_>, tools: usize) {
     let admission = admission(tools);
@@ -84,7 +84,7 @@ fn admit(bencher: Bencher<'_, '_>, tools: usize) {
     });
 }
 
-/// A call whose arguments are wrong, explained.
+/// A call with wrong arguments, including the explanation.
 #[divan::bench]
 fn refuse(bencher: Bencher<'_, '_>) {
     let admission = admission(1_000);
@@ -96,7 +96,7 @@ fn refuse(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// A call of a tool that does not exist, with suggestions.
+/// A call of an unknown tool, with suggestions.
 #[divan::bench(args = [1_000, 10_000], sample_count = 20)]
 fn suggest(bencher: Bencher<'_, '_>, tools: usize) {
     let admission = admission(tools);

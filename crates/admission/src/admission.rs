@@ -15,7 +15,7 @@ use crate::report::CallReport;
 use crate::schema::{Breach, Remotes, Schema, Violation};
 use crate::shape::Shape;
 
-/// Decides whether a call may go on to be judged: a catalog, compiled once.
+/// Decides whether a call may go on to the gates, using a compiled catalog.
 #[derive(Debug)]
 pub struct Admission {
     /// `None` when the catalog is unknown.
@@ -24,25 +24,26 @@ pub struct Admission {
     settings: AdmissionSettings,
 }
 
-/// Checked values that decide how strict admission is.
+/// Validated settings for admission.
 #[derive(Debug, Clone)]
 pub struct AdmissionSettings {
-    /// Apply lossless corrections of arguments.
+    /// Whether to apply lossless corrections of arguments.
     pub coerce: bool,
-    /// Apply lossless corrections of names.
+    /// Whether to apply lossless corrections of names.
     pub resolve_names: bool,
-    /// A text longer than this many characters is suspicious.
+    /// Texts longer than this many characters are suspicious.
     pub longest_text: usize,
-    /// The same for one parameter, by tool and JSON Pointer.
+    /// Overrides of `longest_text` for single parameters, by tool and JSON Pointer.
     pub longest_text_of: BTreeMap<(String, String), usize>,
-    /// Rounds of correction in one turn, before the model is told to stop.
+    /// Maximum number of correction rounds per turn before the model is told to stop.
     pub corrections: u32,
     /// Documents that schemas may refer to.
     pub remotes: Remotes,
 }
 
 impl Default for AdmissionSettings {
-    /// Arguments as emitted, names repaired where nothing is lost, 10,000 characters, no remotes.
+    /// Arguments are left as emitted, names are repaired if nothing is lost, texts may have 10,000
+    /// characters, and there are no remote documents.
     fn default() -> Self {
         Self {
             coerce: false,
@@ -61,13 +62,13 @@ struct Entry {
     available: bool,
     reads: bool,
     schema: Option<Schema>,
-    /// Why there is no schema though the tool has one.
+    /// Why the tool's schema cannot be used, if it cannot.
     unusable: Option<String>,
     shape: Shape,
 }
 
 impl Entry {
-    /// Whether a call may come without arguments.
+    /// Whether the tool can be called without arguments.
     fn asks_for_nothing(&self) -> bool {
         self.unusable.is_none()
             && self.schema.as_ref().is_none_or(|schema| schema.is_valid(&json!({})))
@@ -77,9 +78,9 @@ impl Entry {
 impl Admission {
     /// Compiles every schema of a catalog.
     ///
-    /// Of a schema that is odd in places the rest is checked, and an issue says what is not. A tool
-    /// whose schema cannot be used at all is an issue too, and each of its calls is refused: nobody
-    /// can say whether it is right.
+    /// Parts of a schema that cannot be used are reported as an issue, and the rest is checked. A
+    /// tool whose schema cannot be used at all is also reported, and all of its calls are rejected
+    /// because they cannot be validated.
     #[must_use]
     pub fn compile(catalog: &Catalog, settings: AdmissionSettings) -> (Self, Vec<CatalogIssue>) {
         let mut issues = Vec::new();
@@ -110,13 +111,13 @@ impl Admission {
         (Self { tools: catalog.is_known().then_some(tools), names, settings }, issues)
     }
 
-    /// Checks one call. Without a context nothing is said about where values come from.
+    /// Checks one call. Without a context, the origin of values is not checked.
     #[must_use]
     pub fn admit(&self, call: &ToolCall, context: Option<&dyn Context>) -> CallReport {
         self.admit_parts(&call.tool, &call.arguments, context)
     }
 
-    /// The same for a name and arguments.
+    /// Like [`Admission::admit`], for a name and arguments.
     #[must_use]
     pub fn admit_parts(
         &self,
@@ -149,7 +150,7 @@ impl Admission {
         report
     }
 
-    /// The arguments as an object. Where they are none, the report says so.
+    /// The arguments as an object; if they are not one, reports that.
     fn object(
         &self,
         entry: Option<&Entry>,
@@ -181,8 +182,8 @@ impl Admission {
         None
     }
 
-    /// Whether the catalog has a tool, by its name or one that is taken for it; of an unknown catalog
-    /// nothing is known to be missing.
+    /// Whether the catalog has a tool with this name or one that it resolves to; always true for an
+    /// unknown catalog.
     #[must_use]
     pub fn has(&self, tool: &str) -> bool {
         let Some(tools) = &self.tools else { return true };
@@ -352,7 +353,7 @@ impl Admission {
         });
     }
 
-    /// The limit that a text is over, if it is.
+    /// The limit that a text exceeds, if any.
     fn exceeded(&self, tool: &str, pointer: &dyn Fn() -> String, text: &str) -> Option<usize> {
         let AdmissionSettings { longest_text, longest_text_of: own, .. } = &self.settings;
         let own = (!own.is_empty()).then(|| own.get(&(tool.to_owned(), pointer()))).flatten();
@@ -370,7 +371,7 @@ fn check_grounds(
     let tool = report.tool.clone();
     let reads = entry.map_or_else(|| reads_by_name(&tool), |entry| entry.reads);
     let documented = |word: &str| {
-        // A value that the tool's own schema names (an enum, an example) is no invention.
+        // A value from the tool's own schema (an enum, an example) is not invented.
         let source = entry.and_then(|e| e.schema.as_ref()).map(|s| s.source().to_string());
         source.is_some_and(|text| text.to_ascii_lowercase().contains(word))
     };
@@ -382,7 +383,7 @@ fn check_grounds(
             NeedleKind::Path | NeedleKind::Read => (code::UNGROUNDED_PATH, "path"),
             NeedleKind::Url | NeedleKind::Entity => (code::UNGROUNDED_VALUE, "value"),
         };
-        // `out` says little of `ghost/out`; a file's own name says enough.
+        // `out` is too vague a word for `ghost/out`; a file name is specific enough.
         let whole = context.has_looked() && code == code::UNGROUNDED_PATH && !word.contains('.');
         let word = if whole { value.to_ascii_lowercase() } else { word };
         if context.mentions(&word) || documented(&word) {
@@ -400,13 +401,13 @@ fn check_grounds(
     }
 }
 
-/// The same arguments without members that are null although they need not be given at all.
+/// The arguments without optional members that are null.
 fn without_absent_nulls(schema: &Schema, arguments: &Value) -> Value {
     let mut bare = arguments.clone();
     if !remove_nulls(&mut bare) {
         return bare;
     }
-    // A null that is required stays, and is then what is wrong (or right).
+    // A required null is kept for validation to judge.
     for _ in 0..8 {
         let missing: Vec<Violation> = schema
             .violations(&bare)

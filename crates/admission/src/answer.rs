@@ -2,8 +2,8 @@ use counterfoil_model::{Outcome, ToolCall};
 
 use crate::report::CallReport;
 
-/// The answer to a rejected call: a tool result for the same call id, so that the model can
-/// correct itself.
+/// The answer to a rejected call: a tool result with the call's id, so that the model can correct
+/// the call.
 #[must_use]
 pub fn rejection(call: &ToolCall, report: &CallReport) -> Outcome {
     Outcome {
@@ -16,7 +16,8 @@ pub fn rejection(call: &ToolCall, report: &CallReport) -> Outcome {
     }
 }
 
-/// What the model reads: that the call was rejected, why, what is expected, and whether to try again.
+/// The text for the model: that the call was rejected, why, what is expected, and whether to try
+/// again.
 #[must_use]
 pub fn rejection_text(report: &CallReport) -> String {
     let has = |code: &str| report.blocking().any(|issue| issue.code.0 == code);
@@ -30,7 +31,7 @@ pub fn rejection_text(report: &CallReport) -> String {
     format!("{}\n\n{next} Do not report this call as done.", issues_text(report))
 }
 
-/// The same to a model whose rounds of correction are used up: it should not try again.
+/// Like [`rejection_text`], for a model that has used up its corrections: it should not try again.
 #[must_use]
 pub fn last_rejection_text(report: &CallReport, used_up: CorrectionsUsedUp) -> String {
     let CorrectionsUsedUp { limit } = used_up;
@@ -55,7 +56,7 @@ fn issues_text(report: &CallReport) -> String {
     text
 }
 
-/// How often a turn may correct itself before it stops.
+/// Counts the correction rounds of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Corrections {
     limit: u32,
@@ -63,23 +64,23 @@ pub struct Corrections {
 }
 
 impl Default for Corrections {
-    /// Three rounds.
+    /// Allows three rounds.
     fn default() -> Self {
         Self::limited_to(3)
     }
 }
 
 impl Corrections {
-    /// At most `limit` rounds of rejected calls in one turn.
+    /// Allows at most `limit` rounds of rejected calls per turn.
     #[must_use]
     pub fn limited_to(limit: u32) -> Self {
         Self { limit, used: 0 }
     }
 
-    /// Counts one round.
+    /// Counts one round and returns the number of rounds so far.
     ///
     /// # Errors
-    /// When the rounds are used up: why the turn stops.
+    /// When all rounds are used up.
     pub fn again(&mut self) -> Result<u32, CorrectionsUsedUp> {
         if self.used >= self.limit {
             return Err(CorrectionsUsedUp { limit: self.limit });

@@ -6,17 +6,17 @@ use crate::dialect::{NAMED, decoded};
 use crate::issue::{IssueSeverity, below};
 use crate::schema::SchemaError;
 
-/// Something wrong with a tool's registration.
+/// A problem with the definition of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CatalogIssue {
     /// `INVALID_SCHEMA`, `UNCHECKED_KEYWORD`, `UNRESOLVABLE_REF`, `ARRAY_WITHOUT_ITEMS`,
     /// `UNDECLARED_REQUIRED`, `EMPTY_DESCRIPTION`.
     pub code: Code,
-    /// A tool with a blocking issue cannot be checked.
+    /// The severity. A tool with a blocking issue cannot be checked.
     pub severity: IssueSeverity,
     /// The tool's name.
     pub tool: String,
-    /// JSON Pointer into the schema of the arguments; empty for the tool as a whole.
+    /// JSON Pointer into the schema of the arguments; empty if the issue is about the whole tool.
     pub place: String,
     /// What is wrong: lower case, no full stop.
     pub message: String,
@@ -33,7 +33,7 @@ impl CatalogIssue {
         }
     }
 
-    /// Parts of a schema that cannot be used: once a tool.
+    /// The issue for parts of a schema that cannot be used; at most one per tool.
     pub(crate) fn unchecked(tool: &str, left: &[SchemaError]) -> Option<Self> {
         let first = left.first()?;
         let more = match left.len() - 1 {
@@ -53,7 +53,7 @@ impl CatalogIssue {
     }
 }
 
-/// What is doubtful about a tool, although its schema may compile.
+/// Questionable points of a tool's definition, even if its schema compiles.
 #[must_use]
 pub fn lint(tool: &Tool) -> Vec<CatalogIssue> {
     let mut found = Vec::new();

@@ -1,17 +1,17 @@
-/// What may ground the values of a call: policy, user text and earlier tool output, but not what
-/// the agent itself said.
+/// Sources that may ground the values of a call: policy, user text and earlier tool output, but not
+/// the agent's own words.
 ///
-/// The rules bring that of a recorded transcript, a live session its own. Pure: whoever implements it
-/// has looked already.
+/// Rules implement this for a recorded transcript, guards for a live session. Implementations must
+/// be pure: all lookups are done beforehand.
 pub trait Context {
-    /// Whether a text occurs, letter case aside.
+    /// Whether a text occurs, ignoring case.
     fn mentions(&self, text: &str) -> bool;
 
     /// Whether a path is known not to exist.
     fn is_missing(&self, path: &str) -> bool;
 
-    /// Whether somebody has looked for files, so that every name of one can be doubted; and not only
-    /// at how the call ended.
+    /// Whether files have actually been looked for, so that any file name can be doubted, not just
+    /// those of calls that failed.
     fn has_looked(&self) -> bool {
         false
     }

@@ -1,9 +1,9 @@
-//! Schemas as they are written and are no JSON Schema: what has a clear meaning is translated, and
-//! what has none is taken out, so that the rest is still checked.
+//! Translates schemas in other dialects to JSON Schema. Keywords without a clear meaning are
+//! removed, so that the rest is still checked.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords whose members are schemas under free names.
+/// Keywords whose members are schemas under arbitrary names.
 pub(crate) const NAMED: [&str; 5] =
     ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
 /// Keywords whose value is a schema.
@@ -23,10 +23,10 @@ const SINGLE: [&str; 11] = [
 /// Keywords whose value is a list of schemas.
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 
-/// How deep schemas are looked at.
+/// Maximum depth at which schemas are looked at.
 const DEEPEST: usize = 64;
 
-/// Whether `nullable` occurs, the one word of another dialect that compiles and says nothing.
+/// Whether `nullable` occurs, the only foreign keyword that compiles but has no effect.
 pub(crate) fn says_nullable(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => members
@@ -37,7 +37,7 @@ pub(crate) fn says_nullable(schema: &Value) -> bool {
     }
 }
 
-/// The schema with `nullable` put into the words of JSON Schema.
+/// The schema with `nullable` expressed in JSON Schema.
 pub(crate) fn with_nulls(source: &Value) -> Value {
     let mut schema = source.clone();
     each(&mut schema, 0, &mut |schema| {
@@ -60,7 +60,7 @@ pub(crate) fn with_nulls(source: &Value) -> Value {
     schema
 }
 
-/// The schema with everything translated that has a clear meaning.
+/// The schema with every unambiguous foreign construct translated.
 pub(crate) fn translated(source: &Value) -> Value {
     let mut schema = with_nulls(source);
     rename_definitions(&mut schema);
@@ -74,8 +74,8 @@ pub(crate) fn translated(source: &Value) -> Value {
     schema
 }
 
-/// Takes out the keyword that stands at this place, or that which holds it, and whatever would refuse
-/// values for want of it. Gives its place.
+/// Removes the keyword at this place (or the keyword that contains it), along with anything that
+/// would then reject values because it is missing. Returns the place of the removed keyword.
 pub(crate) fn without(schema: &mut Value, place: &str) -> Option<String> {
     let mut place = turned_round(place).to_owned();
     closed_above(schema, &place);
@@ -83,7 +83,7 @@ pub(crate) fn without(schema: &mut Value, place: &str) -> Option<String> {
         let (parent, last) = place.rsplit_once('/')?;
         let last = last.replace("~1", "/").replace("~0", "~");
         match schema.pointer_mut(parent) {
-            // A member of a list, such as one of `required` or of `type`: the list goes.
+            // For an element of a list such as `required` or `type`, the whole list is removed.
             Some(Value::Array(_)) | None => place = parent.to_owned(),
             Some(Value::Object(members)) => {
                 members.remove(&last)?;
@@ -94,8 +94,8 @@ pub(crate) fn without(schema: &mut Value, place: &str) -> Option<String> {
     }
 }
 
-/// The place of the outermost keyword above a place that turns into a refusal what is always true:
-/// `not` and `if`, and `oneOf`, of which but one may fit. The place itself where there is none.
+/// The outermost `not`, `if` or `oneOf` above a place, or the place itself if there is none. Within
+/// these keywords, removing a check can turn an accepted value into a rejected one.
 fn turned_round(place: &str) -> &str {
     const TURNS: [&str; 3] = ["not", "if", "oneOf"];
     let (mut at, mut named) = (0, false);
@@ -109,8 +109,7 @@ fn turned_round(place: &str) -> &str {
     place
 }
 
-/// Takes out what refuses every member or item that no schema speaks of, above a place where one is
-/// taken out.
+/// Above a removed place, removes keywords that reject members or items no schema describes.
 fn closed_above(schema: &mut Value, place: &str) {
     let ends: Vec<usize> = place.match_indices('/').map(|(at, _)| at).collect();
     for above in ends.into_iter().filter_map(|end| place.get(..end)) {
@@ -124,12 +123,12 @@ fn closed_above(schema: &mut Value, place: &str) {
     }
 }
 
-/// References are URI fragments; what names need of that is decoded.
+/// Decodes a JSON Pointer from a URI fragment.
 pub(crate) fn decoded(pointer: &str) -> String {
     percent_encoding::percent_decode_str(pointer).decode_utf8_lossy().into_owned()
 }
 
-/// Calls `change` with every schema in a schema.
+/// Calls `change` with every subschema.
 fn each(schema: &mut Value, depth: usize, change: &mut impl FnMut(&mut Map<String, Value>)) {
     let Value::Object(members) = schema else { return };
     if depth > DEEPEST {
@@ -151,7 +150,7 @@ fn each(schema: &mut Value, depth: usize, change: &mut impl FnMut(&mut Map<Strin
     }
 }
 
-/// `STRING`, `dict`, `float` and the like, and a type in place of a schema.
+/// Normalises type names such as `STRING`, `dict` and `float`, and a type in place of a schema.
 fn types(schema: &mut Map<String, Value>) {
     match schema.get_mut("type") {
         Some(Value::String(name)) => match type_of(name) {
@@ -192,7 +191,7 @@ fn type_of(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Draft 4 says by `true` that a bound is not part of what it allows.
+/// In draft 4, exclusive bounds are given by `true` next to the bound.
 fn bounds(schema: &mut Map<String, Value>) {
     for (exclusive, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         let Some(Value::Bool(is_exclusive)) = schema.get(exclusive) else { continue };
@@ -204,7 +203,7 @@ fn bounds(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Up to draft 2019-09 a list of `items` stood for what is `prefixItems` now.
+/// Up to draft 2019-09, `prefixItems` was a list in `items`.
 fn tuples(schema: &mut Map<String, Value>) {
     if !schema.get("items").is_some_and(Value::is_array) {
         return;
@@ -217,7 +216,7 @@ fn tuples(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Draft 3 says at the member that it is required.
+/// In draft 3, `required` is a boolean on the member itself.
 fn required(schema: &mut Map<String, Value>) {
     let mut names = Vec::new();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
@@ -244,7 +243,7 @@ fn required(schema: &mut Map<String, Value>) {
     }
 }
 
-/// In the expressions of browsers a brace that begins no count stands for itself.
+/// Escapes braces that do not begin a quantifier; JavaScript patterns allow them.
 fn pattern(schema: &mut Map<String, Value>) {
     let Some(Value::String(pattern)) = schema.get_mut("pattern") else { return };
     if regex::Regex::new(pattern).is_ok() {
@@ -258,7 +257,7 @@ fn pattern(schema: &mut Map<String, Value>) {
         let counts = count.is_some_and(|count| {
             !count.is_empty() && count.chars().all(|c| c.is_ascii_digit() || c == ',')
         });
-        // Classes such as `\p{L}` and counts keep their braces.
+        // Classes such as `\p{L}` and quantifiers keep their braces.
         let escaped = before.ends_with('\\') || before.ends_with("\\p") || before.ends_with("\\P");
         plain.push_str(if counts || escaped { "{" } else { "\\{" });
         rest = behind;
@@ -269,8 +268,8 @@ fn pattern(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Definitions whose names a reference cannot spell, such as `Page[int]`: names and references are
-/// written another way.
+/// Renames definitions that a reference cannot spell, such as `Page[int]`, and the references to
+/// them.
 fn rename_definitions(schema: &mut Value) {
     let spells = |name: &str| {
         name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))

@@ -1,19 +1,19 @@
-//! Schemas whose references fan out: few lines that take exponential time to check.
+//! Detects schemas whose references fan out: a few lines that take exponential time to check.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// Steps that one place of a value may take, at most.
+/// Maximum number of steps per place of a value.
 const MOST: u64 = 200_000;
-/// Levels that are followed; deeper ones count as nothing.
+/// Maximum number of levels followed; deeper ones count as zero.
 const LEVELS: usize = 512;
 
-/// Keywords whose schemas are applied to the same value.
+/// Keywords whose schemas apply to the same value.
 const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const SINGLE: [&str; 4] = ["not", "if", "then", "else"];
 const NAMED: [&str; 2] = ["dependentSchemas", "dependencies"];
-/// Keywords whose schemas are applied to parts of it.
+/// Keywords whose schemas apply to parts of the value.
 const PARTS: [&str; 8] = [
     "items",
     "additionalItems",
@@ -28,8 +28,8 @@ const NAMED_PARTS: [&str; 2] = ["properties", "patternProperties"];
 
 /// Whether checking one place of a value against this schema may take too many steps.
 ///
-/// Counted are the schemas applied to the same place, and those to one part below each of them: a
-/// value can be no larger than it was sent, but every reference may lead to two more.
+/// Counts the schemas applied to the same place, and below each of them the schemas applied to one
+/// part. The size of a value is limited, but every reference may lead to two more.
 pub(crate) fn fans_out(source: &Value) -> bool {
     let mut walk = Walk { root: source, names: HashMap::new(), weights: HashMap::new() };
     walk.collect(source, 0);
@@ -38,9 +38,9 @@ pub(crate) fn fans_out(source: &Value) -> bool {
 
 struct Walk<'s> {
     root: &'s Value,
-    /// Schemas by the names that a reference may give.
+    /// Schemas by the names that references use.
     names: HashMap<String, &'s Value>,
-    /// What is known of the targets of references; those being counted weigh nothing.
+    /// Known weights of reference targets; targets still being counted weigh nothing.
     weights: HashMap<*const Value, u64>,
 }
 

@@ -7,14 +7,14 @@ use rustc_hash::FxHasher;
 
 use crate::issue::{Issue, IssueSeverity, code};
 
-/// The shortest and longest cycle that is looked for, in calls.
+/// The cycle lengths that are looked for, in calls.
 const PERIODS: std::ops::RangeInclusive<usize> = 2..=4;
 
-/// Notices when one session calls the same thing again and again without getting anywhere.
+/// Detects that a session repeats the same calls without making progress.
 ///
-/// "The same" is tool and canonical arguments, with the same or an erroring result. Two shapes
-/// count: one call repeated, and a short cycle of calls repeated. The object belongs to one
-/// session; nothing is global.
+/// Two calls are the same if they have the same tool and canonical arguments, and the same result
+/// or an error. Both a single repeated call and a short repeated cycle of calls count. Each session
+/// has its own instance; there is no global state.
 #[derive(Debug)]
 pub struct Fixation {
     settings: FixationSettings,
@@ -25,24 +25,24 @@ pub struct Fixation {
     events: Vec<FixationEvent>,
 }
 
-/// Checked values that decide when repetition counts.
+/// Validated thresholds for repetition.
 #[derive(Debug, Clone)]
 pub struct FixationSettings {
-    /// Identical calls without progress that earn a nudge.
+    /// Number of identical calls without progress at which the model is nudged.
     pub nudge: usize,
-    /// Identical calls without progress that are refused.
+    /// Number of identical calls without progress at which further ones are refused.
     pub refuse: usize,
-    /// Calls of one name in a row that earn a nudge; `None` does not count names, which is the
-    /// default: ten different reads in a row are ordinary work.
+    /// Number of consecutive calls of one tool at which the model is nudged. `None`, the default,
+    /// turns this off, because ten different reads in a row are ordinary work.
     pub streak: Option<usize>,
-    /// How many of the latest calls are looked at for streaks.
+    /// Number of recent calls considered for streaks.
     pub window: usize,
-    /// Tools that are called again on purpose.
+    /// Tools that are meant to be called repeatedly.
     pub pollers: BTreeSet<String>,
 }
 
 impl FixationSettings {
-    /// The threshold for streaks of one name, for when they are turned on.
+    /// The threshold for streaks when they are turned on.
     pub const STREAK: usize = 5;
 }
 
@@ -52,73 +52,73 @@ impl Default for FixationSettings {
     }
 }
 
-/// One call that ended.
+/// One completed call.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'s> {
     /// The tool's name.
     pub tool: &'s str,
     /// The arguments as emitted.
     pub arguments: &'s Arguments,
-    /// What came back.
+    /// The result.
     pub result: &'s str,
-    /// How it went.
+    /// How the call ended.
     pub ending: Ending,
-    /// Whether the tool changes state, as far as that is declared.
+    /// Whether the tool changes state, if declared.
     pub writes: Option<bool>,
 }
 
-/// How a call went, as far as repetition is concerned.
+/// How a call ended, for the purpose of detecting repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// It succeeded.
     Succeeded,
     /// It failed or was denied.
     Failed,
-    /// It still runs, or no result is recorded: neither progress nor its absence.
+    /// It is still running, or no result is recorded. This is neither progress nor lack of it.
     Unknown,
 }
 
-/// Something worth breaking.
+/// A repetition that should be interrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixationEvent {
-    /// What kind of repetition.
+    /// The kind of repetition.
     pub kind: FixationKind,
     /// The tool of the latest call.
     pub tool: String,
-    /// How often: calls, or rounds of a cycle.
+    /// The number of calls, or of rounds of a cycle.
     pub count: usize,
-    /// The count that it reached.
+    /// The threshold that was reached.
     pub threshold: usize,
-    /// From now on such calls are refused.
+    /// Whether such calls are refused from now on.
     pub refused: bool,
 }
 
-/// What is repeated.
+/// The kind of repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixationKind {
     /// One call.
     Call,
     /// Several calls in turn.
     Cycle {
-        /// How many calls one round has.
+        /// The number of calls per round.
         period: usize,
     },
-    /// One tool's name, whatever the arguments.
+    /// One tool, with any arguments.
     Name,
 }
 
-/// Where the current streak of one name stands.
+/// The state of the current streak.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreakInfo {
     /// The tool; empty before the first call.
     pub current_tool: String,
-    /// How often in a row.
+    /// The number of consecutive calls.
     pub streak_count: usize,
-    /// When it would be reported.
+    /// The number at which the streak is reported.
     pub threshold: usize,
-    /// Whether that is now.
+    /// Whether that number has been reached.
     pub at_threshold: bool,
-    /// Nudges given so far, of every kind.
+    /// The number of nudges of any kind so far.
     pub nudges_sent: usize,
 }
 
@@ -150,7 +150,7 @@ impl Fixation {
         }
     }
 
-    /// What is to be said about a call before it runs: a warning, a refusal, or nothing.
+    /// The issue with making this call now: a warning, a refusal, or `None`.
     #[must_use]
     pub fn before(&self, tool: &str, arguments: &Arguments) -> Option<Issue> {
         if self.settings.pollers.contains(tool) {
@@ -179,7 +179,7 @@ impl Fixation {
         )
     }
 
-    /// Remembers a call that ended. A returned text is the nudge for the model.
+    /// Records a completed call. Returns a nudge for the model, if one is due.
     pub fn record(&mut self, step: Step<'_>) -> Option<String> {
         let past = Past {
             key: key(step.tool, step.arguments),
@@ -190,7 +190,7 @@ impl Fixation {
         let name = self.count_name(step.tool);
         let call = self.count_call(&past, step);
         self.history.push_back(past);
-        // Enough for one more round than is refused, of the longest cycle.
+        // Enough for one round more than the refusal threshold, at the longest cycle.
         let kept = (self.settings.refuse + 1) * PERIODS.end();
         while self.history.len() > kept.max(self.settings.window) {
             self.history.pop_front();
@@ -206,19 +206,19 @@ impl Fixation {
         Some(text)
     }
 
-    /// Everything worth breaking so far.
+    /// All events so far.
     #[must_use]
     pub fn events(&self) -> &[FixationEvent] {
         &self.events
     }
 
-    /// How many nudges were given.
+    /// The number of nudges so far.
     #[must_use]
     pub fn nudges_sent(&self) -> usize {
         self.nudges
     }
 
-    /// Where the current streak of one name stands.
+    /// The state of the current streak.
     #[must_use]
     pub fn streak_info(&self) -> StreakInfo {
         let (tool, count) = &self.streak;
@@ -232,7 +232,7 @@ impl Fixation {
         }
     }
 
-    /// The events as text, a line each; no line break at the end.
+    /// The events as text, one per line, without a final line break.
     #[must_use]
     pub fn report(&self) -> String {
         if self.events.is_empty() {
@@ -253,8 +253,8 @@ impl Fixation {
         text
     }
 
-    /// The situation changed (the user spoke, the task is another): counting starts again.
-    /// Events and nudges stay.
+    /// Starts counting afresh because the situation changed, for example after a user message.
+    /// Events and nudges are kept.
     pub fn reset(&mut self) {
         self.history.clear();
         self.repeats.clear();
@@ -280,8 +280,8 @@ impl Fixation {
             .repeats
             .get(&past.key)
             .is_some_and(|before| past.ending == Ending::Failed || before.result == past.result);
-        // Whatever may have changed something makes it sensible to look again; a write that only
-        // repeats itself changes nothing.
+        // After a call that may have changed something, looking again makes sense. A write that
+        // merely repeats itself changes nothing.
         if !again && past.ending == Ending::Succeeded && step.writes != Some(false) {
             self.repeats.clear();
         }
@@ -299,14 +299,14 @@ impl Fixation {
             let rounds = self.matching(period, 0, |now, then| {
                 now.key == then.key && (now.ending == Ending::Failed || now.result == then.result)
             })?;
-            // Said once a round, not at every call of it.
+            // Reported once per round, not for every call in it.
             let whole = rounds % period == 0;
             let count = rounds / period + 1;
             (whole && count >= nudge).then_some((FixationKind::Cycle { period }, count, nudge))
         })
     }
 
-    /// How many rounds a cycle of this period would have if the call came next.
+    /// The number of rounds of a cycle with this period if the call came next.
     fn rounds_with(&self, next: Fingerprint, period: usize) -> usize {
         let from_end =
             |n: usize| self.history.len().checked_sub(n).and_then(|i| self.history.get(i));
@@ -319,8 +319,8 @@ impl Fixation {
         same.map_or(0, |same| (same + 1) / period + 1)
     }
 
-    /// How many of the latest calls each equal the one a period before; `None` when a call of the
-    /// last round is exempt, still open, or all of them are one and the same call.
+    /// The number of latest calls that equal the one a period earlier. `None` if a call of the last
+    /// round is exempt or still open, or if the round consists of a single repeated call.
     fn matching(
         &self,
         period: usize,
@@ -348,7 +348,7 @@ impl Fixation {
     }
 }
 
-/// Enough of a hash to tell calls and results of one session apart; proves nothing.
+/// A hash that distinguishes the calls and results of one session; it has no cryptographic value.
 type Fingerprint = [u64; 2];
 
 fn fingerprint(parts: &[&[u8]]) -> Fingerprint {
@@ -362,7 +362,7 @@ fn fingerprint(parts: &[&[u8]]) -> Fingerprint {
     })
 }
 
-/// Longer arguments are compared as emitted: whoever repeats so much repeats it to the letter.
+/// Longer arguments are compared as emitted: an agent that repeats this much repeats it verbatim.
 const LONGEST_CANONICAL: usize = 4_096;
 
 fn key(tool: &str, arguments: &Arguments) -> Fingerprint {
@@ -399,7 +399,7 @@ fn nudge(event: &FixationEvent) -> String {
 mod tests {
     use super::*;
 
-    /// Letters are calls; a capital one fails, `!` marks a write, a digit varies the result.
+    /// The events of a session given as calls with result, ending and whether the tool writes.
     fn counts(session: &[(&str, &str, Ending, Option<bool>)]) -> Vec<(FixationKind, usize, bool)> {
         let mut fixation = Fixation::new(FixationSettings {
             pollers: ["poll".to_owned()].into(),

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fixation::FixationSettings;
 
-/// The tool that reads what a command has printed since: it is called again on purpose.
+/// The tool that reads further output of a command, which is meant to be called repeatedly.
 pub const SHELL_OUTPUT: &str = "shell_output";
 
 /// `[tools.fixation]`: when repetition without progress counts.
@@ -23,15 +23,15 @@ pub struct FixationOptions {
     pub pollers: Vec<String>,
 }
 
-/// Why the thresholds cannot be used.
+/// Why the thresholds are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FixationOptionsError {
-    /// A threshold that a first call would reach.
+    /// A threshold that the first call would reach.
     #[error("`{key}` is {given}, it must be at least 2")]
     TooSmall {
-        /// Which one.
+        /// The option.
         key: &'static str,
-        /// What was given.
+        /// The given value.
         given: usize,
     },
 }
@@ -45,10 +45,10 @@ impl Default for FixationOptions {
 }
 
 impl FixationOptions {
-    /// The checked settings.
+    /// The validated settings.
     ///
     /// # Errors
-    /// A threshold that is reached at once.
+    /// When a threshold is less than 2.
     pub fn resolve(self) -> Result<FixationSettings, FixationOptionsError> {
         let Self { nudge, refuse, streak, window, pollers } = self;
         for (key, given) in [("nudge", nudge), ("refuse", refuse), ("streak", streak.unwrap_or(2))]
@@ -57,7 +57,7 @@ impl FixationOptions {
                 return Err(FixationOptionsError::TooSmall { key, given });
             }
         }
-        // What is asked for is looked for, however short the window.
+        // The window must be at least as long as the streak.
         let window = window.max(streak.unwrap_or(0));
         let pollers = pollers.into_iter().chain([SHELL_OUTPUT.to_owned()]).collect();
         Ok(FixationSettings { nudge, refuse, streak, window, pollers })

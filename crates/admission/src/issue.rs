@@ -2,42 +2,42 @@ use counterfoil_model::Code;
 use serde::Serialize;
 use serde_json::Value;
 
-/// One thing that is wrong with a call.
+/// One problem with a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Issue {
-    /// Stable for ever.
+    /// The code, which never changes.
     pub code: Code,
-    /// What it leads to.
+    /// The consequence.
     pub severity: IssueSeverity,
-    /// One sentence that a person and a model understand.
+    /// One sentence for people and models.
     pub message: String,
     /// The tool's name as emitted.
     pub tool: String,
-    /// JSON Pointer of the argument; empty for the call as a whole.
+    /// JSON Pointer of the argument; empty if the issue is about the whole call.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub parameter: String,
-    /// What would have been right.
+    /// What would have been correct.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What was there, shortened.
+    /// The actual value, shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
 }
 
-/// What an issue leads to.
+/// The consequence of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueSeverity {
     /// For information.
     Info,
-    /// The call proceeds; the issue stays in the record.
+    /// The call proceeds; the issue is recorded.
     Warn,
     /// The call does not run.
     Block,
 }
 
 impl Issue {
-    /// An issue with the call as a whole.
+    /// An issue with the whole call.
     pub fn new(
         code: Code,
         severity: IssueSeverity,
@@ -55,19 +55,19 @@ impl Issue {
         }
     }
 
-    /// The same about one argument.
+    /// Sets the argument that the issue is about.
     pub(crate) fn at(mut self, pointer: impl Into<String>) -> Self {
         self.parameter = pointer.into();
         self
     }
 
-    /// The same with what would have been right.
+    /// Sets what would have been correct.
     pub(crate) fn expected(mut self, expected: impl Into<String>) -> Self {
         self.expected = Some(expected.into());
         self
     }
 
-    /// The same with what was there.
+    /// Sets the actual value.
     pub(crate) fn actual(mut self, actual: impl Into<String>) -> Self {
         self.actual = Some(actual.into());
         self
@@ -78,35 +78,35 @@ impl Issue {
 pub mod code {
     use counterfoil_model::Code;
 
-    /// No such tool.
+    /// There is no such tool.
     pub const UNKNOWN_TOOL: Code = Code("UNKNOWN_TOOL");
     /// A required parameter is missing.
     pub const MISSING_REQUIRED: Code = Code("MISSING_REQUIRED");
-    /// Another JSON type.
+    /// An argument has the wrong JSON type.
     pub const WRONG_TYPE: Code = Code("WRONG_TYPE");
-    /// Outside what the schema allows.
+    /// The schema does not allow the value.
     pub const INVALID_VALUE: Code = Code("INVALID_VALUE");
-    /// Not the format that the schema names.
+    /// The value does not have the declared format.
     pub const INVALID_FORMAT: Code = Code("INVALID_FORMAT");
-    /// An undeclared argument.
+    /// An argument is not declared.
     pub const UNKNOWN_PARAM: Code = Code("UNKNOWN_PARAM");
-    /// Not one JSON object.
+    /// The arguments are not one JSON object.
     pub const MALFORMED_ARGUMENTS: Code = Code("MALFORMED_ARGUMENTS");
-    /// A template that nobody filled in.
+    /// A template was not filled in.
     pub const PLACEHOLDER_VALUE: Code = Code("PLACEHOLDER_VALUE");
-    /// A text of unusual length.
+    /// A text is unusually long.
     pub const SUSPICIOUS_LENGTH: Code = Code("SUSPICIOUS_LENGTH");
-    /// A path that nothing mentioned.
+    /// A path occurs nowhere in the context.
     pub const UNGROUNDED_PATH: Code = Code("UNGROUNDED_PATH");
-    /// A value that nothing mentioned.
+    /// A value occurs nowhere in the context.
     pub const UNGROUNDED_VALUE: Code = Code("UNGROUNDED_VALUE");
-    /// A schema that nobody can check a call against.
+    /// The schema cannot be used to check a call.
     pub const INVALID_SCHEMA: Code = Code("INVALID_SCHEMA");
-    /// The same again, without progress.
+    /// The call is repeated without progress.
     pub const REPEATED_CALL: Code = Code("REPEATED_CALL");
 }
 
-/// At most `limit` characters of a text, with "…" where something was left out.
+/// The first `limit` characters of a text, followed by "…" if it is longer.
 pub(crate) fn shortened(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         None => text.to_owned(),
@@ -114,10 +114,10 @@ pub(crate) fn shortened(text: &str, limit: usize) -> String {
     }
 }
 
-/// A JSON value as it is shown in a message: one line, at most 100 characters.
+/// A JSON value for a message: one line, at most 100 characters.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
-        // A text may be huge: it is cut before it is quoted.
+        // A string may be huge, so it is cut before it is quoted.
         Value::String(text) => Value::from(shortened(text, 100)).to_string(),
         other => shortened(&other.to_string(), 100),
     }

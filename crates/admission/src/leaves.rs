@@ -10,7 +10,7 @@ pub(crate) fn each_text<'v>(
     walk(value, &Place::Root, found);
 }
 
-/// Where a value stands; turned into a pointer only when somebody asks.
+/// The position of a value, turned into a pointer only on demand.
 enum Place<'p> {
     Root,
     Member(&'p Place<'p>, &'p str),
@@ -48,7 +48,7 @@ fn walk<'v>(
     }
 }
 
-/// The name of the parameter behind a pointer: its last segment that is no index.
+/// The parameter name in a pointer: its last segment that is not an index.
 pub(crate) fn parameter_name(pointer: &str) -> &str {
     pointer
         .rsplit('/')

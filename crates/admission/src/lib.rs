@@ -1,10 +1,10 @@
-//! What a call must satisfy before it runs: for guards, for `counterfoil validate`, and for the call
-//! rules, which hold recorded calls against the same.
+//! What a call must satisfy before it runs. Used by guards, by `counterfoil validate`, and by the
+//! rules that check recorded calls.
 //!
-//! [`Admission`] knows the tools and says of one call what is wrong with it: its name, its arguments
-//! ([`Schema`]), what can be corrected without loss, and values that come from nowhere, for which it
-//! asks a [`Context`]. [`Fixation`] notices that calls repeat themselves, [`Corrections`] and
-//! [`rejection`] are what a model is told, [`lint`] is about the tools themselves.
+//! [`Admission`] holds the catalog and finds the issues of one call: its name, its arguments
+//! ([`Schema`]), lossless corrections, and values without a known origin, for which it asks a
+//! [`Context`]. [`Fixation`] detects repeated calls, [`Corrections`] and [`rejection`] produce the
+//! answers to a model, and [`lint`] checks the tools themselves.
 //!
 //! Pure and synchronous. Deliberately not here: whether a call may run, what has been recorded, and
 //! what an agent says.

@@ -4,10 +4,10 @@ use serde_json::Value;
 use crate::leaves::{each_text, parameter_name};
 use crate::placeholder::is_placeholder;
 
-/// Longer texts are contents, not names of things.
+/// Longer texts are content, not names.
 const LONGEST: usize = 200;
 
-/// Parameters of tools whose value is prose, code or a pattern, and names nothing.
+/// Parameters whose value is prose, code or a pattern, and names nothing.
 const TEXT_PARAMETERS: [&str; 18] = [
     "content",
     "text",
@@ -29,27 +29,27 @@ const TEXT_PARAMETERS: [&str; 18] = [
     "new_string",
 ];
 
-/// A value of a call that ought to come from somewhere.
+/// A value of a call that must have come from somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needle {
-    /// What kind of thing it names.
+    /// The kind of thing it names.
     pub(crate) kind: NeedleKind,
     /// JSON Pointer of the argument.
     pub(crate) pointer: String,
-    /// As given.
+    /// The value as given.
     pub(crate) value: String,
-    /// What to look for, in lower case: the value without scheme, `#` or folders.
+    /// The lower-case text to search for: the value without scheme, `#` or folders.
     pub word: String,
 }
 
-/// What a value names.
+/// The kind of thing a value names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NeedleKind {
-    /// Nothing yet: a template.
+    /// Nothing: a template that was not filled in.
     Template,
     /// A file or folder.
     Path,
-    /// A file that a command shows.
+    /// A file that a command prints.
     Read,
     /// An identifier or an e-mail address.
     Entity,
@@ -57,8 +57,8 @@ pub(crate) enum NeedleKind {
     Url,
 }
 
-/// Every such value of a call. With `all` also those within commands and messages, and names of
-/// files that stand alone: only somebody who looks for files can doubt them.
+/// All needles of a call. With `all`, also those inside commands and messages, and bare file names;
+/// doubting these requires that files have been looked for.
 pub fn needles(arguments: &Value, all: bool) -> Vec<Needle> {
     let mut found = Vec::new();
     each_text(arguments, &mut |pointer, text| {
@@ -82,7 +82,7 @@ pub fn needles(arguments: &Value, all: bool) -> Vec<Needle> {
     found
 }
 
-/// What a command reads, what a message names, and a file that is named without a folder.
+/// Finds the files that a command prints, the entities that a message names, and bare file names.
 fn within(pointer: &str, text: &str, found: &mut Vec<Needle>) {
     let mut add = |kind, value: &str, word: &str| {
         let (value, word) = (value.to_owned(), word.to_ascii_lowercase());
@@ -112,7 +112,7 @@ fn is_bare_name(text: &str) -> bool {
     plain && text.len() >= 3 && !text.chars().all(|c| c == '.')
 }
 
-/// The files that a command shows, but for those that it makes itself.
+/// The files that a command prints, except those it creates itself.
 fn read_by(command: &str) -> Vec<String> {
     const SHOWS: [&str; 6] = ["cat", "head", "tail", "less", "wc", "ls"];
     let Ok(script) = Script::parse(command) else { return Vec::new() };
@@ -130,7 +130,7 @@ fn read_by(command: &str) -> Vec<String> {
         .collect()
 }
 
-/// Cheap enough for every string: one token with something that names have.
+/// A cheap check for any string: a single token with a character that is typical of names.
 fn could_name(text: &str) -> bool {
     text.len() >= 3
         && !text.bytes().any(|b| b.is_ascii_whitespace())
@@ -160,7 +160,7 @@ fn named<'v>(parameter: &str, text: &'v str) -> Option<(NeedleKind, &'v str)> {
     (plain && (marked || mixed) && !is_date(bare)).then_some((NeedleKind::Entity, bare))
 }
 
-/// The last component of an absolute or nested path; patterns and bare names are no paths.
+/// The last component of an absolute or nested path; patterns and bare names are not paths.
 fn path_name(text: &str) -> Option<&str> {
     let plain = !text.contains(['*', '?', '{', '$', '<', '|', '\n']);
     let name = text.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next()?;
@@ -184,7 +184,7 @@ fn is_date(text: &str) -> bool {
     shape == "0000-00-00"
 }
 
-/// Parameters whose value is prose, code or a pattern.
+/// Whether the parameter's value is prose, code or a pattern.
 fn holds_text(parameter: &str) -> bool {
     TEXT_PARAMETERS.iter().any(|word| parameter.eq_ignore_ascii_case(word))
 }
@@ -229,7 +229,8 @@ fn names_entity(parameter: &str) -> bool {
     })
 }
 
-/// The words of a parameter's or a tool's name: `filePath`, `file_path` and `file-path` alike.
+/// The words of a parameter or tool name; `filePath`, `file_path` and `file-path` have the same
+/// words.
 pub(crate) fn words(name: &str) -> impl Iterator<Item = String> {
     let mut words: Vec<String> = Vec::new();
     let mut lower = false;

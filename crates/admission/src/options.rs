@@ -31,7 +31,7 @@ impl Default for AdmissionOptions {
 }
 
 impl AdmissionOptions {
-    /// The settings that are meant. Every combination is one.
+    /// Converts the options to settings; every combination is valid.
     #[must_use]
     pub fn resolve(self) -> AdmissionSettings {
         let Self { coerce, resolve_names, corrections, longest_text, longest_text_of } = self;

@@ -1,13 +1,13 @@
 use serde_json::Value;
 
-/// The longest value that can be a template.
+/// Maximum length of a template in bytes.
 const LONGEST: usize = 200;
 
-/// Whether a whole value is a template that somebody forgot to fill in.
+/// Whether the whole value is a template that was not filled in.
 ///
 /// Markup (`<b>x</b>`), JSON arrays and lists of quoted texts are not templates.
 pub(crate) fn is_placeholder(text: &str) -> bool {
-    // Most values are ruled out by their first byte.
+    // The first byte rules out most values.
     let Some(first) = text.bytes().next() else { return false };
     if !matches!(first | 0x20, b'<' | b'{' | b't' | b'f' | b'y' | b'x' | b'e' | b'1')
         || text.len() > LONGEST
@@ -25,7 +25,7 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
     }
 }
 
-/// What stands between the brackets, if they enclose the whole value and nothing else does.
+/// The text between the brackets, if they enclose the whole value and nothing else.
 fn enclosed(text: &str, open: char, close: char) -> Option<&str> {
     let inner = text.strip_prefix(open)?.strip_suffix(close)?;
     (!inner.contains([open, close, '\n'])).then_some(inner)

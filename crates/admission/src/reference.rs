@@ -1,4 +1,4 @@
-//! References of a schema that lead nowhere.
+//! Finds references in a schema that have no target.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,14 @@ use crate::dialect::{decoded, without};
 use crate::issue::below;
 use crate::schema::Remotes;
 
-/// How deep schemas are looked at.
+/// Maximum depth at which schemas are looked at.
 const DEEPEST: usize = 64;
 /// Keywords that hold a reference.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-/// Keywords whose values are no schemas.
+/// Keywords whose values are not schemas.
 const VALUES: [&str; 5] = ["const", "enum", "default", "example", "examples"];
 
-/// Takes out every reference that leads nowhere. Gives their places.
+/// Removes every reference without a target. Returns the places of what was removed.
 pub(crate) fn without_dangling(schema: &mut Value, remotes: &Remotes) -> Vec<String> {
     let document = schema.clone();
     let mut names = HashSet::new();
@@ -25,7 +25,7 @@ pub(crate) fn without_dangling(schema: &mut Value, remotes: &Remotes) -> Vec<Str
     walk.found.iter().filter_map(|place| without(schema, place)).collect()
 }
 
-/// Whether a schema says nothing of a value but its type: then nothing of it is checked.
+/// Whether a schema restricts nothing but the type; if so, its values are not checked.
 pub(crate) fn checks_nothing(schema: &Value) -> bool {
     const SAY_NOTHING: [&str; 9] = [
         "$schema",
@@ -69,7 +69,7 @@ struct Walk<'r> {
 }
 
 impl Walk<'_> {
-    /// `root` is what a pointer of this schema begins at.
+    /// Looks for dangling references in `schema`; its JSON Pointers are relative to `root`.
     fn schema(&mut self, root: &Value, schema: &Value, place: &str, depth: usize) {
         if depth > DEEPEST {
             return;
@@ -80,7 +80,7 @@ impl Walk<'_> {
                 let root = if own.is_some_and(|id| !id.starts_with('#')) { schema } else { root };
                 for (name, value) in members {
                     let place = below(place, name);
-                    // `properties` may have a member of that name.
+                    // `properties` may have a member with that name.
                     if REFERENCES.contains(&name.as_str()) && !value.is_object() {
                         let leads = value.as_str().is_some_and(|to| self.leads(root, to));
                         if !leads && !value.is_boolean() {
@@ -100,7 +100,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a reference leads somewhere.
+    /// Whether a reference has a target.
     fn leads(&self, root: &Value, reference: &str) -> bool {
         let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if !is_escaped(fragment) {
@@ -125,7 +125,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether every `%` begins an escape.
+/// Whether every `%` begins a valid escape.
 fn is_escaped(fragment: &str) -> bool {
     fragment.split('%').skip(1).all(|rest| {
         rest.as_bytes().get(..2).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))

@@ -7,16 +7,18 @@ use serde::Serialize;
 use crate::issue::{code, shortened};
 use crate::report::CallReport;
 
-/// Entries that are kept before the oldest go.
+/// Number of entries at which the oldest are dropped.
 const MOST: usize = 1_000;
-/// Entries that stay when they do.
+/// Number of entries kept when that happens.
 const NEWEST: usize = 500;
-/// Distinct names that are counted apart; a hostile model can invent more than memory holds.
+/// Number of distinct names that are counted separately; a hostile model can invent any number of
+/// them.
 const NAMES: usize = 10_000;
-/// Under which the rest is counted.
+/// The name under which all others are counted.
 const OTHERS: &str = "(others)";
 
-/// The rejected calls of a process, newest last, with counters that trimming never touches.
+/// The rejected calls of a process, newest last. The counters include calls whose entries were
+/// dropped.
 #[derive(Debug, Default)]
 pub struct RejectionLog {
     entries: VecDeque<Rejection>,
@@ -30,19 +32,19 @@ pub struct Rejection {
     pub time: i64,
     /// The tool's name as emitted.
     pub tool: String,
-    /// Name and redacted value of each argument, at most 100 characters each. Arguments that are
-    /// no JSON object stand under the empty name.
+    /// The name and redacted value of each argument, at most 100 characters each. Arguments that
+    /// are not a JSON object are listed under the empty name.
     pub arguments: Vec<(String, String)>,
-    /// The model's name; `unknown` when nobody said.
+    /// The model's name, or `unknown`.
     pub model: String,
-    /// Why, in the order of the issues.
+    /// The codes of the issues, in order.
     pub codes: Vec<Code>,
 }
 
-/// How many calls were rejected, since the beginning.
+/// Numbers of rejected calls since the start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct RejectionCounts {
-    /// All of them.
+    /// All rejected calls.
     pub total: u64,
     /// By code; a call with two codes counts for both.
     pub by_code: BTreeMap<String, u64>,
@@ -55,9 +57,9 @@ pub struct RejectionCounts {
 }
 
 impl RejectionLog {
-    /// Remembers a rejected call; a report without blocking issue is none and is left out.
+    /// Records a rejected call. A report without a blocking issue is ignored.
     ///
-    /// `redact` sees each whole value before it is cut, so that half a secret cannot remain.
+    /// `redact` receives each value before it is shortened, so that no part of a secret remains.
     pub fn record(
         &mut self,
         time: i64,
@@ -89,7 +91,7 @@ impl RejectionLog {
         }
     }
 
-    /// The latest rejected calls, oldest first: at most 1,000.
+    /// The latest rejected calls, oldest first; at most 1,000.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Rejection> {
         self.entries.iter()
     }
@@ -102,7 +104,7 @@ impl RejectionLog {
 }
 
 impl RejectionCounts {
-    /// Tools that do not exist and were called all the same, the most frequent first.
+    /// Called tools that do not exist, most frequent first.
     #[must_use]
     pub fn most_hallucinated(&self) -> Vec<(&str, u64)> {
         let mut tools: Vec<_> = self.unknown_tools.iter().map(|(t, n)| (t.as_str(), *n)).collect();

@@ -5,43 +5,44 @@ use serde::Serialize;
 
 use crate::issue::{Issue, IssueSeverity};
 
-/// What admission says about one call.
+/// The result of checking one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallReport {
     /// The tool's name as emitted.
     pub tool: String,
-    /// The name of the tool that is meant, where a lossless repair of the name was applied.
+    /// The name of the tool it resolves to, if a lossless repair of the name was applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved_name: Option<String>,
-    /// Everything that is wrong: blocking issues first, then in the order of the arguments.
+    /// All issues: blocking ones first, then in the order of the arguments.
     pub issues: Vec<Issue>,
-    /// The arguments as understood; `None` when they are not a JSON object.
+    /// The parsed arguments; `None` if they are not a JSON object.
     #[serde(skip)]
     pub arguments: Option<ExactValue>,
-    /// The arguments to run instead, where lossless corrections were applied.
+    /// The arguments to run instead, if lossless corrections were applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_arguments: Option<ExactValue>,
 }
 
 impl CallReport {
-    /// Whether the call may proceed: nothing blocks it.
+    /// Whether the call may proceed, which means that no issue is blocking.
     #[must_use]
     pub fn valid(&self) -> bool {
         self.blocking().next().is_none()
     }
 
-    /// The issues for which the call does not run.
+    /// The issues that prevent the call.
     pub fn blocking(&self) -> impl Iterator<Item = &Issue> {
         self.issues.iter().filter(|issue| issue.severity == IssueSeverity::Block)
     }
 
-    /// The issues with which it runs.
+    /// The issues that do not prevent the call.
     pub fn warnings(&self) -> impl Iterator<Item = &Issue> {
         self.issues.iter().filter(|issue| issue.severity == IssueSeverity::Warn)
     }
 }
 
-/// `name: valid` or `name: BLOCKED`, then a line an issue; no line break at the end.
+/// Formats as `name: valid` or `name: BLOCKED`, then one line per issue, without a final line
+/// break.
 impl fmt::Display for CallReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.valid() { "valid" } else { "BLOCKED" };

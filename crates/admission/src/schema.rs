@@ -1,4 +1,4 @@
-//! The one module that knows the JSON Schema library.
+//! The only module that uses the JSON Schema library.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,12 +13,12 @@ use crate::fan::fans_out;
 use crate::issue::{below, shown};
 use crate::reference::{checks_nothing, without_dangling};
 
-/// More violations than this of one value tell nobody anything new.
+/// Maximum number of violations reported per value.
 const MOST_VIOLATIONS: usize = 50;
-/// A schema of which more than this cannot be used is none.
+/// A schema with more unusable parts than this is not used at all.
 const MOST_LEFT: usize = 64;
 
-/// A compiled JSON Schema: drafts 4, 6, 7, 2019-09 and 2020-12 by `$schema`, 2020-12 without it.
+/// A compiled JSON Schema: drafts 4, 6, 7, 2019-09 and 2020-12 by `$schema`, otherwise 2020-12.
 ///
 /// Patterns run in linear time, so look-around and back-references do not compile. `format` is
 /// never part of validity; see [`Schema::format_violations`].
@@ -28,22 +28,22 @@ pub struct Schema {
     formats: Option<Validator>,
 }
 
-/// A schema that cannot be used.
+/// The schema cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema does not compile at `{place}`: {reason}")]
 pub struct SchemaError {
-    /// JSON Pointer into the schema; empty for the schema as a whole.
+    /// JSON Pointer into the schema; empty if the error is about the whole schema.
     pub place: String,
     /// What is wrong there.
     pub reason: String,
 }
 
-/// Documents that a `$ref` may name by URI. Nothing else is ever fetched.
+/// Documents that a `$ref` may name by URI. Nothing is ever fetched.
 #[derive(Debug, Clone, Default)]
 pub struct Remotes(Arc<BTreeMap<String, Value>>);
 
 impl Remotes {
-    /// These documents, by absolute URI without fragment.
+    /// Creates a set of documents, keyed by absolute URI without fragment.
     #[must_use]
     pub fn of(documents: BTreeMap<String, Value>) -> Self {
         Self(Arc::new(documents))
@@ -51,7 +51,7 @@ impl Remotes {
 }
 
 impl Remotes {
-    /// Whether there is a document of this URI.
+    /// Whether there is a document with this URI.
     pub(crate) fn has(&self, uri: &str) -> bool {
         self.0.contains_key(uri)
     }
@@ -67,42 +67,42 @@ impl Retrieve for Remotes {
     }
 }
 
-/// What a value did wrong.
+/// The way in which a value violates a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Breach {
     /// A required member is absent.
     Missing,
-    /// The JSON type is another.
+    /// The value has the wrong JSON type.
     Type,
-    /// A member that the schema does not allow.
+    /// The schema does not allow the member.
     Unknown,
     /// Anything else: enum, range, pattern, length, items, ….
     Value,
-    /// A `format` that the text does not have.
+    /// The string does not have the declared `format`.
     Format,
 }
 
-/// One way in which a value does not fit a schema.
+/// One violation of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// What kind.
+    /// The kind of violation.
     pub breach: Breach,
     /// JSON Pointer into the value; of the absent member for [`Breach::Missing`].
     pub pointer: String,
-    /// What would have been right: `integer`, `one of "a", "b"`, `at least 3`.
+    /// What would have been correct: `integer`, `one of "a", "b"`, `at least 3`.
     pub expected: String,
-    /// What was there, shortened; empty for an absent member.
+    /// The actual value, shortened; empty for an absent member.
     pub actual: String,
-    /// Whether the schema still cannot mean to forbid the value: it is the declared default, or a
-    /// list whose items are each one of an `enum` that names no list.
+    /// Whether the schema cannot have meant to forbid the value: it is the declared default, or a
+    /// list of `enum` values for an `enum` that contains no list.
     pub intended: bool,
 }
 
 impl Schema {
-    /// Compiles a schema once; validation is then cheap.
+    /// Compiles a schema, so that validation is cheap.
     ///
     /// # Errors
-    /// What is wrong with the schema, and where.
+    /// When the schema is invalid; names the place.
     pub fn compile(source: &Value, remotes: &Remotes) -> Result<Self, SchemaError> {
         if fans_out(source) {
             let reason = "its references fan out, so that checking one value could take forever";
@@ -119,12 +119,12 @@ impl Schema {
         })
     }
 
-    /// Compiles what can be compiled of a schema, and says what is not checked of it. What is no
-    /// JSON Schema and has a clear meaning is translated: bounds of draft 4, tuples, `required` at
-    /// a member, names of types such as `STRING` or `dict`, names of definitions with brackets.
+    /// Compiles the usable parts of a schema, and reports the rest. Constructs that are not JSON
+    /// Schema but have a clear meaning are translated: draft 4 bounds, tuples, `required` on a
+    /// member, type names such as `STRING` or `dict`, and definition names with brackets.
     ///
     /// # Errors
-    /// When nothing of it can be used.
+    /// When no part of the schema can be used.
     pub fn compile_in_part(
         source: &Value,
         remotes: &Remotes,
@@ -157,20 +157,20 @@ impl Schema {
         Err(first)
     }
 
-    /// Whether a value fits, `format` aside.
+    /// Whether a value is valid, ignoring `format`.
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
         self.validator.is_valid(value)
             || self.formats.is_some() && self.violations(value).is_empty()
     }
 
-    /// Whether the schema itself names this text: as a default, in an `enum`, as an example.
+    /// Whether the schema itself contains this text as a default, an `enum` value or an example.
     #[must_use]
     pub(crate) fn names(&self, text: &str) -> bool {
         names(&self.source, text)
     }
 
-    /// In which ways a value does not fit, `format` aside.
+    /// The violations of a value, ignoring `format`.
     #[must_use]
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         let mut found = Vec::new();
@@ -183,7 +183,7 @@ impl Schema {
         found
     }
 
-    /// The texts that lack the `format` their schema names.
+    /// The strings that do not have the `format` their schema declares.
     #[must_use]
     pub fn format_violations(&self, value: &Value) -> Vec<Violation> {
         let Some(formats) = self.formats.as_ref().filter(|f| !f.is_valid(value)) else {
@@ -242,7 +242,7 @@ impl Schema {
         }
     }
 
-    /// Of several alternatives that all fail, the one that came closest says what is wrong.
+    /// If all of several alternatives fail, reports the violations of the closest one.
     fn explain_branches(
         &self,
         error: &ValidationError<'_>,
@@ -293,7 +293,7 @@ impl Schema {
         }
     }
 
-    /// Whether several alternatives of a `oneOf` fit only because nobody looks at their formats.
+    /// Whether several alternatives of a `oneOf` match only because formats are not checked.
     fn is_told_apart(&self, error: &ValidationError<'_>, value: &Value) -> bool {
         let several = |error: &ValidationError<'_>| {
             matches!(error.kind(), ValidationErrorKind::OneOfMultipleValid { .. })
@@ -306,7 +306,7 @@ impl Schema {
         !formats.iter_errors(value).any(|other| same(&other))
     }
 
-    /// The schema object that holds the keyword an error is about.
+    /// The schema object that contains the keyword an error is about.
     fn holder(&self, error: &ValidationError<'_>) -> Option<&Value> {
         let (holder, _) = error.schema_path().as_str().rsplit_once('/')?;
         self.source.pointer(holder)
@@ -330,7 +330,7 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// Takes out the first property without which the schema compiles: for errors that name no place.
+/// Removes the first property that prevents the schema from compiling, for errors without a place.
 fn without_unusable(schema: &mut Value, remotes: &Remotes) -> Option<String> {
     let mut bare = schema.clone();
     let properties = match bare.get_mut("properties")? {
@@ -362,7 +362,7 @@ fn build(source: &Value, remotes: &Remotes, formats: bool) -> Result<Validator, 
         .with_pattern_options(PatternOptions::regex())
         .should_validate_formats(formats)
         .with_retriever(remotes.clone());
-    // A meta-schema of one's own is only looked for in a registry.
+    // A custom meta-schema is only looked up in a registry.
     let built = match own_meta_schema(source, remotes) {
         None => options.build(source),
         Some((uri, meta_schema)) => Registry::new()

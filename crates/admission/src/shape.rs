@@ -4,14 +4,14 @@ use serde_json::{Map, Value};
 
 use crate::issue::below;
 
-/// How deep declared members are looked at; schemas may refer to themselves.
+/// Maximum depth of declared members; schemas may be recursive.
 const DEEPEST: usize = 8;
 
-/// The members that a schema declares, where it neither forbids nor invites others.
+/// The members that a schema declares, if it neither forbids nor explicitly allows others.
 ///
-/// A schema without `additionalProperties` accepts every member, so validation says nothing about
-/// a misspelt one. `None` members: nothing can be said here (composition, patterns, or others
-/// explicitly allowed), but the members below may still be looked at.
+/// A schema without `additionalProperties` accepts every member, so validation does not catch
+/// misspelt ones. `declared` is `None` if nothing can be said at this level (because of
+/// composition, patterns, or explicitly allowed members); nested members may still be checked.
 #[derive(Debug, Default)]
 pub(crate) struct Shape {
     declared: Option<HashSet<String>>,
@@ -20,7 +20,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The shape behind a schema.
+    /// The shape of a schema.
     pub(crate) fn of(root: &Value) -> Self {
         Self::at(root, root, DEEPEST)
     }
@@ -53,7 +53,7 @@ impl Shape {
         self.declared.is_some() || !self.members.is_empty() || self.items.is_some()
     }
 
-    /// Calls `found` with the pointer and value of every member that is not declared.
+    /// Calls `found` with the pointer and value of every undeclared member.
     pub(crate) fn undeclared<'v>(
         &self,
         value: &'v Value,
@@ -86,7 +86,7 @@ impl Shape {
     }
 }
 
-/// Keywords by which members may be allowed (or already forbidden) elsewhere.
+/// Keywords that may allow (or already forbid) other members.
 const OTHER_SOURCES: [&str; 12] = [
     "additionalProperties",
     "unevaluatedProperties",
@@ -102,7 +102,7 @@ const OTHER_SOURCES: [&str; 12] = [
     "propertyNames",
 ];
 
-/// Follows references inside the document as long as nothing stands beside them.
+/// Follows references within the document; stops at one that has `properties` next to it.
 fn target<'s>(root: &'s Value, schema: &'s Map<String, Value>) -> Option<&'s Map<String, Value>> {
     let mut schema = schema;
     for _ in 0..DEEPEST {

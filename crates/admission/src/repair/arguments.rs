@@ -3,13 +3,13 @@ use serde_json::Value;
 
 use crate::schema::{Breach, Schema, Violation};
 
-/// Values inside a repaired text may need the same again.
+/// Maximum number of passes; values inside a repaired text may need repairs of their own.
 const ROUNDS: usize = 4;
 
-/// The arguments with every wrong type corrected that can be corrected without loss, and which
-/// violations that settled. `None` when nothing could be corrected.
+/// Corrects every wrong type that can be corrected without loss. Returns the new arguments and the
+/// violations this settled; `None` if nothing could be corrected.
 ///
-/// A correction stands only if the schema accepts the corrected value in its place.
+/// A correction is kept only if the schema accepts the new value in that place.
 pub(crate) fn coerced(schema: &Schema, arguments: &Value) -> Option<(Value, Vec<Violation>)> {
     let mut corrected = arguments.clone();
     let mut settled = Vec::new();
@@ -57,7 +57,7 @@ fn candidates(value: &Value, expected: &str) -> Vec<Value> {
     {
         let inner = inner.value().clone();
         let fits = match &inner {
-            // `007` and `1e3` are not how a number is written; `42` and `4.5` are.
+            // `42` and `4.5` are written as numbers; `007` and `1e3` are not.
             Value::Number(number) => {
                 number.to_string() == *text
                     && (wants("number") || (wants("integer") && !number.is_f64()))
@@ -82,8 +82,8 @@ fn candidates(value: &Value, expected: &str) -> Vec<Value> {
     found
 }
 
-/// Whether a text is one value, and neither a word for none nor a list that was cut, miswritten,
-/// or told with commas.
+/// Whether a text is a single value: not a word for null, and not a list that is cut off,
+/// malformed, or separated by commas.
 fn is_one(text: &str) -> bool {
     let text = text.trim();
     let none =

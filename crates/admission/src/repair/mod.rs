@@ -1,4 +1,4 @@
-//! Repairs: suggested always, applied only where nothing is lost.
+//! Repairs: always suggested, but applied only if nothing is lost.
 
 mod arguments;
 mod names;

@@ -5,31 +5,31 @@ use strsim::normalized_damerau_levenshtein;
 
 use crate::needle::words;
 
-/// At least this similar to be worth "did you mean".
+/// Minimum similarity for a "did you mean" suggestion.
 const SIMILAR: f64 = 0.7;
 
-/// Names that models use for one and the same kind of tool.
+/// Names that models use for the same kind of tool.
 const ALIASES: [&[&str]; 3] = [
     &["terminal", "shell", "bash", "run_command", "execute_command", "run_shell_command"],
     &["read_file", "open_file", "view_file", "cat"],
     &["web_search", "search_web", "google_web_search"],
 ];
 
-/// What tools there are, by name, for calls that name none of them.
+/// The names of a catalog, for resolving misspelt calls.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     available: Vec<Name>,
     by_folded: HashMap<String, Vec<Writing>>,
 }
 
-/// One available tool's name, taken apart once.
+/// The name of an available tool, split into words.
 #[derive(Debug)]
 struct Name {
     name: String,
     words: Vec<String>,
 }
 
-/// One of the tools whose names differ only in writing.
+/// One of several tools whose names differ only in spelling.
 #[derive(Debug)]
 struct Writing {
     name: String,
@@ -53,9 +53,9 @@ impl Names {
         names
     }
 
-    /// The one available tool whose name differs only in writing: case, separators, a wrapper, a
-    /// trailing `_tool`. `None` when there is none or several, or when a tool that is switched off
-    /// could be meant and does something else.
+    /// The available tool whose name differs only in spelling: case, separators, a wrapper, a
+    /// trailing `_tool`. `None` if there is none or more than one, or if a disabled tool with other
+    /// effects could be meant.
     pub(crate) fn resolve(&self, emitted: &str) -> Option<&str> {
         let bare = emitted.trim();
         let bare = ["functions.", "tool:"]
@@ -74,8 +74,8 @@ impl Names {
         one_class.then_some(only.name.as_str())
     }
 
-    /// At most ten names, the most similar first, and how many of them the emitted one may well
-    /// have meant: at most three.
+    /// Up to ten names, most similar first, and how many of them (at most three) the emitted name
+    /// may have meant.
     pub(crate) fn ranked(&self, emitted: &str) -> (Vec<&str>, usize) {
         let parts: Vec<String> = words(leading_name(emitted)).collect();
         let mut scored: Vec<(f64, &str)> = self
@@ -83,34 +83,34 @@ impl Names {
             .iter()
             .map(|known| (similarity(&parts, &known.words), known.name.as_str()))
             .collect();
-        // Equal scores stay in the order of the names.
+        // Equal scores keep the order of the names.
         scored.sort_by(|a, b| b.0.total_cmp(&a.0));
         let similar = scored.iter().take(3).take_while(|(score, _)| *score >= SIMILAR).count();
         (scored.into_iter().take(10).map(|(_, name)| name).collect(), similar)
     }
 
-    /// How many tools are available.
+    /// The number of available tools.
     pub(crate) fn len(&self) -> usize {
         self.available.len()
     }
 }
 
-/// One writing for all: snake case, lower case.
+/// The normalised spelling: lower-case snake case.
 fn folded(name: &str) -> String {
     words(name).collect::<Vec<_>>().join("_")
 }
 
-/// Models leak their own call syntax into a name; what counts stands before it.
+/// The name without call syntax that a model appended to it.
 fn leading_name(emitted: &str) -> &str {
     let emitted = emitted.trim_matches(|c: char| c.is_whitespace() || c == '"' || c == '`');
     let end = emitted.find(['"', '<', '(', '{', ' ', '\n']).filter(|end| *end > 0);
     emitted.get(..end.unwrap_or(emitted.len())).unwrap_or(emitted)
 }
 
-/// How similar two names are, 0 to 1.
+/// The similarity of two names, from 0 to 1.
 ///
-/// What both share at the front (`mcp_github_…`, `kanban_…`) says where a tool comes from, not
-/// what it does: only the rest is compared.
+/// A shared prefix (`mcp_github_…`, `kanban_…`) shows where a tool comes from, not what it does, so
+/// only the rest is compared.
 fn similarity(emitted: &[String], name: &[String]) -> f64 {
     if emitted.is_empty() || name.is_empty() {
         return 0.0;
@@ -131,10 +131,10 @@ fn similarity(emitted: &[String], name: &[String]) -> f64 {
     let rest = |parts: &[String]| parts.get(shared..).unwrap_or_default().join("_");
     let (left, right) = (rest(emitted), rest(name));
     if left.is_empty() || right.is_empty() {
-        // One is the beginning of the other: similar, but which sibling was meant is open.
+        // One is a prefix of the other: similar, but it is unclear which sibling was meant.
         return 0.6;
     }
-    // Names of very different length cannot be similar; this spares most of a big catalog.
+    // Names of very different length cannot be similar; this skips most of a large catalog.
     if left.len() > 2 * right.len() || right.len() > 2 * left.len() {
         return 0.0;
     }

@@ -1,4 +1,4 @@
-//! What admission says about one call.
+//! Tests of admitting one call.
 
 use std::collections::BTreeMap;
 
@@ -227,7 +227,7 @@ fn names_are_listed_by_similarity() {
     assert!(!message(&ten, "nothing_like_it").contains('…'));
 }
 
-/// Grounds whatever it was given.
+/// A context that contains only the given text.
 struct Said(&'static str);
 
 impl Context for Said {

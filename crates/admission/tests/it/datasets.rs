@@ -1,4 +1,4 @@
-//! The optional large data sets: read when they lie beside the repository, skipped otherwise.
+//! Large optional data sets: read if they exist next to the repository, skipped otherwise.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -8,7 +8,7 @@ use counterfoil_model::{Catalog, Tool};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-/// The path of a data set; `None`, and a note, when it is not there.
+/// The path of a data set; if it does not exist, prints a note and returns `None`.
 pub(crate) fn path(name: &str) -> Option<PathBuf> {
     let path =
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
@@ -19,7 +19,7 @@ pub(crate) fn path(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// The rows of a compressed JSONL data set; empty when it is not there.
+/// The rows of a compressed JSONL data set; empty if it does not exist.
 pub(crate) fn rows(name: &str) -> impl Iterator<Item = Value> {
     let lines = path(name).map(|path| {
         let file = File::open(path).expect("data sets are readable");

@@ -1,4 +1,4 @@
-//! Admission on calls that are right, and on the same calls made wrong.
+//! Tests admission on valid calls, and on the same calls with errors introduced.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::datasets;
 
-/// Gold calls with a value that their own schema forbids: another type, a value outside the `enum`
-/// or a required parameter left out. The test prints what and where.
+/// Gold calls with a value that their own schema forbids: a wrong type, a value outside the `enum`,
+/// or a missing required parameter. The test prints what and where.
 const LIVE: &[&str] = &[
     "live_simple_106-63-0",
     "live_simple_112-68-0",
@@ -41,7 +41,7 @@ const LIVE: &[&str] = &[
     "live_multiple_964-207-0",
     "live_parallel_multiple_2-2-0",
 ];
-/// The same.
+/// Gold calls with a value that their own schema forbids.
 const ENGLISH: &[&str] = &[
     "normal_atom_object_deep_14",
     "normal_atom_object_deep_25",
@@ -55,7 +55,7 @@ const ENGLISH: &[&str] = &[
     "normal_single_turn_single_function_85",
 ];
 
-/// Flags among the rows of one kind.
+/// Flagged rows of one kind.
 #[derive(Default)]
 struct Tally {
     rows: usize,
@@ -78,7 +78,7 @@ fn admit(admission: &Admission, name: &str, arguments: &Value) -> CallReport {
     admission.admit_parts(name, &Arguments::from(arguments), None)
 }
 
-/// Counts the rows in which a call is flagged, by kind.
+/// Counts, by kind, the rows with a flagged call.
 fn flagged(
     file: &str,
     calls: &str,
@@ -121,8 +121,8 @@ fn flagged(
     tallies
 }
 
-/// Limits hold for the rows whose gold call fits its own schema. The others are listed by id, and
-/// must be flagged: a listed row that passes is a miss.
+/// Checks the limits for rows whose gold call satisfies its own schema. The other rows are listed
+/// by id and must be flagged: a listed row that passes is a miss.
 fn check(tallies: &BTreeMap<&'static str, Tally>, limits: &[(&str, f64, &[&str])]) {
     for (kind, limit, contradictory) in limits {
         let Some(tally) = tallies.get(kind) else { continue };
@@ -198,7 +198,7 @@ fn wrong_calls_are_caught() {
 
 type Mutation = (&'static str, &'static str, Value, String, Value);
 
-/// The same call made wrong in each way that its schema makes certain.
+/// The same call with an error introduced in each way that certainly violates its schema.
 fn wrong(row: &Value, name: &str, arguments: &Value) -> Vec<Mutation> {
     let tools = row["tools"].as_array().unwrap();
     let at = tools.iter().position(|tool| tool["name"] == name).unwrap();

@@ -1,4 +1,4 @@
-//! What admission says, from outside.
+//! Tests of admission through its public interface.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! Schemas as people write them: what has a meaning is checked, what has none is named, and
-//! nothing else of the tool suffers.
+//! Schemas as people write them: meaningful parts are checked, meaningless ones are reported, and
+//! the rest of the tool is unaffected.
 
 use counterfoil_admission::{Admission, AdmissionSettings, CallReport, IssueSeverity};
 use counterfoil_model::{Arguments, Catalog, Tool};
@@ -20,13 +20,13 @@ fn admission(schema: &Value, coerce: bool) -> (Admission, Vec<String>) {
     (admission, odd.map(|issue| format!("{} {}", issue.code, issue.place)).collect())
 }
 
-/// The verdict and the codes of what is wrong.
+/// `valid`, or the codes of the blocking issues.
 fn told(report: &CallReport) -> String {
     let codes: Vec<&str> = report.blocking().map(|issue| issue.code.0).collect();
     if codes.is_empty() { "valid".to_owned() } else { codes.join(" ") }
 }
 
-/// An object with one member that is asked for, and `n`, which is a number.
+/// An object with one required member `a`, and an integer `n`.
 fn object(member: Value) -> Value {
     json!({
         "type": "object", "required": ["a"],
@@ -34,7 +34,7 @@ fn object(member: Value) -> Value {
     })
 }
 
-/// A schema, a value that fits, one that does not, and the place that is not checked.
+/// A schema, a valid value, an invalid one, and the place that is not checked.
 type Case = (Value, Value, Value, Option<&'static str>);
 
 fn cases() -> Vec<Case> {
@@ -43,7 +43,7 @@ fn cases() -> Vec<Case> {
     all
 }
 
-/// References that lead nowhere: only what they would check is left unchecked.
+/// References without a target: only what they would have checked is left unchecked.
 fn odd_references() -> Vec<Case> {
     let fits = || json!({ "a": 1, "n": 1 });
     let not = || json!({ "a": 1, "n": "x" });
@@ -226,7 +226,7 @@ fn what_the_schema_names_is_no_placeholder() {
     }
 }
 
-/// Rows that lie beside the repository: what real servers declare, with what is right for a call.
+/// Rows next to the repository: schemas of real servers, with the expected verdict for a call.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "rows that are not in the repository")]
 fn rows_beside_the_repository_are_decided_as_they_say() {

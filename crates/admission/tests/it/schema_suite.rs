@@ -1,4 +1,4 @@
-//! The official JSON Schema cases, through the module that admission uses.
+//! Runs the official JSON Schema test suite through the module that admission uses.
 
 #![expect(clippy::disallowed_methods, reason = "reads the cases from files")]
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::datasets;
 
-/// Whether the schema, put where tool schemas are, accepts the instance.
+/// Whether the schema, embedded like a tool's schema, accepts the instance.
 fn check(
     schema: &Value,
     draft: &str,
@@ -26,8 +26,9 @@ fn check(
             return Some(agreed(&compiled, instance));
         }
     }
-    // What is no object becomes the property of one, as every argument is. A schema with a base
-    // of its own stands in place; any other is referred to, so that its `#` stays its own root.
+    // The schema becomes a property of an object, as every argument is. A schema with its own base
+    // is embedded directly; any other is referenced, so that its `#` keeps referring to its own
+    // root.
     let mut remotes = remotes.clone();
     let property = if schema.get("$id").is_some() {
         schema
