@@ -4,61 +4,61 @@ use counterfoil_model::{Tool, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
-    /// What it is told first; may be empty.
+    /// The system prompt; may be empty.
     pub system: String,
-    /// The conversation, the newest last.
+    /// The conversation, newest entry last.
     pub turns: Vec<Turn>,
-    /// What it may call.
+    /// The tools it may call.
     pub tools: Vec<Tool>,
 }
 
 /// One entry of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turn {
-    /// The user says something.
+    /// A message from the user.
     User(String),
-    /// The model says something, and calls tools.
+    /// A message from the model, with its tool calls.
     Assistant {
-        /// Its words; may be empty.
+        /// The text; may be empty.
         text: String,
-        /// Its calls, in their order.
+        /// The calls, in order.
         calls: Vec<ToolCall>,
-        /// What its wire wants to have back as it was: thoughts, signed. Never shown.
+        /// Signed reasoning blocks that the API wants back unchanged. Never shown.
         kept: Vec<Value>,
     },
-    /// What came of one call.
+    /// The result of one call.
     Result {
-        /// The model's id of the call.
+        /// The call id assigned by the model.
         call_id: String,
-        /// What the model is to read.
+        /// The text the model will read.
         text: String,
-        /// It did not do what it was to do.
+        /// Whether the call failed.
         failed: bool,
     },
 }
 
-/// What a model answers.
+/// A model's response.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
-    /// Its words.
+    /// The text.
     pub text: String,
-    /// Its calls, in their order, with the text of their arguments as it was written.
+    /// The calls in order, with the text of their arguments as written.
     pub calls: Vec<ToolCall>,
-    /// Thoughts in the form of the wire, to be given back with the next request.
+    /// Reasoning blocks in the API's own format, to be sent back with the next request.
     pub kept: Vec<Value>,
     /// Why it ended.
     pub stop: Stop,
-    /// What it cost.
+    /// The tokens it used.
     pub usage: Usage,
     /// The model, as the server names it.
     pub model: Option<String>,
 }
 
 impl Reply {
-    /// As an entry of the conversation.
+    /// The reply as an entry of the conversation.
     #[must_use]
     pub fn turn(&self) -> Turn {
         Turn::Assistant {
@@ -69,30 +69,30 @@ impl Reply {
     }
 }
 
-/// Why an answer ended.
+/// Why a response ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Stop {
-    /// The model had no more to say.
+    /// The model was finished.
     #[default]
     End,
-    /// It waits for the results of its calls.
+    /// The model is waiting for the results of its calls.
     Calls,
-    /// It was longer than it may be: the last call may be cut.
+    /// The token limit was reached; the last call may be cut off.
     Length,
-    /// The server held it back.
+    /// The server withheld the response.
     Refused,
 }
 
-/// Tokens, as the server counts them.
+/// Token counts, as reported by the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
-    /// Read.
+    /// Input tokens.
     pub input: u64,
-    /// Written.
+    /// Output tokens.
     pub output: u64,
-    /// Of those that were read, the ones that the server had kept.
+    /// Input tokens that were read from the server's cache.
     pub cached: u64,
 }
 
@@ -104,24 +104,23 @@ impl AddAssign for Usage {
     }
 }
 
-/// Something that came while an answer is still under way.
+/// An update that arrives while a response is still in progress.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Piece {
-    /// Words.
+    /// Text.
     Text(String),
-    /// Thoughts.
+    /// Reasoning.
     Thought(String),
     /// A call of this tool begins.
     Call(String),
-    /// A call is written to its end; whatever is still to come, this stays.
+    /// A call is complete and will not change any more.
     Whole(ToolCall),
-    /// The same is asked again after so many milliseconds, for this reason: what came before is
-    /// void.
+    /// The request will be retried after a pause, so all earlier pieces are void.
     Again {
-        /// Milliseconds.
+        /// The pause in milliseconds.
         after: u64,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }

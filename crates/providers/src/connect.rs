@@ -1,4 +1,4 @@
-//! Connections to servers over HTTP, plain or encrypted.
+//! HTTP connections to servers, with or without TLS.
 
 use std::future::Future;
 use std::io;
@@ -17,26 +17,26 @@ use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tower_service::Service;
 
-/// Makes connections. Encryption is set up when it is first needed.
+/// Makes connections. TLS is initialised on first use.
 #[derive(Clone, Default)]
 pub struct Connector {
     tls: Arc<OnceLock<TlsConnector>>,
-    /// Whether a server may choose HTTP/2.
+    /// Whether a TLS server may choose HTTP/2.
     http2: bool,
 }
 
 trait Both: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<C: AsyncRead + AsyncWrite + Send + Unpin> Both for C {}
 
-/// A connection, of which only its bytes matter, and whether it speaks HTTP/2.
+/// A connection as a plain byte stream, and whether it uses HTTP/2.
 pub struct Wire(Box<dyn Both>, bool);
 
-/// What servers choose from by encrypted connections, in our order.
+/// The protocols offered to TLS servers, in order of preference.
 const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
 
 impl Connector {
-    /// One that lets encrypted servers choose HTTP/2.
+    /// A connector that lets TLS servers choose HTTP/2.
     #[must_use]
     pub fn with_http2() -> Self {
         Self { http2: true, ..Self::default() }
@@ -44,7 +44,7 @@ impl Connector {
 
     async fn connect(self, to: Uri) -> io::Result<Wire> {
         let host = to.host().unwrap_or_default();
-        // In a URL an address of version 6 stands in brackets.
+        // An IPv6 address in a URL is in brackets.
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let encrypted = to.scheme_str() == Some("https");
         let port = to.port_u16().unwrap_or(if encrypted { 443 } else { 80 });

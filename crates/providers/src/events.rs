@@ -1,30 +1,30 @@
-//! Server-sent events: how a server answers piece by piece over HTTP.
+//! Server-sent events, which let a server answer piece by piece over HTTP.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-/// The longest event, in bytes.
+/// Maximum size of an event in bytes.
 pub const LONGEST: usize = 64 * 1024 * 1024;
 
 /// One event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Event {
-    /// A message; empty where the event only says where a stream goes on.
+    /// The data; empty if the event only tells where the stream can be resumed.
     pub data: String,
-    /// From where on the stream can be asked for again.
+    /// The id from which the stream can be resumed.
     pub id: Option<String>,
-    /// After how many milliseconds.
+    /// The delay before reconnecting, in milliseconds.
     pub retry: Option<u64>,
 }
 
 impl Event {
-    /// One that only has this to say.
+    /// An event with only this data.
     #[must_use]
     pub fn of(data: String) -> Self {
         Self { data, ..Self::default() }
     }
 
-    /// As it goes over the wire.
+    /// The serialised event.
     #[must_use]
     pub fn written(&self) -> String {
         let mut text = String::with_capacity(self.data.len() + 32);
@@ -43,26 +43,26 @@ impl Event {
     }
 }
 
-/// An event is longer than a message may be.
+/// An event is larger than [`LONGEST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an event is longer than 64 MiB")]
 pub struct TooLong;
 
-/// Takes events out of bytes as they come.
+/// Parses events incrementally.
 #[derive(Debug, Default)]
 pub struct Events {
-    /// A line that has not ended yet.
+    /// The current, unfinished line.
     line: Vec<u8>,
-    /// The last byte was a carriage return: a line feed behind it ends no line.
+    /// Whether the last byte was a carriage return. A line feed after it does not end another line.
     returned: bool,
-    /// The lines of the event so far.
+    /// The event parsed so far.
     event: Event,
     has_data: bool,
     ready: VecDeque<Event>,
 }
 
 impl Events {
-    /// Takes what came.
+    /// Parses the next bytes.
     ///
     /// # Errors
     /// When an event is longer than [`LONGEST`].
@@ -88,7 +88,7 @@ impl Events {
         Ok(())
     }
 
-    /// The next one that is whole.
+    /// The next complete event.
     #[expect(clippy::should_implement_trait, reason = "there may be more after none")]
     pub fn next(&mut self) -> Option<Event> {
         self.ready.pop_front()
@@ -113,7 +113,7 @@ impl Events {
             }
             "id" if !value.contains('\0') => self.event.id = Some(value.to_owned()),
             "retry" => self.event.retry = value.parse().ok().or(self.event.retry),
-            // Comments, which keep a connection open, and names of events.
+            // Comments, which keep a connection open, and event names.
             _ => {}
         }
     }

@@ -2,12 +2,12 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-/// A key to a service: never shown, and not left in memory.
+/// An API key, which is never shown and is erased from memory when dropped.
 #[derive(Clone)]
 pub struct Key(Zeroizing<String>);
 
 impl Key {
-    /// The key, without the blanks around it; `None` where nothing is left.
+    /// A key without surrounding whitespace; `None` if nothing is left.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();

@@ -1,8 +1,8 @@
-//! Connections to language models: what they are asked, and what they answer.
+//! Clients for language models.
 //!
-//! Thin clients of four wires (chat completions, responses, Anthropic messages, Ollama by the first
-//! of them) over one connection. The text of arguments is kept as the model wrote it. What an
-//! answer means, nobody decides here.
+//! Thin clients for four APIs (chat completions, responses, Anthropic messages, and Ollama through
+//! chat completions) over one connection type. Tool arguments are kept exactly as the model wrote
+//! them. Deliberately not here: what an answer means.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod chat;

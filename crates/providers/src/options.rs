@@ -105,92 +105,92 @@ impl Kind {
     }
 }
 
-/// Why a provider cannot be used.
+/// Why a provider's configuration is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderOptionsError {
-    /// Nobody could name it.
+    /// A provider has no name.
     #[error("a provider of [[llm.providers]] has no name")]
     NoName,
-    /// Two have one name.
+    /// Two providers have the same name.
     #[error("two of [[llm.providers]] are called `{0}`")]
     TwoOfOneName(String),
-    /// There is none of this name.
+    /// No provider has this name.
     #[error("no provider is called `{0}`")]
     Unknown(String),
-    /// There is none at all.
+    /// No provider is configured.
     #[error("no model is configured: [[llm.providers]] is empty")]
     None,
-    /// Nobody says which model.
+    /// The provider does not name a model.
     #[error("the provider `{0}` names no model")]
     NoModel(String),
-    /// The address.
+    /// The URL is invalid.
     #[error("llm.providers: the url of `{name}`, `{url}`, {why}")]
     Url {
         /// The provider.
         name: String,
-        /// Its address.
+        /// The URL.
         url: String,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// A number that makes no sense.
+    /// A number is out of range.
     #[error("the provider `{name}`: {key} is {value}, it must be between {from} and {to}")]
     Number {
         /// The provider.
         name: String,
         /// The key.
         key: &'static str,
-        /// What it says.
+        /// The configured value.
         value: u64,
-        /// At least.
+        /// The minimum.
         from: u64,
-        /// At most.
+        /// The maximum.
         to: u64,
     },
-    /// The key is not there.
+    /// The API key is missing.
     #[error("the key of the provider `{name}` is missing: {why}")]
     NoKey {
         /// The provider.
         name: String,
-        /// What was looked at.
+        /// Where it was looked for, and why that failed.
         why: String,
     },
 }
 
-/// A provider, checked.
+/// The validated settings of a provider.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProviderSettings {
-    /// What other keys call it.
+    /// The name by which other settings refer to it.
     pub name: String,
-    /// What it speaks.
+    /// The API it uses.
     pub kind: Kind,
-    /// The address up to `/v1`, without a slash at its end.
+    /// The URL up to `/v1`, without a trailing slash.
     pub url: Url,
-    /// The model.
+    /// The model's name.
     pub model: String,
-    /// The key, where one is needed.
+    /// The API key, if one is needed.
     pub key: Option<Key>,
-    /// Whether the model can be given tools.
+    /// Whether tools can be passed to the model.
     pub supports_tool_use: bool,
-    /// The most tokens of one answer; 0 leaves it to the server.
+    /// The maximum number of output tokens; 0 leaves it to the server.
     pub max_tokens: u32,
-    /// How many tokens the model can read.
+    /// The size of the model's context window in tokens.
     pub context_tokens: u32,
     /// How long the server may be silent.
     pub timeout: Duration,
-    /// How often a request is tried.
+    /// Maximum number of attempts per request.
     pub max_attempts: u32,
     /// The model for `/embeddings`.
     pub embedding_model: Option<String>,
 }
 
 impl LlmOptions {
-    /// The provider of this name; the first where the name is empty.
+    /// The provider with this name, or the first one if the name is empty.
     ///
     /// # Errors
-    /// When there is none, or more than one.
+    /// When there is no such provider, or the names are missing or not unique.
     pub fn named(&self, name: &str) -> Result<&ProviderOptions, ProviderOptionsError> {
         for (index, provider) in self.providers.iter().enumerate() {
             if provider.name.is_empty() {
@@ -210,10 +210,10 @@ impl LlmOptions {
 }
 
 impl ProviderOptions {
-    /// The checked settings. `secret` reads what the key's place holds.
+    /// The validated settings. `secret` reads the key from its place.
     ///
     /// # Errors
-    /// Options that cannot be used, and a key that is not there.
+    /// When an option is invalid or the key is missing.
     pub fn resolve(
         &self,
         secret: impl Fn(KeyPlace<'_>) -> Result<String, String>,
@@ -284,10 +284,10 @@ impl ProviderOptions {
     }
 }
 
-/// Where a key stands.
+/// Where a key is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyPlace<'p> {
-    /// In a variable of the environment.
+    /// In an environment variable.
     Variable(&'p str),
     /// In a file.
     File(&'p Path),
@@ -302,7 +302,7 @@ impl fmt::Display for KeyPlace<'_> {
     }
 }
 
-/// Whether the host is this machine.
+/// Whether the host is a loopback IP address.
 fn is_here(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -19,24 +19,24 @@ use crate::options::{Kind, ProviderSettings};
 use crate::text_tools::{in_text, out_of_text};
 use crate::wire::{self, Asked, WireError};
 
-/// The longest answer in one piece, in bytes; of an error, so much is read.
+/// Maximum size in bytes of a response that is not streamed, and of an error that is read.
 const LONGEST: usize = 64 * 1024 * 1024;
-/// The longest explanation of an error that is passed on, in characters.
+/// Maximum number of characters of a server's error message that are passed on.
 const LONGEST_WHY: usize = 500;
-/// The longest pause that a server may ask for.
+/// Maximum pause that a server may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// A language model that is asked over HTTP.
+/// A language model that is reached over HTTP.
 pub struct Provider {
     settings: ProviderSettings,
     client: Client<Connector, Full<Bytes>>,
 }
 
-/// A model did not answer.
+/// A request failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderError {
-    /// Nobody answers there.
+    /// The server cannot be reached.
     #[error("`{name}` is not reached: {why}")]
     NotReached {
         /// The provider.
@@ -44,19 +44,19 @@ pub enum ProviderError {
         /// What happened.
         why: String,
     },
-    /// It refuses.
+    /// The server responded with an error.
     #[error("`{name}` answers with HTTP status {status}: {why}")]
     Status {
         /// The provider.
         name: String,
         /// The status.
         status: u16,
-        /// What it says about it.
+        /// The server's explanation.
         why: String,
-        /// When it may be asked again, where it says so.
+        /// When to retry, if the server says so.
         after: Option<Duration>,
     },
-    /// It answered, and that is no answer, or not a whole one.
+    /// The response is invalid or incomplete.
     #[error("`{name}` gave no answer: {why}")]
     Broken {
         /// The provider.
@@ -67,7 +67,7 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
-    /// Whether the same may be asked again.
+    /// Whether a retry may succeed.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
@@ -78,7 +78,7 @@ impl ProviderError {
         }
     }
 
-    /// What somebody can do about it.
+    /// What the user can do about it.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
@@ -104,31 +104,31 @@ impl fmt::Debug for Provider {
 }
 
 impl Provider {
-    /// The model of these settings. Nothing is connected yet.
+    /// A client with these settings. Does not connect yet.
     #[must_use]
     pub fn new(settings: ProviderSettings) -> Self {
         let client = Client::builder(TokioExecutor::new()).build(Connector::default());
         Self { settings, client }
     }
 
-    /// What was said about it.
+    /// The settings.
     #[must_use]
     pub fn settings(&self) -> &ProviderSettings {
         &self.settings
     }
 
-    /// Whether it can be given tools. One that cannot must be given all of them: it chooses by
-    /// what it reads.
+    /// Whether tools can be passed to the model. If not, the request must contain all of them,
+    /// because the model chooses by reading their descriptions.
     #[must_use]
     pub fn supports_tool_use(&self) -> bool {
         self.settings.supports_tool_use
     }
 
-    /// The model's answer. What comes on the way is told as it comes; it may be asked again from
-    /// the start, which is told, too.
+    /// Sends a request and returns the model's response. `on` receives the pieces as they arrive.
+    /// If the request is retried, it starts again from the beginning, and `on` is told so.
     ///
     /// # Errors
-    /// When there is no whole answer.
+    /// When there is no complete response.
     pub async fn chat(
         &self,
         request: &Request,
@@ -162,7 +162,7 @@ impl Provider {
     /// The names of the models that the server offers.
     ///
     /// # Errors
-    /// When it does not answer with a list of them.
+    /// When it does not return a list of models.
     pub async fn models(&self) -> Result<Vec<String>, ProviderError> {
         let response = self.send(Method::GET, "models", "").await?;
         let text = self.text(response).await?;
@@ -199,7 +199,7 @@ impl Provider {
             if count > LONGEST {
                 return Err(self.broken(&"it is longer than 64 MiB"));
             }
-            // Comments keep a connection open, and say nothing.
+            // Comments keep a connection open but do not count as progress.
             if said.elapsed() > self.settings.timeout {
                 return Err(self.broken(&self.silent()));
             }
@@ -321,20 +321,21 @@ impl Provider {
     }
 }
 
-/// How long to wait: as long as the server says, or longer each time, never quite alike.
+/// The pause before the next attempt: as long as the server asks, or else exponentially longer with
+/// jitter.
 fn pause(attempt: u32, error: &ProviderError) -> Duration {
     if let ProviderError::Status { after: Some(after), .. } = error {
         return (*after).min(LONGEST_PAUSE);
     }
     let mut byte = [0];
-    // Without randomness everybody waits alike, which does no harm.
+    // Without randomness all clients wait equally long, which does no harm.
     let _ = getrandom::fill(&mut byte);
     let [byte] = byte;
     let longest = Duration::from_millis(500).saturating_mul(1 << attempt.min(7));
     longest.min(LONGEST_PAUSE).mul_f64(0.5 + f64::from(byte) / 510.0)
 }
 
-/// An error and what is behind it.
+/// The message of an error, followed by those of its causes.
 #[must_use]
 pub fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

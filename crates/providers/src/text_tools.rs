@@ -1,5 +1,5 @@
-//! Tools for models that cannot be given any: they read about all of them in their instructions,
-//! and write their calls into their text.
+//! Tool use for models without tool support: the tools are described in the instructions, and the
+//! model writes its calls into its text.
 
 use counterfoil_model::{Tool, ToolCall};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use crate::chat::{Reply, Request, Stop, Turn};
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
-/// The same request in plain text.
+/// The request as plain text, without tools.
 pub(crate) fn in_text(request: &Request) -> Request {
     let mut system = request.system.clone();
     if !request.tools.is_empty() {
@@ -67,8 +67,8 @@ struct Written<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// Takes the calls out of the text: those that stand on a line of their own, or behind another one.
-/// What is quoted, or thought, calls nothing.
+/// Moves calls out of the text if they begin a line or directly follow another call. Calls in
+/// quoted text or reasoning are ignored.
 pub(crate) fn out_of_text(mut reply: Reply) -> Reply {
     let text = std::mem::take(&mut reply.text);
     let mut rest = text.as_str();
@@ -91,8 +91,8 @@ pub(crate) fn out_of_text(mut reply: Reply) -> Reply {
     reply
 }
 
-/// What stands between the marks of a call that a text begins with, and what follows. Four blanks
-/// before it make it code.
+/// The content of the call that a text begins with, and the text after it. Four leading spaces make
+/// it a code block instead.
 fn call_at(text: &str) -> Option<(&str, &str)> {
     let inside = text.trim_start_matches(' ');
     if text.len() - inside.len() > 3 {
@@ -109,12 +109,12 @@ fn read_call(number: usize, inside: &str) -> ToolCall {
             let arguments = written.arguments.map_or("{}", RawValue::get);
             ToolCall::new(id, written.name, arguments)
         }
-        // It is refused as it stands, and the model reads why.
+        // The call will be rejected, and the model will read why.
         Err(_) => ToolCall::new(id, String::new(), inside),
     }
 }
 
-/// What is open above a line: a fence of code, thoughts, or a tag around code.
+/// The block that is open above a line: a code fence, reasoning, or a code tag.
 #[derive(Default)]
 struct Quoting<'t> {
     fence: Option<&'t str>,

@@ -1,4 +1,4 @@
-//! Anthropic messages.
+//! The Anthropic messages API.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use super::{Asked, Assembler, WireError, read, schema, told};
 use crate::chat::{Piece, Reply, Stop, Turn, Usage};
 
-/// Where the input of a call that the server makes itself stands until it is whole.
+/// The member that collects the input of a server-side tool call until it is complete.
 const INPUT: &str = "partial_json";
 
-/// The most tokens of an answer: this wire must be told.
+/// Default maximum of output tokens, which this API requires.
 const MAX_TOKENS: u32 = 8192;
 
 pub(super) fn body(asked: Asked<'_>) -> Value {
@@ -34,7 +34,8 @@ pub(super) fn body(asked: Asked<'_>) -> Value {
     Value::Object(body)
 }
 
-/// Sides take turns on this wire, so what one side says in a row is one message.
+/// Converts turns to messages. The API requires alternating roles, so consecutive turns of one side
+/// are merged.
 pub(super) fn messages(turns: &[Turn]) -> Vec<Value> {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     for turn in turns {
@@ -66,13 +67,13 @@ pub(super) fn messages(turns: &[Turn]) -> Vec<Value> {
 
 fn assistant(text: &str, calls: &[ToolCall], kept: &[Value]) -> Vec<Value> {
     let mut blocks = kept.to_vec();
-    // This wire has no blank texts.
+    // This API does not accept blank texts.
     if !text.trim().is_empty() {
         blocks.push(json!({ "type": "text", "text": text }));
     }
     blocks.extend(calls.iter().map(|call| {
         let input = call.arguments.parse().ok().filter(Value::is_object);
-        // What could not be read was refused, and the result says so.
+        // Arguments that could not be parsed were rejected, and the result says so.
         let input = input.unwrap_or_else(|| json!({}));
         json!({ "type": "tool_use", "id": call.id, "name": call.tool, "input": input })
     }));
@@ -153,7 +154,7 @@ enum Delta {
     Other,
 }
 
-/// A message, as far as it came.
+/// A message received so far.
 #[derive(Debug, Default)]
 pub(super) struct Message {
     blocks: BTreeMap<usize, Block>,
@@ -169,11 +170,11 @@ enum Block {
     Call {
         id: String,
         name: String,
-        /// As it came with the beginning: what is used where no more came.
+        /// The input sent with the beginning of the block, used if no more follows.
         input: String,
         arguments: String,
     },
-    /// Thoughts, to be given back as they were.
+    /// A reasoning block, to be sent back unchanged.
     Kept(Map<String, Value>),
 }
 
@@ -208,7 +209,7 @@ impl Message {
             (Some(Block::Call { arguments, .. }), Delta::Input { partial_json }) => {
                 arguments.push_str(&partial_json);
             }
-            // A call that the server makes itself.
+            // A server-side tool call.
             (Some(Block::Kept(members)), Delta::Input { partial_json }) => {
                 grow(members, INPUT, &partial_json);
             }
@@ -332,7 +333,7 @@ pub(super) fn whole(text: &str) -> Result<Reply, WireError> {
     };
     for (index, raw) in whole.content.iter().enumerate() {
         message.begin(index, read(raw.get())?, &mut |_| {});
-        // The text of the arguments as it was written.
+        // The arguments exactly as written.
         if let Some(Block::Call { arguments, .. }) = message.blocks.get_mut(&index) {
             let input: Input = read(raw.get())?;
             *arguments = input.input.get().to_owned();

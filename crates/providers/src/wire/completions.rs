@@ -1,4 +1,4 @@
-//! Chat completions.
+//! The chat completions API.
 
 use counterfoil_model::{Tool, ToolCall};
 use serde::Deserialize;
@@ -83,22 +83,22 @@ struct Said {
     content: Option<Content>,
     refusal: Option<String>,
     audio: Option<Audio>,
-    /// The names that servers give to thoughts; some give both.
+    /// Servers use either name for reasoning, and some use both.
     reasoning: Option<String>,
     reasoning_content: Option<String>,
     tool_calls: Option<Vec<CallPart>>,
-    /// The one call of an older form, without an id.
+    /// The single call of an older version of the API, without an id.
     function_call: Option<FunctionPart>,
 }
 
-/// What is spoken.
+/// Spoken output.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Audio {
     transcript: Option<String>,
 }
 
-/// Words are a text; some servers give a list of parts.
+/// The content is a string, or for some servers a list of parts.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Content {
@@ -141,7 +141,7 @@ struct FunctionPart {
     arguments: Option<Written>,
 }
 
-/// Arguments are a text; some servers give the object, which is taken as it is written.
+/// Arguments are a string. Some servers send an object instead, which is kept as written.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Box<RawValue>")]
 struct Written(String);
@@ -171,7 +171,7 @@ struct Cached {
     cached_tokens: Option<u64>,
 }
 
-/// An answer, as far as it came.
+/// A response received so far.
 #[derive(Debug, Default)]
 pub(super) struct Completion {
     text: String,
@@ -188,14 +188,15 @@ struct Growing {
     id: String,
     name: String,
     arguments: String,
-    /// Its argument is plain text.
+    /// Whether its argument is plain text.
     plain: bool,
-    /// It was told that it is whole.
+    /// Whether it was reported as complete.
     told: bool,
 }
 
 impl Growing {
-    /// Nothing can follow a whole object. A long one is not looked at again and again.
+    /// Whether the arguments are a complete object, so that nothing can follow. Long arguments are
+    /// not checked, to avoid parsing them for every chunk.
     fn is_whole(&self) -> bool {
         const LONGEST: usize = 16 * 1024;
         let ends = self.arguments.len() <= LONGEST && self.arguments.trim_end().ends_with('}');
@@ -224,7 +225,8 @@ impl Completion {
         }
     }
 
-    /// Parts of one call have one index. Servers that leave it out begin a call with its id.
+    /// Adds a chunk to a call. Chunks of one call share an index; servers without indexes begin a
+    /// call with its id.
     fn part(&mut self, part: CallPart, on: &mut dyn FnMut(Piece)) {
         let id = part.id.unwrap_or_default();
         let known = match part.index {
@@ -232,7 +234,7 @@ impl Completion {
             None if id.is_empty() => self.calls.len().checked_sub(1),
             None => self.calls.iter().rposition(|call| call.id == id),
         };
-        // A second id under one index is another call.
+        // A different id under the same index is another call.
         let other = |call: &Growing| !id.is_empty() && !call.id.is_empty() && call.id != id;
         let known = known.filter(|at| self.calls.get(*at).is_some_and(|call| !other(call)));
         let at = known.unwrap_or_else(|| {
@@ -284,7 +286,7 @@ impl Completion {
                     .unwrap_or_default(),
             };
         }
-        // We ask for one; whatever else comes is not the answer.
+        // We request one choice; any other is ignored.
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index == 0) {
             for said in [choice.delta, choice.message].into_iter().flatten() {
                 self.said(said, on);
@@ -343,7 +345,7 @@ impl Assembler for Completion {
 pub(super) fn whole(text: &str) -> Result<Reply, WireError> {
     let mut answer = Completion::default();
     let mut chunk: Chunk = read(text)?;
-    // Here each is a whole call, whatever its id says.
+    // In a complete response each entry is a whole call, whatever its id.
     for said in chunk.choices.iter_mut().flatten().filter_map(|choice| choice.message.as_mut()) {
         for (at, part) in said.tool_calls.iter_mut().flatten().enumerate() {
             part.index = Some(at);

@@ -1,4 +1,4 @@
-//! What goes over the wire, one file a wire.
+//! Request and response formats, one file per API.
 
 mod anthropic;
 mod completions;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::chat::{Piece, Reply, Request, Turn};
 use crate::options::Kind;
 
-/// What was said about a model, and how it is asked.
+/// A request, and the settings of the model it is for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) model: &'a str,
@@ -20,26 +20,26 @@ pub(crate) struct Asked<'a> {
     pub(crate) request: &'a Request,
 }
 
-/// Puts an answer together from what comes.
+/// Assembles a response from its events.
 pub(crate) trait Assembler: Send + Sync {
-    /// Takes one event.
+    /// Processes one event.
     fn take(&mut self, data: &str, on: &mut dyn FnMut(Piece)) -> Result<(), WireError>;
 
-    /// The answer, once everything came.
+    /// The response, once all events have arrived.
     fn finish(self: Box<Self>) -> Result<Reply, WireError>;
 }
 
-/// What a server sent is not an answer.
+/// Why a response is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// It cannot be read.
+    /// It cannot be parsed.
     #[error("what it sent cannot be read: {0}")]
     Unreadable(String),
-    /// It ended before it said that it does.
+    /// It ended prematurely.
     #[error("its answer broke off")]
     BrokenOff,
-    /// It says that something went wrong.
+    /// The server reported an error.
     #[error("it says: {0}")]
     Told(String),
 }
@@ -52,28 +52,28 @@ pub(crate) fn body(kind: Kind, asked: Asked<'_>) -> Value {
     }
 }
 
-/// An answer that comes event by event, for whoever reads along.
+/// Assembles a streamed response, for callers that read along.
 pub struct Assembly(Box<dyn Assembler>);
 
 impl Assembly {
-    /// Of an answer on this wire.
+    /// An assembly for a response of this API.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self(assembler(kind))
     }
 
-    /// Takes the data of one event, and tells what came with it.
+    /// Processes the data of one event, and passes its pieces to `on`.
     ///
     /// # Errors
-    /// When it cannot be read, or says that something went wrong.
+    /// When the event cannot be parsed, or reports an error.
     pub fn take(&mut self, data: &str, on: &mut dyn FnMut(Piece)) -> Result<(), WireError> {
         self.0.take(data, on)
     }
 
-    /// The answer, once everything came.
+    /// The response, once all events have arrived.
     ///
     /// # Errors
-    /// When it broke off.
+    /// When the stream ended prematurely.
     pub fn finish(self) -> Result<Reply, WireError> {
         self.0.finish()
     }
@@ -85,7 +85,7 @@ impl fmt::Debug for Assembly {
     }
 }
 
-/// Entries of a conversation as a request on this wire has them.
+/// Converts turns to the messages of a request.
 #[must_use]
 pub fn written(kind: Kind, turns: &[Turn]) -> Vec<Value> {
     match kind {
@@ -103,10 +103,10 @@ pub(crate) fn assembler(kind: Kind) -> Box<dyn Assembler> {
     }
 }
 
-/// An answer that came in one piece.
+/// Parses a response that was not streamed.
 ///
 /// # Errors
-/// When it is none, or says that something went wrong.
+/// When it is not a valid response, or reports an error.
 pub fn whole(kind: Kind, text: &str) -> Result<Reply, WireError> {
     match kind {
         Kind::OpenAi | Kind::Ollama => completions::whole(text),
@@ -119,14 +119,14 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
     serde_json::from_str(text).map_err(|error| WireError::Unreadable(error.to_string()))
 }
 
-/// What stands in `error`, in the forms in which servers say it.
+/// The message in an `error` member, in any of the shapes servers use.
 pub(crate) fn told(error: &Value) -> String {
     let message = error.get("message").or_else(|| error.pointer("/error/message"));
     let message = message.and_then(Value::as_str).or_else(|| error.as_str());
     message.map_or_else(|| error.to_string(), str::to_owned)
 }
 
-/// A schema of arguments; an object without members where none is known.
+/// The schema of the arguments; an object without properties if none is declared.
 fn schema(parameters: Option<&Value>) -> Value {
     parameters.cloned().unwrap_or_else(|| json!({ "type": "object", "properties": {} }))
 }

@@ -1,4 +1,4 @@
-//! The responses API of OpenAI.
+//! OpenAI's responses API.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) fn body(asked: Asked<'_>) -> Value {
     if asked.max_tokens > 0 {
         body.insert("max_output_tokens".to_owned(), json!(asked.max_tokens));
     }
-    // Nothing is kept there; thoughts come encrypted, and go back so.
+    // The server stores nothing; encrypted reasoning is sent back with each request.
     body.insert("store".to_owned(), json!(false));
     body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
     body.insert("stream".to_owned(), json!(true));
@@ -79,7 +79,7 @@ struct Event {
 
 type Item = Map<String, Value>;
 
-/// A response, as far as it came.
+/// A response received so far.
 #[derive(Debug, Default)]
 pub(super) struct Response {
     items: BTreeMap<usize, Item>,
@@ -167,11 +167,11 @@ fn reply(items: impl Iterator<Item = Item>, end: &Value) -> Reply {
             "message" => reply.text.push_str(&words(&item)),
             "function_call" => reply.calls.push(call(&item)),
             "reasoning" => {
-                // It is not kept there, so its name means nothing there.
+                // The item is not stored on the server, so its id means nothing there.
                 item.remove("id");
                 reply.kept.push(Value::Object(item));
             }
-            // What the server did itself, and calls of other kinds.
+            // Server-side actions, and calls of other kinds.
             _ => reply.kept.push(Value::Object(item)),
         }
     }

@@ -1,4 +1,4 @@
-//! Models behind a scripted server on this machine.
+//! Tests of the clients against a scripted local server.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test says what it expects")]
 
 mod server;
@@ -37,7 +37,7 @@ fn hello() -> Request {
     Request { turns: vec![Turn::User("Hello".to_owned())], ..Request::default() }
 }
 
-/// What the model answers, and what came on the way.
+/// The model's reply, and the pieces that arrived on the way.
 fn chat(provider: &Provider, request: &Request) -> (Result<Reply, ProviderError>, Vec<Piece>) {
     let mut pieces = Vec::new();
     let reply = wait(provider.chat(request, &mut |piece| pieces.push(piece)));

@@ -1,4 +1,4 @@
-//! A server that answers what is written down, in order.
+//! A server that sends scripted responses, in order.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// What was asked.
+/// A received request.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) head: String,
@@ -28,7 +28,7 @@ impl Answer {
         Self::status(200, body)
     }
 
-    /// These events, and then the end of the connection.
+    /// A response with these events, after which the connection is closed.
     pub(crate) fn stream(events: &[&str]) -> Self {
         let events: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
         Self(Some(format!(
@@ -36,12 +36,12 @@ impl Answer {
         )))
     }
 
-    /// No answer at all.
+    /// Closes the connection without a response.
     pub(crate) fn closed() -> Self {
         Self(Some(String::new()))
     }
 
-    /// Nothing, and the connection stays.
+    /// Sends nothing, and keeps the connection open.
     pub(crate) fn silent() -> Self {
         Self(None)
     }
@@ -57,7 +57,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers each request by the next of these, each on a connection of its own.
+    /// Answers each request with the next of these, each on a connection of its own.
     pub(crate) fn start(answers: Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -68,7 +68,7 @@ impl Server {
                 let Ok((mut stream, _)) = listener.accept() else { return };
                 heard.lock().unwrap().push(read(&stream));
                 match answer.0 {
-                    // Its answers say how long they are; nothing else comes on this connection.
+                    // Responses state their length, and nothing else is sent on this connection.
                     Some(text) => stream.write_all(text.as_bytes()).unwrap(),
                     None => std::thread::sleep(Duration::from_secs(3)),
                 }

@@ -1,4 +1,4 @@
-//! What goes over each wire.
+//! Tests of the formats of each API.
 
 use counterfoil_model::{Tool, ToolCall};
 use counterfoil_providers::{Kind, Piece, Reply, Request, Stop, Turn, Usage};
@@ -54,7 +54,7 @@ const RESPONSE: &[&str] = &[
     r#"{"type":"response.completed","response":{"model":"m-1","usage":{"input_tokens":9,"output_tokens":4,"input_tokens_details":{"cached_tokens":2}}}}"#,
 ];
 
-/// The kind, a stream of it, what is kept of thoughts.
+/// The kind, a stream in its format, and the reasoning blocks that are kept.
 fn wires() -> [(Kind, &'static [&'static str], Vec<Value>); 3] {
     let thought = json!({ "type": "thinking", "thinking": "hm", "signature": "s" });
     let reasoning = json!({ "type": "reasoning", "encrypted_content": "s" });
@@ -88,8 +88,8 @@ fn an_answer_in_pieces_is_put_together_and_arguments_stay_as_they_were_written()
         let (whole, others): (Vec<Piece>, Vec<Piece>) =
             pieces.into_iter().partition(|piece| matches!(piece, Piece::Whole(_)));
         assert_eq!(others, [&said[..], &calls].concat(), "{kind:?}");
-        // Each call is told once when it is whole, as it is in the end. Of the last one that need
-        // not be seen before the end of the stream.
+        // Each call is reported once, when it is complete. The last call may only turn out to be
+        // complete at the end of the stream.
         let times = |call: &ToolCall| {
             whole.iter().filter(|piece| **piece == Piece::Whole(call.clone())).count()
         };
@@ -106,7 +106,7 @@ fn a_stream_that_ends_anywhere_is_no_answer() {
             let mut options = options(&server, kind);
             options.max_attempts = 1;
             let (reply, _) = chat(&provider(&options), &hello());
-            // On the first wire the reason why it ended is the end; what follows only counts.
+            // In chat completions, the finish reason is the end; only token counts follow.
             let whole = kind == Kind::OpenAi && end >= events.len() - 2;
             assert_eq!(reply.is_ok(), whole, "{kind:?} {end}: {reply:?}");
         }
@@ -178,7 +178,7 @@ fn calls_without_an_index_are_told_apart_by_their_ids() {
     );
 }
 
-/// A conversation with everything in it.
+/// A conversation with every kind of entry.
 fn conversation(kept: Vec<Value>) -> Request {
     let calls =
         vec![ToolCall::new("c1", "ls", r#"{"n": 1}"#), ToolCall::new("c2", "ls", "{broken")];
