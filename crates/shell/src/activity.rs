@@ -14,20 +14,20 @@ mod vcs;
 
 use call::{Call, Found};
 
-/// Something that a known runner does.
+/// Something that a command does through a known runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
-    /// What it does.
+    /// The kind of activity.
     pub kind: ActivityKind,
-    /// The runner, as people call it: `cargo test`, `pytest`.
+    /// The usual name of the runner: `cargo test`, `pytest`.
     pub runner: &'static str,
-    /// Whether it covers all there is to cover.
+    /// Whether it covers everything or only a part.
     pub scope: Scope,
     /// The position of the command in [`Script::commands`].
     pub command: usize,
 }
 
-/// What an activity is for. One command can have several: `mvn verify` builds and tests.
+/// The purpose of an activity. One command can have several: `mvn verify` builds and tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActivityKind {
     /// Runs tests.
@@ -46,19 +46,19 @@ pub enum ActivityKind {
     Install,
     /// Starts a program of the project.
     Run,
-    /// Puts something into service.
+    /// Deploys something.
     Deploy,
-    /// Hands a package to others.
+    /// Publishes a package.
     Publish,
-    /// Gets something from the network.
+    /// Downloads something.
     Fetch,
-    /// Another use of version control.
+    /// Another version-control operation.
     VersionControl(Git),
-    /// Reads files or lists them.
+    /// Reads or lists files.
     Read,
 }
 
-/// A use of version control that is neither a commit nor a push.
+/// A version-control operation other than a commit or a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Git {
     /// Stages changes.
@@ -67,15 +67,15 @@ pub enum Git {
     Merge,
     /// Rebases.
     Rebase,
-    /// Makes or deletes a tag.
+    /// Creates or deletes a tag.
     Tag,
-    /// Makes a branch.
+    /// Creates a branch.
     BranchCreate,
     /// Deletes or renames a branch.
     BranchChange,
     /// Moves to another commit, or restores files from one.
     Checkout,
-    /// Puts changes aside or brings them back.
+    /// Stashes changes or restores them.
     Stash,
     /// Pulls.
     Pull,
@@ -83,31 +83,31 @@ pub enum Git {
     Reset,
     /// Deletes untracked files.
     Clean,
-    /// Takes over a commit.
+    /// Cherry-picks a commit.
     CherryPick,
-    /// Undoes a commit by another one.
+    /// Reverts a commit.
     Revert,
     /// Opens a pull request.
     PullRequest,
-    /// Looks at history or state.
+    /// Shows history or state.
     Inspect,
     /// Anything else.
     Other,
 }
 
-/// How much of what a runner could cover it was asked to cover.
+/// How much of its scope a runner was asked to cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// Nothing on the command line narrows it.
+    /// Everything: nothing on the command line narrows it.
     Whole,
-    /// These words of the command line narrow it: `-k login`, `tests/test_a.py`.
+    /// Only the part selected by these words: `-k login`, `tests/test_a.py`.
     Subset(String),
 }
 
-/// What the known runners in the script do, in the order of the commands.
+/// The activities of the known runners in the script, in the order of the commands.
 ///
-/// Only command positions count: a runner's name in a quoted text, in a file or in an argument of
-/// another program is not a run. Bodies of functions that are never called are left out.
+/// Only command positions count: the name of a runner in quoted text, in a file or in an argument
+/// of another program is not a run. Bodies of functions that are never called are ignored.
 #[must_use]
 pub fn activities(script: &Script) -> Vec<Activity> {
     let mut all = Vec::new();
@@ -144,10 +144,10 @@ fn of_command(command: &Command, wrapper: &str) -> Vec<Found> {
     files::program_of_the_project(path, &call)
 }
 
-/// `None` when the program is not one of the family.
+/// The activities of a call; `None` if the program does not belong to the family.
 type Family = fn(&Call<'_>) -> Option<Vec<Found>>;
 
-/// Families are asked in turn; each knows its own programs.
+/// The families, in the order in which they are asked.
 const FAMILIES: &[Family] = &[
     vcs::read,
     files::read,

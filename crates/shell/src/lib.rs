@@ -1,8 +1,8 @@
-//! What a shell command line does: command positions at any depth, redirect targets,
-//! substitutions, wrappers, known runners and what their output says.
+//! Analyses what a shell command line does: command positions at any depth, redirect targets,
+//! substitutions, wrappers, known runners and the meaning of their output.
 //!
 //! Pure. Deliberately not here: I/O, execution, policy. Start with [`Script::parse`] for the
-//! command line, [`activities`] for the runners in it, [`summary`] for what a runner printed.
+//! command line, [`activities`] for the runners in it, and [`summary`] for the output of a runner.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 

@@ -20,37 +20,38 @@ pub use status_text::exit_code_in_text;
 use line::lines;
 use tally::Tally;
 
-/// What the output of a run says, whatever its exit status was.
+/// What the output of a run shows, regardless of its exit status.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunSummary {
     /// Tests that passed.
     pub passed: Option<u64>,
     /// Tests that failed.
     pub failed: Option<u64>,
-    /// Errors: of compilers, linters, collection, or tests that could not run.
+    /// Errors from compilers, linters and test collection, and tests that could not run.
     pub errors: Option<u64>,
-    /// Tests that were skipped, ignored or left pending.
+    /// Tests that were skipped, ignored or are pending.
     pub skipped: Option<u64>,
     /// Warnings.
     pub warnings: Option<u64>,
-    /// The runner says that it found no test at all.
+    /// Whether the runner says that it found no tests.
     pub collected_none: bool,
-    /// How it went, where the output says so. A failure line decides, wherever it stands.
+    /// The verdict, if the output contains one. Any failure line makes it a failure.
     pub verdict: Option<OutputVerdict>,
-    /// The bytes of the line that decided; empty when nothing did.
+    /// The byte range of the decisive line; empty if there is none.
     pub evidence: Range<usize>,
 }
 
-/// How a run went, by its own output.
+/// The result of a run according to its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutputVerdict {
-    /// A result line says that all went well.
+    /// A result line reports success.
     Passed,
-    /// A result line says that something failed.
+    /// A result line reports a failure.
     Failed,
 }
 
-/// Whether an output has lines that only a run of this kind prints, so that it came that far.
+/// Whether the output contains lines that only a run of this kind prints, which shows that it
+/// started.
 #[must_use]
 pub fn shows_run(output: &str, kind: ActivityKind) -> bool {
     match kind {
@@ -66,10 +67,10 @@ pub fn shows_run(output: &str, kind: ActivityKind) -> bool {
     }
 }
 
-/// Reads the result lines of known runners in one pass over the text.
+/// Reads the result lines of known runners in one pass.
 ///
-/// Which lines count depends on `kind`: `error:` in the log of a test run says nothing about the
-/// tests, in the output of a compiler it does.
+/// Which lines count depends on `kind`: `error:` decides in the output of a compiler, but means
+/// nothing in the log of a test run.
 #[must_use]
 pub fn summary(output: &str, kind: ActivityKind) -> RunSummary {
     let mut tally = Tally::default();

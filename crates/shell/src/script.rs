@@ -23,10 +23,10 @@ pub use effects::{Effect, Write};
 pub use limits::NotAnalysable;
 pub use status::{Masking, Status};
 
-/// A command line that was understood as a whole.
+/// A fully analysed command line.
 ///
-/// There is no partial result: one construct that cannot be read makes the whole text
-/// [`NotAnalysable`], because whatever was skipped might be the part that matters.
+/// There is no partial result: a single unreadable construct makes the whole text
+/// [`NotAnalysable`], because a skipped part might be the one that matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     commands: Vec<Command>,
@@ -38,54 +38,54 @@ pub struct Script {
 }
 
 impl Script {
-    /// Reads the text as Bash.
+    /// Parses the text as Bash.
     ///
     /// # Errors
-    /// Syntax that the grammar does not know, or nesting and length beyond what is read.
+    /// When the syntax is unknown to the grammar, or nesting or length exceeds the limits.
     pub fn parse(text: &str) -> Result<Self, NotAnalysable> {
         walk::read(text)
     }
 
-    /// Every command position at any depth, in the order of the text. A wrapper stands before
-    /// what it runs, and a command before the substitutions in its words. A `for` loop stands as the
-    /// assignments that it makes.
+    /// Every command position at any depth, in the order of the text. A wrapper comes before what
+    /// it runs, and a command before the substitutions in its words. A `for` loop is represented by
+    /// the assignments it makes.
     #[must_use]
     pub fn commands(&self) -> &[Command] {
         &self.commands
     }
 
-    /// The functions that it defines, in the order in which their bodies end.
+    /// The defined functions, in the order in which their bodies end.
     #[must_use]
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// The positions in [`Script::commands`] of wrappers that run something the text does not
-    /// hold: a script in a variable, on standard input, or put together when it runs.
+    /// The positions in [`Script::commands`] of wrappers whose script is not in the text: it is in
+    /// a variable, on standard input, or assembled at run time.
     #[must_use]
     pub fn unread(&self) -> &[usize] {
         &self.unread
     }
 
-    /// How many command substitutions there are, at any depth.
+    /// The number of command substitutions, at any depth.
     #[must_use]
     pub fn substitutions(&self) -> usize {
         self.substitutions
     }
 
-    /// How many process substitutions there are, at any depth.
+    /// The number of process substitutions, at any depth.
     #[must_use]
     pub fn process_substitutions(&self) -> usize {
         self.process_substitutions
     }
 
-    /// How many here-strings there are, at any depth.
+    /// The number of here-strings, at any depth.
     #[must_use]
     pub fn here_strings(&self) -> usize {
         self.here_strings
     }
 
-    /// The files and directories that redirects and well-known commands write, in order.
+    /// The files and directories written by redirects and well-known commands, in order.
     #[must_use]
     pub fn writes(&self) -> Vec<Write> {
         effects::writes(&self.commands)

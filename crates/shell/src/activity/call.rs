@@ -7,30 +7,30 @@ pub(super) struct Call<'a> {
     pub(super) args: &'a [Word],
 }
 
-/// An activity before it is tied to its command.
+/// An activity that is not yet linked to its command.
 pub(super) struct Found {
     pub(super) kind: ActivityKind,
     pub(super) runner: &'static str,
     pub(super) scope: Scope,
 }
 
-/// One whole activity.
+/// A single activity that covers everything.
 pub(super) fn whole(kind: ActivityKind, runner: &'static str) -> Vec<Found> {
     vec![Found { kind, runner, scope: Scope::Whole }]
 }
 
-/// One activity with a scope.
+/// A single activity with a scope.
 pub(super) fn scoped(kind: ActivityKind, runner: &'static str, scope: Scope) -> Vec<Found> {
     vec![Found { kind, runner, scope }]
 }
 
 impl<'a> Call<'a> {
-    /// The same program's name with the arguments from `from` on.
+    /// The same program with the arguments from `from` on.
     pub(super) fn after(&self, from: usize) -> Call<'a> {
         Call { program: self.program, args: self.args.get(from..).unwrap_or_default() }
     }
 
-    /// The arguments from `from` on as a call of `program`.
+    /// A call of `program` with the arguments from `from` on.
     pub(super) fn renamed(&self, program: &'a str, from: usize) -> Call<'a> {
         Call { program, ..self.after(from) }
     }
@@ -50,7 +50,7 @@ impl<'a> Call<'a> {
         self.args.iter().map(|word| word.text.as_str())
     }
 
-    /// `--help` and `--version` run nothing.
+    /// Whether the call only asks for help or a version.
     pub(super) fn asks_for_help(&self) -> bool {
         self.texts()
             .take_while(|text| *text != "--")
@@ -58,8 +58,8 @@ impl<'a> Call<'a> {
             || (self.args.len() == 1 && matches!(self.arg(0), "-h" | "-V" | "help" | "version"))
     }
 
-    /// Skips leading options; `valued` ones take the next word. Gives the position of the first
-    /// other word, the sub-command.
+    /// The position of the sub-command, which is the first word after the leading options; `valued`
+    /// options take the next word.
     pub(super) fn sub(&self, valued: &[&str]) -> usize {
         let mut at = 0;
         while let Some(word) = self.args.get(at) {
@@ -75,7 +75,7 @@ impl<'a> Call<'a> {
         at
     }
 
-    /// The words that are neither options nor values of options.
+    /// The words that are neither options nor their values.
     pub(super) fn operands(&self, valued: &[&str]) -> Vec<&'a str> {
         let mut found = Vec::new();
         let mut words = self.texts();
@@ -89,7 +89,7 @@ impl<'a> Call<'a> {
         found
     }
 
-    /// What on the command line narrows a run.
+    /// The scope, with the arguments that narrow the run.
     pub(super) fn scope(&self, options: &Options) -> Scope {
         let mut reasons: Vec<String> = Vec::new();
         let mut words = self.texts();
@@ -110,7 +110,7 @@ impl<'a> Call<'a> {
                     words.next();
                 }
             } else if text.starts_with('-') {
-                // `-kname`: the value of a short option may follow at once.
+                // `-kname`: the value may directly follow a short option.
                 let short = text.get(..2).unwrap_or_default();
                 if text.len() > 2
                     && !text.starts_with("--")
@@ -127,17 +127,17 @@ impl<'a> Call<'a> {
     }
 }
 
-/// How a runner's command line narrows what it covers.
+/// How a runner's arguments narrow its scope.
 #[derive(Default)]
 pub(super) struct Options {
-    /// Options with a value that narrow.
+    /// Narrowing options that take a value.
     pub(super) narrowing: &'static [&'static str],
-    /// Options without a value that narrow.
+    /// Narrowing options without a value.
     pub(super) flags: &'static [&'static str],
-    /// Options with a value that do not narrow.
+    /// Other options that take a value.
     pub(super) valued: &'static [&'static str],
     /// Operands that mean everything.
     pub(super) all: &'static [&'static str],
-    /// Long options begin with one dash, as in Go.
+    /// Whether long options begin with a single dash, as in Go.
     pub(super) long_dashes: bool,
 }

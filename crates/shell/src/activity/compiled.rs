@@ -110,7 +110,7 @@ fn cargo(call: &Call<'_>) -> Vec<Found> {
         }
         "clippy" if rest.has(&["--fix"]) => whole(Format, "cargo clippy --fix"),
         "clippy" => {
-            // What follows `--` goes to the compiler.
+            // Arguments after `--` go to the compiler.
             let end = rest.texts().position(|text| text == "--").unwrap_or(rest.args.len());
             let args = rest.args.get(..end).unwrap_or_default();
             scoped(Lint, "cargo clippy", Call { program: "cargo", args }.scope(&CARGO))
@@ -183,7 +183,7 @@ const GO: Options = Options {
     long_dashes: true,
 };
 
-/// Without packages Go takes the package in the current directory only.
+/// Without packages, Go only covers the package in the current directory.
 fn go_scope(call: &Call<'_>) -> Scope {
     match call.scope(&GO) {
         Scope::Whole if !call.has(GO.all) => Scope::Subset(".".to_owned()),
@@ -198,7 +198,8 @@ fn go(call: &Call<'_>) -> Vec<Found> {
         "test" if rest.has(&["-c", "-o"]) => scoped(Build, "go test -c", go_scope(&rest)),
         "test" if rest.has(&["-list", "-n"]) => whole(Read, "go test -list"),
         "test" => scoped(Test, "go test", go_scope(&rest)),
-        // Without packages this is the program in the current directory: all there is to build.
+        // Without packages, this builds the program in the current directory, which is all there is
+        // to build.
         "build" => scoped(Build, "go build", rest.scope(&GO)),
         "install" if rest.texts().any(|text| text.contains('@')) => whole(Install, "go install"),
         "install" => scoped(Build, "go install", go_scope(&rest)),

@@ -1,4 +1,4 @@
-//! Reading files, and running the project's own files.
+//! Commands that read files or run the project's own files.
 
 use super::ActivityKind::{Build, Read, Run, Test};
 use super::call::{Call, Found, Options, scoped, whole};
@@ -24,7 +24,7 @@ pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
         "sed" | "gsed" => Some(whole(Read, "sed")),
         "find" | "gfind" if call.has(&["-delete"]) => Some(Vec::new()),
         "find" | "gfind" => Some(whole(Read, "find")),
-        // Built-ins and programs whose arguments are only words.
+        // Built-ins, and programs whose arguments are never commands.
         "echo" | "printf" | "test" | "[" | "[[" | "true" | "false" | ":" | "cd" | "export"
         | "set" | "unset" | "exit" | "return" | "read" | "local" | "declare" | "shift"
         | "alias" | "type" | "command" | "source" | "." | "sleep" | "wait" | "kill" | "rm"
@@ -45,7 +45,7 @@ fn shell_script(call: &Call<'_>) -> Vec<Found> {
     interpreted(call.arg(at), &call.after(at + 1), "shell script")
 }
 
-/// A script that an interpreter is given.
+/// A script that is passed to an interpreter.
 pub(super) fn interpreted(path: &str, rest: &Call<'_>, runner: &'static str) -> Vec<Found> {
     let name = path.rsplit('/').next().unwrap_or(path);
     if name == "manage.py" {
@@ -59,7 +59,7 @@ pub(super) fn interpreted(path: &str, rest: &Call<'_>, runner: &'static str) -> 
             _ => Vec::new(),
         };
     }
-    // `node node_modules/.bin/jest`, `php vendor/bin/phpunit`
+    // Runners called by path: `node node_modules/.bin/jest`, `php vendor/bin/phpunit`.
     if path.contains('/') && !name.contains('.') {
         let known = super::of_call(&Call { program: name, args: rest.args });
         if !known.is_empty() {
@@ -69,7 +69,7 @@ pub(super) fn interpreted(path: &str, rest: &Call<'_>, runner: &'static str) -> 
     own_file(path, rest, runner)
 }
 
-/// A program called by its path: `./scripts/test.sh`, `bin/server`.
+/// A program called by path: `./scripts/test.sh`, `bin/server`.
 pub(super) fn program_of_the_project(path: &str, call: &Call<'_>) -> Vec<Found> {
     if path.contains('/') { own_file(path, call, "project program") } else { Vec::new() }
 }
@@ -91,7 +91,7 @@ fn own_file(path: &str, rest: &Call<'_>, runner: &'static str) -> Vec<Found> {
             | "all_tests"
             | "runtest"
     );
-    // `./test` without more is as likely a program that happens to be called so.
+    // A bare `./test` may well be any program with that name.
     let program = extension.is_empty() && matches!(path, "./test" | "./tests");
     if suite && !program {
         return scoped(

@@ -248,7 +248,7 @@ fn package_manager(call: &Call<'_>) -> Vec<Found> {
             "ls" | "list" | "view" | "why" | "outdated" | "info" | "exec" | "dlx" | "x" | "config"
             | "init" | "create" | "cache" | "version" | "help" | "",
         ) => Vec::new(),
-        // Yarn, pnpm and bun take a script or a program without `run`.
+        // Yarn, pnpm and bun accept a script or a program without `run`.
         ("yarn" | "pnpm" | "bun", name) => {
             let direct = super::of_call(&call.renamed(name, at + 1));
             if direct.is_empty() { script(&call.after(at)) } else { direct }
@@ -271,7 +271,7 @@ fn add(reason: &str, scope: Scope) -> Scope {
     })
 }
 
-/// The scope of a test script: what is handed on to the runner.
+/// The scope of a test script, from the arguments passed on to the runner.
 fn script_scope(rest: &Call<'_>) -> Scope {
     match rest.scope(&RUNNER) {
         Scope::Subset(reason) => Scope::Subset(reason),

@@ -56,7 +56,8 @@ fn gradle(call: &Call<'_>) -> Vec<Found> {
     found
 }
 
-/// What a task does; `check` and `build` run the tests too, unless these are excluded.
+/// The activities of a Gradle task; `check` and `build` also run the tests unless these are
+/// excluded.
 fn gradle_task(name: &str, scope: Scope, excluded: &[&str]) -> Vec<Found> {
     let with_tests = |mut found: Vec<Found>, runner, scope| {
         if !excluded.iter().any(|task| task.ends_with("test")) {

@@ -1,4 +1,4 @@
-//! Programs that do one thing.
+//! Programs with a single purpose.
 
 use super::ActivityKind::{Fetch, Format, Install, Lint};
 use super::call::{Call, Found, whole};

@@ -1,4 +1,4 @@
-//! Task runners, and what the name of a task says.
+//! Task runners, and the meaning of task names.
 
 use super::ActivityKind::{self, Build, Deploy, Format, Install, Lint, Publish, Run, Test};
 use super::Scope;
@@ -75,7 +75,7 @@ fn make(call: &Call<'_>) -> Vec<Found> {
         .collect()
 }
 
-/// A runner that takes one task and hands it the other words.
+/// The activities of a runner that takes one task and passes the other words to it.
 fn first_of(words: &[&str], runner: &'static str) -> Vec<Found> {
     let Some((task, rest)) = words.split_first() else { return Vec::new() };
     let mut found = by_name(task, runner);
@@ -109,12 +109,12 @@ fn mise(call: &Call<'_>) -> Vec<Found> {
     }
 }
 
-/// What a task does, by its name alone. Empty when the name says nothing certain.
+/// The activities of a task, judging by its name alone; empty if the name is not conclusive.
 pub(super) fn by_name(name: &str, runner: &'static str) -> Vec<Found> {
     let lower = name.to_ascii_lowercase();
     let parts: Vec<&str> = lower.split([':', '-', '_', '.', '/', ' ']).collect();
     let Some((first, rest)) = parts.split_first() else { return Vec::new() };
-    // `format:check` and `check-format` look without changing.
+    // `format:check` and `check-format` only look.
     let checks = parts.contains(&"check") || parts.contains(&"verify") || parts.contains(&"diff");
     let part = || Scope::Subset(name.to_owned());
     let is_whole = rest.is_empty() || matches!(rest, ["all" | "ci" | "check"]);
@@ -162,7 +162,8 @@ pub(super) fn by_name(name: &str, runner: &'static str) -> Vec<Found> {
     }
 }
 
-/// What a task of tests does, by its second word; `None` when it only prepares them.
+/// The kind of a test task, by the second word of its name; `None` if it only prepares or cleans
+/// up.
 fn of_tests(second: &str) -> Option<ActivityKind> {
     match second {
         "lint" | "types" | "typecheck" | "type" | "format" | "fmt" => Some(Lint),

@@ -56,7 +56,7 @@ fn git(call: &Call<'_>) -> Vec<Found> {
     }
 }
 
-/// What `git branch` does to branches.
+/// The effect of `git branch` on branches.
 fn branch(rest: &Call<'_>, names: &[&str]) -> Git {
     const CHANGES: &[&str] = &["-d", "-D", "-m", "-M", "--delete", "--move"];
     const LISTS: &[&str] = &[

@@ -1,7 +1,7 @@
 use super::counts::{Counts, first_number, leading_number};
 use super::tally::{After, Tally};
 
-/// Lines by which a task runner says that something it started has failed.
+/// Lines with which a task runner reports that something it started has failed.
 pub(super) fn stops(line: &str, tally: &mut Tally) -> bool {
     let text = line.trim_start();
     let failed = match text.as_bytes().first() {
@@ -39,8 +39,8 @@ pub(super) fn stops(line: &str, tally: &mut Tally) -> bool {
     failed && tally.failed()
 }
 
-/// Lines that mean a failure unless a result line says otherwise: compilers under a test runner,
-/// uncaught exceptions, a program that is not there.
+/// Lines that indicate a failure unless a result line contradicts them: compiler errors under a
+/// test runner, uncaught exceptions, a missing program.
 pub(super) fn breaks(line: &str, tally: &mut Tally) {
     let broke = match line.as_bytes().first() {
         Some(b'e') => line.starts_with("error[E") || line.starts_with("error: could not compile"),
@@ -60,7 +60,7 @@ pub(super) fn breaks(line: &str, tally: &mut Tally) {
     }
 }
 
-/// Messages of compilers and bundlers.
+/// Messages from compilers and bundlers.
 pub(super) fn read(line: &str, tally: &mut Tally) -> bool {
     let text = line.trim_start();
     rust(text, tally)
@@ -78,7 +78,7 @@ fn rust(text: &str, tally: &mut Tally) -> bool {
     if let Some(rest) = text.strip_prefix("error: ") {
         if rest.starts_with("could not compile") {
             let errors = rest.split_once("due to ").and_then(|(_, rest)| first_number(rest));
-            // `due to previous error` counts one.
+            // `due to previous error` means a single error.
             tally.counts.add(&Counts { errors: errors.or(Some(1)), ..Counts::default() });
         }
         return tally.failed();
@@ -209,7 +209,7 @@ fn bundlers(text: &str, tally: &mut Tally) -> bool {
     false
 }
 
-/// Installing, fetching, publishing, deploying.
+/// Messages from installers, downloads, publishing and deployment.
 pub(super) fn transfer(line: &str, tally: &mut Tally) -> bool {
     let text = line.trim_start();
     if text.starts_with("ERROR: ")
@@ -233,7 +233,7 @@ pub(super) fn transfer(line: &str, tally: &mut Tally) -> bool {
     false
 }
 
-/// Whether a build tool says that what failed was a linter or the like, and no test.
+/// Whether a build tool says that only linters or similar tools failed, but no tests.
 #[must_use]
 pub fn stopped_elsewhere(output: &str) -> bool {
     const OTHERS: [&str; 9] = [

@@ -1,4 +1,4 @@
-/// Numbers of a result line.
+/// The numbers in a result line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) passed: Option<u64>,
@@ -21,7 +21,7 @@ impl Counts {
         add(&mut self.warnings, other.warnings);
     }
 
-    /// Takes over every number that `other` has.
+    /// Takes over every number that is set in `other`.
     pub(super) fn replace(&mut self, other: &Self) {
         self.passed = other.passed.or(self.passed);
         self.failed = other.failed.or(self.failed);
@@ -30,9 +30,9 @@ impl Counts {
         self.warnings = other.warnings.or(self.warnings);
     }
 
-    /// `3 failed, 39 passed; 1 skipped`: each number with the word after it.
+    /// Reads `3 failed, 39 passed; 1 skipped`: each number with the word after it.
     ///
-    /// `tests` and other words that say nothing about the end are left out.
+    /// `tests` and other words that do not describe a result are ignored.
     pub(super) fn number_word(text: &str) -> Self {
         let mut counts = Self::default();
         let mut number: Option<u64> = None;
@@ -46,7 +46,7 @@ impl Counts {
         counts
     }
 
-    /// `Failures: 0, Errors: 1`: each word with the number after it.
+    /// Reads `Failures: 0, Errors: 1`: each word with the number after it.
     pub(super) fn word_number(text: &str) -> Self {
         let mut counts = Self::default();
         let mut last: Option<&str> = None;
@@ -88,7 +88,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric())).filter(|word| !word.is_empty())
 }
 
-/// The number at the beginning of the text, and what follows it.
+/// The number at the beginning of the text, and the rest.
 pub(super) fn leading_number(text: &str) -> Option<(u64, &str)> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = text.split_at_checked(end)?;

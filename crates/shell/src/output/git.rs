@@ -1,8 +1,8 @@
 use super::line::lines;
 use super::tally::{After, Tally};
 
-/// The abbreviated hash in `[branch abc1234] message`, as Git prints it after a commit. Of
-/// several commits the last one.
+/// The abbreviated hash in `[branch abc1234] message`, which Git prints after a commit. If there
+/// are several, the last one.
 #[must_use]
 pub fn commit_of(output: &str) -> Option<&str> {
     lines(output).filter_map(|line| hash_of(output.get(line.range)?)).last()
@@ -20,10 +20,10 @@ pub(super) fn commit(line: &str, tally: &mut Tally) -> bool {
     if hash_of(line).is_some() {
         return tally.passed();
     }
-    // Behind a commit that was made, errors are those of what came next: a push.
+    // Errors after a successful commit belong to the next command, such as a push.
     let stops =
         || (line.starts_with("fatal: ") || line.starts_with("error: ")) && !is_of_remote(line);
-    // `git commit … && git status`: what is left is told behind the commit.
+    // In `git commit … && git status`, such lines after the commit describe the remaining changes.
     let nothing = ["nothing to commit", "no changes added to commit", "nothing added to commit"];
     let failed = (!tally.has_passed() && nothing.iter().any(|told| line.starts_with(told)))
         || (!tally.has_passed() && stops())
@@ -32,7 +32,7 @@ pub(super) fn commit(line: &str, tally: &mut Tally) -> bool {
     failed && tally.failed()
 }
 
-/// Whether only what talks to another machine prints such a line.
+/// Whether only a command that contacts a remote prints such a line.
 pub(super) fn is_of_remote(line: &str) -> bool {
     let text = line.trim_start();
     let begins = ["remote: ", "! [", "error: failed to push", "Everything up-to-date", "To "];
@@ -47,7 +47,7 @@ pub(super) fn is_of_remote(line: &str) -> bool {
             && (holds.iter().any(|part| text.contains(part)) || text.contains(" upstream")))
 }
 
-/// Whether only what opens a pull request prints such a line.
+/// Whether only a command that opens a pull request prints such a line.
 pub(super) fn is_of_pull_request(line: &str) -> bool {
     let holds = [
         "gh auth login",

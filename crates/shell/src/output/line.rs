@@ -3,16 +3,17 @@ use std::ops::Range;
 
 /// One line of an output.
 pub(super) struct Line<'a> {
-    /// Without escape sequences and without white space at the end.
+    /// The text without escape sequences and trailing whitespace.
     pub(super) text: Cow<'a, str>,
-    /// The bytes in the output, line break excluded.
+    /// The byte range in the output, without the line break.
     pub(super) range: Range<usize>,
 }
 
-/// Result lines are short; of a longer line only this much is looked at.
+/// Maximum bytes of a line that are looked at; result lines are short.
 const LONGEST: usize = 2000;
 
-/// The lines of the output. A carriage return begins a line again, as a terminal shows it.
+/// The lines of the output. Of a line with carriage returns, only the part after the last one
+/// remains, as in a terminal.
 pub(super) fn lines(output: &str) -> impl Iterator<Item = Line<'_>> {
     let escapes = memchr::memchr(0x1b, output.as_bytes()).is_some();
     let mut at = 0;
@@ -38,7 +39,7 @@ fn cut(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// The text without the escape sequences of terminals.
+/// Removes terminal escape sequences.
 #[must_use]
 pub fn strip_ansi(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
@@ -60,7 +61,7 @@ pub fn strip_ansi(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Where the escape sequence that begins at `at` ends.
+/// The end of the escape sequence that begins at `at`.
 fn escape_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at + 1..).unwrap_or_default();
     let len = match rest.first() {

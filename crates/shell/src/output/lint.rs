@@ -7,7 +7,7 @@ pub(super) fn read(line: &str, tally: &mut Tally) -> bool {
     totals(text, tally) || words(text, tally) || hooks(text, tally) || message(line, tally)
 }
 
-/// Lines with numbers.
+/// Lines with totals.
 fn totals(text: &str, tally: &mut Tally) -> bool {
     // `✖ 3 problems (1 error, 2 warnings)`
     if let Some(rest) = text.strip_prefix("✖ ").or_else(|| text.strip_prefix("× "))
@@ -57,7 +57,7 @@ fn totals(text: &str, tally: &mut Tally) -> bool {
     false
 }
 
-/// Lines without numbers that decide.
+/// Lines without numbers that decide the verdict.
 fn words(text: &str, tally: &mut Tally) -> bool {
     const GOOD: &[&str] = &[
         "All checks passed!",
@@ -94,7 +94,7 @@ fn words(text: &str, tally: &mut Tally) -> bool {
     text.starts_with("Checked ") && text.contains(" file") && tally.passed()
 }
 
-/// pre-commit: `black....................................................Failed`
+/// Reads pre-commit's `black....................................................Failed`.
 pub(super) fn hooks(line: &str, tally: &mut Tally) -> bool {
     if !line.contains("....") {
         return false;
@@ -108,7 +108,7 @@ pub(super) fn hooks(line: &str, tally: &mut Tally) -> bool {
     }
 }
 
-/// `path:1:2: E501 message`, `path:1: error: message`, a file's name alone from `gofmt -l`.
+/// Reads `path:1:2: E501 message`, `path:1: error: message`, or a bare file name from `gofmt -l`.
 fn message(line: &str, tally: &mut Tally) -> bool {
     if line.starts_with("In ") && line.contains(" line ") && line.ends_with(':') {
         tally.issues += 1;

@@ -2,9 +2,9 @@ use super::line::lines;
 
 /// The exit code that a harness wrote into the text of a result.
 ///
-/// Known forms: `Exit code N` as the first line, `Process exited with code N`,
+/// Known formats: `Exit code N` as the first line, `Process exited with code N`,
 /// `<returncode>N</returncode>`, `Exit Code: N`, `(exit status N)` as the last line. Lines in the
-/// middle of the output are the program's own and do not count, except the tagged form.
+/// middle belong to the program's own output and are ignored, except in the tagged format.
 #[must_use]
 pub fn exit_code_in_text(output: &str) -> Option<i32> {
     const HEAD: usize = 12;

@@ -4,26 +4,26 @@ use super::counts::Counts;
 use super::{OutputVerdict, RunSummary};
 use crate::activity::ActivityKind;
 
-/// What the lines have said so far.
+/// The results found so far.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) counts: Counts,
-    /// A number of tests from a line that does not say how they ended.
+    /// A number of tests from a line that does not give their results.
     pub(super) total: Option<u64>,
-    /// Cases counted one by one; used only where no line gives their number.
+    /// Individually counted cases; used only if no line gives their number.
     pub(super) cases: Counts,
-    /// Issues listed one by one; used only where no line gives their number.
+    /// Individually listed issues; used only if no line gives their number.
     pub(super) issues: u64,
     none: Option<Range<usize>>,
     ran_some: bool,
     strong: [Option<Range<usize>>; 2],
     weak: [Option<Range<usize>>; 2],
     here: Range<usize>,
-    /// A line that means something only for the lines after it.
+    /// Context from the latest line for the lines after it.
     pub(super) after: After,
 }
 
-/// What the lines before mean for the next ones.
+/// How the next lines are to be read.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
     #[default]
@@ -41,51 +41,52 @@ impl Tally {
         self.here = range;
     }
 
-    /// A result line says that something failed.
+    /// Records a result line that reports a failure.
     pub(super) fn failed(&mut self) -> bool {
         let [_, failed] = &mut self.strong;
         *failed = Some(self.here.clone());
         true
     }
 
-    /// A result line says that all went well.
+    /// Records a result line that reports success.
     pub(super) fn passed(&mut self) -> bool {
         let [passed, _] = &mut self.strong;
         *passed = Some(self.here.clone());
         true
     }
 
-    /// Whether a result line said that all went well.
+    /// Whether a result line reported success.
     pub(super) fn has_passed(&self) -> bool {
         let [passed, _] = &self.strong;
         passed.is_some()
     }
 
-    /// Failed, unless a result line says otherwise.
+    /// Records a failure that a result line may override.
     pub(super) fn broke(&mut self) -> bool {
         let [_, failed] = &mut self.weak;
         failed.get_or_insert_with(|| self.here.clone());
         true
     }
 
-    /// A result line says that there was nothing to run.
+    /// Records a result line that says there was nothing to run.
     pub(super) fn found_none(&mut self) -> bool {
         self.none = Some(self.here.clone());
         true
     }
 
-    /// Something did run, so that "nothing to run" elsewhere does not speak for the whole.
+    /// Records that something ran, so that "nothing to run" elsewhere does not apply to the whole
+    /// run.
     pub(super) fn ran_some(&mut self) {
         self.ran_some = true;
     }
 
-    /// A line that gives numbers; it decides by the failures and errors in it.
+    /// Adds the numbers of a line; its failures and errors decide the verdict.
     pub(super) fn counted(&mut self, counts: &Counts) -> bool {
         self.counts.add(counts);
         self.judge(counts)
     }
 
-    /// The same for a line that repeats the numbers of earlier ones.
+    /// Like [`Tally::counted`], for a line that repeats the numbers of earlier ones.
     pub(super) fn recounted(&mut self, counts: &Counts) -> bool {
         self.counts.replace(counts);
         self.judge(counts)

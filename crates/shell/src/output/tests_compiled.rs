@@ -11,7 +11,7 @@ pub(super) fn read(line: &str, tally: &mut Tally) -> bool {
         || others(line, tally)
 }
 
-/// `[doctest] test cases:  7 |  7 passed | 0 failed | 11 skipped`
+/// Reads `[doctest] test cases:  7 |  7 passed | 0 failed | 11 skipped`.
 fn doctest(line: &str, tally: &mut Tally) -> bool {
     let Some(rest) = line.trim_start().strip_prefix("[doctest] test cases:") else { return false };
     let Some((_, rest)) = rest.split_once('|') else { return false };
@@ -107,7 +107,7 @@ fn go(line: &str, tally: &mut Tally) -> bool {
 fn jvm(line: &str, tally: &mut Tally) -> bool {
     let bare = bare(line);
     if let Some(rest) = bare.strip_prefix("Tests run: ") {
-        // Per class; the sum of all follows on a line of its own.
+        // A line per class; the total follows on a separate line.
         if rest.contains("Time elapsed") || rest.contains(" - in ") {
             return true;
         }
@@ -140,7 +140,7 @@ fn jvm(line: &str, tally: &mut Tally) -> bool {
     false
 }
 
-/// The line without Maven's or sbt's level in front.
+/// The line without the leading log level of Maven or sbt.
 fn bare(line: &str) -> &str {
     let line = line.trim_start();
     for level in ["[INFO] ", "[ERROR] ", "[WARNING] ", "[info] ", "[error] ", "[warn] "] {
@@ -157,7 +157,7 @@ fn others(line: &str, tally: &mut Tally) -> bool {
     RUNNERS.iter().find_map(|runner| runner(text, tally)).unwrap_or(false)
 }
 
-/// What a line says that a runner printed; `None` when it is not one of its lines.
+/// Reads a line as output of one runner; `None` if it is not one of its lines.
 type Runner = fn(&str, &mut Tally) -> Option<bool>;
 
 fn dotnet(text: &str, tally: &mut Tally) -> Option<bool> {
@@ -179,7 +179,7 @@ fn dotnet(text: &str, tally: &mut Tally) -> Option<bool> {
     none.then(|| tally.found_none())
 }
 
-/// Xcode, and Swift: one line a suite, the sum last.
+/// Reads Xcode and Swift results: one line per suite, the total last.
 fn swift(text: &str, tally: &mut Tally) -> Option<bool> {
     match text {
         "** TEST SUCCEEDED **" => return Some(tally.passed()),

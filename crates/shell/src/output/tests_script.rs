@@ -14,7 +14,8 @@ pub(super) fn read(line: &str, tally: &mut Tally) -> bool {
         || sentence(line, tally)
 }
 
-/// `00:09 +11 ~1 -2: Some tests failed.`: the last of the lines that count on.
+/// Reads `00:09 +11 ~1 -2: Some tests failed.`; these lines have running totals, so the last one
+/// counts.
 fn dart(line: &str, tally: &mut Tally) -> bool {
     let Some((head, said)) = line.split_once(": ") else { return false };
     let mut words = head.split(' ');
@@ -41,7 +42,7 @@ fn dart(line: &str, tally: &mut Tally) -> bool {
     }
 }
 
-/// `[ FAIL 0 | WARN 0 | SKIP 0 | PASS 42 ]`, the last of those that count on.
+/// Reads `[ FAIL 0 | WARN 0 | SKIP 0 | PASS 42 ]`, a running total of which the last one counts.
 fn testthat(line: &str, tally: &mut Tally) -> bool {
     let inner = line.trim().strip_prefix("[ ").and_then(|rest| rest.strip_suffix(" ]"));
     let mut counts = Counts::default();
@@ -76,7 +77,7 @@ fn python(line: &str, tally: &mut Tally) -> bool {
     pytest(inner, tally) || unittest(line, tally) || session(line, tally)
 }
 
-/// `3 failed, 39 passed in 2.31s`; some harnesses cut the time off.
+/// Reads `3 failed, 39 passed in 2.31s`; some harnesses cut off the time.
 fn pytest(inner: &str, tally: &mut Tally) -> bool {
     let timed = inner.rsplit_once(" in ");
     let timed = timed.filter(|(_, time)| time.starts_with(|c: char| c.is_ascii_digit()));
@@ -127,7 +128,7 @@ fn unittest(line: &str, tally: &mut Tally) -> bool {
     false
 }
 
-/// Sessions of nox and environments of tox.
+/// Reads the results of nox sessions and tox environments.
 fn session(line: &str, tally: &mut Tally) -> bool {
     if let Some(rest) = line.strip_prefix("nox > Session ") {
         if rest.ends_with(" was successful.") {
@@ -226,7 +227,8 @@ fn javascript(line: &str, tally: &mut Tally) -> bool {
     worded_sum(text, tally).unwrap_or_else(|| counted_word(line, text, tally))
 }
 
-/// A sum behind words of its own: Jest, Vitest, Pest, Deno. `None` when the line has no such words.
+/// Reads a total with its own wording (Jest, Vitest, Pest, Deno); `None` if the line has no such
+/// words.
 fn worded_sum(text: &str, tally: &mut Tally) -> Option<bool> {
     // `Tests:  1 failed, 41 passed, 42 total`
     if let Some(rest) = text.strip_prefix("Tests:").or_else(|| text.strip_prefix("Tests"))
@@ -265,7 +267,7 @@ fn worded_sum(text: &str, tally: &mut Tally) -> Option<bool> {
     text.starts_with("Tests finished with errors").then(|| tally.failed())
 }
 
-/// Mocha, Playwright, Bun: a number and one word, indented.
+/// Reads an indented number with one word (Mocha, Playwright, Bun).
 fn counted_word(line: &str, text: &str, tally: &mut Tally) -> bool {
     let Some((_, rest)) = leading_number(text) else {
         return text.starts_with("All specs passed!") && tally.passed();
@@ -352,7 +354,7 @@ fn php(line: &str, tally: &mut Tally) -> bool {
     }
 }
 
-/// `Ran 5 tests containing 10 assertions.` and `0 failures, 0 errors.`
+/// Reads `Ran 5 tests containing 10 assertions.` and `0 failures, 0 errors.`
 fn sentence(line: &str, tally: &mut Tally) -> bool {
     if let Some(rest) = line.strip_prefix("Ran ")
         && let Some((total, rest)) = leading_number(rest)

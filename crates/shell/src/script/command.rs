@@ -1,60 +1,60 @@
 use super::status::Status;
 
-/// One command position: a place where the shell starts a program, a built-in or a function.
+/// A command position: a place where the shell starts a program, a built-in or a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// The first word; `None` when there are only assignments or redirects.
+    /// The first word; `None` if there are only assignments or redirects.
     pub name: Option<Word>,
     /// The words after the name, quotes removed.
     pub args: Vec<Word>,
-    /// `A=1` before the name.
+    /// Assignments before the name, such as `A=1`.
     pub assignments: Vec<Assignment>,
-    /// Its redirects. Those of a group stand in a command without a name before the group.
+    /// The redirects. Those of a group belong to a nameless command before the group.
     pub redirects: Vec<Redirect>,
-    /// How many constructs (substitution, subshell, group, loop, wrapper …) it stands in.
+    /// The number of enclosing constructs: substitutions, subshells, groups, loops, wrappers and so
+    /// on.
     pub depth: usize,
-    /// The innermost construct that decides how it runs.
+    /// The innermost construct that affects how the command runs.
     pub inside: Position,
-    /// How its exit status reaches the script's.
+    /// How its exit status affects that of the script.
     pub status: Status,
     /// Where its standard output goes.
     pub stdout: Destination,
     /// Where its standard error goes.
     pub stderr: Destination,
-    /// The directory it runs in, seen from where the script starts: empty at the start, `None`
-    /// when it cannot be known.
+    /// The working directory, relative to where the script starts: empty at the start, `None` if
+    /// unknown.
     pub directory: Option<String>,
     /// The position in [`Script::commands`](crate::Script::commands) of the wrapper that runs it.
     pub wrapped_by: Option<usize>,
-    /// Whether it may start at all: `false` after `exit`, and in a branch that is never taken.
+    /// Whether it can start at all: `false` after `exit`, and in a branch that is never taken.
     pub reached: bool,
-    /// Whether it surely runs, in the shell of the script itself, once what stands before it did.
+    /// Whether it certainly runs, in the script's own shell, if what comes before it did.
     pub always: bool,
 }
 
 impl Command {
-    /// The program's base name, when it is fixed: `/usr/bin/git` is `git`.
+    /// The program's base name if it is fixed: `git` for `/usr/bin/git`.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         let name = self.name.as_ref()?.literal()?;
         Some(name.rsplit('/').next().unwrap_or(name))
     }
 
-    /// The program and the arguments behind it, as far as they are fixed.
+    /// The program and its arguments, as far as they are fixed.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let arguments = self.args.iter().filter_map(Word::literal);
         self.program().into_iter().chain(arguments).map(str::to_owned).collect()
     }
 
-    /// Whether a name is there but only known when the script runs.
+    /// Whether there is a name that is only known at run time.
     #[must_use]
     pub fn is_dynamic(&self) -> bool {
         self.name.as_ref().is_some_and(|name| name.literal().is_none())
     }
 
-    /// Whether somebody reading the script's output sees what this command prints on its
-    /// standard output, perhaps filtered.
+    /// Whether its standard output appears in the script's output, possibly filtered.
     #[must_use]
     pub fn output_visible(&self) -> bool {
         matches!(self.stdout, Destination::Shown | Destination::Filtered)
@@ -64,69 +64,69 @@ impl Command {
 /// A word of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// The text without quotes; expansions stand as written.
+    /// The text without quotes; expansions as written.
     pub text: String,
-    /// Whether the text is what the program gets.
+    /// Whether the program receives exactly this text.
     pub kind: WordKind,
 }
 
 impl Word {
-    /// A word that means itself.
+    /// A literal word.
     #[must_use]
     pub fn fixed(text: impl Into<String>) -> Self {
         Self { text: text.into(), kind: WordKind::Literal }
     }
 
-    /// The text, when the program gets exactly that.
+    /// The text, if the program receives exactly that.
     #[must_use]
     pub fn literal(&self) -> Option<&str> {
         (self.kind == WordKind::Literal).then_some(self.text.as_str())
     }
 }
 
-/// How far a word is fixed by the text of the script.
+/// How far the text of the script determines a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WordKind {
-    /// The program gets exactly this.
+    /// The program receives exactly this text.
     Literal,
-    /// Unquoted `*`, `?`, `[…]` or `{a,b}`: depends on the files there.
+    /// Contains unquoted `*`, `?`, `[…]` or `{a,b}`, so it may depend on existing files.
     Pattern,
-    /// Holds a parameter, a substitution or arithmetic.
+    /// Contains a parameter, a substitution or arithmetic.
     Dynamic,
 }
 
-/// `NAME=value`.
+/// An assignment `NAME=value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    /// The variable, with its subscript where it has one.
+    /// The variable, with its subscript if it has one.
     pub name: String,
     /// The value; the elements of an array joined by a space.
     pub value: Word,
-    /// `+=` instead of `=`.
+    /// Whether it appends with `+=`.
     pub append: bool,
 }
 
 /// One redirect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
-    /// Which stream is redirected.
+    /// The redirected stream.
     pub stream: Stream,
-    /// What happens to the target.
+    /// The direction.
     pub direction: Direction,
-    /// Where to or from.
+    /// The target.
     pub target: Target,
 }
 
-/// The stream that a redirect concerns.
+/// The stream that is redirected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stream {
     /// One file descriptor: 0 input, 1 output, 2 error.
     Fd(i32),
-    /// `&>`: output and error.
+    /// Both output and error: `&>`.
     OutputAndError,
 }
 
-/// What a redirect does to its target.
+/// How a redirect uses its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// `<`
@@ -143,14 +143,14 @@ pub enum Direction {
     Inline,
 }
 
-/// Where a redirect leads.
+/// The target of a redirect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A path.
     File(Word),
     /// Another file descriptor.
     Fd(i32),
-    /// `-`: closed.
+    /// Closed: `-`.
     Closed,
     /// A here-document or a here-string, with its text.
     Text(Word),
@@ -158,16 +158,16 @@ pub enum Target {
     Process,
 }
 
-/// The innermost construct that decides how a command runs.
+/// The innermost construct that affects how a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Position {
-    /// Directly in the script, in groups and in subshells.
+    /// Directly in the script, in a group or in a subshell.
     Script,
     /// In the body or the condition of `if`, `case`, `for`, `while`.
     Branch,
-    /// In a function that some command of the script names.
+    /// In a function whose name occurs as a command in the script.
     Function,
-    /// In a function that no command of the script names.
+    /// In a function whose name never occurs as a command.
     UnusedFunction,
     /// In `$(…)` or backquotes.
     Substitution,
@@ -175,21 +175,21 @@ pub enum Position {
     ProcessSubstitution,
     /// Run by another command: `sudo`, `env`, `xargs`, `bash -c` …
     Wrapper,
-    /// Run by another command in another place: `ssh`, `docker exec` …
+    /// Run elsewhere by another command: `ssh`, `docker exec` …
     Remote,
 }
 
-/// Where an output stream ends.
+/// Where an output stream goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Destination {
-    /// In the script's output.
+    /// To the script's output.
     Shown,
-    /// In the script's output, through another command that may drop some of it.
+    /// To the script's output, through another command that may drop some of it.
     Filtered,
-    /// In a file.
+    /// To a file.
     File,
-    /// In a variable, in another command's words or behind a closed descriptor.
+    /// To a variable, into another command's words, or to a closed descriptor.
     Captured,
-    /// In `/dev/null`.
+    /// To `/dev/null`.
     Discarded,
 }

@@ -1,9 +1,9 @@
-//! What a command does to files and data that its words do not name one by one.
+//! Effects of commands on files and data that their words do not name individually.
 
 use super::command::{Command, Direction, Redirect, Target, Word};
 
 impl Command {
-    /// Whether it runs code that stands on its line and writes, or edits what it is handed.
+    /// Whether it runs inline code that writes files, or edits files that are passed to it.
     #[must_use]
     pub fn writes_by_code(&self) -> bool {
         const WRITING: [&str; 14] = [
@@ -49,8 +49,8 @@ impl Command {
         }
     }
 
-    /// Whether it answers a question, and ends with 1 where the answer is no: nothing found, or
-    /// nothing different.
+    /// Whether it answers a question, so that status 1 means no: nothing found, or nothing
+    /// different.
     #[must_use]
     pub fn asks(&self) -> bool {
         let Some(program) = self.program() else { return false };
@@ -63,7 +63,7 @@ impl Command {
         }
     }
 
-    /// Whether it makes a project from a template, clones one, or opens an archive.
+    /// Whether it creates a project from a template, clones one, or unpacks an archive.
     #[must_use]
     pub fn unpacks(&self) -> bool {
         let Some(program) = self.program() else { return false };
@@ -83,7 +83,7 @@ impl Command {
         }
     }
 
-    /// Whether it is a database's own client.
+    /// Whether it is a database client.
     #[must_use]
     pub fn is_database_client(&self) -> bool {
         const CLIENTS: [&str; 9] = [
@@ -100,7 +100,7 @@ impl Command {
         self.program().is_some_and(|program| CLIENTS.contains(&program))
     }
 
-    /// Whether it is a database's own client and is given more than questions.
+    /// Whether it is a database client that is given a file, or statements that change data.
     #[must_use]
     pub fn changes_data(&self) -> bool {
         const CHANGING: [&str; 8] =
@@ -120,7 +120,7 @@ impl Command {
                 || self.redirects.iter().any(input))
     }
 
-    /// Whether it may put files back as they were: `git checkout`, `git restore`, `git stash`.
+    /// Whether it may restore files: `git checkout`, `git restore`, `git stash`.
     #[must_use]
     pub fn restores(&self) -> bool {
         const BACK: [&str; 6] = ["checkout", "restore", "reset", "stash", "revert", "clean"];
@@ -131,7 +131,7 @@ impl Command {
             && !self.args.iter().any(branches)
     }
 
-    /// Whether it puts the changes of the work tree away, `true`, or brings them back, `false`:
+    /// `true` if it stashes the changes of the working tree, `false` if it restores them:
     /// `git stash`, `git stash pop`.
     #[must_use]
     pub fn shelves(&self) -> Option<bool> {
@@ -152,7 +152,7 @@ impl Command {
 mod tests {
     use super::super::Script;
 
-    /// Which of the four a line does: writes by code, unpacks, restores, changes data.
+    /// Checks which of these a line does: writes by code, unpacks, restores, changes data.
     fn check(line: &str, expected: &str) {
         let script = Script::parse(line).unwrap();
         let does = |letter: char, what: fn(&super::Command) -> bool| {

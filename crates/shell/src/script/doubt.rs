@@ -1,5 +1,5 @@
-//! Commands whose run a script does not show: they never start, another one runs in their place, or
-//! what they print is rewritten on its way.
+//! Reasons why a script may not show how a command ended: it never starts, another program runs
+//! instead, or its output is rewritten or hidden.
 
 use super::Script;
 use super::command::{Command, Destination, Target, Word};
@@ -7,18 +7,18 @@ use super::command::{Command, Destination, Target, Word};
 /// Why a script does not show how a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
-    /// It never starts: it stands after `exit`, or in a branch that is never taken.
+    /// It comes after `exit`, or is in a branch that is never taken.
     NeverStarts,
-    /// A function, an alias, or a file of the working directory runs in its place.
+    /// A function, an alias, or a file in the working directory runs instead.
     Replaced,
-    /// Another command rewrites its output, or leaves out what tells a failure.
+    /// Another command rewrites its output, or drops the lines that report failures.
     Rewritten,
-    /// Its output goes elsewhere, and nothing shows it later.
+    /// Its output goes elsewhere and is not shown later.
     Unseen,
 }
 
-/// Runners that are programs of the system or of a toolchain. A file of that name in the working
-/// directory is another program.
+/// Runners installed with the system or a toolchain. A file with such a name in the working
+/// directory is a different program.
 const INSTALLED: [&str; 24] = [
     "pytest", "python", "python3", "tox", "nox", "cargo", "go", "npm", "npx", "yarn", "pnpm",
     "node", "jest", "vitest", "mocha", "ctest", "make", "mvn", "gradle", "dotnet", "rspec",
@@ -26,7 +26,7 @@ const INSTALLED: [&str; 24] = [
 ];
 
 impl Script {
-    /// Why this script does not show how one of its commands ended; `None` where it may.
+    /// Why this script does not show how one of its commands ended; `None` if it may.
     #[must_use]
     pub fn doubt(&self, at: usize) -> Option<Doubt> {
         let command = self.commands().get(at)?;
@@ -43,7 +43,7 @@ impl Script {
         (hidden || command.stdout == Destination::Discarded).then_some(Doubt::Unseen)
     }
 
-    /// Whether a trap decides about the exit status of the script.
+    /// Whether a trap determines the exit status of the script.
     #[must_use]
     pub fn traps_exit(&self) -> bool {
         self.commands().iter().any(|command| {
@@ -79,7 +79,7 @@ impl Script {
         aliased || exported || own.map(|a| a.value.text.as_str()).any(looks_here)
     }
 
-    /// The commands that the output of a command goes through.
+    /// The commands that the output of a command passes through.
     fn filters(&self, at: usize) -> impl Iterator<Item = &Command> {
         let commands = self.commands();
         let depth = commands.get(at).map_or(0, |command| command.depth);
@@ -93,7 +93,7 @@ impl Script {
         )
     }
 
-    /// Whether a later command shows the file that a command printed into, and nobody changed it.
+    /// Whether a later command shows the file that the command printed into, unchanged.
     fn is_shown_later(&self, command: &Command, at: usize) -> bool {
         let files = command.redirects.iter().filter_map(|redirect| match &redirect.target {
             Target::File(word) => word.literal(),
@@ -109,7 +109,7 @@ impl Script {
     }
 }
 
-/// Whether a search path leads into the working directory.
+/// Whether a search path includes the working directory.
 fn looks_here(path: &str) -> bool {
     path.split(':').any(|folder| {
         matches!(folder.trim_end_matches('/'), "" | "." | "$PWD" | "${PWD}" | "$(pwd)")
@@ -119,13 +119,12 @@ fn looks_here(path: &str) -> bool {
 const GOOD: [&str; 4] = ["pass", "ok", "success", "green"];
 const BAD: [&str; 5] = ["fail", "error", "panic", "not ok", "exception"];
 
-/// Whether only what tells of success is let through.
+/// Whether a filter only lets reports of success through.
 fn only_good(mentions: &dyn Fn(&[&str]) -> bool) -> bool {
     mentions(&GOOD) && !mentions(&BAD)
 }
 
-/// Whether a command between a runner and the reader changes the words that tell how it went, or
-/// leaves out those that tell a failure.
+/// Whether a filter changes the words that report the result, or drops those that report a failure.
 fn rewrites(filter: &Command) -> bool {
     let args: Vec<String> = filter.args.iter().map(|word| word.text.to_ascii_lowercase()).collect();
     let mentions = |words: &[&str]| args.iter().any(|arg| words.iter().any(|w| arg.contains(w)));
@@ -136,7 +135,7 @@ fn rewrites(filter: &Command) -> bool {
         }
         "awk" | "gawk" | "mawk" => mentions(&["sub("]) || only_good(&mentions),
         "perl" | "python" | "python3" | "ruby" | "node" => mentions(&GOOD) || mentions(&BAD),
-        // Colours and ends of lines are no words.
+        // Colours and line endings are not words.
         "tr" => filter.args.iter().any(|word| {
             let letters = word.text.replace("\\r", "").replace("\\n", "").replace("\\t", "");
             !letters.starts_with('-') && letters.contains(|c: char| c.is_ascii_alphabetic())
@@ -154,7 +153,7 @@ fn rewrites(filter: &Command) -> bool {
     }
 }
 
-/// Whether what follows a command in its list never starts.
+/// Whether the commands after this one never start.
 pub(super) fn ends_the_script(words: &[&str]) -> bool {
     match words {
         ["exit" | "return" | "logout", ..] => true,
@@ -163,7 +162,7 @@ pub(super) fn ends_the_script(words: &[&str]) -> bool {
     }
 }
 
-/// What a command line without any effect answers.
+/// The fixed result of a command without any effect; `None` for any other.
 pub(super) fn constant(words: &[&str]) -> Option<bool> {
     match words {
         ["true" | ":"] => Some(true),

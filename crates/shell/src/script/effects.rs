@@ -4,28 +4,28 @@ use super::state::join;
 /// A path that a script writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
-    /// What happens to it.
+    /// The effect on it.
     pub effect: Effect,
-    /// The path: seen from where the script starts, when that is known.
+    /// The path, relative to where the script starts if that is known.
     pub path: Word,
     /// The position of the command in [`Script::commands`](crate::Script::commands).
     pub command: usize,
 }
 
-/// What happens to a path.
+/// The effect on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
-    /// It is there afterwards; it may have been there before.
+    /// It exists afterwards, and may have existed before.
     Created,
     /// Its content changes.
     Changed,
-    /// It is gone.
+    /// It is deleted.
     Deleted,
-    /// It is gone because it now stands elsewhere.
+    /// It is moved elsewhere.
     Moved,
 }
 
-/// Everything the commands write, in order.
+/// Everything that the commands write, in order.
 pub(super) fn writes(commands: &[Command]) -> Vec<Write> {
     let mut found = Vec::new();
     for (index, command) in commands.iter().enumerate() {
@@ -113,7 +113,7 @@ fn by_program(command: &Command, add: &mut dyn FnMut(Effect, &Word)) {
 
 type Each<'e> = dyn FnMut(Effect, Vec<&Word>) + 'e;
 
-/// The arguments that are no options. `valued` options take the next word.
+/// The arguments that are not options; `valued` options take the next word.
 fn operands<'a>(args: &'a [Word], valued: &[&str]) -> Vec<&'a Word> {
     let mut found = Vec::new();
     let mut words = args.iter();
@@ -144,7 +144,8 @@ fn values<'a>(args: &'a [Word], names: &[&str]) -> Vec<&'a Word> {
         .collect()
 }
 
-/// Where a download goes: `-o FILE`, also behind other letters (`-sSLo FILE`), `--output FILE`.
+/// The target files of a download: `-o FILE`, also combined with other letters (`-sSLo FILE`), or
+/// `--output FILE`.
 fn downloads<'a>(args: &'a [Word], short: char, long: &str) -> Vec<&'a Word> {
     let names = |text: &str| {
         text == long || (text.starts_with('-') && !text.starts_with("--") && text.ends_with(short))
@@ -200,7 +201,7 @@ fn sed(args: &[Word], each: &mut Each<'_>) {
             || w.text.starts_with("--expression=")
     });
     let words = operands(args, &["-e", "-f", "--expression", "--file", "-ie", "-ne"]);
-    // `sed -i '' …` of BSD: the empty word is the suffix of the backup.
+    // BSD's `sed -i '' …`: the empty word is the backup suffix.
     let words = words.into_iter().filter(|word| !word.text.is_empty());
     each(Effect::Changed, words.skip(usize::from(!scripted)).collect());
 }

@@ -1,7 +1,7 @@
-//! The grammar of Bash, by recursive descent, without guessing: what it does not know is an error.
+//! A recursive-descent parser for Bash that never guesses: unknown syntax is an error.
 //!
-//! The text is read once, from left to right. Words are read where they stand, so that the end of
-//! a substitution is where its commands end, not where a search for a parenthesis ends.
+//! The text is read once, from left to right. Words are parsed in place, so a substitution ends
+//! where its commands end, not at the next parenthesis.
 
 mod arithmetic;
 mod compound;
@@ -20,7 +20,7 @@ use super::tree::{AndOr, Connector, Item, List, Node, Pipeline};
 
 type Parsed<T> = Result<T, NotAnalysable>;
 
-/// Reads a whole script that stands `depth` constructs deep in another.
+/// Parses a whole script that is nested `depth` constructs deep.
 pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Parsed<List> {
     check_text(text)?;
     Cursor::new(text, depth, dialect).script()
@@ -33,7 +33,7 @@ impl Cursor<'_> {
         Ok(list)
     }
 
-    /// Commands up to the end of the text or to something that closes a construct.
+    /// Parses commands up to the end of the text or a token that closes a construct.
     fn list(&mut self) -> Parsed<List> {
         let mut items = Vec::new();
         loop {
@@ -52,7 +52,7 @@ impl Cursor<'_> {
         Ok(List(items))
     }
 
-    /// A list that holds at least one command, as Bash wants it in compound commands.
+    /// Parses a list of at least one command, as Bash requires in compound commands.
     fn commands(&mut self) -> Parsed<List> {
         let list = self.list()?;
         if list.0.is_empty() { Err(self.unexpected()) } else { Ok(list) }
@@ -90,7 +90,7 @@ impl Cursor<'_> {
             }
         }
         self.skip_blanks();
-        // `!` and `time` may stand alone.
+        // `!` and `time` may be used without a command.
         if self.at > start && matches!(self.peek(), None | Some(b'\n' | b';' | b')')) {
             return Ok(Pipeline { negated, stages: Vec::new() });
         }
@@ -121,7 +121,7 @@ impl Cursor<'_> {
             match parser.keyword() {
                 Some("function") => parser.function(),
                 Some("coproc") => parser.coprocess(),
-                // After `|` it is a program.
+                // After `|`, `time` is a program.
                 None | Some("time") => parser.simple_command(),
                 Some(_) => Err(parser.unexpected()),
             }

@@ -1,22 +1,22 @@
-/// A text that cannot be analysed. What it does is unknown, so nothing may be concluded from it.
+/// The text cannot be analysed. Its effects are unknown, so nothing may be concluded from it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAnalysable {
-    /// Longer than what is read.
+    /// It is longer than the limit.
     #[error("the command is longer than {limit} bytes")]
     TooLong {
         /// The limit in bytes.
         limit: usize,
     },
-    /// Nested deeper, or with more parts, than what is read.
+    /// It is nested more deeply, or has more parts, than the limits allow.
     #[error("the command is nested too deeply")]
     TooDeep,
-    /// Not a valid script.
+    /// It is not a valid script.
     #[error("the command is not valid shell syntax: {reason}")]
     Syntax {
-        /// What the grammar says.
+        /// The parser's message.
         reason: String,
     },
-    /// Valid, perhaps, but not something that can be read with certainty.
+    /// It may be valid, but cannot be read with certainty.
     #[error("the command holds {what}, which cannot be read with certainty")]
     Uncertain {
         /// The construct.
@@ -24,18 +24,18 @@ pub enum NotAnalysable {
     },
 }
 
-/// The longest text that is read, in bytes.
+/// Maximum length of a text in bytes.
 const LENGTH: usize = 256 * 1024;
-/// Constructs inside one another: groups, expansions and scripts in words.
+/// Maximum nesting of constructs: groups, expansions and scripts in words.
 pub(super) const NESTING: usize = 48;
-/// Bytes that may be read in vain, because `((` was not arithmetic after all.
+/// Maximum number of bytes read more than once, because `((` was not arithmetic after all.
 pub(super) const RETRIED: usize = LENGTH;
-/// Scripts that wrappers run, inside one another.
+/// Maximum nesting of scripts run by wrappers.
 pub(super) const LEVELS: usize = 16;
-/// Commands of one script.
+/// Maximum number of commands in a script.
 pub(super) const COMMANDS: usize = 20_000;
 
-/// What must hold before a text is read.
+/// Checks the preconditions for parsing a text.
 pub(super) fn check_text(text: &str) -> Result<(), NotAnalysable> {
     if text.len() > LENGTH {
         return Err(NotAnalysable::TooLong { limit: LENGTH });

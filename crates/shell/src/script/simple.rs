@@ -5,7 +5,7 @@ use super::doubt::{constant, ends_the_script};
 use super::state::Surroundings;
 use super::tree::{AndOr, Compound, Found, List, Node, Pipeline};
 
-/// The words of one simple command, with the scripts that stand in them.
+/// The words of one simple command, and the scripts in them.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     pub(super) name: Option<Word>,
@@ -21,7 +21,7 @@ impl Parts {
         Self { name: Some(Word::fixed(name)), ..Self::default() }
     }
 
-    /// The first word is the name.
+    /// A command whose name is the first of these words.
     pub(super) fn of_words(words: Vec<Word>) -> Self {
         let mut words = words.into_iter();
         Self { name: words.next(), args: words.collect(), ..Self::default() }
@@ -31,7 +31,7 @@ impl Parts {
         self.name.is_none() && self.assignments.is_empty() && self.redirects.is_empty()
     }
 
-    /// `2>&1` after the other redirects, as `|&` means it.
+    /// Adds `2>&1` after the other redirects, as `|&` does.
     pub(super) fn add_error_to_output(&mut self) {
         self.redirects.push(Redirect {
             stream: Stream::Fd(2),
@@ -40,7 +40,7 @@ impl Parts {
         });
     }
 
-    /// Where standard output and standard error end, redirects applied from left to right.
+    /// Where standard output and standard error go, with redirects applied from left to right.
     pub(super) fn outputs(&self, around: &Surroundings) -> (Destination, Destination) {
         let (mut stdout, mut stderr) = (around.stdout, around.stderr);
         for redirect in &self.redirects {
@@ -70,7 +70,7 @@ impl Parts {
     }
 }
 
-/// Where the standard output of each stage of a pipeline ends.
+/// Where the standard output of each pipeline stage goes.
 pub(super) fn stage_outputs(stages: &[Node], last: Destination) -> Vec<Destination> {
     let mut outputs = Vec::with_capacity(stages.len());
     let mut to = last;
@@ -95,14 +95,14 @@ fn filtered(to: Destination) -> Destination {
     if to == Destination::Shown { Destination::Filtered } else { to }
 }
 
-/// Whether this list does nothing but end the script with the status of what came before.
+/// Whether this list only ends the script with the status of the previous command.
 pub(super) fn ends_with_last_status(list: &AndOr) -> bool {
     list.rest.is_empty()
         && only_words(&list.first)
             .is_some_and(|words| matches!(words.as_slice(), ["exit"] | ["exit" | "return", "$?"]))
 }
 
-/// Whether this pipeline always ends in failure, so that `… || it` hides nothing.
+/// Whether this pipeline always fails, so that `… || it` does not hide a failure.
 pub(super) fn surely_fails(pipeline: &Pipeline) -> bool {
     if pipeline.negated {
         return false;
@@ -119,17 +119,17 @@ pub(super) fn surely_fails(pipeline: &Pipeline) -> bool {
     })
 }
 
-/// Whether nothing after this list starts any more.
+/// Whether nothing after this list can start.
 pub(super) fn ends_here(list: &AndOr) -> bool {
     list.rest.is_empty() && only_words(&list.first).is_some_and(|words| ends_the_script(&words))
 }
 
-/// What this pipeline answers whatever happens; `None` where that is not known.
+/// The fixed result of this pipeline; `None` if it is not known.
 pub(super) fn always(pipeline: &Pipeline) -> Option<bool> {
     only_words(pipeline).and_then(|words| constant(&words))
 }
 
-/// What a condition answers whatever happens; `None` where that is not known.
+/// The fixed result of a condition; `None` if it is not known.
 pub(super) fn always_of(condition: &List) -> Option<bool> {
     match condition.0.as_slice() {
         [only] if only.pipelines.rest.is_empty() => always(&only.pipelines.first),
@@ -137,7 +137,7 @@ pub(super) fn always_of(condition: &List) -> Option<bool> {
     }
 }
 
-/// The words of a pipeline that is one simple command without assignments.
+/// The words of a pipeline that is a single simple command without assignments.
 fn only_words(pipeline: &Pipeline) -> Option<Vec<&str>> {
     let [Node::Simple(parts)] = pipeline.stages.as_slice() else { return None };
     if pipeline.negated || !parts.assignments.is_empty() || !parts.found.processes.is_empty() {

@@ -1,15 +1,15 @@
 use super::command::{Command, Destination, Position};
 use super::status::Status;
 
-/// What the surroundings decide about a command.
+/// What the surrounding constructs determine about a command.
 #[derive(Debug, Clone)]
 pub(super) struct Surroundings {
     pub(super) status: Status,
     pub(super) inside: Position,
     pub(super) depth: usize,
-    /// How many scripts lie around this one: substitutions and `bash -c`.
+    /// The number of enclosing scripts: substitutions and `bash -c`.
     pub(super) level: usize,
-    /// The shell that reads this one.
+    /// The shell that interprets this script.
     pub(super) dialect: Dialect,
     pub(super) stdout: Destination,
     pub(super) stderr: Destination,
@@ -34,24 +34,25 @@ impl Surroundings {
         }
     }
 
-    /// The same for a part whose failure counts as `status` in the whole.
+    /// The surroundings of a part whose failure counts as `status` in the whole.
     pub(super) fn with_status(&self, status: Status) -> Self {
         Self { status: self.status.of_part(status), ..self.clone() }
     }
 
-    /// The same for a part that is only reached where this holds.
+    /// The surroundings of a part that is only reached if `reached` holds.
     pub(super) fn reached_if(&self, reached: bool) -> Self {
         Self { reached: self.reached && reached, ..self.clone() }
     }
 
-    /// The same for a part that may be left out, or that runs in a shell of its own.
+    /// The surroundings of a part that may be skipped, or that runs in a separate shell.
     pub(super) fn perhaps(&self) -> Self {
         Self { always: false, ..self.clone() }
     }
 
-    /// The same one construct deeper.
+    /// The surroundings one construct deeper.
     pub(super) fn deeper(&self, inside: Position) -> Self {
-        // A remote place stays remote, and a function body stays one, whatever stands in it.
+        // Anything inside a remote command stays remote, and anything inside a function stays in
+        // it.
         let keeps = matches!(self.inside, Position::Remote | Position::Function)
             || (inside == Position::Branch && self.inside != Position::Script);
         let inside = if keeps { self.inside } else { inside };
@@ -60,16 +61,16 @@ impl Surroundings {
     }
 }
 
-/// Which shell reads a script, where that makes a difference.
+/// The shell that interprets a script, as far as it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Bash, and those that read `((…))` as it does.
+    /// Bash, and shells that read `((…))` as it does.
     Bash,
-    /// `sh`, which may be one that knows no arithmetic command: `((…))` runs commands there.
+    /// `sh`, which may be a shell without arithmetic commands: `((…))` then runs commands.
     Posix,
 }
 
-/// What earlier commands of the same shell changed.
+/// State changed by earlier commands of the same shell.
 #[derive(Debug, Clone)]
 pub(super) struct Shell {
     /// See [`Command::directory`].
@@ -130,7 +131,7 @@ impl Shell {
     }
 }
 
-/// `to` seen from `from`. `None` when `from` is unknown and `to` is relative.
+/// Resolves `to` relative to `from`; `None` if `from` is unknown and `to` is relative.
 pub(super) fn join(from: Option<&str>, to: &str) -> Option<String> {
     if to.starts_with(['/', '~']) {
         return Some(tidy(to));
@@ -139,7 +140,7 @@ pub(super) fn join(from: Option<&str>, to: &str) -> Option<String> {
     if from.is_empty() { Some(tidy(to)) } else { Some(tidy(&format!("{from}/{to}"))) }
 }
 
-/// Removes `.` and `//`, and `..` after a name.
+/// Removes `.` and `//`, and any `..` together with the name before it.
 fn tidy(path: &str) -> String {
     let absolute = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();

@@ -1,39 +1,39 @@
-/// How the exit status of a command reaches the exit status of the script.
+/// How the exit status of a command affects that of the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
-    /// When the script ends with 0, this command ran and ended with 0.
+    /// If the script ends with 0, this command ran and ended with 0.
     Decides,
-    /// It may not have run; had it run and failed, the script would have failed.
+    /// It may not have run; if it had run and failed, the script would have failed.
     Conditional,
-    /// The script can end with 0 although this command failed.
+    /// The script can end with 0 even if this command failed.
     Masked(Masking),
 }
 
-/// Why a failure does not reach the end of the script.
+/// Why a failure does not affect the status of the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Masking {
-    /// A later stage of the pipeline decides.
+    /// The status is that of a later pipeline stage.
     Pipe,
-    /// A later command of the list decides.
+    /// The status is that of a later command in the list.
     Sequence,
-    /// `|| …` goes on after a failure.
+    /// `|| …` continues after a failure.
     Fallback,
     /// `&` does not wait.
     Background,
-    /// `!` turns success and failure round.
+    /// `!` inverts success and failure.
     Negated,
-    /// It stands in a substitution, whose status is dropped.
+    /// It is in a substitution, whose status is dropped.
     Substitution,
     /// It is the condition of `if` or `while`.
     Condition,
-    /// Only the last round of a loop counts.
+    /// Only the last iteration of a loop counts.
     Loop,
-    /// The wrapper that runs it drops its status.
+    /// The wrapper that runs it ignores its status.
     Wrapper,
 }
 
 impl Status {
-    /// The status of a part whose whole has the status `self`.
+    /// The status of a part within a whole that has the status `self`.
     #[must_use]
     pub(super) fn of_part(self, part: Self) -> Self {
         match (self, part) {

@@ -1,15 +1,15 @@
-//! The syntax tree of a script, as far as the analysis asks for it.
+//! The syntax tree of a script, as far as the analysis needs it.
 
 use super::simple::Parts;
 
-/// Commands one after another.
+/// A sequence of commands.
 #[derive(Debug, Default)]
 pub(super) struct List(pub(super) Vec<Item>);
 
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) pipelines: AndOr,
-    /// Whether `&` ends it.
+    /// Whether it ends with `&`.
     pub(super) background: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Connector {
 
 #[derive(Debug)]
 pub(super) struct Pipeline {
-    /// Whether an odd number of `!` stands before it.
+    /// Whether an odd number of `!` precedes it.
     pub(super) negated: bool,
     pub(super) stages: Vec<Node>,
 }
@@ -56,7 +56,7 @@ pub(super) enum Compound {
     Arithmetic(Found),
     /// `[[ … ]]`, with its operands as arguments.
     Test(Parts),
-    /// `for` and `select`, with what the variable gets as assignments.
+    /// `for` and `select`; the values of the variable are given as assignments.
     For {
         values: Parts,
         body: List,
@@ -86,7 +86,7 @@ pub(super) struct CaseItem {
     pub(super) body: List,
 }
 
-/// The scripts in words, in the order of the text.
+/// The scripts found in words, in the order of the text.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// `$(…)` and `` `…` ``.
@@ -103,7 +103,7 @@ impl Found {
 }
 
 impl Node {
-    /// The redirects that come after it.
+    /// The redirects that follow it.
     pub(super) fn redirects_mut(&mut self) -> Option<&mut Parts> {
         match self {
             Self::Simple(parts) | Self::Compound(_, parts) => Some(parts),

@@ -1,4 +1,4 @@
-//! Variables to which a script gives one fixed value: where they are used, that is what is meant.
+//! Variables that a script sets to one fixed value, so that their uses can be replaced.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use super::Script;
 use super::command::{Assignment, Command, Redirect, Target, Word, WordKind};
 use super::simple::Parts;
 
-/// What is known of the variables of a script: `None` for those that may hold something else.
+/// The variables of a script; `None` for those that may have another value.
 #[derive(Debug, Default)]
 pub(super) struct Variables(BTreeMap<String, Option<String>>);
 
 impl Variables {
-    /// The variables of a whole script, which stands in this text. None are known where something else
-    /// may set them, or where words are split in another way.
+    /// The variables of a script with this text. Empty if something else may set them, or if words
+    /// are split in an unusual way.
     pub(super) fn of(script: &Script, text: &str) -> Self {
         let mut variables = Self::default();
         for command in &script.commands {
@@ -21,7 +21,7 @@ impl Variables {
             }
             variables.add(command);
         }
-        // `${NAME:=value}` sets it.
+        // `${NAME:=value}` sets the variable.
         let set_when_used =
             |name: &str| ["=", ":="].iter().any(|sign| text.contains(&format!("${{{name}{sign}")));
         variables.0.retain(|name, value| value.is_some() && !set_when_used(name));
@@ -64,7 +64,7 @@ impl Variables {
         }
     }
 
-    /// The words with their variables replaced, where all of a word is known then.
+    /// Replaces variables in words that become fully known.
     pub(super) fn resolve(&self, parts: &Parts) -> Parts {
         let redirects = parts.redirects.iter().map(|redirect| match &redirect.target {
             Target::File(word) => {
@@ -89,7 +89,7 @@ impl Variables {
                 Some(braced) => braced.split_once('}')?,
                 None => after.split_at(after.find(|c| !is_of_a_name(c)).unwrap_or(after.len())),
             };
-            // A second expansion, or a quoted dollar sign: which of them is meant does not show.
+            // With a second expansion or a quoted dollar sign, it is unclear which one is meant.
             let value = self.0.get(name)?.as_ref().filter(|_| !rest.contains(['$', '`']))?;
             let plain = is_plain(before) && is_plain(rest);
             plain.then(|| Word::fixed(format!("{before}{value}{rest}")))
@@ -103,7 +103,7 @@ fn value_of(assignment: &Assignment) -> Option<&str> {
     assignment.value.literal().filter(|value| is_whole && is_plain(value))
 }
 
-/// Whether a value stays one word, and means itself, without quotes.
+/// Whether an unquoted value stays one literal word.
 fn is_plain(value: &str) -> bool {
     !value.contains(|c: char| c.is_whitespace() || matches!(c, '*' | '?' | '[' | '{' | '`' | '\\'))
 }

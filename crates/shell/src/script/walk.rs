@@ -12,7 +12,7 @@ use super::{Function, Script, grammar, simple};
 
 type Done = Result<(), NotAnalysable>;
 
-/// Reads a whole script, and once more where it sets variables that stand for one value.
+/// Parses a whole script, and parses it again if it sets variables to one fixed value.
 pub(super) fn read(text: &str) -> Result<Script, NotAnalysable> {
     let script = read_with(text, Variables::default())?;
     let variables = Variables::of(&script, text);
@@ -59,7 +59,7 @@ impl Walk {
                 Some(next) if ends_with_last_status(&next.pipelines) => Status::Decides,
                 Some(_) => Status::Masked(Masking::Sequence),
             };
-            // Under `set -e` the last pipeline of a list ends the script when it fails.
+            // Under `set -e`, a failure of the last pipeline in a list ends the script.
             let exits = shell.errexit && !item.background;
             self.and_or(&item.pipelines, status, exits, &around, shell)?;
             goes_on &= !ends_here(&item.pipelines);
@@ -149,7 +149,7 @@ impl Walk {
         }
     }
 
-    /// Redirects of a group stand in a command of their own, without a name.
+    /// Adds the redirects of a group as a nameless command.
     fn redirected(
         &mut self,
         redirects: &Parts,
@@ -223,7 +223,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Adds one command, then the scripts in its words, then what it runs.
+    /// Adds one command, then the scripts in its words, then the scripts it runs.
     fn simple(&mut self, parts: &Parts, around: &Surroundings, shell: &mut Shell) -> Done {
         if self.script.commands.len() >= COMMANDS {
             return Err(NotAnalysable::TooDeep);
@@ -327,7 +327,7 @@ impl Walk {
         }
     }
 
-    /// The scripts in words that belong to no command of their own.
+    /// Adds the scripts in words that do not belong to a command.
     fn found(&mut self, found: &Found, around: &Surroundings, shell: &Shell) -> Done {
         for script in &found.scripts {
             let status = Status::Masked(Masking::Substitution);

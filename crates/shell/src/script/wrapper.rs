@@ -10,28 +10,28 @@ use super::command::{Command, Direction, Position, Target, Word};
 use super::state::Dialect;
 use super::status::{Masking, Status};
 
-/// What a wrapper runs.
+/// A script or command line that a wrapper runs.
 pub(super) struct Inner {
     pub(super) script: Body,
     pub(super) position: Position,
-    /// The shell that reads it; `None` for the one around it.
+    /// The shell that interprets it; `None` for the surrounding one.
     pub(super) dialect: Option<Dialect>,
-    /// How the status of what runs reaches the wrapper's.
+    /// How its status affects that of the wrapper.
     pub(super) status: Status,
     pub(super) errexit: bool,
     pub(super) pipefail: bool,
 }
 
 pub(super) enum Body {
-    /// A script of its own.
+    /// A script in a string.
     Text(String),
-    /// A command line that is already split.
+    /// A command line that is already split into words.
     Words(Vec<Word>),
-    /// Something that does not stand in the text.
+    /// A script that is not in the text.
     Unread,
 }
 
-/// What the command runs, when it is a wrapper.
+/// What the command runs, if it is a wrapper.
 pub(super) fn inner(command: &Command) -> Vec<Inner> {
     let Some(program) = command.program() else { return Vec::new() };
     let args = command.args.as_slice();
@@ -86,7 +86,7 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
     }
 }
 
-/// A tool that runs a command which one of its options or operands gives.
+/// What a tool runs if one of its options or operands is a command.
 fn tool(program: &str, args: &[Word]) -> Vec<Inner> {
     match program {
         "git" if has_word(args, "rebase") => option_value(args, &["-x", "--exec"]),
@@ -144,7 +144,7 @@ pub(super) fn goes_to(command: &Command) -> Option<&Word> {
     named.next().map(|(_, folder)| folder).filter(|_| command.program() == Some("env"))
 }
 
-/// `at now <<< 'make'`, `echo make | at now`: what is on its standard input runs later.
+/// What `at` runs later, from its standard input: `at now <<< 'make'`, `echo make | at now`.
 fn later(command: &Command) -> Vec<Inner> {
     let only_looks = ["-l", "-d", "-r", "-c", "-V"];
     let looks = command.args.iter().any(|word| only_looks.contains(&word.text.as_str()));
@@ -155,7 +155,7 @@ fn later(command: &Command) -> Vec<Inner> {
     vec![script(here_text(command).flatten())]
 }
 
-/// `make -f <(…)`, `… | make -f -`: its rules are not in the text.
+/// Whether the rules of `make` are not in the text: `make -f <(…)`, `… | make -f -`.
 fn reads_a_makefile(args: &[Word]) -> bool {
     let values = args.windows(2).filter_map(|pair| match pair {
         [option, value] => (option.text == "-f").then_some(value.text.as_str()),
@@ -169,7 +169,7 @@ fn has_word(args: &[Word], word: &str) -> bool {
     args.iter().any(|arg| arg.text == word)
 }
 
-/// A script of its own; `None` is one that does not stand in the text.
+/// A script in a string; `None` if it is not in the text.
 fn script(text: Option<String>) -> Inner {
     Inner {
         script: text.map_or(Body::Unread, Body::Text),
@@ -181,12 +181,12 @@ fn script(text: Option<String>) -> Inner {
     }
 }
 
-/// A command line that is already split.
+/// A command line that is already split into words.
 fn split(words: Vec<Word>, status: Status) -> Inner {
     Inner { script: Body::Words(words), status, ..script(None) }
 }
 
-/// The words joined to one script; `None` when one of them is not fixed.
+/// The words joined into one script; `None` if there are none or one is not fixed.
 fn joined(words: &[Word]) -> Option<String> {
     let mut script = String::new();
     for word in words {
@@ -198,7 +198,7 @@ fn joined(words: &[Word]) -> Option<String> {
     (!script.is_empty()).then_some(script)
 }
 
-/// The text on standard input, when it stands in the script; `Some(None)` when it is not fixed.
+/// The text on standard input, if it is given in the script; `Some(None)` if it is not fixed.
 fn here_text(command: &Command) -> Option<Option<String>> {
     command.redirects.iter().rev().find_map(|redirect| {
         match (&redirect.target, redirect.direction) {
@@ -208,7 +208,7 @@ fn here_text(command: &Command) -> Option<Option<String>> {
     })
 }
 
-/// `bash -c 'script'`, `bash <<EOF`, `sh -s`.
+/// What a shell runs: `bash -c 'script'`, `bash <<EOF`, `sh -s`.
 fn shell(command: &Command) -> Vec<Inner> {
     let mut args = command.args.iter();
     let mut errexit = false;
@@ -252,7 +252,7 @@ fn shell(command: &Command) -> Vec<Inner> {
     }
 }
 
-/// Whether standard input is a file that is named: then it is as good as a script's name.
+/// Whether standard input is a named file, which is equivalent to naming a script.
 fn reads_file(command: &Command) -> bool {
     command.redirects.iter().any(|redirect| match &redirect.target {
         Target::File(word) => {
@@ -263,12 +263,12 @@ fn reads_file(command: &Command) -> bool {
     })
 }
 
-/// Whether the path is another name of something that is open already: standard input, a pipe.
+/// Whether the path refers to something that is already open: standard input, a pipe.
 fn is_input(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     match parts.as_slice() {
         ["dev", "stdin" | "fd", ..] => true,
-        // Of any process, under whatever name.
+        // Of any process, under any name.
         ["proc", rest @ ..] => rest.contains(&"fd"),
         parts => parts.contains(&"..") && parts.iter().any(|part| matches!(*part, "dev" | "proc")),
     }

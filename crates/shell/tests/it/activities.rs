@@ -1,6 +1,6 @@
 use counterfoil_shell::{ActivityKind, Git, Scope, Script, activities};
 
-/// `Kind` or `Kind(what narrows it)`, without reading and looking at history.
+/// Compares activities, shown as `Kind` or `Kind(scope)`; reading and inspecting are left out.
 fn check(script: &str, expected: &[&str]) -> Option<String> {
     let read = match Script::parse(script) {
         Ok(read) => read,

@@ -13,8 +13,8 @@ fn shown(command: &Command) -> String {
     }
 }
 
-/// Each command as its base name, with `?` when it is conditional and `!` and the reason when
-/// its status is masked.
+/// Compares commands, shown by base name, with `?` if conditional, and with `!` and the reason if
+/// the status is masked.
 fn check(script: &str, expected: &[&str]) -> Option<String> {
     let read = match Script::parse(script) {
         Ok(read) => read,
@@ -111,7 +111,7 @@ fn substitutions() {
         ("echo '$(a)'", &["echo"]),
         ("echo \\$(a", &[] as &[&str]),
         ("echo ${x:-$(a)}", &["echo", "a!Substitution"]),
-        // For Bash, too, the apostrophe opens a quote.
+        // In Bash, too, the apostrophe opens a quote.
         ("echo \"${x:-it's $(a)}\"", &[]),
         ("echo \"${x//'\"'/$(a)}\"", &["echo", "a!Substitution"]),
         ("echo $((1 + $(a)))", &["echo", "a!Substitution"]),
@@ -202,12 +202,12 @@ fn wrappers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Where a mistake about where a part ends would hide a command, or invent one.
+/// Cases in which misjudging the end of a part would hide or invent a command.
 #[test]
 fn parts_end_where_bash_ends_them() {
     let mut wrong: Vec<String> = Vec::new();
     for (script, expected) in [
-        // A blank after the delimiter: the document goes on.
+        // With a blank after the delimiter, the document continues.
         (
             "cat <<E\nE \ncat <<X\nE\nhidden\nX",
             &["cat!Sequence", "hidden!Sequence", "X"] as &[&str],
@@ -222,7 +222,7 @@ fn parts_end_where_bash_ends_them() {
         ("for ((;;)); do cat <<E\n$(a)\nE\ndone", &["cat!Loop", "a!Loop"]),
         ("[[ a ]] <<E\n$(a)\nE", &["-!Sequence", "a!Sequence", "[["]),
         ("(cat <<E)\nx\nE\na", &["cat!Sequence", "a"]),
-        // Bash reads the document from another place than one expects, or gives a warning.
+        // Bash reads the document from an unexpected place, or prints a warning.
         ("echo $(cat <<E\nx\nE)", &[]),
         ("echo $(cat <<E)\nx\nE\na", &[]),
         ("cat <<E $(a\n)\nx\nE", &[]),
@@ -230,7 +230,7 @@ fn parts_end_where_bash_ends_them() {
         ("cat <<E # x \\\ny\nE", &[]),
         ("cat <<$x\n$x", &[]),
         ("cat <<E\nx", &[]),
-        // Cut by the end of a line.
+        // Split by a line continuation.
         ("su\\\ndo a", &["sudo", "a"]),
         ("a &\\\n& b", &["a", "b"]),
         ("echo $\\\n(a)", &["echo", "a!Substitution"]),
@@ -251,7 +251,7 @@ fn parts_end_where_bash_ends_them() {
         ("x[i; a]=1", &[]),
         ("((a; b))", &[]),
         ("${ a; }", &[]),
-        // What only looks like a construct, and what only looks harmless.
+        // Text that only looks like a construct, or that only looks harmless.
         ("echo if then } fi", &["echo"]),
         ("!(a)", &["a!Negated"]),
         ("! ! a", &["a"]),
@@ -275,7 +275,7 @@ fn parts_end_where_bash_ends_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What Bash refuses is refused.
+/// Scripts that Bash rejects are rejected.
 #[test]
 fn what_bash_refuses() {
     for script in [
@@ -468,7 +468,7 @@ fn words_lose_their_quotes() {
     }
 }
 
-/// What a script does not show of its first runner, `pytest`.
+/// Reasons why a script does not show the result of its first runner, `pytest`.
 #[test]
 fn what_a_script_does_not_show() {
     for (text, expected) in [

@@ -1,4 +1,4 @@
-//! What the crate says about command lines and outputs, as tables.
+//! Tables of command lines and outputs, and what the crate says about them.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
 mod activities;

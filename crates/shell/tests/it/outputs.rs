@@ -2,7 +2,7 @@ use counterfoil_shell::ActivityKind::{self, Build, Commit, Install, Lint, Push, 
 use counterfoil_shell::OutputVerdict::{Failed, Passed};
 use counterfoil_shell::{Git, OutputVerdict, commit_of, exit_code_in_text, strip_ansi, summary};
 
-/// Passed, failed, errors, skipped, warnings; `-` where the output does not say.
+/// Compares `numbers`: passed, failed, errors, skipped, warnings; `-` if the output does not say.
 fn check(
     kind: ActivityKind,
     output: &str,

@@ -4,10 +4,10 @@ use counterfoil_shell::{
     ActivityKind, NotAnalysable, Script, activities, commit_of, exit_code_in_text, summary,
 };
 
-/// Half of what a worker thread usually has.
+/// Half the usual stack of a worker thread.
 const STACK: usize = 1024 * 1024;
 
-/// Parses on a small stack, and not for long.
+/// Parses on a small stack, within a time limit.
 fn read(script: String) -> Result<Script, NotAnalysable> {
     let start = Instant::now();
     let result = std::thread::Builder::new()
@@ -54,7 +54,7 @@ fn deep_nesting_is_refused() {
             let _ = read(open.repeat(depth));
         }
         let deep = read(open.repeat(20_000) + "x" + &close.repeat(20_000));
-        // Brackets in arithmetic and in patterns are counted, and backquotes end one another.
+        // Brackets in arithmetic and patterns are counted, and backquotes close one another.
         if !matches!(open, "(" | "@(" | "a[" | "echo `") {
             assert!(deep.is_err(), "{open}");
         }
@@ -98,7 +98,7 @@ const OUTPUTS: &[&str] = &[
     "\u{1b}[31mTests: 1 failed, 2 total\u{1b}[0m\r\n[main abc1234] x\nTo host\n a..b  m -> m\nExit code 1\na.py:1:2: E501 x",
 ];
 
-/// A small generator with a fixed seed: the same mutations in every run.
+/// A small generator with a fixed seed, so that mutations are the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -197,7 +197,7 @@ fn mutations_never_panic() {
     }
 }
 
-/// Long and flat, unlike deep, is read in time that grows with the length.
+/// A long, flat text is parsed in time proportional to its length.
 #[test]
 fn flat_texts_are_read_quickly() {
     for part in [
@@ -226,7 +226,7 @@ fn flat_texts_are_read_quickly() {
     }
 }
 
-/// Whatever is put together from valid parts is valid, and its commands are found.
+/// Scripts composed of valid parts are valid, and their commands are found.
 #[test]
 fn valid_parts_make_valid_scripts() {
     const WHOLES: &[&str] = &[
@@ -255,7 +255,7 @@ fn valid_parts_make_valid_scripts() {
     for part in PARTS {
         for outer in WHOLES {
             for inner in WHOLES {
-                // A redirect cannot follow a function's name, nor `!` a pipe.
+                // Skip repeated `!`, `!` before a pipe, and here-documents inside other parts.
                 let script = outer.replace("{}", &inner.replace("{}", part));
                 if inner.starts_with("! ") && outer.contains("! ")
                     || outer.ends_with("| b") && inner.starts_with('!')

@@ -6,18 +6,18 @@ use super::words::{Draft, Quotes};
 use crate::script::limits::NotAnalysable;
 
 impl Cursor<'_> {
-    /// Takes `((…))`, unless it turns out to be commands in parentheses.
+    /// Parses `((…))`; `false` if it turns out to be commands in parentheses.
     pub(super) fn arithmetic(&mut self, draft: &mut Draft) -> Parsed<bool> {
         match self.arithmetic_parts(draft)? {
             None => Ok(false),
             Some(1) => Ok(true),
-            // Bash takes it for arithmetic that fails, other shells for commands.
+            // Bash reads it as invalid arithmetic, other shells as commands.
             Some(_) => Err(NotAnalysable::Uncertain { what: "`;` in arithmetic" }),
         }
     }
 
-    /// Takes `((…))`, unless the parentheses do not close as a pair: `((a) | (b))` runs commands.
-    /// Answers how many parts `;` makes of it.
+    /// Parses `((…))` and returns the number of parts separated by `;`. Returns `None` if the
+    /// parentheses do not close as a pair: `((a) | (b))` runs commands.
     pub(super) fn arithmetic_parts(&mut self, draft: &mut Draft) -> Parsed<Option<usize>> {
         let (start, here, level) = (self.at, self.here.clone(), self.level);
         let mark = draft.mark();
@@ -33,21 +33,20 @@ impl Cursor<'_> {
         Ok(None)
     }
 
-    /// The arithmetic of `$[…]`, after `[`.
+    /// Parses the arithmetic of `$[…]`, from the `[`.
     pub(super) fn old_arithmetic(&mut self, draft: &mut Draft) -> Parsed<()> {
         self.at += 1;
         self.nested(|parser| parser.up_to(draft, *b"[]", b"")).map(drop)
     }
 
-    /// `[…]` after the name of an array.
+    /// Parses `[…]` after the name of an array.
     pub(super) fn subscript(&mut self, draft: &mut Draft) -> Parsed<()> {
         self.at += 1;
-        // Only Bash reads past these to the bracket.
+        // Only Bash reads past these characters to the bracket.
         self.nested(|parser| parser.up_to(draft, *b"[]", b";&|\n")).map(drop)
     }
 
-    /// Reads up to what closes the arithmetic that began before. Answers how many parts `;` makes
-    /// of it.
+    /// Parses to the end of the arithmetic and returns the number of parts separated by `;`.
     fn up_to(
         &mut self,
         draft: &mut Draft,
@@ -64,7 +63,7 @@ impl Cursor<'_> {
                     self.at += 1;
                     return Ok(parts);
                 }
-                // In brackets it would be a process.
+                // In brackets this would be a process substitution.
                 Some(b'<' | b'>') if close == b']' && self.peek_second() == Some(b'(') => {
                     return Err(NotAnalysable::Uncertain { what: "a process in a subscript" });
                 }

@@ -18,7 +18,7 @@ impl Cursor<'_> {
             )
     }
 
-    /// The compound command that begins here, if one does.
+    /// Parses a compound command, if one begins here.
     pub(super) fn compound(&mut self) -> Parsed<Option<Compound>> {
         self.skip_blanks();
         if self.peek() == Some(b'(') {
@@ -51,7 +51,7 @@ impl Cursor<'_> {
         Ok(list)
     }
 
-    /// `(…)` or `((…))`.
+    /// Parses `(…)` or `((…))`.
     fn parentheses(&mut self) -> Parsed<Compound> {
         let mut draft = Draft::default();
         let may_count = self.dialect == Dialect::Bash && self.sees("((");
@@ -117,7 +117,7 @@ impl Cursor<'_> {
         Ok(Compound::For { values, body: self.loop_body()? })
     }
 
-    /// `do … done`, or the old `{ … }`.
+    /// Parses `do … done`, or the old form `{ … }`.
     fn loop_body(&mut self) -> Parsed<List> {
         self.skip_newlines()?;
         if self.takes_keyword("{") {
@@ -149,7 +149,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// `(a|b)` before the commands of an item.
+    /// Parses `(a|b)` before the commands of a `case` item.
     fn patterns(&mut self) -> Parsed<Found> {
         let mut patterns = Found::default();
         self.takes("(");

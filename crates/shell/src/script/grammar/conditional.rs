@@ -9,7 +9,7 @@ const BINARY: [&str; 12] =
     ["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
 
 impl Cursor<'_> {
-    /// What comes after `[[`: the operands.
+    /// Parses the operands after `[[`.
     pub(super) fn test(&mut self) -> Parsed<Parts> {
         let mut parts = Parts::named("[[");
         self.alternatives(&mut parts)?;
@@ -65,7 +65,7 @@ impl Cursor<'_> {
         end
     }
 
-    /// Takes an operator, and answers how the word after it is read.
+    /// Parses an operator, and returns how the word after it is read.
     fn binary_operator(&mut self) -> Parsed<Mode> {
         if matches!(self.peek(), Some(b'<' | b'>')) && self.peek_second() != Some(b'(') {
             self.at += 1;
@@ -88,7 +88,7 @@ impl Cursor<'_> {
     }
 }
 
-/// `-f` and the like.
+/// Whether this is a unary operator such as `-f`.
 fn is_unary(draft: &Draft) -> bool {
     let mut letters = draft.text.bytes();
     !draft.quoted

@@ -1,4 +1,4 @@
-//! A place in the text, and the smallest things that stand there.
+//! A position in the text, and the parsing of single tokens.
 
 use super::Parsed;
 use super::here::Here;
@@ -9,17 +9,17 @@ pub(super) struct Cursor<'a> {
     text: &'a str,
     pub(super) at: usize,
     pub(super) dialect: Dialect,
-    /// How many constructs stand around it.
+    /// The number of enclosing constructs.
     depth: usize,
-    /// How many substitutions of this text stand around it.
+    /// The number of enclosing substitutions within this text.
     pub(super) level: usize,
-    /// How many bytes were read in vain.
+    /// The number of bytes that were read more than once.
     retried: usize,
     /// The here-documents of this line.
     pub(super) here: Option<Here>,
 }
 
-/// What the grammar takes for more than a word where a command may begin.
+/// Words with a special meaning where a command may begin.
 pub(super) const KEYWORDS: [&str; 22] = [
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
@@ -30,7 +30,7 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0, dialect, depth, level: 0, retried: 0, here: None }
     }
 
-    /// Reads another text that stands in this one.
+    /// Parses another text that is contained in this one.
     pub(super) fn within<T>(
         &mut self,
         text: &str,
@@ -45,7 +45,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Reads one construct deeper.
+    /// Parses something one construct deeper.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= NESTING {
             return Err(NotAnalysable::TooDeep);
@@ -56,9 +56,9 @@ impl<'a> Cursor<'a> {
         result
     }
 
-    /// Goes back to where something that turned out otherwise began.
+    /// Goes back to the beginning of something that was misread.
     ///
-    /// INVARIANT: the bytes read twice are counted, so that nested attempts cannot multiply.
+    /// INVARIANT: bytes read twice are counted, so that nested attempts cannot multiply.
     pub(super) fn retry_from(&mut self, start: usize) -> Parsed<()> {
         self.retried += self.at.saturating_sub(start).max(1);
         self.at = start;
@@ -77,12 +77,12 @@ impl<'a> Cursor<'a> {
         self.text.get(start..end).ok_or(NotAnalysable::Uncertain { what: "a cut character" })
     }
 
-    /// What is not read yet.
+    /// The text that has not been read yet.
     pub(super) fn text_from_here(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The position after any `\` at the end of a line: those two characters mean nothing.
+    /// The position after any line continuations (`\` at the end of a line), which are ignored.
     fn joined(&self, mut at: usize) -> usize {
         while self.byte(at) == Some(b'\\') && self.byte(at + 1) == Some(b'\n') {
             at += 2;
@@ -90,19 +90,19 @@ impl<'a> Cursor<'a> {
         at
     }
 
-    /// The next byte, lines joined.
+    /// The next byte, skipping line continuations.
     pub(super) fn peek(&mut self) -> Option<u8> {
         self.at = self.joined(self.at);
         self.byte(self.at)
     }
 
-    /// The byte after the next one, lines joined.
+    /// The byte after the next one, skipping line continuations.
     pub(super) fn peek_second(&mut self) -> Option<u8> {
         self.at = self.joined(self.at);
         self.byte(self.joined(self.at + 1))
     }
 
-    /// The position after `expected`, if that is what comes.
+    /// The position after `expected`, if that comes next.
     fn after(&self, expected: &str) -> Option<usize> {
         let mut at = self.at;
         for byte in expected.bytes() {
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
         after.is_some()
     }
 
-    /// Takes the character here.
+    /// Takes the next character.
     pub(super) fn take_char(&mut self) -> Option<char> {
         let c = self.text.get(self.at..)?.chars().next()?;
         self.at += c.len_utf8();
@@ -152,7 +152,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips blanks, comments and ends of lines, with the here-documents after them.
+    /// Skips blanks, comments and line breaks, including here-documents.
     pub(super) fn skip_newlines(&mut self) -> Parsed<()> {
         loop {
             self.skip_blanks();
@@ -163,17 +163,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// `&` that ends a command.
+    /// Takes an `&` that ends a command.
     pub(super) fn takes_ampersand(&mut self) -> bool {
         !self.sees("&&") && !self.sees("&>") && self.takes("&")
     }
 
-    /// `;` that ends a command.
+    /// Takes a `;` that ends a command.
     pub(super) fn takes_semicolon(&mut self) -> bool {
         !self.sees(";;") && !self.sees(";&") && self.takes(";")
     }
 
-    /// The word here as it is written, if a keyword may be meant.
+    /// The raw word at this position, if it may be a keyword.
     fn bare(&mut self) -> (usize, &'a str) {
         self.skip_blanks();
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
@@ -220,7 +220,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What is wrong when something else is due.
+    /// The error for text that is not what should come next.
     pub(super) fn unexpected(&mut self) -> NotAnalysable {
         self.skip_blanks();
         let rest = self.text.get(self.at..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Here-documents: their text begins on the line after their operator.
+//! Here-documents, whose text begins on the line after the operator.
 
 use super::Parsed;
 use super::cursor::Cursor;
@@ -7,14 +7,14 @@ use crate::script::command::Word;
 use crate::script::limits::NotAnalysable;
 use crate::script::tree::Found;
 
-/// The here-documents of one line, read when their operators are read.
+/// The here-documents of one line; they are read together with their operators.
 #[derive(Clone)]
 pub(super) struct Here {
-    /// Where the line ends.
+    /// The end of the line.
     line_end: usize,
-    /// Where the text goes on after the last of them.
+    /// The position after the last here-document.
     resume: usize,
-    /// The substitution that they stand in.
+    /// The substitution level that they belong to.
     level: usize,
 }
 
@@ -22,10 +22,10 @@ const UNCLEAR: NotAnalysable =
     NotAnalysable::Uncertain { what: "a here-document whose beginning is unclear" };
 
 impl Cursor<'_> {
-    /// Goes to the next line, past the here-documents.
+    /// Goes to the next line, past any here-documents.
     ///
     /// INVARIANT: a here-document was read from the end of exactly this line, or this is an error:
-    /// a quote or a substitution that crosses the end of its line is not followed.
+    /// a quote or substitution that spans the end of the line is not supported.
     pub(super) fn end_line(&mut self) -> Parsed<()> {
         match self.here.take() {
             None => self.at += 1,
@@ -37,7 +37,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// The end of the text, with nothing left open.
+    /// Checks that the text ends here, with nothing left open.
     pub(super) fn end(&mut self) -> Parsed<()> {
         if self.peek().is_some() {
             return Err(self.unexpected());
@@ -45,7 +45,7 @@ impl Cursor<'_> {
         if self.here.is_some() { Err(UNCLEAR) } else { Ok(()) }
     }
 
-    /// The end of a substitution, with nothing left open in it.
+    /// Ends a substitution, and checks that nothing is left open in it.
     pub(super) fn end_level(&mut self) -> Parsed<()> {
         match &self.here {
             Some(here) if here.level >= self.level => Err(UNCLEAR),
@@ -56,7 +56,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads what comes after `<<` or `<<-`: the delimiter, and the document itself.
+    /// Parses what follows `<<` or `<<-`: the delimiter and the document itself.
     pub(super) fn here_document(&mut self, tabs: Tabs, found: &mut Found) -> Parsed<Word> {
         self.skip_blanks();
         let start = self.at;
@@ -89,7 +89,7 @@ impl Cursor<'_> {
         .map(|draft| draft.finish(found))
     }
 
-    /// Where this line ends, lines joined.
+    /// The end of this line, skipping line continuations.
     fn line_end(&self) -> Parsed<usize> {
         let mut at = self.at;
         let mut comment = false;
@@ -97,7 +97,7 @@ impl Cursor<'_> {
             match self.byte(at) {
                 None => return Err(NotAnalysable::Uncertain { what: "an open here-document" }),
                 Some(b'\n') => return Ok(at),
-                // A comment does not go on in the next line.
+                // A comment does not continue on the next line.
                 Some(b'\\') if comment => return Err(UNCLEAR),
                 Some(b'\\') => at += 2,
                 Some(b) => {
@@ -108,7 +108,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// The document that begins at `at`, and where the line after its delimiter begins.
+    /// The document that begins at `at`, and the position of the line after its delimiter.
     fn document(
         &self,
         mut at: usize,
@@ -130,7 +130,7 @@ impl Cursor<'_> {
             if line == tag {
                 return Ok((body, after));
             }
-            // Bash may end the document here and take the rest of the line for commands.
+            // Bash may end the document here and read the rest of the line as commands.
             let cut = self.level > 0 && line.strip_prefix(tag).is_some_and(|r| r.contains(')'));
             if cut {
                 return Err(UNCLEAR);
@@ -140,7 +140,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// One line of a document, and where the next begins.
+    /// One line of a document, and the position of the next.
     fn document_line(&self, start: usize, literal: bool) -> Parsed<(String, usize)> {
         let mut line = String::new();
         let mut from = start;
@@ -163,7 +163,7 @@ impl Cursor<'_> {
     }
 }
 
-/// What happens to tabs at the beginning of a line.
+/// The treatment of leading tabs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tabs {
     Kept,

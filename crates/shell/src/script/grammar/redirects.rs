@@ -17,7 +17,7 @@ enum Kind {
     HereString,
 }
 
-/// The operators, the longer before the shorter, each with the stream that it usually concerns.
+/// The operators, longer ones first, each with the stream it affects by default.
 const OPERATORS: [(&str, Kind, i32, Direction); 12] = [
     ("<<<", Kind::HereString, 0, Direction::Inline),
     ("<<-", Kind::Here(Tabs::Dropped), 0, Direction::Inline),
@@ -33,18 +33,18 @@ const OPERATORS: [(&str, Kind, i32, Direction); 12] = [
     ("&>", Kind::Both, 1, Direction::Write),
 ];
 
-/// What `{name}>` opens: the shell chooses a number from here on.
+/// The first descriptor the shell may choose for `{name}>`.
 const CHOSEN: i32 = 10;
 
 impl Cursor<'_> {
-    /// The redirects after a compound command.
+    /// Parses the redirects after a compound command.
     pub(super) fn redirects(&mut self) -> Parsed<Parts> {
         let mut parts = Parts::default();
         while self.redirect(&mut parts)? {}
         Ok(parts)
     }
 
-    /// Takes one redirect, if one begins here.
+    /// Parses one redirect, if one begins here.
     pub(super) fn redirect(&mut self, parts: &mut Parts) -> Parsed<bool> {
         self.skip_blanks();
         let fd = self.descriptor()?;
@@ -84,7 +84,7 @@ impl Cursor<'_> {
         matches!(self.peek(), Some(b'<' | b'>')) && self.peek_second() == Some(b'(')
     }
 
-    /// `2` of `2>` and `{name}` of `{name}>`.
+    /// Parses the `2` of `2>` or the `{name}` of `{name}>`.
     fn descriptor(&mut self) -> Parsed<Option<i32>> {
         let start = self.at;
         let mut end = start;
@@ -134,7 +134,7 @@ impl Cursor<'_> {
         } else if let Ok(fd) = digits.parse() {
             Target::Fd(fd)
         } else {
-            // `>&name` is an old way to write `&>name`.
+            // `>&name` is an old spelling of `&>name`.
             let both = fd.is_none() && usual == 1;
             let stream = if both { Stream::OutputAndError } else { stream };
             return Ok(Redirect {

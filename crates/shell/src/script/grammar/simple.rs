@@ -8,7 +8,7 @@ use crate::script::limits::NotAnalysable;
 use crate::script::simple::Parts;
 use crate::script::tree::{Found, Function, Node};
 
-/// Built-ins whose arguments may be assignments of arrays.
+/// Built-ins whose arguments may be array assignments.
 const DECLARATIONS: [&str; 8] =
     ["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
 
@@ -47,7 +47,7 @@ impl Cursor<'_> {
         if parts.is_empty() { Err(self.unexpected()) } else { Ok(Node::Simple(parts)) }
     }
 
-    /// A keyword or the name of an assignment may be cut by the end of a line, where neither is
+    /// Refuses a keyword or assigned name that is split by a line continuation, which would not be
     /// recognised.
     fn check_joined_name(&self, start: usize, draft: &Draft) -> Parsed<()> {
         let joined = self.slice(start, self.at)?.trim_end_matches("\\\n").contains("\\\n");
@@ -59,7 +59,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// So may the number before `<` or `>`.
+    /// Refuses a descriptor before `<` or `>` that is split by a line continuation.
     fn check_joined_descriptor(&self, start: usize, draft: &Draft) -> Parsed<()> {
         let joined = matches!(self.byte(self.at), Some(b'<' | b'>'))
             && self.slice(start, self.at)?.contains("\\\n");
@@ -69,7 +69,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// `name=value`, `name+=value` or `name[…]=value`, if that is what begins here.
+    /// Parses `name=value`, `name+=value` or `name[…]=value`, if one begins here.
     fn assignment(&mut self, parts: &mut Parts) -> Parsed<bool> {
         self.skip_blanks();
         let start = self.at;
@@ -112,7 +112,7 @@ impl Cursor<'_> {
         Ok(true)
     }
 
-    /// `(…)` of an array: its values joined by a space.
+    /// Parses the `(…)` of an array; its values are joined by a space.
     pub(super) fn array(&mut self) -> Parsed<(Word, Found)> {
         self.nested(|parser| {
             parser.expect("(")?;
@@ -136,7 +136,7 @@ impl Cursor<'_> {
         })
     }
 
-    /// `value` or `[…]=value`.
+    /// Parses `value` or `[…]=value`.
     fn element(&mut self, found: &mut Found) -> Parsed<Word> {
         let start = self.at;
         if self.peek() == Some(b'[') {
@@ -155,7 +155,7 @@ impl Cursor<'_> {
         Ok(value.finish(found))
     }
 
-    /// `()` and a body, after the name.
+    /// Parses `()` and the body of a function, after its name.
     fn function_of(&mut self, name: &Word) -> Parsed<Node> {
         self.expect("(")?;
         self.skip_blanks();
@@ -163,7 +163,7 @@ impl Cursor<'_> {
         self.function_body(name)
     }
 
-    /// What comes after `function`.
+    /// Parses a function definition with the keyword `function`.
     pub(super) fn function(&mut self) -> Parsed<Node> {
         self.expect_keyword("function")?;
         let start = self.at;
@@ -190,7 +190,7 @@ impl Cursor<'_> {
         Ok(Node::Function(Function { name, body, redirects }))
     }
 
-    /// `coproc command` or `coproc NAME compound-command`.
+    /// Parses `coproc command` or `coproc NAME compound-command`.
     pub(super) fn coprocess(&mut self) -> Parsed<Node> {
         self.expect_keyword("coproc")?;
         let start = self.at;

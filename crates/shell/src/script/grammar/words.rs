@@ -1,4 +1,4 @@
-//! Words: quotes removed, expansions found, and the scripts in them read.
+//! Parses words: removes quotes, finds expansions, and parses the scripts in them.
 
 use super::Parsed;
 use super::cursor::Cursor;
@@ -6,24 +6,24 @@ use crate::script::command::{Word, WordKind};
 use crate::script::limits::NotAnalysable;
 use crate::script::tree::{Found, List};
 
-/// Where a word stands, as far as that decides which characters end it.
+/// The context of a word, as far as it determines which characters end it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     Plain,
-    /// After `declare` and its like: `x=(…)` is part of the word.
+    /// After `declare` and similar built-ins, `x=(…)` is part of the word.
     Declaration,
-    /// After `=~`: parentheses and `|` are part of the word.
+    /// After `=~`, parentheses and `|` are part of the word.
     Regex,
 }
 
-/// The quotes around an expansion. A here-document counts as double quotes.
+/// The quotes around an expansion; a here-document counts as double quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quotes {
     None,
     Double,
 }
 
-/// A word that is being read.
+/// A word that is being parsed.
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) text: String,
@@ -31,7 +31,7 @@ pub(super) struct Draft {
     pub(super) quoted: bool,
     pub(super) dynamic: bool,
     pub(super) pattern: bool,
-    /// Whether it is one process substitution.
+    /// Whether it is a single process substitution.
     pub(super) process: bool,
     bracket: bool,
     brace: bool,
@@ -49,30 +49,30 @@ impl Draft {
         Word { text: self.text, kind }
     }
 
-    /// What was read so far, for [`Draft::back_to`].
+    /// Marks the current state, for [`Draft::back_to`].
     pub(super) fn mark(&self) -> [usize; 3] {
         [self.text.len(), self.found.scripts.len(), self.found.processes.len()]
     }
 
-    /// Forgets what was read since `mark`.
+    /// Discards what was read since `mark`.
     pub(super) fn back_to(&mut self, [text, scripts, processes]: [usize; 3]) {
         self.text.truncate(text);
         self.found.scripts.truncate(scripts);
         self.found.processes.truncate(processes);
     }
 
-    /// Replaces what was read since `mark` by the expansion as it is written.
+    /// Replaces what was read since `mark` with the expansion as written.
     fn expanded(&mut self, mark: usize, raw: &str) {
         self.dynamic = true;
         self.text.truncate(mark);
         self.text.push_str(raw);
     }
 
-    /// Notes what an unquoted character means for the files that a word names.
+    /// Records whether an unquoted character makes the word a file pattern.
     fn note_pattern(&mut self, b: u8) {
         match b {
             b'*' | b'?' => self.pattern = true,
-            // `[` alone is the name of a command.
+            // `[` alone is a command name.
             b'[' => self.bracket = true,
             b']' => self.pattern |= self.bracket,
             b'{' => self.brace = true,
@@ -83,13 +83,13 @@ impl Draft {
 }
 
 impl Cursor<'_> {
-    /// The word that begins here, if one does.
+    /// Parses a word after blanks, if one begins there.
     pub(super) fn word(&mut self, mode: Mode) -> Parsed<Option<Draft>> {
         self.skip_blanks();
         self.word_here(mode)
     }
 
-    /// The word that begins at this very character, which may be `#`.
+    /// Parses a word at exactly this position; it may begin with `#`.
     pub(super) fn word_here(&mut self, mode: Mode) -> Parsed<Option<Draft>> {
         let start = self.at;
         let mut draft = Draft::default();
@@ -129,7 +129,7 @@ impl Cursor<'_> {
         self.peek().is_none_or(super::cursor::ends_word)
     }
 
-    /// One character, or what begins with it: a quote or an expansion.
+    /// Parses one character, or the quote or expansion that begins with it.
     pub(super) fn part(&mut self, b: u8, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
         match b {
             b'\\' => self.escape(draft)?,
@@ -142,12 +142,12 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Takes one character as it is.
+    /// Takes one character literally.
     pub(super) fn plain(&mut self, draft: &mut Draft) {
         draft.text.extend(self.take_char());
     }
 
-    /// Takes a backslash and what it protects, outside quotes.
+    /// Takes a backslash and the character it escapes, outside quotes.
     fn escape(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.quoted = true;
         self.at += 1;
@@ -158,7 +158,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Takes a backslash in double quotes, where it protects only some characters.
+    /// Takes a backslash in double quotes, where it only escapes certain characters.
     fn escape_in_quotes(&mut self, draft: &mut Draft, protects: &[u8]) -> Parsed<()> {
         if self.byte(self.at + 1).is_some_and(|b| protects.contains(&b)) {
             self.escape(draft)?;
@@ -174,7 +174,7 @@ impl Cursor<'_> {
         let inner = self.take_until(b'\'')?;
         match quotes {
             Quotes::None => draft.text.push_str(inner),
-            // They hide a closing brace, but not an expansion.
+            // These quotes hide a closing brace, but not an expansion.
             Quotes::Double => self.within(inner, |parser| parser.expansions(draft))?,
         }
         Ok(())
@@ -198,7 +198,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// The rest of the text, in which only expansions mean something: a here-document.
+    /// Parses the rest of a text in which only expansions are special, such as a here-document.
     pub(super) fn expansions(&mut self, draft: &mut Draft) -> Parsed<()> {
         while let Some(b) = self.peek() {
             match b {
@@ -211,7 +211,8 @@ impl Cursor<'_> {
         self.end()
     }
 
-    /// `$'…'`, with its escapes decoded. What is no character makes the word dynamic.
+    /// Parses `$'…'` and decodes its escapes. An escape that is not a character makes the word
+    /// dynamic.
     fn ansi_quoted(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.quoted = true;
         self.at += 1;
@@ -228,7 +229,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// The character of an escape in `$'…'`, after the backslash.
+    /// Decodes an escape in `$'…'`, after the backslash.
     fn ansi_escape(&mut self) -> Option<char> {
         let code = match self.take_char()? {
             'a' => 7,
@@ -249,11 +250,11 @@ impl Cursor<'_> {
             }
             _ => return None,
         };
-        // Bash ends the text at a zero byte, and above 127 these escapes may be bytes.
+        // Bash ends the text at a NUL, and from 128 to 255 these escapes may be bytes.
         char::from_u32(code).filter(|c| *c != '\0' && !(128..=255).contains(&code))
     }
 
-    /// The number of up to so many digits; `None` where there is none.
+    /// Reads a number of at most `most` digits; `None` if there is none.
     fn digits(&mut self, radix: u32, most: usize) -> Option<u32> {
         let mut number = None;
         for _ in 0..most {
@@ -265,7 +266,8 @@ impl Cursor<'_> {
         number
     }
 
-    /// `$'…'` in an expansion in double quotes: it hides a closing brace, but not an expansion.
+    /// Parses `$'…'` in an expansion in double quotes. It hides a closing brace, but not an
+    /// expansion.
     fn ansi_in_quotes(&mut self, draft: &mut Draft) -> Parsed<()> {
         let start = self.at + 1;
         self.ansi_quoted(&mut Draft::default())?;
@@ -273,7 +275,7 @@ impl Cursor<'_> {
         self.within(inner, |parser| parser.expansions(draft))
     }
 
-    /// Anything that begins with `$`.
+    /// Parses anything that begins with `$`.
     fn dollar(&mut self, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
         let (start, mark) = (self.at, draft.text.len());
         self.at += 1;
@@ -310,7 +312,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// The commands in `(…)` of a substitution.
+    /// Parses the commands in the `(…)` of a substitution.
     fn in_parentheses(&mut self) -> Parsed<List> {
         self.expect("(")?;
         self.level += 1;
@@ -323,7 +325,7 @@ impl Cursor<'_> {
         Ok(list)
     }
 
-    /// `<(…)` or `>(…)`.
+    /// Parses `<(…)` or `>(…)`.
     fn process(&mut self, draft: &mut Draft) -> Parsed<()> {
         let (start, mark) = (self.at, draft.text.len());
         self.at += 1;
@@ -334,7 +336,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// `{…}` of `${…}`.
+    /// Parses the `{…}` of `${…}`.
     fn braces(&mut self, draft: &mut Draft, quotes: Quotes) -> Parsed<()> {
         self.at += 1;
         if let Some(b' ' | b'\t' | b'\n' | b'|') = self.peek() {
@@ -362,7 +364,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// A script in backquotes, in which a backslash is taken away before what it `protects`.
+    /// Parses a script in backquotes. A backslash before a character in `protects` is removed.
     fn backquotes(&mut self, draft: &mut Draft, protects: &[u8]) -> Parsed<()> {
         let (start, mark) = (self.at, draft.text.len());
         let mut script = String::new();
@@ -384,7 +386,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// `(…)` of a pattern or of a regular expression.
+    /// Parses the `(…)` of a pattern or regular expression.
     fn group(&mut self, draft: &mut Draft) -> Parsed<()> {
         draft.pattern = true;
         let mut open = 0_usize;
@@ -411,13 +413,13 @@ impl Cursor<'_> {
     }
 }
 
-/// Whether `(` would begin the value of an array.
+/// Whether a `(` would begin an array value.
 fn declares_array(draft: &Draft) -> bool {
     let name = draft.text.strip_suffix('=').map(|name| name.strip_suffix('+').unwrap_or(name));
     !draft.quoted && !draft.dynamic && name.is_some_and(is_name)
 }
 
-/// Whether this is the name of a variable.
+/// Whether this is a valid variable name.
 pub(super) fn is_name(text: &str) -> bool {
     text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
         && text.bytes().next().is_some_and(|b| !b.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! Wrappers that put words into the command line that do not stand in the text.
+//! Wrappers that add words to the command line that are not in the text.
 
 use super::super::command::Word;
 use super::super::status::{Masking, Status};
@@ -6,7 +6,7 @@ use super::options::past_options;
 use super::table::{RULES, after_sub};
 use super::{Inner, is_shell, joined, script, split};
 
-/// `find … -exec cmd {} \;`
+/// What `find … -exec cmd {} \;` runs.
 pub(super) fn find(args: &[Word]) -> Vec<Inner> {
     let mut found = Vec::new();
     let mut rest = args;
@@ -29,7 +29,8 @@ pub(super) fn find(args: &[Word]) -> Vec<Inner> {
     found
 }
 
-/// `… | xargs cmd`: words from standard input follow the command, or stand where `-I` says.
+/// What `… | xargs cmd` runs: words from standard input are appended, or replace the mark given by
+/// `-I`.
 pub(super) fn xargs(args: &[Word]) -> Vec<Inner> {
     const VALUED: &[&str] = &[
         "-a",
@@ -74,7 +75,7 @@ pub(super) fn xargs(args: &[Word]) -> Vec<Inner> {
     vec![filled_in(words.to_vec(), mark.as_deref().unwrap_or("{}"), Status::Conditional)]
 }
 
-/// `parallel 'cmd {}' ::: a b`: a script for each argument.
+/// What `parallel 'cmd {}' ::: a b` runs: a script per argument.
 pub(super) fn parallel(args: &[Word]) -> Vec<Inner> {
     const VALUED: &[&str] = &[
         "-a",
@@ -117,8 +118,8 @@ pub(super) fn parallel(args: &[Word]) -> Vec<Inner> {
     vec![Inner { status, ..script(text) }]
 }
 
-/// A command line in which `mark` stands for words that are not in the text. Where they decide
-/// what runs, it cannot be read.
+/// A command line in which `mark` represents words that are not in the text. If they determine what
+/// runs, it is unreadable.
 fn filled_in(words: Vec<Word>, mark: &str, status: Status) -> Inner {
     let decides = |word: &Word| !mark.is_empty() && word.text.contains(mark);
     let mut rest = words.as_slice();
@@ -128,7 +129,7 @@ fn filled_in(words: Vec<Word>, mark: &str, status: Status) -> Inner {
             return Inner { status, ..script(None) };
         }
         if is_shell(program) || matches!(program, "eval" | "parallel" | "watch" | "ssh") {
-            // `sh -c 'rm "$1"' _ {}` is fixed, `sh -c 'rm {}'` is not.
+            // `sh -c 'rm "$1"' _ {}` is fixed, but `sh -c 'rm {}'` is not.
             let text = args.iter().find(|word| !word.text.starts_with('-'));
             if text.is_some_and(decides) {
                 return Inner { status, ..script(None) };
@@ -142,12 +143,12 @@ fn filled_in(words: Vec<Word>, mark: &str, status: Status) -> Inner {
     split(words, status)
 }
 
-/// Whether the words end in a wrapper that would run what is put behind them.
+/// Whether the words end in a wrapper that would run any words appended to them.
 fn runs_what_follows(words: &[Word]) -> bool {
     let Some((name, args)) = words.split_first() else { return true };
     let program = name.text.rsplit('/').next().unwrap_or_default();
     if is_shell(program) {
-        // `sh -c 'script' _` takes what follows as its own arguments.
+        // `sh -c 'script' _` passes appended words to the script as arguments.
         let text = args.iter().find(|word| !word.text.starts_with('-'));
         return text.is_none();
     }

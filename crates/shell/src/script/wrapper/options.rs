@@ -1,9 +1,9 @@
-//! Where the options of a wrapper end, and what their values are.
+//! Parses the options of wrappers.
 
 use super::super::command::Word;
 use super::{Inner, joined, script};
 
-/// The words after options, after assignments where those may stand, and after `skip` more.
+/// The words after options, after assignments if these are allowed, and after `skip` more words.
 pub(super) fn past_options<'a>(
     args: &'a [Word],
     valued: &[&str],
@@ -13,7 +13,7 @@ pub(super) fn past_options<'a>(
     past_options_to(args, valued, skip, assigns, "--")
 }
 
-/// The same, but `last` ends the options too.
+/// Like [`past_options`], but `last` also ends the options.
 pub(super) fn past_options_to<'a>(
     args: &'a [Word],
     valued: &[&str],
@@ -32,7 +32,7 @@ pub(super) fn past_options_to<'a>(
         } else if text == last {
             break;
         } else if assigns && text == "-" {
-            // `env -` begins with nothing in the environment.
+            // `env -` starts with an empty environment.
             rest = tail;
         } else if text.len() > 1 && text.starts_with('-') {
             rest = if takes_next(text, valued) { tail.get(1..).unwrap_or_default() } else { tail };
@@ -48,15 +48,15 @@ pub(super) fn past_options_to<'a>(
             break;
         }
     }
-    // `timeout 5 -- cmd`
+    // In `timeout 5 -- cmd`, the `--` comes after the skipped word.
     match rest {
         [first, tail @ ..] if first.text == "--" => tail,
         _ => rest,
     }
 }
 
-/// Whether the value of an option is the next word: `-n 5`, `-xn 5`, `--signal KILL`,
-/// `--sig KILL`; not `-n5` and `--signal=KILL`.
+/// Whether the next word is the value of an option: true for `-n 5`, `-xn 5`, `--signal KILL` and
+/// `--sig KILL`, not for `-n5` and `--signal=KILL`.
 fn takes_next(option: &str, valued: &[&str]) -> bool {
     if valued.contains(&option) {
         return true;
@@ -79,7 +79,7 @@ pub(super) fn is_assignment(text: &str) -> bool {
     })
 }
 
-/// The script that is the value of one of these options, in any form that options take.
+/// The script that is the value of one of these options, in any spelling that options allow.
 pub(super) fn option_value(args: &[Word], names: &[&str]) -> Vec<Inner> {
     for (i, word) in args.iter().enumerate() {
         let text = word.text.as_str();
@@ -94,7 +94,7 @@ pub(super) fn option_value(args: &[Word], names: &[&str]) -> Vec<Inner> {
             if let Some(value) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) {
                 return vec![script(word.literal().map(|_| value.to_owned()))];
             }
-            // `-qec script`, `-c'script'`
+            // The value may be part of a cluster: `-qec script`, `-c'script'`.
             if let (Some(short), Some(cluster)) = (name.strip_prefix('-'), text.strip_prefix('-'))
                 && short.len() == 1
                 && !cluster.starts_with('-')
@@ -112,7 +112,7 @@ pub(super) fn option_value(args: &[Word], names: &[&str]) -> Vec<Inner> {
     Vec::new()
 }
 
-/// `env -S 'cmd args'`: the script, when there is one; `Some(None)` when it is not fixed.
+/// The script of `env -S 'cmd args'`, if there is one; `Some(None)` if it is not fixed.
 pub(super) fn split_string(args: &[Word]) -> Option<Option<String>> {
     for (i, word) in args.iter().enumerate() {
         let text = word.text.as_str();
@@ -131,7 +131,7 @@ pub(super) fn split_string(args: &[Word]) -> Option<Option<String>> {
             return None;
         };
         let Some((before, value)) = cluster.split_once('S') else { continue };
-        // What stands after `-u` or `-C` is their value.
+        // The rest of the cluster is the value of `-u`, `-C` or `-a`.
         if before.contains(['u', 'C', 'a']) {
             continue;
         }

@@ -8,13 +8,13 @@ use super::{Inner, split};
 /// A program that runs the command line in its arguments.
 pub(super) struct Rule {
     pub(super) program: &'static str,
-    /// The words that must stand before the options, in this order.
+    /// The sub-command words that must precede the options, in order.
     pub(super) sub: &'static [&'static str],
     /// Options that take the next word.
     pub(super) valued: &'static [&'static str],
-    /// Words to skip after the options.
+    /// The number of words to skip after the options.
     pub(super) skip: usize,
-    /// `A=1` may stand before the command.
+    /// Whether assignments such as `A=1` may precede the command.
     pub(super) assigns: bool,
     pub(super) position: Position,
 }
@@ -121,7 +121,8 @@ pub(super) const RULES: &[Rule] = &[
     local("stdbuf", &[], &["-i", "-o", "-e", "--input", "--output", "--error"]),
     Rule { skip: 1, ..local("timeout", &[], &["-s", "-k", "--signal", "--kill-after"]) },
     Rule { skip: 1, ..local("gtimeout", &[], &["-s", "-k", "--signal", "--kill-after"]) },
-    // After `!` the grammar takes the keyword for a program; the keyword lets assignments follow.
+    // After `!` the grammar reads the keyword as a program; the keyword allows assignments to
+    // follow.
     Rule { assigns: true, ..local("time", &[], &["-f", "-o", "--format", "--output"]) },
     local("gtime", &[], &["-f", "-o", "--format", "--output"]),
     local("chronic", &[], &[]),
@@ -317,11 +318,11 @@ pub(super) fn by_table(program: &str, args: &[Word]) -> Option<Inner> {
     Some(Inner { position: rule.position, ..split(words, Status::Decides) })
 }
 
-/// The words after the sub-command, when it is the one of the rule.
+/// The words after the sub-command, if it is the one in the rule.
 pub(super) fn after_sub<'a>(rule: &Rule, args: &'a [Word]) -> Option<&'a [Word]> {
     let mut rest = args;
     for (i, sub) in rule.sub.iter().enumerate() {
-        // Global options may stand before the last word of the sub-command.
+        // Global options may precede the last word of the sub-command.
         let global: &[&str] = match rule.program {
             "docker" | "docker-compose" => COMPOSE,
             "pnpm" => PNPM,
