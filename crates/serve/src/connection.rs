@@ -1,4 +1,4 @@
-//! One client's way to a server: what it says is decided upon, sent, and answered.
+//! The path from one client to a server: gates, forwards and answers its messages.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,11 +11,11 @@ use tokio::sync::mpsc;
 use crate::mcp::{Gateway, Message, Step};
 use crate::upstream::{Content, Event, Flow, Reply, Upstream, UpstreamError};
 
-/// Messages that wait for a client that reads slowly.
+/// Capacity of the message queue for a client that reads slowly.
 const WAITING: usize = 16;
 
 impl ClientReply {
-    /// The code of the error that this is.
+    /// The error code, if this is an error.
     pub(crate) fn error_code(&self) -> Option<i64> {
         let (Self::Message(text) | Self::Answer(_, text)) = self else { return None };
         let error = Message::read(text).ok()?.members.get("error")?.get();
@@ -23,33 +23,33 @@ impl ClientReply {
     }
 }
 
-/// Who speaks over a connection.
+/// The kind of client on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clients {
-    /// One with a session over HTTP: it asks again for an answer that broke off.
+    /// A client with a session over HTTP, which can ask again for an interrupted answer.
     Session,
-    /// All that have no session: each request stands alone, and a client that goes away gives it
-    /// up. No message of one of them is about a request of another.
+    /// All clients without a session. Each request is independent, and disconnecting cancels it.
+    /// Messages of one client never refer to another's requests.
     Alone,
-    /// One over streams, which does not know how the server is reached.
+    /// A client over standard streams, which need not know how the server is reached.
     Streams,
 }
 
-/// One client, or all that have no session.
+/// The connection of one client, or of all clients without a session.
 pub(crate) struct ClientConnection {
     gateway: Arc<Gateway>,
     pub(crate) upstream: Upstream,
     clients: Clients,
-    /// Who hears of a call that a person is asked about, by the client's id of it.
+    /// Receivers for calls that are waiting for a person, by the client's call id.
     held: Mutex<BTreeMap<String, mpsc::Sender<Event>>>,
     used: Mutex<Instant>,
 }
 
-/// What a client is told over time.
+/// A stream of messages for a client.
 pub(crate) struct ReplyEvents {
-    /// The head of the server's answer, where there is one.
+    /// The head of the server's response, if there is one.
     pub(crate) head: Option<Reply>,
-    /// What came already.
+    /// A message that has already arrived.
     pub(crate) first: Option<Event>,
     pub(crate) rest: mpsc::Receiver<Event>,
 }
@@ -64,17 +64,17 @@ impl ReplyEvents {
     }
 }
 
-/// What a client is answered.
+/// The reply to a client.
 pub(crate) enum ClientReply {
-    /// This, at once.
+    /// An immediate message.
     Message(String),
-    /// Its message was taken, and there is no answer to it.
+    /// The message was accepted and has no answer.
     Taken,
-    /// What the server says of a message that has no answer, or the server's own refusal.
+    /// The server's response to a message without an answer, or its refusal.
     Passed(Reply),
-    /// An answer of the server that is one message.
+    /// The server's answer as a single message.
     Answer(Reply, String),
-    /// Messages over time.
+    /// A stream of messages.
     Events(ReplyEvents),
 }
 
@@ -94,17 +94,17 @@ impl ClientConnection {
         self.gateway.session().id()
     }
 
-    /// The schema of the tool that a message calls, where it is known.
+    /// The schema of the tool that a message calls, if known.
     pub(crate) fn schema_of_call(&self, message: &Message<'_>) -> Option<Value> {
         self.gateway.schema_of_call(message)
     }
 
-    /// When it was last used.
+    /// When the connection was last used.
     pub(crate) fn used(&self) -> Instant {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a message of the client, and gives what it is answered.
+    /// Processes a message from the client and returns the reply.
     pub(crate) async fn take(self: &Arc<Self>, text: &str, headers: &HeaderMap) -> ClientReply {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         let gateway = match self.clients {
@@ -117,9 +117,9 @@ impl ClientConnection {
         let cancelled = asked.as_ref().and_then(Message::cancels);
         let id = asked.and_then(|message| message.id).unwrap_or_default();
         let step = gateway.from_client(text).await.into_iter().next();
-        // Without a session each request stands alone, and ids are not its client's own.
+        // Without a session, requests stand alone and ids are not unique to one client.
         if let Some(cancelled) = cancelled.filter(|_| self.clients != Clients::Alone) {
-            // Nobody waits there any more: its stream ends.
+            // The client no longer waits for it, so its stream ends.
             self.held().remove(&cancelled);
             if step.is_some() {
                 self.upstream.forget(&cancelled);
@@ -134,26 +134,26 @@ impl ClientConnection {
         }
     }
 
-    /// What a client is told that was not sent to the server: an answer, or a question of ours.
+    /// The reply to a message that was not forwarded: an answer, or our own question.
     fn answer(&self, id: &str, text: String) -> ClientReply {
         let is_question = Message::read(&text).is_ok_and(|message| message.method.is_some());
         if !is_question {
             return ClientReply::Message(text);
         }
         let (to, events) = mpsc::channel(WAITING);
-        // There is room: it is empty.
+        // The new queue has room.
         to.try_send(Event::of(text)).ok();
         self.held().insert(id.to_owned(), to);
         ClientReply::Events(ReplyEvents { head: None, first: None, rest: events })
     }
 
-    /// The end of a call that a person did not agree to: it is said where the call was made.
+    /// Ends a call that a person refused, on the stream of that call.
     async fn told(&self, answer: String) -> ClientReply {
         let id = Message::read(&answer).ok().and_then(|message| message.id);
         let held = id.and_then(|id| self.held().remove(&id));
         match held {
             Some(to) => {
-                // A client that is gone is told nothing.
+                // Ignore errors: the client may be gone.
                 to.send(Event::of(answer)).await.ok();
                 ClientReply::Taken
             }
@@ -161,7 +161,7 @@ impl ClientConnection {
         }
     }
 
-    /// A request of the client.
+    /// Forwards a client's request.
     async fn ask(
         self: &Arc<Self>,
         gateway: Arc<Gateway>,
@@ -194,7 +194,7 @@ impl ClientConnection {
                 self.refused(&gateway, &id, reply).await
             }
             Content::Flow(flow) => {
-                // What comes over HTTP goes on in the form in which it came.
+                // Over HTTP, the response keeps the format in which it arrived.
                 let may_be_one = matches!(flow, Flow::Queue(_));
                 let (to, mut rest) = mpsc::channel(WAITING);
                 tokio::spawn(Arc::clone(self).bring(gateway, id.clone(), flow, to));
@@ -209,19 +209,19 @@ impl ClientConnection {
         }
     }
 
-    /// One message as the answer of the server.
+    /// Handles a single message as the server's response.
     async fn answered(&self, gateway: &Gateway, id: &str, reply: Reply, text: &str) -> ClientReply {
         let told = gateway.from_server(text).await;
         let why = format!("the MCP server answered something else ({})", reply.status);
         match (told, gateway.lost(id, false, &why).await) {
-            // It answers something else, which a client over streams does not wait for.
+            // This is not the answer, and a client over streams would wait for it in vain.
             (_, Some(error)) if self.clients == Clients::Streams => ClientReply::Message(error),
             (Some(text), _) | (None, Some(text)) => ClientReply::Answer(reply, text),
             (None, None) => ClientReply::Taken,
         }
     }
 
-    /// What is no message as the answer of the server.
+    /// Handles a response of the server that is not a message.
     async fn refused(&self, gateway: &Gateway, id: &str, reply: Reply) -> ClientReply {
         let why = format!("the MCP server answered with status {}", reply.status);
         let error = gateway.lost(id, false, &why).await;
@@ -231,8 +231,8 @@ impl ClientConnection {
         }
     }
 
-    /// A message without an answer; or a call that a person agreed to just now, whose answer is said
-    /// where the call was made.
+    /// Forwards a message without an answer, or a call that a person has just approved. The answer
+    /// to the latter goes to the stream of that call.
     async fn pass(
         self: &Arc<Self>,
         gateway: Arc<Gateway>,
@@ -263,14 +263,14 @@ impl ClientConnection {
                 ClientReply::Taken | ClientReply::Passed(_) => None,
             };
             if let Some(event) = told {
-                // A client that is gone is told nothing.
+                // Ignore errors: the client may be gone.
                 to.send(event).await.ok();
             }
         });
         ClientReply::Taken
     }
 
-    /// Brings what the server says for a request to the client, each message decided upon.
+    /// Forwards the server's messages for a request to the client, after a decision on each.
     async fn bring(
         self: Arc<Self>,
         gateway: Arc<Gateway>,
@@ -297,7 +297,7 @@ impl ClientConnection {
                     break;
                 }
             };
-            // The client may ask for what comes later from this place on.
+            // The client may resume the stream from here.
             goes_on |= event.id.is_some() && self.clients == Clients::Session;
             let Some(event) = decided(&gateway, event).await else { continue };
             let is_last = is_answer_to(&event.data, &id);
@@ -309,12 +309,12 @@ impl ClientConnection {
             return;
         }
         if let Some(error) = gateway.lost(&id, false, &why).await {
-            // A client that is gone is told nothing.
+            // Ignore errors: the client may be gone.
             to.send(Event::of(error)).await.ok();
         }
     }
 
-    /// What the server says without being asked.
+    /// The server's unsolicited messages.
     pub(crate) async fn listen(
         self: &Arc<Self>,
         headers: &HeaderMap,
@@ -346,14 +346,14 @@ impl ClientConnection {
         Ok(ClientReply::Events(ReplyEvents { head: Some(reply), first: None, rest: events }))
     }
 
-    /// Ends it: what is still open is closed. Gives what a server over HTTP says to that.
+    /// Closes the connection and everything still open. Returns the response of a server over HTTP.
     pub(crate) async fn end(&self, headers: &HeaderMap) -> Option<Reply> {
         self.gateway.end(true, "the client went away").await;
         self.upstream.close(headers).await
     }
 }
 
-/// Whether an answer is a result, or may have one in it. An error comes with any status.
+/// Whether a response is or may contain a result. Errors can have any status.
 fn is_result(content: &Content) -> bool {
     match content {
         Content::Message(text) => {
@@ -370,12 +370,12 @@ async fn decided(gateway: &Gateway, event: Event) -> Option<Event> {
     }
     match gateway.from_server(&event.data).await {
         Some(data) => Some(Event { data, ..event }),
-        // Its place in the stream still counts.
+        // Its position in the stream still counts.
         None => event.id.is_some().then(|| Event { data: String::new(), ..event }),
     }
 }
 
-/// What a client is told of a request that did not reach the server.
+/// The reply to a request that did not reach the server.
 async fn lost(gateway: &Gateway, id: &str, why: &str) -> ClientReply {
     match gateway.lost(id, false, why).await {
         Some(error) => ClientReply::Message(error),

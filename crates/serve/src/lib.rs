@@ -1,15 +1,16 @@
-//! Counterfoil as a process that others talk to.
+//! Counterfoil as a server process: MCP gateway, tool server, dashboard and witness.
 //!
-//! [`Gateway`] stands between an MCP client and one server: tool calls are validated, judged and
-//! recorded by a guard, and everything else passes as it is. [`relay`] runs it over standard input
+//! [`Gateway`] sits between an MCP client and one server: tool calls are validated, judged and
+//! recorded by a guard, and everything else passes unchanged. [`relay`] runs it over standard input
 //! and output ([`input`], [`output`]) in front of a server that it starts, [`relay_to`] in front of
-//! any [`Server`], and [`serve_http`] for clients over HTTP. [`McpExecutor`] makes the tools of a
-//! server tools of a guard; [`serve`] offers a guard's own tools as a server. [`serve_dashboard`] shows
-//! the ledger, [`serve_witness`] keeps and cosigns what ledgers signed. [`listen`] and [`Access`] are how
-//! connections are taken and clients let in, here and by other crates.
+//! any [`Server`], and [`serve_http`] for clients over HTTP. [`McpExecutor`] offers the tools of a
+//! server as tools of a guard; [`serve`] offers a guard's own tools as a server.
+//! [`serve_dashboard`] shows the ledger, and [`serve_witness`] stores and cosigns the checkpoints
+//! of ledgers. [`listen`] and [`Access`] accept connections and control access, here and in other
+//! crates.
 //!
 //! Deliberately not here: what is right or wrong, and what may run, which `counterfoil-rules` and
-//! `counterfoil-guard` decide; and what stands between an agent and its model, which is
+//! `counterfoil-guard` decide; and the proxy between an agent and its model, which is
 //! `counterfoil-proxy`.
 //!
 //! Start with [`Gateway`].

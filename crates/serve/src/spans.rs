@@ -1,7 +1,7 @@
-//! Calls as spans of OpenTelemetry, with the names of its conventions for generative AI and MCP.
+//! Calls as OpenTelemetry spans, named by the conventions for generative AI and MCP.
 //!
-//! A span is made of what a guard tells of a call: it begins where the receipt is opened and ends
-//! where it is closed. Arguments and results stay out of it; the receipt has them.
+//! A span is built from a guard's events: it begins when the receipt is opened and ends when it is
+//! closed. Arguments and results are left out; the receipt has them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -31,22 +31,23 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::upstream::Connector;
 
-/// So many calls may be open at once; of more there are no spans.
+/// Maximum number of open calls with spans; further ones have none.
 const MOST: usize = 10_000;
 
-/// How long a collector may take.
+/// Time limit for a collector.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Whose calls they are.
+/// The source of the calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpansOf {
-    /// A gateway's: clients of MCP make them, servers execute them.
+    /// A gateway: MCP clients make the calls, servers execute them.
     Gateway,
     /// A guard's own tools.
     Tools,
 }
 
-/// Sends spans to a collector, over HTTP as `OTEL_EXPORTER_OTLP_ENDPOINT` and its like say.
+/// Sends spans to a collector over HTTP, as configured by `OTEL_EXPORTER_OTLP_ENDPOINT` and similar
+/// variables.
 #[derive(Debug)]
 pub struct Spans {
     provider: SdkTracerProvider,
@@ -62,20 +63,20 @@ pub fn are_wanted() -> bool {
 }
 
 impl Spans {
-    /// To where the environment says. Within a runtime, on which they are sent.
+    /// Sends spans where the environment says. Requires a runtime, on which they are sent.
     ///
     /// # Errors
-    /// When the environment says something that cannot be used.
+    /// When the environment contains an invalid setting.
     pub fn from_environment(of: SpansOf) -> Result<Self, ExporterBuildError> {
         let client = Sender { runtime: Handle::current() };
         let exporter = SpanExporter::builder().with_http().with_http_client(client).build()?;
         Ok(Self::by(of, exporter))
     }
 
-    /// To this address. Within a runtime, on which they are sent.
+    /// Sends spans to this address. Requires a runtime, on which they are sent.
     ///
     /// # Errors
-    /// When the address cannot be used.
+    /// When the address is invalid.
     pub fn to(of: SpansOf, address: &str) -> Result<Self, ExporterBuildError> {
         let client = Sender { runtime: Handle::current() };
         let exporter = SpanExporter::builder().with_http().with_http_client(client);
@@ -94,7 +95,7 @@ impl Spans {
         Self { provider, tracer, of }
     }
 
-    /// Makes spans of what is told, for as long as it is waited for.
+    /// Creates spans from events for as long as the future is polled.
     pub async fn follow(&self, mut events: Receiver<CallEvent>) {
         let mut open = HashMap::new();
         loop {
@@ -108,7 +109,7 @@ impl Spans {
         }
     }
 
-    /// What spans are made with, for whoever has some of its own to send.
+    /// The tracer, for callers that send spans of their own.
     #[must_use]
     pub fn tracer(&self) -> &SdkTracer {
         &self.tracer
@@ -131,7 +132,7 @@ impl Spans {
         }
     }
 
-    /// What the conventions call it. A call over MCP has one span, not two.
+    /// The kind of a span. A call over MCP has one span, not two.
     fn kind(&self, call: &CallName) -> SpanKind {
         match (self.of, &call.origin) {
             (SpansOf::Gateway, _) => SpanKind::Server,
@@ -166,7 +167,7 @@ impl Spans {
         self.tracer.build_with_context(span, &parent(call))
     }
 
-    /// Sends what is still here. Waits for the collector, but not for long.
+    /// Sends the remaining spans. Waits for the collector, but not for long.
     pub async fn end(self) {
         let ended = tokio::task::spawn_blocking(move || self.provider.shutdown()).await;
         match ended {
@@ -177,7 +178,7 @@ impl Spans {
     }
 }
 
-/// The span of whoever made the call, where it said so.
+/// The caller's span, if it was given.
 fn parent(call: &CallName) -> Context {
     let Some(trace) = &call.trace else { return Context::new() };
     let mut fields = trace.as_str().split('-').skip(1);
@@ -204,8 +205,8 @@ fn end(mut span: Span, status: Status, category: Option<ToolErrorCategory>, kind
     span.end();
 }
 
-/// Sends requests on our own connections. The exporter has a thread of its own, so they are made
-/// on the runtime.
+/// Sends requests over our own connections. The exporter has its own thread, so requests run on the
+/// runtime.
 #[derive(Debug, Clone)]
 struct Sender {
     runtime: Handle,
@@ -221,7 +222,7 @@ impl HttpClient for Sender {
             let body = body.collect().await?.to_bytes();
             Ok::<_, HttpError>(Response::from_parts(parts, body))
         };
-        // The clock of a time-out is that of the runtime, too.
+        // The timeout also needs the runtime's clock.
         let sending = async move { tokio::time::timeout(TIMEOUT, sending).await? };
         self.runtime.spawn(sending).await?
     }

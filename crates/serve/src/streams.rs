@@ -1,4 +1,4 @@
-//! A client over streams, in front of a server that is reached in another way.
+//! Serves a client over standard streams, in front of a server that is reached in another way.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,16 +14,17 @@ use crate::connection::{ClientConnection, ClientReply, Clients};
 use crate::mcp::{Gateway, Line, Lines, Message, code, error, parts, write_message};
 use crate::upstream::{Event, RequestHeaders, Server, UpstreamError};
 
-/// Messages that wait for a client that reads slowly.
+/// Capacity of the message queue for a client that reads slowly.
 const WAITING: usize = 64;
 
-/// How long open requests may still take once the client says no more.
+/// How long open requests may continue after the client has closed its input.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Stands between a client over streams and a server, until the client is gone or `stop` is there.
+/// Relays between a client over streams and a server until the client disconnects or `stop`
+/// completes.
 ///
 /// # Errors
-/// When the server cannot be connected to.
+/// When the server cannot be reached.
 pub async fn relay_to(
     server: &Server,
     gateway: Gateway,
@@ -51,7 +52,7 @@ pub async fn relay_to(
     }
     let headers = client.headers().listening();
     client.connection.end(&headers).await;
-    // What was said meanwhile; whoever does not read any more is not told.
+    // Messages that arrived meanwhile, as long as the client reads them.
     while let Ok(text) = told.try_recv() {
         if write_message(&mut output, &text).await.is_err() {
             break;
@@ -63,11 +64,12 @@ pub async fn relay_to(
 struct Client {
     connection: Arc<ClientConnection>,
     headers: Mutex<RequestHeaders>,
-    /// What the client is told.
+    /// Messages for the client.
     to: mpsc::Sender<String>,
 }
 
-/// Everything that the client says. Requests run side by side; what has no answer keeps its place.
+/// Reads the client's messages. Requests run concurrently; messages without an answer keep their
+/// order.
 async fn read(client: Arc<Client>, input: impl AsyncRead + Unpin) {
     let mut lines = Lines::new(input);
     let mut running = JoinSet::new();
@@ -104,7 +106,7 @@ async fn read(client: Arc<Client>, input: impl AsyncRead + Unpin) {
         }
     }
     let rest = async { while running.join_next().await.is_some() {} };
-    // What is still open then is closed as given up.
+    // Requests that are still open are then closed as abandoned.
     timeout(GRACE, rest).await.ok();
 }
 
@@ -113,7 +115,7 @@ impl Client {
         self.headers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whoever does not read any more is not told.
+    /// Sends the client a message, unless it no longer reads.
     async fn tell(&self, text: String) {
         self.to.send(text).await.ok();
     }
@@ -151,7 +153,7 @@ impl Client {
         }
     }
 
-    /// Takes note of the revision that the server answered.
+    /// Records the revision in the server's answer.
     fn agreed(&self, text: &str) {
         let answer: Option<Value> = serde_json::from_str(text).ok();
         let revision = answer.as_ref().and_then(|answer| answer.pointer("/result/protocolVersion"));
@@ -159,7 +161,7 @@ impl Client {
         self.headers.lock().unwrap_or_else(PoisonError::into_inner).revision = Some(revision);
     }
 
-    /// What the server says without being asked, where it does.
+    /// Forwards the server's unsolicited messages, if there are any.
     async fn listen(self: Arc<Self>) {
         let headers = self.headers().listening();
         let Ok(ClientReply::Events(mut told)) = self.connection.listen(&headers).await else {
@@ -170,7 +172,7 @@ impl Client {
         }
     }
 
-    /// An event may only say where its stream goes on.
+    /// Forwards an event; one without data only marks a position in its stream.
     async fn said(&self, event: Event) {
         if !event.data.is_empty() {
             self.tell(event.data).await;

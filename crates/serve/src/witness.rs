@@ -1,5 +1,5 @@
-//! A witness over HTTP, and whoever asks one: C2SP's `add-checkpoint`, and the latest checkpoint of a
-//! ledger for those who verify it.
+//! An HTTP witness and its client: C2SP's `add-checkpoint`, and the latest checkpoint of a ledger
+//! for verifiers.
 
 use std::io;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use tokio::time::timeout;
 
 use crate::http::{Answer, Listening, answer, listen};
 
-/// The longest submission, and the longest answer, in bytes.
+/// Maximum size of a submission, and of an answer, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// How long a client may take for a submission, and a witness for an answer.
+/// Time limit for receiving a submission, and for a witness's answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(5);
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const SIZE: &str = "text/x.tlog.size";
 
-/// Answers ledgers until `stop` is there.
+/// Serves ledgers until `stop` completes.
 ///
 /// # Errors
-/// When no connection can be taken any more.
+/// When connections can no longer be accepted.
 pub async fn serve_witness(
     witness: Arc<Witness>,
     listener: TcpListener,
@@ -55,7 +55,7 @@ async fn respond(witness: Arc<Witness>, request: Request<Incoming>) -> Answer {
             let Ok(body) = String::from_utf8(body.to_bytes().to_vec()) else {
                 return answer(StatusCode::BAD_REQUEST, TEXT, "the submission is not UTF-8\n");
             };
-            // It waits for a lock and a disk.
+            // It waits for a lock and for disk writes.
             let added = tokio::task::spawn_blocking(move || witness.add(&body)).await;
             match added {
                 Ok(Ok(line)) => answer(StatusCode::OK, TEXT, line),
@@ -98,35 +98,35 @@ fn refused(refusal: &WitnessRefusal) -> Answer {
     answer(status, TEXT, format!("{refusal}\n"))
 }
 
-/// What a witness answered.
+/// The answer of a witness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WitnessAnswer {
-    /// The lines of its cosignatures.
+    /// Cosigned, with these signature lines.
     Cosigned(String),
-    /// It has cosigned a checkpoint of this size, and wants a proof from there.
+    /// The witness has already cosigned a checkpoint of this size, and wants a proof from there.
     OtherSize(u64),
-    /// It does not cosign this.
+    /// The witness refuses to cosign.
     Refused(String),
 }
 
-/// A witness could not be asked.
+/// Why a witness could not be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AskWitnessError {
-    /// Its address.
+    /// The URL is invalid.
     #[error("`{0}` is not the URL of a witness: it begins with `https://` or `http://` and a host")]
     Url(String),
     /// There was no answer.
     #[error("the witness cannot be asked: {0}")]
     NotReached(String),
-    /// The answer is none.
+    /// The answer is invalid.
     #[error("the witness answered with {0}, and not as witnesses do")]
     Answer(String),
 }
 
-/// Sends a witness a submission.
+/// Submits a checkpoint to a witness.
 ///
 /// # Errors
-/// When it could not be asked.
+/// When the witness could not be asked.
 pub async fn ask_witness(url: &str, submission: String) -> Result<WitnessAnswer, AskWitnessError> {
     let (status, kind, text) = exchange(url, "add-checkpoint", Some(submission)).await?;
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -140,7 +140,7 @@ pub async fn ask_witness(url: &str, submission: String) -> Result<WitnessAnswer,
             let size = text.trim_end().parse().map(WitnessAnswer::OtherSize);
             size.map_err(|_| AskWitnessError::Answer("a size that is no number".to_owned()))
         }
-        // Two histories of one size, a proof that does not hold, a signature that is not known.
+        // Two histories of the same size, an invalid proof, or an unknown signature.
         (StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::FORBIDDEN, _) => {
             Ok(WitnessAnswer::Refused(format!("{}: {}", status.as_u16(), text.trim())))
         }
@@ -151,10 +151,10 @@ pub async fn ask_witness(url: &str, submission: String) -> Result<WitnessAnswer,
     }
 }
 
-/// The latest checkpoint of a ledger that one of our witnesses has, with its cosignature.
+/// The latest checkpoint of a ledger from one of our witnesses, with its cosignature.
 ///
 /// # Errors
-/// When it could not be asked.
+/// When the witness could not be asked.
 pub async fn latest_witnessed(url: &str, origin: &str) -> Result<Option<String>, AskWitnessError> {
     let path = format!("checkpoint/{}", Digest::of_bytes(origin.as_bytes()));
     match exchange(url, &path, None).await? {
@@ -164,7 +164,7 @@ pub async fn latest_witnessed(url: &str, origin: &str) -> Result<Option<String>,
     }
 }
 
-/// One request and its answer: its status, its type and its text.
+/// Sends one request, and returns the status, content type and text of the response.
 async fn exchange(
     url: &str,
     path: &str,

@@ -13,38 +13,39 @@ use tokio::time::timeout;
 use crate::client::Responder;
 use crate::mcp::{Members, Message, request};
 
-/// How long a client may take for an answer to what a server asks of it.
+/// How long a client may take to answer a server's question.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Where the client is: what it is told, and what it is asked.
+/// The client side: delivers messages and questions to the client.
 #[derive(Default)]
 pub(super) struct Downstream {
-    /// Several clients without a session: each hears only what it asked for.
+    /// Whether there are several clients without a session, each of which only hears what it
+    /// requested.
     shared: bool,
-    /// What a client without a session wants to hear, by the number of its request.
+    /// Subscriptions of clients without a session, with what each wants to hear.
     listeners: Mutex<Vec<Listener>>,
-    /// Who hears what belongs to no request.
+    /// Receives messages that belong to no request.
     general: Mutex<Option<mpsc::Sender<String>>>,
-    /// Its open requests, the latest last.
+    /// Open requests by number, latest last.
     open: Mutex<BTreeMap<u64, mpsc::Sender<String>>>,
-    /// What it was asked, by id.
+    /// Pending questions to the client, by id.
     asked: Mutex<BTreeMap<String, oneshot::Sender<Value>>>,
     count: AtomicU64,
-    /// What it said that it can.
+    /// The client's declared capabilities.
     capabilities: Mutex<Value>,
 }
 
-/// A client without a session that listens.
+/// A client without a session that subscribed to changes.
 struct Listener {
     /// The id of its request.
     id: String,
-    /// The kinds of change that it wants to hear of.
+    /// The kinds of changes it subscribed to.
     wanted: Value,
     to: mpsc::Sender<String>,
 }
 
 impl Listener {
-    /// The message as it hears it; `None` where it does not want it.
+    /// The message as this client receives it; `None` if it did not subscribe to it.
     fn hears(&self, text: &str) -> Option<String> {
         let message = Message::read(text).ok()?;
         let params = message.params().map_or("{}", RawValue::get);
@@ -66,7 +67,7 @@ impl Listener {
     }
 }
 
-/// The name under which a notification says to which request it belongs.
+/// The member with which a notification names the request it belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -78,19 +79,19 @@ impl Downstream {
         Self { shared, ..Self::default() }
     }
 
-    /// Tells a client without a session that it listens, and what else it wanted to hear from now on.
+    /// Acknowledges the subscription of a client without a session, and adds it to the listeners.
     pub(super) async fn subscribe(&self, id: &str, wanted: Value, to: &mpsc::Sender<String>) {
         let text = format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"notifications":{wanted},"_meta":{{"{SUBSCRIPTION}":{id}}}}}}}"#
         );
-        // A client that is gone is told nothing.
+        // Ignore errors: the client may be gone.
         to.send(text).await.ok();
         let mut listeners = lock(&self.listeners);
         listeners.retain(|listener| !listener.to.is_closed());
         listeners.push(Listener { id: id.to_owned(), wanted, to: to.clone() });
     }
 
-    /// A number that was not there before.
+    /// Returns a number that was not used before.
     pub(super) fn number(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed)
     }
@@ -111,14 +112,15 @@ impl Downstream {
         *lock(&self.capabilities) = capabilities;
     }
 
-    /// Tells the client something that belongs to no request: where it listens, else with what it
-    /// asked last. Nobody hears it where it does neither.
+    /// Sends a message that belongs to no request: to every subscribed client without a session,
+    /// or else on the client's stream or with its latest request. Returns whether the client with a
+    /// session received it.
     pub(super) async fn say(&self, text: String) -> bool {
         if self.shared {
             let hearing = |listener: &Listener| Some((listener.hears(&text)?, listener.to.clone()));
             let hearing: Vec<_> = lock(&self.listeners).iter().filter_map(hearing).collect();
             for (text, to) in hearing {
-                // A client that is gone is told nothing.
+                // Ignore errors: the client may be gone.
                 to.send(text).await.ok();
             }
             return false;
@@ -131,14 +133,14 @@ impl Downstream {
         }
     }
 
-    /// Takes an answer of the client to what it was asked; whether it was.
+    /// Takes a client's answer to a question. Returns whether there was such a question.
     pub(super) fn answered(&self, message: &Message<'_>) -> bool {
         let asked = message.id.as_ref().and_then(|id| lock(&self.asked).remove(id));
         let Some(asked) = asked else { return false };
-        // What cannot be read is no answer.
+        // An unreadable answer is dropped.
         let result = message.members.get("result").map(|raw| read_lenient(raw.get().as_bytes()));
         if let Some(Ok(result)) = result {
-            // Nobody waits any more where it took too long.
+            // After a timeout there is no receiver any more.
             asked.send(result).ok();
         }
         true
@@ -157,7 +159,7 @@ impl Responder for Downstream {
 
     fn ask<'a>(&'a self, method: &'a str, params: &'a Value) -> BoxFuture<'a, Option<Value>> {
         Box::pin(async move {
-            // What it did not say that it can, it is not asked.
+            // Do not ask for anything outside the declared capabilities.
             let kind = method.split('/').next().unwrap_or_default();
             lock(&self.capabilities).get(kind)?;
             let id = Value::from(format!("ask-{}", self.number())).to_string();
@@ -167,7 +169,7 @@ impl Responder for Downstream {
                 lock(&self.asked).remove(&id);
                 return None;
             }
-            // What it answers with an error is no answer.
+            // If the client answers with an error, there is no answer.
             let given = timeout(PATIENCE, answer).await.ok().and_then(Result::ok);
             lock(&self.asked).remove(&id);
             given

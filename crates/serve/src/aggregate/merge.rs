@@ -1,4 +1,4 @@
-//! What several servers say, as one.
+//! Merges the answers of several servers into one.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use super::Asked;
 use crate::client::{ALONE, Client, ClientError};
 use crate::mcp::{Members, agreed};
 
-/// What servers list.
+/// The lists that servers have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     Tools,
@@ -34,7 +34,7 @@ impl List {
         }
     }
 
-    /// The member of a result in which the list is.
+    /// The member of a result that contains the list.
     pub(super) fn member(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -44,18 +44,19 @@ impl List {
         }
     }
 
-    /// Whether a request names its entries by their name.
+    /// Whether requests refer to its entries by name.
     pub(super) fn is_named(self) -> bool {
         matches!(self, Self::Tools | Self::Prompts)
     }
 
-    /// Every entry of a server's list, as it is written.
+    /// Every entry of a server's list, verbatim.
     pub(super) async fn of(self, client: &Client) -> Result<Vec<String>, ClientError> {
         client.listed(self.method(), self.member()).await
     }
 }
 
-/// What we say when we are greeted: all that the servers can.
+/// Our greeting with the combined capabilities of all servers: the answer to `initialize` if a
+/// revision is `wanted`, else to `server/discover`.
 pub(super) fn greeting(wanted: Option<&str>, servers: &[(String, Value)]) -> String {
     let mut capabilities = Map::new();
     let mut instructions = String::new();
@@ -91,10 +92,10 @@ pub(super) fn greeting(wanted: Option<&str>, servers: &[(String, Value)]) -> Str
     said.to_string()
 }
 
-/// Capabilities of servers that come through.
+/// Capabilities of servers that are passed on.
 const SPOKEN: [&str; 5] = ["tools", "prompts", "resources", "completions", "logging"];
 
-/// Results that a client without a session may keep for a while say for how long.
+/// Results that a client without a session may cache, which must state for how long.
 const KEPT: [&str; 6] = [
     "server/discover",
     "tools/list",
@@ -104,7 +105,7 @@ const KEPT: [&str; 6] = [
     "resources/read",
 ];
 
-/// A result as the client's wire has it.
+/// A result in the format of the client's protocol revision.
 pub(super) fn finished(asked: &Asked, result: &str) -> String {
     if !asked.alone {
         return result.to_owned();

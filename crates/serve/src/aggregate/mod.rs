@@ -1,5 +1,5 @@
-//! Several servers as one, for a client on whichever wire: we are its server, and the client of
-//! each of them.
+//! Presents several servers as one. We are the server of one client, with or without a session, and
+//! the client of each server.
 
 mod downstream;
 mod merge;
@@ -28,68 +28,69 @@ use merge::{List, finished, greeting};
 use paused_calls::{PausedCall, PausedCalls, PausingResponder};
 pub use servers::{NamedServer, Servers};
 
-/// Messages that wait for a client that reads slowly.
+/// Capacity of the message queue for a client that reads slowly.
 const WAITING: usize = 64;
 
-/// What stands between the name of a server and that of its tool.
+/// The separator between the name of a server and that of its tool.
 const BETWEEN: &str = "__";
 
-/// What a client is told when servers came or went.
+/// Notification for clients when servers were added or removed.
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
-/// Requests that the wire without sessions does not have.
+/// Requests that do not exist in the protocol without sessions.
 const ONLY_SESSIONS: [&str; 5] =
     ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
-/// How often a call may ask for more before it is made.
+/// Maximum number of times a call may ask for input before it is made.
 const ROUNDS: usize = 8;
 
-/// Several servers, for one client, or for all that have no session.
+/// Several servers, for one client or for all clients without a session.
 pub(crate) struct Aggregate {
     servers: Servers,
     members: Mutex<Members>,
-    /// Names are those of the servers; with one server only, they may be its own.
+    /// Whether names are prefixed with the server's; with only one server they may be its own.
     prefixed: bool,
-    /// Several clients without a session: who is asked depends on the call.
+    /// Whether there are several clients without a session, so that whom to ask depends on the
+    /// call.
     shared: bool,
-    /// The only client has no session either.
+    /// Whether the only client has no session either.
     alone: AtomicBool,
     hears: mpsc::Sender<String>,
     downstream: Arc<Downstream>,
     running: Mutex<BTreeMap<u64, Running>>,
-    /// Which server has a resource.
+    /// The server of each resource.
     resources: Mutex<BTreeMap<String, Arc<Reconnecting>>>,
-    /// Calls whose servers wait for an answer of a client without a session.
+    /// Calls whose servers are waiting for an answer from a client without a session.
     waiting: PausedCalls,
-    /// Brings what servers say by themselves to the client.
+    /// The task that forwards unsolicited messages of servers to the client.
     pump: AbortHandle,
 }
 
-/// The servers as they are kept, for what was said of them.
+/// The servers in use, and the list they were created from.
 struct Members {
     of: Arc<Vec<NamedServer>>,
     kept: Vec<Arc<Reconnecting>>,
 }
 
-/// A request of the client that is under way.
+/// A client's request in progress.
 struct Running {
     id: String,
     to: mpsc::Sender<String>,
     task: AbortHandle,
 }
 
-/// A request, as far as it is read.
+/// A parsed request.
 struct Asked {
     id: String,
     method: String,
     params: String,
-    /// It is on the wire without sessions.
+    /// Whether it uses the protocol without sessions.
     alone: bool,
     to: mpsc::Sender<String>,
 }
 
 impl Asked {
-    /// Whether the wire without sessions has such a request, in the revision that it says.
+    /// Whether this request exists in the protocol without sessions, in the revision it names.
     fn fits_its_wire(&self) -> Result<(), Wrong> {
         let requested = self.meta(REVISION);
         if requested.as_ref().is_some_and(|revision| revision != ALONE) {
@@ -109,20 +110,20 @@ impl Asked {
         }
     }
 
-    /// What a request without a session says of itself.
+    /// A member of the metadata of a request without a session.
     fn meta(&self, name: &str) -> Option<Value> {
         let params: Object<'_> = serde_json::from_str(&self.params).ok()?;
         let meta: Object<'_> = serde_json::from_str(params.get("_meta")?.get()).ok()?;
         serde_json::from_str(meta.get(name)?.get()).ok()
     }
 
-    /// What the client of a request without a session can.
+    /// The capabilities of the client that sent a request without a session.
     fn able(&self) -> Value {
         self.meta(CAPABILITIES).unwrap_or_default()
     }
 }
 
-/// Why there is no result.
+/// Why a request has no result.
 enum Wrong {
     Away(AwayError),
     Client(ClientError),
@@ -171,7 +172,7 @@ impl Aggregate {
         }
     }
 
-    /// The servers as they are now; of those that stay, the connections stay, too.
+    /// The current servers; unchanged servers keep their connections.
     fn members(&self) -> Vec<Arc<Reconnecting>> {
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.servers.now();
@@ -207,7 +208,7 @@ impl Aggregate {
         self.resources.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a message of the client.
+    /// Processes a message from the client.
     pub(crate) fn exchange(self: &Arc<Self>, text: &str) -> Result<Reply, UpstreamError> {
         let unreadable = |error: serde_json::Error| UpstreamError::Unreadable(error.to_string());
         let message = Message::read(text).map_err(unreadable)?;
@@ -230,11 +231,12 @@ impl Aggregate {
             to: to.clone(),
         };
         self.alone.fetch_or(asked.alone, Ordering::Relaxed);
-        // The task notes its end only when it is noted itself.
+        // Hold the lock until the task is registered, so that it cannot unregister itself before
+        // that.
         let mut running = self.running();
         let task = tokio::spawn(async move {
             let answer = aggregate.answer(&asked).await;
-            // A client that is gone is told nothing.
+            // Ignore errors: the client may be gone.
             asked.to.send(answer).await.ok();
             aggregate.downstream.close(number);
             aggregate.running().remove(&number);
@@ -243,19 +245,19 @@ impl Aggregate {
         Ok(Reply::of(Flow::Queue(queue)))
     }
 
-    /// What servers say without being asked.
+    /// The unsolicited messages of servers.
     pub(crate) fn listen(&self) -> Reply {
         let (to, queue) = mpsc::channel(WAITING);
         self.downstream.hear(to);
         Reply::of(Flow::Queue(queue))
     }
 
-    /// Waits no more for a request.
+    /// Cancels a request.
     pub(crate) fn forget(&self, id: &str) {
         self.end_where(|running| running.id == id);
     }
 
-    /// The same where its client is gone.
+    /// Cancels a request if its client is gone.
     pub(crate) fn give_up(&self, id: &str) {
         self.end_where(|running| running.id == id && running.to.is_closed());
     }
@@ -264,7 +266,7 @@ impl Aggregate {
         let mut running = self.running();
         let found = running.iter().find(|(_, running)| which(running)).map(|(number, _)| *number);
         if let Some((number, running)) = found.and_then(|number| running.remove_entry(&number)) {
-            // What it asked of a server is given up with it.
+            // Aborting the task also abandons its request to the server.
             running.task.abort();
             self.downstream.close(number);
         }
@@ -274,13 +276,13 @@ impl Aggregate {
         join_all(self.members().iter().map(|member| member.close())).await;
     }
 
-    /// The answer to a request.
+    /// The response to a request.
     async fn answer(&self, asked: &Asked) -> String {
         match self.result(asked).await {
             Ok(result) => result_raw(&asked.id, &finished(asked, &result)),
             Err(Wrong::Away(away)) => error(Some(&asked.id), code::SERVER_GONE, &away.to_string()),
             Err(Wrong::Client(ClientError::Refused { code, message, data, .. })) => {
-                // A resource that is not there has another code on each wire.
+                // The code for a missing resource differs between the two protocols.
                 let gone = asked.alone && code == i64::from(code::NO_RESOURCE);
                 let code = if gone { code::INVALID_PARAMS.into() } else { code };
                 error_with(&asked.id, code, &message, &data)
@@ -326,7 +328,7 @@ impl Aggregate {
             "logging/setLevel" => {
                 let members = self.members();
                 let all = members.iter().map(|member| self.pass(member, asked, &asked.params));
-                // A server that has no levels keeps what it has.
+                // A server without log levels is unaffected.
                 join_all(all).await;
                 Ok("{}".to_owned())
             }
@@ -338,7 +340,7 @@ impl Aggregate {
         }
     }
 
-    /// What each server that is there said when it was greeted.
+    /// The greeting of each reachable server.
     async fn greetings(&self) -> Vec<(String, Value)> {
         let members = self.members();
         let greetings = members.iter().map(|member| async move {
@@ -353,7 +355,7 @@ impl Aggregate {
         join_all(greetings).await.into_iter().flatten().collect()
     }
 
-    /// One list of all. A server that is not there is left out, and named in the log.
+    /// The combined list of all servers. Unreachable servers are left out and logged.
     async fn list(&self, list: List) -> Result<String, Wrong> {
         let members = self.members();
         let pages = members.iter().map(|member| async move {
@@ -377,7 +379,7 @@ impl Aggregate {
         Ok(format!("{{\"{}\":[{}]}}", list.member(), all.join(",")))
     }
 
-    /// An entry of a list, as the client sees it.
+    /// An entry of a list as shown to the client.
     fn shown(&self, list: List, member: &Arc<Reconnecting>, text: &str) -> String {
         let Ok(members) = serde_json::from_str::<Object<'_>>(text) else { return text.to_owned() };
         let told = |name: &str| members.get(name).and_then(text_of);
@@ -395,7 +397,7 @@ impl Aggregate {
         }
     }
 
-    /// The server of a name, and the server's own name for it.
+    /// The server that a name refers to, and its own name for the item.
     fn owner<'n>(&self, name: &'n str) -> Option<(Arc<Reconnecting>, &'n str)> {
         let mut members = self.members().into_iter();
         if !self.prefixed {
@@ -407,7 +409,7 @@ impl Aggregate {
         })
     }
 
-    /// A request that names a tool or a prompt.
+    /// Processes a request that names a tool or a prompt.
     async fn named(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
         let name = params.get("name").and_then(text_of).unwrap_or_default();
         let Some((member, own)) = self.owner(&name) else {
@@ -432,7 +434,8 @@ impl Aggregate {
                 None => self.waiting.next(self.begun(member, asked, &params, called)).await,
             };
         }
-        // A server that asks first is answered by the client, which knows only requests to it.
+        // If the server asks for input first, ask the client, which only understands separate
+        // requests.
         let mut again = params.clone();
         for _ in 0..ROUNDS {
             let result = self.pass(&member, asked, &again).await?;
@@ -449,7 +452,8 @@ impl Aggregate {
         Err(ClientError::NobodyToAsk.into())
     }
 
-    /// A call of a server that may ask in the middle of it, for a client that is asked in results.
+    /// Begins a call to a server that may ask for input during the call, for a client that is asked
+    /// through results.
     fn begun(
         &self,
         member: Arc<Reconnecting>,
@@ -489,7 +493,8 @@ impl Aggregate {
         self.pass(&member, asked, &params.with("ref", &refers)).await
     }
 
-    /// A request about a resource: of the server that listed it, else of the first that answers.
+    /// Passes on a request about a resource, to the server that listed it or else to the first that
+    /// answers.
     async fn resource(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
         let uri = params.get("uri").and_then(text_of).unwrap_or_default();
         let known = self.resources().get(&uri).cloned();
@@ -506,7 +511,7 @@ impl Aggregate {
         Err(wrong)
     }
 
-    /// A request to one server, and its result as it was written.
+    /// Passes a request to one server, and returns its result verbatim.
     async fn pass(
         &self,
         member: &Reconnecting,
@@ -548,7 +553,7 @@ fn with(params: &str, name: &str, value: &str) -> String {
     }
 }
 
-/// A result that asks for something before it is one.
+/// The result, if it asks for input instead of being final.
 fn asks_for_more(result: &str) -> Option<Value> {
     let members: Object<'_> = serde_json::from_str(result).ok()?;
     let kind = members.get("resultType").and_then(text_of)?;

@@ -1,5 +1,6 @@
-//! A server with sessions asks in the middle of a call; a client without a session is asked in a
-//! result, and makes the call again with the answer. In between the call waits here.
+//! Calls that are paused for input. A server with sessions asks for input during a call. A client
+//! without a session is asked in the result, and repeats the call with the answer; until then the
+//! call is kept here.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,23 +16,23 @@ use super::Wrong;
 use crate::client::Responder;
 use crate::mcp::code;
 
-/// How the names of waiting calls begin.
+/// Prefix of the tokens of paused calls.
 const TOKEN: &str = "bridge-";
 
-/// How long a call waits for its client to come back, and how many do at once.
+/// How long a call waits for its client, and how many may wait at once.
 const PATIENCE: Duration = Duration::from_secs(600);
 const MOST: usize = 256;
 
-/// The name of a question in what a client is told.
+/// The name of the question in the result for the client.
 const ASKED: &str = "asked";
 
-/// Calls that wait for their clients.
+/// Calls that are waiting for their clients.
 #[derive(Default)]
 pub(super) struct PausedCalls(Mutex<BTreeMap<String, PausedCall>>);
 
-/// A call that is under way, and what its server asks.
+/// A call in progress, and the questions of its server.
 pub(super) struct PausedCall {
-    /// What was called with what: the same has to come again.
+    /// The name and arguments of the call; the repeated call must be identical.
     called: String,
     outcome: JoinHandle<Result<String, Wrong>>,
     questions: mpsc::Receiver<Question>,
@@ -39,14 +40,14 @@ pub(super) struct PausedCall {
     since: Instant,
 }
 
-/// What a server asks.
+/// A question from a server.
 pub(super) struct Question {
     method: String,
     params: Value,
     answer: oneshot::Sender<Value>,
 }
 
-/// Brings the questions of a server to whoever waits for its call.
+/// Passes a server's questions to the client of the call.
 pub(super) struct PausingResponder {
     /// What the client of the call can answer.
     capabilities: Value,
@@ -72,7 +73,7 @@ impl Responder for PausingResponder {
 
     fn ask<'a>(&'a self, method: &'a str, params: &'a Value) -> BoxFuture<'a, Option<Value>> {
         Box::pin(async move {
-            // What it did not say that it can, it is not asked.
+            // Do not ask for anything outside the declared capabilities.
             self.capabilities.get(method.split('/').next().unwrap_or_default())?;
             let (answer, answered) = oneshot::channel();
             let question = Question { method: method.to_owned(), params: params.clone(), answer };
@@ -108,7 +109,7 @@ impl PausedCalls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What comes of a call next: its result, or a question.
+    /// Waits for the next event of a call: its result, or a question.
     pub(super) async fn next(&self, mut pending: PausedCall) -> Result<String, Wrong> {
         let question = tokio::select! {
             outcome = &mut pending.outcome => return ended(outcome),
@@ -137,7 +138,7 @@ impl PausedCalls {
         Ok(result.to_string())
     }
 
-    /// A call that its client makes again, with the answer given; `None` where it is a first one.
+    /// The paused call that a client repeats with an answer; `None` if this is a first call.
     pub(super) fn again(
         &self,
         token: Option<&str>,
@@ -158,7 +159,7 @@ impl PausedCalls {
             let what = format!("`inputResponses` has no `{ASKED}`");
             return wrong(&what);
         };
-        // A call that was given up does not wait.
+        // An abandoned call has no receiver any more.
         pending.answer.take().map(|answer| answer.send(given.clone()));
         Some(Ok(pending))
     }

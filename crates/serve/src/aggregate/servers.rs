@@ -6,18 +6,18 @@ use tokio::sync::watch;
 
 use crate::upstream::Server;
 
-/// A server by its name.
+/// A server and its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedServer {
-    /// What it is called: its tools are `{name}__{tool}`.
+    /// The server's name; its tools are called `{name}__{tool}`.
     pub name: String,
-    /// How it is reached.
+    /// How to connect to it.
     pub server: Server,
-    /// How long each of its answers may take.
+    /// The time limit for each of its answers.
     pub limit: Duration,
 }
 
-/// Several servers, which may change while clients speak to them.
+/// A set of servers that may change while clients are connected.
 #[derive(Debug, Clone)]
 pub struct Servers {
     now: Arc<ArcSwap<Vec<NamedServer>>>,
@@ -25,15 +25,15 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// These.
+    /// Creates a set of servers.
     #[must_use]
     pub fn new(servers: Vec<NamedServer>) -> Self {
         let now = Arc::new(ArcSwap::from_pointee(servers));
         Self { now, changed: Arc::new(watch::Sender::new(())) }
     }
 
-    /// From now on, these. Clients are told that their tools changed; a server that stays as it was
-    /// keeps its connections.
+    /// Replaces the set. Clients are notified that their tools changed; unchanged servers keep
+    /// their connections.
     pub fn replace(&self, servers: Vec<NamedServer>) {
         if **self.now.load() != servers {
             self.now.store(Arc::new(servers));
@@ -41,7 +41,7 @@ impl Servers {
         }
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.now.load().is_empty()

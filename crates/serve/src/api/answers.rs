@@ -15,96 +15,96 @@ use crate::dashboard::index::List;
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
-/// The longest text of an answer that is given, in bytes.
+/// Maximum size in bytes of an answer's text in a response.
 const LONGEST_TEXT: usize = 64 * 1024;
 
-/// Sessions of more events are not judged anew: what was recorded about them is shown.
+/// Longer sessions are not judged again; only the recorded findings are shown.
 const MOST_EVENTS: u64 = 6_000;
 
-/// An answer of an agent that was held against the record.
+/// An agent's answer that was checked against the record.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AnswerItem {
-    /// The session.
+    /// The id of the session.
     pub(crate) session: String,
-    /// The place in the session of the event that judges it.
+    /// The position of the judging event in the session.
     pub(crate) session_seq: u64,
     /// When it was judged: milliseconds since the Unix epoch.
     pub(crate) at: i64,
-    /// What the agent said, redacted; absent where retention dropped it.
+    /// The text of the answer, redacted; absent if retention deleted it.
     pub(crate) text: Option<String>,
-    /// Whether it is longer.
+    /// Whether the text was truncated.
     pub(crate) text_is_cut: bool,
-    /// What was found in it, as it was recorded.
+    /// The recorded findings.
     pub(crate) findings: Vec<FoundItem>,
 }
 
-/// Something that was found in an answer.
+/// A finding about an answer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[derive(Default)]
 pub(crate) struct FoundItem {
-    /// The code of the rule: `counterfoil explain` has its page.
+    /// The code of the rule; `counterfoil explain` documents it.
     pub(crate) code: String,
     /// `note`, `warning` or `error`.
     pub(crate) severity: String,
-    /// One sentence.
+    /// The message, one sentence.
     pub(crate) message: String,
-    /// `contradicted`, `unsupported`, …; empty where it was not recorded.
+    /// `contradicted`, `unsupported`, …; empty if not recorded.
     pub(crate) verdict: String,
-    /// The words of the claim; absent where it is about a call, or was not recorded.
+    /// The words of the claim; absent if the finding is about a call, or if they were not recorded.
     pub(crate) claim: Option<String>,
-    /// What was looked at.
+    /// The evidence.
     pub(crate) evidence: Vec<EvidenceItem>,
 }
 
-/// Something that was looked at.
+/// A piece of evidence.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct EvidenceItem {
-    /// The receipt.
+    /// The id of the receipt.
     pub(crate) execution_id: Option<String>,
-    /// Or the call of a host's record.
+    /// Alternatively, the id of a call in a host's record.
     pub(crate) call_id: Option<String>,
-    /// Or the message of a host's record.
+    /// Alternatively, the position of a message in a host's record.
     pub(crate) turn: Option<u64>,
-    /// The tool, where it is a call.
+    /// The tool, if this is a call.
     pub(crate) tool: Option<String>,
-    /// Where in the result.
+    /// JSON Pointer into the result.
     pub(crate) pointer: String,
-    /// What stands there, shortened.
+    /// The text found there, shortened.
     pub(crate) excerpt: String,
 }
 
-/// An answer with every claim of it.
+/// An answer with all of its claims.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AnswerDetail {
-    /// The answer, with what was found when it was judged.
+    /// The answer, with the findings of the time.
     #[serde(flatten)]
     pub(crate) answer: AnswerItem,
-    /// Its claims by place, held against the ledger's record again, now.
+    /// Its claims in order, checked against the ledger's record again for this response.
     pub(crate) claims: Vec<ClaimItem>,
-    /// Why that was not done.
+    /// Why the claims were not checked again, if they were not.
     pub(crate) not_judged_again: Option<String>,
 }
 
 /// A claim of an answer.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct ClaimItem {
-    /// Where it begins in the text, in bytes.
+    /// Start in the text, in bytes.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// End in the text, in bytes.
     pub(crate) end: usize,
-    /// Its words.
+    /// The words of the claim.
     pub(crate) text: String,
     /// `supported`, `contradicted`, `unsupported` or `not checkable`.
     pub(crate) verdict: String,
-    /// The rule that decided.
+    /// The rule that decided the verdict.
     pub(crate) rule: String,
-    /// What the decision rests on.
+    /// The evidence for the verdict.
     pub(crate) evidence: Vec<EvidenceItem>,
 }
 
-/// Answers that were judged, the newest first.
+/// Judged answers, newest first.
 pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<AnswerItem>, HttpProblem> {
     let (before, limit) = (cursor(asked, "answers")?, asked.limit()?);
     let session = asked.query.some("session")?;
@@ -139,7 +139,7 @@ fn item(dashboard: &Dashboard, event: &Event) -> Result<Option<AnswerItem>, Http
     }))
 }
 
-/// What was recorded as found; what has another form is shown as it is.
+/// Parses recorded findings; a finding in another format is shown as it is.
 fn found(findings: &Value) -> Vec<FoundItem> {
     let all = findings.as_array().map(Vec::as_slice).unwrap_or_default();
     let one = |value: &Value| {
@@ -149,7 +149,7 @@ fn found(findings: &Value) -> Vec<FoundItem> {
     all.iter().map(one).collect()
 }
 
-/// The answer that a route names, with every claim of it.
+/// The answer named in the route, with all of its claims.
 pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<AnswerDetail, HttpProblem> {
     let (session, place) = (asked.named(0), asked.named(1));
     let missing = || HttpProblem::missing(format!("`{session}` has no judged answer at `{place}`"));
@@ -165,14 +165,14 @@ pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<AnswerDetail, 
     Ok(AnswerDetail { answer, claims, not_judged_again })
 }
 
-/// The claims of an answer, by the record up to it; or why they cannot be told.
+/// The claims of an answer, checked against the record before it; or why they cannot be checked.
 fn claims(
     dashboard: &Dashboard,
     judged: &Event,
 ) -> Result<Result<Vec<ClaimItem>, String>, HttpProblem> {
     let (session, seq) = (judged.session.as_str(), judged.session_seq);
     let Draft::Judged { answer, .. } = &judged.draft else { return Ok(Ok(Vec::new())) };
-    // All of it: what is shown may be cut.
+    // The full text; the displayed one may be truncated.
     let Some(text) = text_of(dashboard, answer)? else {
         return Ok(Err("the text of the answer has been deleted by retention".to_owned()));
     };
@@ -192,7 +192,7 @@ fn claims(
     let Some(turn) = spoken else {
         return Ok(Err("the session no longer contains this answer word for word".to_owned()));
     };
-    // In the record of a host the receipt stands beside the id of its call.
+    // In a host's record, receipts refer to calls by id.
     let receipts = transcript.receipts.iter().flatten();
     let receipts: BTreeMap<&str, &str> = receipts
         .filter_map(|receipt| Some((receipt.call_id.as_deref()?, receipt.id.as_str())))

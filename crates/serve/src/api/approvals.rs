@@ -13,10 +13,10 @@ use crate::dashboard::index::{CallOfPerson, DecisionState};
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
-/// The longest reason, in characters.
+/// Maximum length of a reason, in characters.
 const LONGEST_REASON: usize = 1_000;
 
-/// A call on which a person decides.
+/// A call that needs a person's decision.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct CallItem {
     /// `waiting`, `granted once`, `granted for the session` or `refused`.
@@ -25,47 +25,48 @@ pub(crate) struct CallItem {
     pub(crate) execution_id: String,
     /// The session.
     pub(crate) session: String,
-    /// Whether the last that the ledger has of the session says that it ended.
+    /// Whether the session has ended, according to its latest event.
     pub(crate) session_has_ended: bool,
     /// The tool.
     pub(crate) tool: String,
-    /// The arguments, redacted: an approval is for exactly these.
+    /// The arguments, redacted. An approval is for exactly these.
     #[schemars(with = "Value")]
     pub(crate) arguments: ExactValue,
-    /// Why a person has to agree.
+    /// Why approval is needed.
     pub(crate) why: String,
     /// When the call was made: milliseconds since the Unix epoch.
     pub(crate) at: i64,
-    /// The sub-agent that called.
+    /// The sub-agent that made the call.
     pub(crate) caller: Option<String>,
 }
 
-/// What a person says to a call.
+/// A person's decision on a call.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Word {
-    /// Why; it stands in the ledger.
+    /// The reason, which is recorded in the ledger.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     pub(crate) reason: Option<String>,
-    /// For every such call of the session, not for one. It says nothing for a refusal, which holds
-    /// until somebody agrees.
+    /// Whether to approve every identical call of the session instead of one. Ignored for a
+    /// refusal, which stays in force until the call is approved.
     #[serde(default)]
     pub(crate) for_session: bool,
 }
 
-/// What was said to a call.
+/// A recorded decision.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Decided {
     /// The id of the denied call.
     pub(crate) execution_id: String,
     /// `granted` or `refused`.
     pub(crate) decision: &'static str,
-    /// Who said so, as the ledger has it.
+    /// Who decided, as recorded in the ledger.
     pub(crate) by: String,
 }
 
-/// The calls that wait, the newest first; by `state=decided` those on which a decision stands.
+/// Calls waiting for a decision, newest first; with `state=decided`, calls with a decision in
+/// force.
 pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<CallItem>, HttpProblem> {
     let waiting = match asked.query.one("state")? {
         None | Some("waiting") => true,
@@ -75,7 +76,7 @@ pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<CallItem
     page(dashboard, cursor(asked, "approvals")?, asked.limit()?, waiting)
 }
 
-/// So many of them, from before this event.
+/// Up to `limit` such calls from before this event.
 pub(crate) fn page(
     dashboard: &Dashboard,
     before: Option<u64>,
@@ -111,7 +112,7 @@ pub(crate) fn page(
     Ok(Page { items, next })
 }
 
-/// Agrees to the call that a route names.
+/// Approves the call named in the route.
 pub(crate) fn grant(
     dashboard: &Dashboard,
     asked: &Asked,
@@ -124,7 +125,7 @@ pub(crate) fn grant(
     decide(dashboard, asked, PersonsDecision::Agree(approval), by)
 }
 
-/// Says no to the call that a route names.
+/// Refuses the call named in the route.
 pub(crate) fn refuse(
     dashboard: &Dashboard,
     asked: &Asked,
@@ -134,7 +135,7 @@ pub(crate) fn refuse(
     decide(dashboard, asked, PersonsDecision::Refuse { by: by.clone(), reason }, by)
 }
 
-/// Who speaks, and why.
+/// The person and the reason, validated.
 fn said(asked: &Asked, reason: Option<String>) -> Result<(String, Option<String>), HttpProblem> {
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     if reason.as_ref().is_some_and(|reason| reason.chars().count() > LONGEST_REASON) {
@@ -144,7 +145,7 @@ fn said(asked: &Asked, reason: Option<String>) -> Result<(String, Option<String>
     Ok((format!("{} (dashboard)", asked.visitor.name), reason))
 }
 
-/// Records a decision, if the call of the route is one to decide on.
+/// Records a decision, if the call named in the route can be decided on.
 fn decide(
     dashboard: &Dashboard,
     asked: &Asked,
@@ -162,7 +163,7 @@ fn decide(
         }
         error => error.into(),
     })?;
-    // It is recorded, whether this process sees it now or later.
+    // The decision is recorded even if this process cannot read it back now.
     if let Err(error) = dashboard.catch_up() {
         tracing::error!("the ledger cannot be read after a decision: {error}");
     }
@@ -170,7 +171,7 @@ fn decide(
     Ok(Decided { execution_id: receipt.execution_id, decision, by })
 }
 
-/// What a person has said to the call of a receipt, where it is for a person to decide.
+/// The state of a person's decision on a receipt's call, if the call needs one.
 pub(crate) fn state_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<DecisionState> {
     call_of(dashboard, receipt).map(|call| call.state(dashboard.now()))
 }
@@ -181,8 +182,8 @@ fn call_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<CallOfPerson> {
     (receipt.waits_for_approval() || receipt.was_declined()).then(|| call.clone())
 }
 
-/// The receipt of a call on which such a decision can be made now, and up to where the session was
-/// looked at for that.
+/// The receipt of a call on which this decision can be made now, and the position up to which the
+/// session was read for that.
 fn ready(dashboard: &Dashboard, id: &str, grants: bool) -> Result<(Receipt, u64), HttpProblem> {
     let receipt = found(dashboard, id)?;
     dashboard.catch_up()?;

@@ -1,4 +1,4 @@
-//! Where the next page of a list begins.
+//! Cursors for the next page of a list.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,15 +11,15 @@ use crate::dashboard::request::Asked;
 /// A page of a list.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Page<T> {
-    /// Its entries.
+    /// The entries.
     pub(crate) items: Vec<T>,
-    /// What `cursor` is to be for the next page; absent on the last one.
+    /// The `cursor` of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(default)]
     pub(crate) next: Option<String>,
 }
 
-/// The cursor of a request to the list of this name: the number that it holds.
+/// The number in the cursor of a request to the list with this name.
 pub(crate) fn cursor(asked: &Asked, list: &str) -> Result<Option<u64>, HttpProblem> {
     let Some(text) = asked.query.one("cursor")? else { return Ok(None) };
     read(text, list).map(Some).ok_or_else(|| {
@@ -40,12 +40,12 @@ fn read(text: &str, list: &str) -> Option<u64> {
     number.parse().ok().filter(|_| digits)
 }
 
-/// A cursor of the list of this name.
+/// Creates a cursor for the list with this name.
 pub(crate) fn written(list: &str, number: u64) -> String {
     URL_SAFE_NO_PAD.encode(format!("{list}:{number}"))
 }
 
-/// The cursor of a window of a session's timeline.
+/// Creates a cursor for a window of a session's timeline.
 pub(crate) fn timeline_cursor(after: u64) -> String {
     written("timeline", after)
 }

@@ -8,23 +8,23 @@ use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
-/// An event as it stands in the ledger.
+/// An event of the ledger.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct EventItem {
-    /// Its place in the ledger, from 0.
+    /// The position in the ledger, from 0.
     pub(crate) seq: u64,
-    /// Its place in the session, from 1.
+    /// The position in the session, from 1.
     pub(crate) session_seq: u64,
     /// When it was written: milliseconds since the Unix epoch.
     pub(crate) at: i64,
     /// What happened: `began`, `opened`, `closed`, `rejected`, `said`, `judged`, …
     pub(crate) kind: String,
-    /// What the event says; its members depend on `kind`.
+    /// The content of the event; its members depend on `kind`.
     #[schemars(with = "serde_json::Map<String, Value>")]
     pub(crate) event: Draft,
-    /// Digest of the event before it.
+    /// Digest of the previous event.
     pub(crate) previous: String,
-    /// Its own digest.
+    /// Digest of this event.
     pub(crate) digest: String,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<EventIte
     if dashboard.known().session(id).is_none() {
         return Err(HttpProblem::missing(format!("the ledger has no session `{id}`")));
     }
-    // One more says whether there is a next page.
+    // One more than the limit shows whether there is a next page.
     let mut events = dashboard.ledger().events_of(id, after, limit as u64 + 1)?;
     let more = events.len() > limit;
     events.truncate(limit);

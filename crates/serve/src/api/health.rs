@@ -6,49 +6,49 @@ use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
-/// Whether the record can be read and followed.
+/// Whether the ledger and the audit log can be read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct HealthItem {
-    /// `ok`; `reading` until all that the ledger held was read once; or `trouble`.
+    /// `ok`; `reading` until the existing ledger has been read once; or `trouble`.
     pub(crate) status: &'static str,
-    /// Of the program.
+    /// The version of the program.
     pub(crate) version: &'static str,
-    /// The ledger.
+    /// The state of the ledger.
     pub(crate) ledger: LedgerHealth,
-    /// The audit log; absent where there is none.
+    /// The state of the audit log; absent if there is none.
     pub(crate) audit: Option<AuditHealth>,
 }
 
-/// The ledger.
+/// The state of the ledger.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LedgerHealth {
-    /// Its name.
+    /// The name of the ledger.
     pub(crate) origin: String,
-    /// Events, from the first ever.
+    /// The number of events since the beginning.
     pub(crate) events: u64,
-    /// When the oldest event that is still there was written; absent while nothing was dropped.
+    /// When the oldest remaining event was written; absent if nothing has been deleted.
     pub(crate) kept_since: Option<i64>,
-    /// The key that signs now, as PEM.
+    /// The current signing key, as PEM.
     pub(crate) public_key: String,
-    /// What is wrong with it.
+    /// What is wrong with the ledger, if anything.
     pub(crate) trouble: Option<String>,
 }
 
-/// The audit log.
+/// The state of the audit log.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AuditHealth {
-    /// Bytes of all its files.
+    /// The total size of its files in bytes.
     pub(crate) bytes: u64,
-    /// Lines, from the first ever.
+    /// The number of lines since the beginning.
     pub(crate) lines: u64,
     /// When the last one was written: milliseconds since the Unix epoch.
     pub(crate) last_at: Option<i64>,
-    /// What is wrong with its last line.
+    /// What is wrong with the last line, if anything.
     pub(crate) trouble: Option<String>,
 }
 
-/// Whether the record can be read and followed. What no look at an end shows, `counterfoil audit
-/// verify` shows.
+/// Whether the ledger and the audit log can be read. This only looks at the ends;
+/// `counterfoil audit verify` checks everything.
 pub(crate) fn health(dashboard: &Dashboard, _: &Asked) -> Result<HealthItem, HttpProblem> {
     let (events, is_complete, trouble) = {
         let index = dashboard.known();

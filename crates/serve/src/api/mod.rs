@@ -1,5 +1,5 @@
-//! The HTTP API: one file a resource, one line each in [`RESOURCES`]. The table is also what the
-//! OpenAPI document is written from.
+//! The HTTP API: one file per resource, and one row each in [`RESOURCES`]. The OpenAPI document is
+//! generated from the same table.
 
 mod answers;
 mod approvals;
@@ -37,18 +37,18 @@ use crate::dashboard::request::Asked;
 use crate::dashboard::visitor::Role;
 use crate::http::{Answer, answer as answered};
 
-/// Where the API begins.
+/// The path prefix of the API.
 pub(crate) const ROOT: &str = "/api/v1";
 
-/// Something that can be asked for.
+/// An endpoint.
 pub(crate) struct Resource {
     method: Method,
-    /// Below [`ROOT`]; `{…}` stands for one part of a path.
+    /// Relative to [`ROOT`]; `{…}` matches one path segment.
     path: &'static str,
     id: &'static str,
     summary: &'static str,
     role: Role,
-    /// Names of the query's parameters.
+    /// Names of the query parameters.
     query: &'static [&'static str],
     body: Option<SchemaOf>,
     answer: SchemaOf,
@@ -64,7 +64,7 @@ fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 const LIST: &[&str] = &["cursor", "limit"];
 const LIST_OF_SESSION: &[&str] = &["cursor", "limit", "session"];
 
-/// Something that is read.
+/// An endpoint that reads.
 const fn read(
     path: &'static str,
     id: &'static str,
@@ -77,7 +77,7 @@ const fn read(
     Resource { method, path, id, summary, role, query, body: None, answer, act }
 }
 
-/// Something that is done with a body.
+/// An endpoint that takes a body and changes something.
 const fn done(
     path: &'static str,
     id: &'static str,
@@ -91,7 +91,7 @@ const fn done(
     Resource { method, path, id, summary, role, query, body: Some(body), answer, act }
 }
 
-/// Every resource.
+/// All endpoints.
 static RESOURCES: [Resource; 17] = [
     read(
         "/health",
@@ -241,7 +241,7 @@ fn exported(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem>
     Ok(told)
 }
 
-/// What a request asks for, and what stands in the places of its path.
+/// The endpoint of a request, and the values of its path parameters.
 pub(crate) fn find(
     method: &Method,
     segments: &[String],
@@ -262,7 +262,7 @@ pub(crate) fn find(
     found.into_iter().find(|(resource, _)| is(resource)).ok_or_else(|| HttpProblem::method(allow))
 }
 
-/// What stands in the places of a path, where it fits.
+/// The values of the path parameters, if the path matches.
 pub(crate) fn fitting(path: &str, segments: &[String]) -> Option<Vec<String>> {
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     if parts.len() != segments.len() {
@@ -281,13 +281,13 @@ pub(crate) fn fitting(path: &str, segments: &[String]) -> Option<Vec<String>> {
 }
 
 impl Resource {
-    /// The least that somebody must be to ask for it.
+    /// The minimum role.
     pub(crate) fn role(&self) -> Role {
         self.role
     }
 
-    /// What a request without a token has to carry, where it comes from a browser that is signed
-    /// in: only our own pages know it.
+    /// Checks that a request without a token, from a signed-in browser, carries the token that only
+    /// our own pages know.
     pub(crate) fn is_ours(&self, asked: &Asked) -> Result<(), HttpProblem> {
         let Some(wanted) = asked.visitor.form_token.as_deref() else { return Ok(()) };
         let given = asked.headers.get("x-csrf-token").and_then(|value| value.to_str().ok());

@@ -1,4 +1,4 @@
-//! The OpenAPI document, written from the table of resources and the types that they give.
+//! Generates the OpenAPI document from the table of endpoints and their types.
 
 use hyper::Method;
 use schemars::generate::SchemaSettings;
@@ -9,12 +9,12 @@ use super::{RESOURCES, ROOT, Resource, Role};
 use crate::dashboard::Dashboard;
 use crate::dashboard::request::{ENTRIES, MOST_ENTRIES};
 
-/// An object whose members are described elsewhere.
+/// The schema of an object whose members are documented elsewhere.
 pub(super) fn any_object(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object" })
 }
 
-/// The document, as text.
+/// The document as text.
 pub(super) fn document(dashboard: &Dashboard) -> String {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();

@@ -11,66 +11,66 @@ use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
-/// Sessions over which a policy is replayed where none is named, the latest ones.
+/// Number of latest sessions over which a policy is replayed if none is named.
 const SESSIONS: usize = 20;
 
-/// Events of them that are read at most.
+/// Maximum number of their events that are read.
 const EVENTS: u64 = 40_000;
 
-/// Changes that are told of one replay.
+/// Maximum number of changes reported per replay.
 const CHANGES: usize = 200;
 
-/// What decides.
+/// The policy in force.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PolicyItem {
     /// The configuration in force, as TOML.
     pub(crate) text: String,
-    /// The gates, in the order in which they judge.
+    /// The gates, in the order in which they run.
     pub(crate) gates: Vec<String>,
-    /// The rules for what agents say and call.
+    /// The rules for an agent's claims and calls.
     pub(crate) rules: Vec<RuleItem>,
 }
 
-/// A rule, and what its findings lead to.
+/// A rule and its mode.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct RuleItem {
-    /// Its code.
+    /// The code.
     pub(crate) code: String,
-    /// Its name.
+    /// The name.
     pub(crate) name: String,
-    /// What it finds, in one line.
+    /// What the rule finds, in one line.
     pub(crate) summary: String,
     /// `off`, `shadow`, `warn` or `block`.
     pub(crate) mode: String,
 }
 
-/// A policy to try.
+/// A policy to try out.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplayBody {
-    /// A whole configuration file, as text.
+    /// A complete configuration file.
     pub(crate) policy: String,
-    /// Over this session; over the latest ones without it.
+    /// The session to replay; the latest ones if absent.
     #[serde(default)]
     pub(crate) session: Option<String>,
 }
 
-/// What another policy would have done.
+/// What another policy would have decided.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ReplayItem {
-    /// The sessions over which it was replayed.
+    /// The replayed sessions.
     pub(crate) sessions: Vec<String>,
-    /// Calls that were judged by both.
+    /// Number of calls judged by both policies.
     pub(crate) calls: usize,
-    /// Calls with arguments that are not a JSON object.
+    /// Number of calls whose arguments are not a JSON object.
     pub(crate) unreadable: usize,
-    /// Calls on which the two differ.
+    /// Number of calls on which the two differ.
     pub(crate) changed: usize,
-    /// The first 200 of them.
+    /// The first 200 of these.
     pub(crate) changes: Vec<ChangeItem>,
 }
 
-/// A call on which two policies differ.
+/// A call on which the two policies differ.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ChangeItem {
     /// The session.
@@ -80,22 +80,22 @@ pub(crate) struct ChangeItem {
     /// The arguments.
     #[schemars(with = "serde_json::Value")]
     pub(crate) arguments: ExactValue,
-    /// `allow`, `ask` or `deny`: by the policy in force.
+    /// The decision of the policy in force: `allow`, `ask` or `deny`.
     pub(crate) before: String,
-    /// By the other one.
+    /// The decision of the other policy.
     pub(crate) after: String,
-    /// Why: the reasons of the other one, or those that no longer hold.
+    /// The reasons of the other policy, or the reasons that no longer apply.
     pub(crate) why: Vec<String>,
 }
 
-/// What is in force.
+/// The policy in force.
 pub(crate) fn in_force(dashboard: &Dashboard, _: &Asked) -> Result<PolicyItem, HttpProblem> {
     let read = dashboard.policy(None).map_err(unusable)?;
     let gates = read.gates.ids().into_iter().map(|id| id.to_string()).collect();
     Ok(PolicyItem { text: read.text, gates, rules: in_mode(dashboard) })
 }
 
-/// Every rule with its mode.
+/// All rules with their modes.
 pub(crate) fn in_mode(dashboard: &Dashboard) -> Vec<RuleItem> {
     let settings = dashboard.guard().rules();
     let item = |meta: &counterfoil_rules::Meta| RuleItem {
@@ -107,7 +107,7 @@ pub(crate) fn in_mode(dashboard: &Dashboard) -> Vec<RuleItem> {
     rules().map(|rule| item(rule.meta())).collect()
 }
 
-/// The configuration was changed since this process began, and cannot be used.
+/// The configuration was changed since this process started, and is now invalid.
 fn unusable(why: String) -> HttpProblem {
     HttpProblem::new(StatusCode::CONFLICT, format!("the configuration cannot be used: {why}"))
 }
@@ -140,7 +140,7 @@ pub(crate) fn replay(dashboard: &Dashboard, body: &ReplayBody) -> Result<ReplayI
     Ok(ReplayItem { sessions, calls, unreadable, changed, changes: changes.collect() })
 }
 
-/// The sessions over which a policy is replayed.
+/// The sessions over which to replay a policy.
 fn sessions(dashboard: &Dashboard, named: Option<&str>) -> Result<Vec<String>, HttpProblem> {
     let index = dashboard.known();
     if let Some(name) = named {

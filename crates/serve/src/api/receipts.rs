@@ -14,17 +14,17 @@ use crate::dashboard::index::{DecisionState, List};
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
-/// The longest result that is shown, in bytes; the whole stands in the ledger.
+/// Maximum size in bytes of a displayed result; the ledger has it in full.
 pub(crate) const LONGEST_RESULT: usize = 64 * 1024;
 
-/// What the events of one call add up to.
+/// A summary of the events of one call.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct ReceiptItem {
-    /// Its id.
+    /// The id.
     pub(crate) execution_id: String,
-    /// The session.
+    /// The id of the session.
     pub(crate) session: String,
-    /// The place in the session of the event that brought it.
+    /// The position in the session of the event that introduced it.
     pub(crate) session_seq: u64,
     /// The tool.
     pub(crate) tool: String,
@@ -35,33 +35,33 @@ pub(crate) struct ReceiptItem {
     pub(crate) status: String,
     /// The kind of failure.
     pub(crate) category: Option<String>,
-    /// Codes of the issues or reasons for which it was refused or denied.
+    /// Codes of the issues or reasons for which it was rejected or denied.
     pub(crate) codes: Vec<String>,
-    /// What the model was told when it was refused or denied.
+    /// The text the model received when it was rejected or denied.
     pub(crate) answer: Option<String>,
-    /// Why it did not run, of that answer.
+    /// The reason contained in that text.
     pub(crate) reason: Option<String>,
-    /// What permitted it; absent when nothing did.
+    /// What permitted it; absent if nothing did.
     pub(crate) permit: Option<String>,
     /// The model.
     pub(crate) model: Option<String>,
-    /// The sub-agent that called.
+    /// The sub-agent that made the call.
     pub(crate) caller: Option<String>,
-    /// Milliseconds since the Unix epoch.
+    /// Start, in milliseconds since the Unix epoch.
     pub(crate) started_at: i64,
-    /// Milliseconds since the Unix epoch; absent while it is open.
+    /// End, in milliseconds since the Unix epoch; absent while it is open.
     pub(crate) ended_at: Option<i64>,
-    /// Microseconds.
+    /// Duration in microseconds.
     pub(crate) duration_us: Option<u64>,
     /// The exit code, where there is one.
     pub(crate) exit_code: Option<i32>,
-    /// Whether the tool cut its output, so that the agent was given less than all of it.
+    /// Whether the tool truncated its output, so that the agent did not receive all of it.
     pub(crate) truncated: bool,
-    /// Whether the result was recorded whole where the output was cut.
+    /// Whether the full result was recorded even though the output was truncated.
     pub(crate) kept_whole: bool,
     /// Digest of the recorded result.
     pub(crate) result: Option<String>,
-    /// Digest of its last event.
+    /// Digest of the call's last event.
     pub(crate) digest: String,
 }
 
@@ -93,7 +93,7 @@ impl From<&Receipt> for ReceiptItem {
     }
 }
 
-/// What permitted a call, in words.
+/// A description of what permitted a call.
 fn permitted(basis: &PermitBasis) -> String {
     match basis {
         PermitBasis::Policy { rules } if rules.is_empty() => "policy".to_owned(),
@@ -109,28 +109,28 @@ fn permitted(basis: &PermitBasis) -> String {
 /// A receipt with its result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ReceiptDetail {
-    /// What its events add up to, in short.
+    /// The summary.
     #[serde(flatten)]
     pub(crate) short: ReceiptItem,
-    /// The whole receipt, as the ledger and exports have it.
+    /// The whole receipt, as in the ledger and in exports.
     #[schemars(with = "serde_json::Map<String, Value>")]
     pub(crate) receipt: Receipt,
-    /// The recorded result as text, at most 64 KiB of it; absent where there is none, or retention
-    /// dropped it.
+    /// The recorded result as text, at most 64 KiB; absent if there is none or retention deleted
+    /// it.
     pub(crate) result_text: Option<String>,
-    /// Whether it is longer.
+    /// Whether the text was truncated.
     pub(crate) result_is_cut: bool,
-    /// What a person has said to it (`waiting`, `granted once`, `granted for the session`,
-    /// `refused`); absent where it is not for a person to decide.
+    /// The state of a person's decision (`waiting`, `granted once`, `granted for the session`,
+    /// `refused`); absent if none is needed.
     pub(crate) decision: Option<&'static str>,
 }
 
-/// Receipts, the newest first: of all sessions, or of one.
+/// Receipts of all sessions or of one, newest first.
 pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<ReceiptItem>, HttpProblem> {
     of_list(dashboard, asked, List::Receipts, "receipts")
 }
 
-/// Calls that were refused or denied, the newest first.
+/// Rejected and denied calls, newest first.
 pub(crate) fn rejections(
     dashboard: &Dashboard,
     asked: &Asked,
@@ -149,7 +149,7 @@ fn of_list(
     read_list(dashboard, list, name, (cursor(asked, name)?, session), asked.limit()?)
 }
 
-/// The latest calls that were refused or denied.
+/// The latest rejected and denied calls.
 pub(crate) fn latest_rejections(
     dashboard: &Dashboard,
     limit: usize,
@@ -157,7 +157,7 @@ pub(crate) fn latest_rejections(
     Ok(read_list(dashboard, List::Rejections, "rejections", (None, None), limit)?.items)
 }
 
-/// So many of a list, from before this event: of all sessions, or of one.
+/// Up to `limit` entries of a list from before this event, of all sessions or of one.
 fn read_list(
     dashboard: &Dashboard,
     list: List,
@@ -171,7 +171,7 @@ fn read_list(
     let next = places.last().filter(|_| more).map(|last| written(name, *last));
     let mut items = Vec::new();
     for seq in places {
-        // Retention may have dropped it meanwhile.
+        // Retention may have deleted it in the meantime.
         let Some(event) = dashboard.event_at(seq)? else { continue };
         let id = match &event.draft {
             Draft::Opened(opened) => &opened.execution_id,
@@ -185,7 +185,7 @@ fn read_list(
     Ok(Page { items, next })
 }
 
-/// The receipt that a route names.
+/// The receipt named in the route.
 pub(crate) fn found(dashboard: &Dashboard, id: &str) -> Result<Receipt, HttpProblem> {
     dashboard.ledger().receipt(id)?.ok_or_else(|| no_receipt(id))
 }
@@ -211,7 +211,7 @@ pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<ReceiptDetail,
     Ok(ReceiptDetail { short, receipt, result_text, result_is_cut, decision })
 }
 
-/// A stored text; `None` where retention dropped it.
+/// A stored text; `None` if retention deleted it.
 pub(crate) fn text_of(
     dashboard: &Dashboard,
     digest: &Digest,
@@ -220,7 +220,7 @@ pub(crate) fn text_of(
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A receipt with all that somebody needs to verify it without the ledger.
+/// A receipt with everything needed to verify it without the ledger.
 pub(crate) fn export(dashboard: &Dashboard, asked: &Asked) -> Result<String, HttpProblem> {
     let id = asked.named(0);
     let exported = dashboard.ledger().export(id)?.ok_or_else(|| no_receipt(id))?;

@@ -7,34 +7,34 @@ use crate::dashboard::index::SessionSeen;
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
-/// A session of the ledger, counted.
+/// A session of the ledger, with counts.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct SessionItem {
     /// Its id.
     pub(crate) id: String,
-    /// The model, where somebody said so.
+    /// The model, if known.
     pub(crate) model: Option<String>,
-    /// The session that it is a part of.
+    /// The id of the parent session, if it has one.
     pub(crate) parent: Option<String>,
-    /// Its first event that is still there: milliseconds since the Unix epoch.
+    /// When the first remaining event was written: milliseconds since the Unix epoch.
     pub(crate) began_at: i64,
-    /// Its last event.
+    /// When the latest event was written.
     pub(crate) last_at: i64,
-    /// Events, from the first ever.
+    /// Number of events since the beginning.
     pub(crate) events: u64,
-    /// Calls, rejected ones included.
+    /// Number of calls, including rejected ones.
     pub(crate) calls: u64,
-    /// Calls that were refused or denied.
+    /// Number of rejected or denied calls.
     pub(crate) rejected: u64,
-    /// Executions that have not ended.
+    /// Number of executions that have not ended.
     pub(crate) open: u64,
-    /// Texts of people and of the agent.
+    /// Number of messages from people and from the agent.
     pub(crate) said: u64,
-    /// Answers that were held against the record.
+    /// Number of answers checked against the record.
     pub(crate) answers: u64,
-    /// Those in which something was found.
+    /// Number of answers with findings.
     pub(crate) answers_with_findings: u64,
-    /// Whether its last event says that it ended.
+    /// Whether the session has ended, according to its latest event.
     pub(crate) has_ended: bool,
 }
 
@@ -58,7 +58,7 @@ impl From<&SessionSeen> for SessionItem {
     }
 }
 
-/// Sessions, the one that began last first.
+/// Sessions, the most recently started first.
 pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<SessionItem>, HttpProblem> {
     let (before, limit) = (cursor(asked, "sessions")?, asked.limit()?);
     let index = dashboard.known();
@@ -70,7 +70,7 @@ pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<SessionI
     Ok(Page { items: items.collect(), next })
 }
 
-/// The session that a route names.
+/// The session named in the route.
 pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<SessionItem, HttpProblem> {
     let id = asked.named(0);
     known(dashboard, id)?;
@@ -78,7 +78,7 @@ pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<SessionItem, H
     found.ok_or_else(|| missing(id))
 }
 
-/// Whether the ledger has this session, as far as it was read.
+/// Checks that the ledger has this session, as far as it has been read.
 pub(crate) fn known(dashboard: &Dashboard, id: &str) -> Result<(), HttpProblem> {
     if dashboard.known().session(id).is_some() {
         return Ok(());

@@ -8,59 +8,59 @@ use crate::dashboard::index::{HOUR, List};
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
-/// Hours of which counts are given.
+/// Number of hours with counts.
 const HOURS: usize = 7 * 24;
 
-/// Names that are given of one kind; there may be more.
+/// Maximum number of names listed per kind.
 const NAMES: usize = 100;
 
-/// What the ledger adds up to.
+/// Statistics of the ledger.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct StatsItem {
-    /// Events that are counted.
+    /// Number of events counted.
     pub(crate) events: u64,
-    /// Sessions.
+    /// Number of sessions.
     pub(crate) sessions: usize,
-    /// Calls, rejected ones included.
+    /// Number of calls, including rejected ones.
     pub(crate) calls: u64,
-    /// Calls that were refused or denied.
+    /// Number of rejected or denied calls.
     pub(crate) rejected: usize,
-    /// Calls that wait for somebody to agree.
+    /// Number of calls waiting for approval.
     pub(crate) waiting: usize,
-    /// Answers that were held against the record.
+    /// Number of answers checked against the record.
     pub(crate) answers: u64,
-    /// Those in which something was found.
+    /// Number of answers with findings.
     pub(crate) answers_with_findings: u64,
-    /// Calls by how they ended.
+    /// Number of calls by status.
     pub(crate) by_status: BTreeMap<String, u64>,
-    /// Calls by tool, the most frequent 100.
+    /// Number of calls by tool, for the 100 most frequent.
     pub(crate) by_tool: BTreeMap<String, u64>,
-    /// Rejected calls by code.
+    /// Number of rejected calls by code.
     pub(crate) by_code: BTreeMap<String, u64>,
-    /// Findings by rule.
+    /// Number of findings by rule.
     pub(crate) findings: BTreeMap<String, u64>,
-    /// The hours in which something happened, up to 168 of the last ones.
+    /// Up to 168 recent hours in which something happened.
     pub(crate) hours: Vec<HourItem>,
 }
 
-/// What happened in one hour.
+/// Counts for one hour.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct HourItem {
-    /// When it began: milliseconds since the Unix epoch.
+    /// Start of the hour: milliseconds since the Unix epoch.
     pub(crate) at: i64,
-    /// Calls, rejected ones included.
+    /// Number of calls, including rejected ones.
     pub(crate) calls: u64,
-    /// Calls that were refused or denied.
+    /// Number of rejected or denied calls.
     pub(crate) rejected: u64,
-    /// Executions that ended without success.
+    /// Number of executions that ended without success.
     pub(crate) failed: u64,
-    /// Answers that were judged.
+    /// Number of judged answers.
     pub(crate) answers: u64,
-    /// Those in which something was found.
+    /// Number of answers with findings.
     pub(crate) answers_with_findings: u64,
 }
 
-/// What the ledger adds up to.
+/// Statistics of the ledger.
 pub(crate) fn stats(dashboard: &Dashboard, _: &Asked) -> Result<StatsItem, HttpProblem> {
     let index = dashboard.known();
     let stats = index.stats();

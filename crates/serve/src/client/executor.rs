@@ -13,11 +13,12 @@ use super::{ClientError, ClientOptions};
 use crate::mcp::{Pins, PinsError, TRACE, code, oddities_of};
 use crate::upstream::{Server, UpstreamError, wrong_headers};
 
-/// The tools of an MCP server as tools of a guard: `{server}__{tool}`.
+/// Offers the tools of an MCP server as tools of a guard: `{server}__{tool}`.
 ///
-/// What the server declares of a tool is a hint of a stranger: it is never cached, it is tried
-/// again only where the server calls it idempotent, and never runs ahead of its time. A server that
-/// is gone is started again with the next call, after a pause that grows. `isError` is a failure.
+/// A server's declarations about its tools are untrusted hints: results are never cached, calls are
+/// only retried if the server declares the tool idempotent, and no call is made speculatively. A
+/// server that is gone is restarted by the next call, after a growing pause. `isError` is a
+/// failure.
 pub struct McpExecutor {
     server: Reconnecting,
     tools: BTreeMap<String, Offered>,
@@ -26,33 +27,33 @@ pub struct McpExecutor {
 
 /// A tool of the server.
 struct Offered {
-    /// The server's own name of it.
+    /// The name on the server.
     name: String,
     tool: Tool,
-    /// As the server lists it.
+    /// The tool as listed by the server.
     raw: Value,
-    /// The server says that it destroys something.
+    /// Whether the server declares it destructive.
     destroys: bool,
 }
 
-/// A server's tools cannot be offered.
+/// Why the tools of a server cannot be offered.
 #[derive(Debug, thiserror::Error)]
 pub enum McpExecutorError {
-    /// It is not there.
+    /// The server is unreachable.
     #[error("{0}")]
     Away(String),
-    /// It does not say what they are.
+    /// The server does not list its tools.
     #[error("`{server}`: {reason}")]
     Client {
-        /// What it is called.
+        /// The server's name.
         server: String,
-        /// Why not.
+        /// The reason.
         reason: ClientError,
     },
-    /// They are no tools.
+    /// The list of tools is invalid.
     #[error("the tools of `{server}` cannot be read: {reason}")]
     Tools {
-        /// What it is called.
+        /// The server's name.
         server: String,
         /// What is wrong.
         reason: String,
@@ -60,10 +61,10 @@ pub enum McpExecutorError {
 }
 
 impl McpExecutor {
-    /// Connects to a server and asks for its tools. `name` is what it is called here.
+    /// Connects to a server and lists its tools. `name` is its name in this program.
     ///
     /// # Errors
-    /// When it does not say what its tools are.
+    /// When it does not list its tools.
     pub async fn connect(
         name: &str,
         server: Server,
@@ -77,15 +78,14 @@ impl McpExecutor {
         Ok(Self { tools: offered(name, &listed)?, server, asks: false })
     }
 
-    /// The same, but a person agrees to every call first; else only to those of tools that the
-    /// server calls destructive.
+    /// Requires approval for every call, not just for tools that the server declares destructive.
     #[must_use]
     pub fn asking(self) -> Self {
         Self { asks: true, ..self }
     }
 
-    /// Holds the tools against what they were when they were first seen, and says what changed and
-    /// what is odd. With `hold` a tool that changed is not offered.
+    /// Compares the tools with their pinned versions, and returns descriptions of changes and
+    /// oddities. With `hold`, changed tools are not offered.
     ///
     /// # Errors
     /// When pins cannot be read or written.
@@ -100,12 +100,12 @@ impl McpExecutor {
         Ok((self, told))
     }
 
-    /// Whether the server has said that its tools are no longer those that are offered here.
+    /// Whether the server has announced that its tools changed.
     pub async fn has_changed(&self) -> bool {
         self.server.has_changed().await
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     pub async fn close(&self) {
         self.server.close().await;
     }
@@ -164,11 +164,11 @@ fn offered(server: &str, listed: &[Value]) -> Result<BTreeMap<String, Offered>, 
     Ok(tools)
 }
 
-/// What a result says as text, and as a whole.
+/// Converts a result to text and structured output.
 fn output(result: Value) -> ToolOutput {
     let blocks = result.get("content").and_then(Value::as_array);
     let texts: Vec<String> = blocks.into_iter().flatten().map(said).collect();
-    // Only what says plainly that it is no error is none.
+    // Only an explicit absence of an error counts as success.
     let failed = match result.get("isError") {
         None | Some(Value::Null | Value::Bool(false)) => !result.is_object(),
         Some(_) => true,
@@ -189,7 +189,7 @@ fn output(result: Value) -> ToolOutput {
     }
 }
 
-/// A block of a result, in words where it is none.
+/// A block of a result as text; non-text blocks are described.
 fn said(block: &Value) -> String {
     let text = |at: &str| block.pointer(at).and_then(Value::as_str);
     if let Some(words) = text("/text").or_else(|| text("/resource/text")) {

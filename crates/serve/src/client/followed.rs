@@ -7,17 +7,17 @@ use serde_json::value::RawValue;
 
 use super::lock;
 
-/// Calls of which somebody hears how far they are, by their progress tokens.
+/// Calls whose progress is reported, by progress token.
 #[derive(Clone, Default)]
 pub(super) struct Followed(Arc<Mutex<BTreeMap<u64, Progress>>>);
 
-/// One of them, as long as this lives.
+/// The registration of one such call, until dropped.
 pub(super) struct Following<'c> {
     all: &'c Followed,
     pub(super) token: u64,
 }
 
-/// What a server says of how far a call is.
+/// A progress notification from a server.
 #[derive(Deserialize)]
 struct Step {
     #[serde(rename = "progressToken")]
@@ -31,7 +31,8 @@ struct Step {
 }
 
 impl Followed {
-    /// Where nobody listens, the server need not tell.
+    /// Registers a call, unless nothing listens to its progress; the server then need not report
+    /// any.
     pub(super) fn begin(&self, token: u64, progress: &Progress) -> Option<Following<'_>> {
         progress.is_heard().then(|| {
             lock(&self.0).insert(token, progress.clone());
@@ -39,7 +40,7 @@ impl Followed {
         })
     }
 
-    /// Tells whoever follows a call what the server says of it.
+    /// Reports a progress notification to the follower of its call.
     pub(super) fn told(&self, params: Option<&RawValue>) {
         let step = params.and_then(|raw| serde_json::from_str::<Step>(raw.get()).ok());
         let Some(Step { token, done, total, message }) = step else { return };

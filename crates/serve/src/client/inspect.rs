@@ -3,23 +3,23 @@ use serde_json::Value;
 use super::{Client, ClientError, ClientOptions};
 use crate::upstream::Server;
 
-/// What a server says of itself.
+/// What a server offers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offer {
-    /// Its name and version, where it says so.
+    /// The server's name and version, if given.
     pub server: Option<(String, String)>,
     /// The revision of the protocol.
     pub revision: Option<String>,
-    /// What it tells the model about its use.
+    /// The server's instructions for the model.
     pub instructions: Option<String>,
-    /// Its tools, as it lists them.
+    /// The tools as listed by the server.
     pub tools: Vec<Value>,
 }
 
-/// Connects to a server, asks what it offers, and leaves.
+/// Connects to a server, reads what it offers, and disconnects.
 ///
 /// # Errors
-/// When it does not say so in time.
+/// When the server does not answer in time.
 pub async fn inspect(server: &Server, options: &ClientOptions) -> Result<Offer, ClientError> {
     let client = Client::connect(server, options).await?;
     let tools = client.tools().await;

@@ -1,4 +1,4 @@
-//! What a server says by itself, on either wire.
+//! Unsolicited messages of servers, with and without sessions.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +16,8 @@ use crate::mcp::{Message, code, error, request_raw, result};
 use crate::upstream::{Content, Reply, Upstream, UpstreamError};
 
 impl Client {
-    /// Hears what the server says by itself, where it does: from now on, so that nothing that a
-    /// call makes it say is lost. What was heard before is heard no more.
+    /// Starts listening to the server's unsolicited messages, replacing any earlier listener. Waits
+    /// briefly for the stream to open, so that no message caused by a later call is lost.
     pub(super) async fn listen(&self) {
         let headers = self.headers.listening();
         let (upstream, listener) = (
@@ -33,7 +33,8 @@ impl Client {
                 Some((text, headers)) => upstream.exchange_whole(text, headers).await,
             };
             let mut hears = Some(hears);
-            // Over HTTP the answer itself says that it listens; a process says it in a message.
+            // Over HTTP the response itself confirms the stream; a process confirms it in a
+            // message.
             if asked.is_none() {
                 hears.take().map(|hears| hears.send(()));
             }
@@ -47,15 +48,15 @@ impl Client {
             }
         });
         let before = self.listening().replace(listening.abort_handle());
-        // A server may not answer at all before it has something to say.
+        // A server may not respond at all before it has something to send.
         timeout(READY, heard_from).await.ok();
         if let Some(before) = before {
             before.abort();
         }
     }
 
-    /// The request with which a client without a session listens: for all lists, and for the
-    /// resources that it subscribed to.
+    /// The request with which a client without a session subscribes: to all lists, and to the
+    /// selected resources.
     fn subscription(&self) -> (String, hyper::HeaderMap) {
         let resources: Vec<String> = self.subscribed().iter().cloned().collect();
         let mut wanted = json!({
@@ -73,7 +74,8 @@ impl Client {
         (text, headers)
     }
 
-    /// A request that only the wire with sessions has, on the other one; whether it is one.
+    /// Handles a request that only exists with sessions when there is no session. Returns whether
+    /// it was such a request.
     pub(crate) async fn instead(&self, method: &str, params: &str) -> bool {
         if !self.alone {
             return false;
@@ -96,7 +98,7 @@ impl Client {
     }
 }
 
-/// Whoever hears what a server says by itself.
+/// Handles a server's unsolicited messages.
 pub(super) struct ServerListener {
     pub(super) upstream: Arc<Upstream>,
     pub(super) questions: Questions,
@@ -107,8 +109,8 @@ pub(super) struct ServerListener {
 }
 
 impl ServerListener {
-    /// Who makes the only call that is under way: what belongs to no call belongs to it. One that
-    /// waits for an answer is not.
+    /// The caller of the only call in progress, to which messages without a call are assigned.
+    /// Calls that are waiting for an answer do not count.
     fn only(&self) -> Option<Arc<dyn Responder>> {
         let asks = lock(&self.asks);
         let mut running = asks.values().filter(|asks| !asks.is_waiting());
@@ -116,8 +118,7 @@ impl ServerListener {
         only.filter(|_| running.next().is_none())
     }
 
-    /// Takes note of what a server says by itself, passes notifications on, and answers what it
-    /// asks.
+    /// Handles an unsolicited message: notes changes, passes on notifications, answers questions.
     pub(super) async fn heard(&self, text: &str, hears: Option<&mpsc::Sender<String>>) {
         let Ok(message) = Message::read(text) else { return };
         let Some(method) = &message.method else { return };
@@ -129,7 +130,7 @@ impl ServerListener {
                 self.followed.told(message.params());
             }
             if let Some(hears) = hears {
-                // Whoever is gone does not hear it.
+                // Ignore errors: the receiver may be gone.
                 hears.send(text.to_owned()).await.ok();
             }
             return;
@@ -141,7 +142,7 @@ impl ServerListener {
             questions = Questions::Client(only);
         }
         let (headers, method) = (self.headers.clone(), method.clone());
-        // A person may take long: the server goes on meanwhile.
+        // A person may take a long time, so the server continues meanwhile.
         tokio::spawn(async move {
             let answer = match questions.answer(&method, params.unwrap_or(Value::Null)).await {
                 Some(given) => result(&id, &given),

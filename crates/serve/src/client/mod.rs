@@ -1,4 +1,4 @@
-//! We as the client of an MCP server: for tools of a guard, and to look at what a server offers.
+//! An MCP client, for using a server's tools in a guard and for inspecting servers.
 
 mod executor;
 mod followed;
@@ -34,32 +34,32 @@ pub use questions::Elicits;
 pub(crate) use questions::{Questions, Responder};
 pub(crate) use reconnecting::{AwayError, Reconnecting};
 
-/// The latest revision with sessions, and the one without.
+/// The latest protocol revision with sessions, and the one without.
 const SESSIONS: &str = "2025-11-25";
 pub(crate) const ALONE: &str = "2026-07-28";
 
-/// The most pages of a list that are read.
+/// Maximum number of pages of a list that are read.
 const PAGES: usize = 100;
 
-/// How the names begin with which a request says what a session says once.
+/// Prefix of the metadata that replaces a session in each request.
 const OWN: &str = "io.modelcontextprotocol/";
 
-/// How long is waited for a stream on which a server says what it says by itself.
+/// How long to wait for the stream of unsolicited messages.
 const READY: Duration = Duration::from_millis(500);
 
-/// How often a call may ask for more before it is made.
+/// Maximum number of times a call may ask for input before it is made.
 const ROUNDS: usize = 8;
 
-/// How a server is spoken to.
+/// Options for connecting to a server.
 #[derive(Clone)]
 pub struct ClientOptions {
-    /// How long each answer may take.
+    /// The time limit for each answer.
     pub limit: Duration,
-    /// The revision of the protocol; the server's choice, if nothing is said.
+    /// The protocol revision; negotiated with the server if `None`.
     pub revision: Option<String>,
-    /// Who answers what the server asks.
+    /// Answers the server's questions.
     pub(crate) questions: Questions,
-    /// Who hears what the server says by itself.
+    /// Receives the server's unsolicited messages.
     pub(crate) hears: Option<mpsc::Sender<String>>,
 }
 
@@ -71,49 +71,49 @@ impl Default for ClientOptions {
 }
 
 impl ClientOptions {
-    /// With so long for each answer.
+    /// Options with this time limit for each answer.
     #[must_use]
     pub fn within(limit: Duration) -> Self {
         Self { limit, ..Self::default() }
     }
 
-    /// The same, with somebody who answers what the server asks of a person.
+    /// Adds a handler for the server's questions to a person.
     #[must_use]
     pub fn eliciting(self, elicits: Arc<dyn Elicits>) -> Self {
         Self { questions: Questions::Person(elicits), ..self }
     }
 }
 
-/// A request to a server has no result.
+/// Why a request to a server has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The way there, or the server itself.
+    /// The connection or the server failed.
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
-    /// It took too long.
+    /// The answer took too long.
     #[error("the MCP server did not answer `{method}` within {secs} s")]
     TooSlow {
-        /// What was asked.
+        /// The method.
         method: String,
-        /// How long it was waited for.
+        /// The time limit in seconds.
         secs: u64,
     },
-    /// It ended, or its answer broke off.
+    /// The server ended, or its answer is incomplete.
     #[error("the MCP server ended before it answered `{0}`")]
     Ended(String),
-    /// It answered with an error.
+    /// The server answered with an error.
     #[error("the MCP server answered `{method}` with an error: {message}")]
     Refused {
-        /// What was asked.
+        /// The method.
         method: String,
-        /// The code of the error.
+        /// The error code.
         code: i64,
-        /// What it says.
+        /// The error message.
         message: String,
-        /// What it says beside that.
+        /// Additional data of the error.
         data: Box<Value>,
     },
-    /// It asks of a person what nobody here can answer.
+    /// The server asks for input from a person, which cannot be provided here.
     #[error("the MCP server asks something of a person, and nobody can be asked")]
     NobodyToAsk,
 }
@@ -122,35 +122,35 @@ pub enum ClientError {
 pub(crate) struct Client {
     upstream: Arc<Upstream>,
     options: ClientOptions,
-    /// Without sessions each request says what a session says once.
+    /// Whether there are no sessions, so that each request carries the session's metadata.
     alone: bool,
     headers: RequestHeaders,
     asked: AtomicU64,
-    /// What the server said when it was greeted.
+    /// The server's greeting.
     greeting: Value,
-    /// Its list of tools is no longer what it was.
+    /// Whether the server's list of tools has changed.
     changed: Arc<AtomicBool>,
     listening: Mutex<Option<AbortHandle>>,
-    /// Without a session: the resources of whose changes it hears.
+    /// Without a session: the resources whose changes are subscribed to.
     subscribed: Mutex<BTreeSet<String>>,
-    /// Without a session: from which level on it hears what is logged.
+    /// Without a session: the minimum level of log messages.
     level: Mutex<Option<String>>,
-    /// Who is asked during a call, by its id.
+    /// Responders for questions during calls, by call id.
     asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Responder>>>>,
-    /// Who is told how far a call is, by its token.
+    /// Followers of calls, by progress token.
     followed: Followed,
-    /// Of tools that want to see arguments in headers.
+    /// Schemas of tools that want arguments in headers.
     schemas: Mutex<BTreeMap<String, Value>>,
 }
 
-/// A request that is under way: dropped, the server is told that nobody waits.
+/// A request in progress. If it is dropped, the server is told that it was cancelled.
 struct Asking<'c> {
     client: &'c Client,
     id: u64,
     answered: bool,
 }
 
-/// What `tools/call` says. The arguments keep every number as the model wrote it.
+/// The parameters of `tools/call`. The arguments keep every number as the model wrote it.
 #[derive(Serialize)]
 struct CallParams<'c> {
     name: &'c str,
@@ -164,14 +164,14 @@ struct CallParams<'c> {
 }
 
 impl Client {
-    /// Connects, and agrees with the server on how to speak.
+    /// Connects and negotiates the protocol with the server.
     pub(crate) async fn connect(
         server: &Server,
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
         let begins_with_session = match (&options.revision, server) {
             (Some(revision), _) => revision.as_str() < ALONE,
-            // Many a process ends where the first message is none of its own.
+            // Many processes exit if the first message is not one they know.
             (None, Server::Command(_)) => true,
             (None, Server::Remote(_) | Server::Several(_) | Server::Bridged(_)) => false,
         };
@@ -214,7 +214,7 @@ impl Client {
     async fn greet(&mut self) -> Result<(), ClientError> {
         if self.alone {
             self.greeting = match self.request("server/discover", json!({})).await {
-                // It may name this very revision.
+                // It may list this very revision as supported.
                 Err(ClientError::Refused { data, .. }) if names(&data, ALONE) => {
                     self.request("server/discover", json!({})).await?
                 }
@@ -263,17 +263,17 @@ impl Client {
         }
     }
 
-    /// What the server said when it was greeted.
+    /// The server's greeting.
     pub(crate) fn greeting(&self) -> &Value {
         &self.greeting
     }
 
-    /// The revision that is spoken.
+    /// The protocol revision in use.
     pub(crate) fn revision(&self) -> Option<&str> {
         if self.alone { Some(ALONE) } else { self.headers.revision.as_deref() }
     }
 
-    /// Whether the server has said that its tools changed.
+    /// Whether the server has announced that its tools changed.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed.load(Ordering::Relaxed)
     }
@@ -282,7 +282,7 @@ impl Client {
         self.upstream.has_ended()
     }
 
-    /// Every tool, as the server lists them.
+    /// All tools, as the server lists them.
     pub(crate) async fn tools(&self) -> Result<Vec<Value>, ClientError> {
         let listed = self.listed("tools/list", "tools").await?;
         let tools = listed.iter().map(|text| read_lenient(text.as_bytes()));
@@ -290,7 +290,8 @@ impl Client {
         Ok(tools.map_err(unreadable)?)
     }
 
-    /// Every entry of a list, page by page, as it is written; `member` is where it is in a page.
+    /// All entries of a paginated list, verbatim. `member` is the member of each page that contains
+    /// them.
     pub(crate) async fn listed(
         &self,
         method: &str,
@@ -313,7 +314,7 @@ impl Client {
         Ok(all)
     }
 
-    /// Keeps the schema of a tool that wants to see arguments in headers.
+    /// Stores the schema of a tool that wants arguments in headers.
     fn note(&self, listed: &str) {
         if !listed.contains("x-mcp-header") {
             return;
@@ -340,18 +341,18 @@ impl Client {
         schemas.get(&name).cloned()
     }
 
-    /// Whether each request stands alone.
+    /// Whether there are no sessions.
     pub(crate) fn is_alone(&self) -> bool {
         self.alone
     }
 
-    /// Whether the server said that it has this.
+    /// Whether the server declared this capability.
     pub(crate) fn offers(&self, capability: &str) -> bool {
         self.greeting.get("capabilities").is_some_and(|able| able.get(capability).is_some())
     }
 
-    /// The result of a call. A server that asks for more first gets it, where somebody can be asked.
-    /// `meta`: what the call says beside it; `progress`: who is told how far it is.
+    /// Makes a call and returns its result. If the server asks for input first, it is provided if
+    /// possible. `meta` is the metadata of the call; `progress` receives its progress.
     pub(crate) async fn call(
         &self,
         tool: &str,
@@ -378,14 +379,15 @@ impl Client {
         Err(ClientError::NobodyToAsk)
     }
 
-    /// The result of a request.
+    /// Sends a request and returns its result.
     pub(crate) async fn request(&self, method: &str, params: Value) -> Result<Value, ClientError> {
         let result = self.request_raw(method, &params.to_string(), None, None).await?;
         Ok(read_lenient(result.get().as_bytes()).map_err(unreadable)?)
     }
 
-    /// The same with params and result as they are written. Notifications that come with the answer
-    /// go to `hears`, and what the server asks meanwhile to `asks`, if not to whoever is asked else.
+    /// Like [`Client::request`], with verbatim parameters and result. Notifications that arrive
+    /// with the answer go to `hears`. Questions during the request go to `asks`, or else to the
+    /// usual responder.
     pub(crate) async fn request_raw(
         &self,
         method: &str,
@@ -408,7 +410,7 @@ impl Client {
         let answer = loop {
             match timeout(self.options.limit, &mut answering).await {
                 Ok(answer) => break answer,
-                // It is not the server that takes long.
+                // The delay is not the server's.
                 Err(_) if questions.are_waiting() => {}
                 Err(_) => {
                     let secs = self.options.limit.as_secs();
@@ -436,7 +438,7 @@ impl Client {
         })
     }
 
-    /// Params with what each request says on this wire, and without what it says on the other one.
+    /// The parameters with the metadata of this protocol, and without that of the other one.
     fn with_meta(&self, params: &str) -> String {
         let Ok(members) = serde_json::from_str::<Members<'_>>(params) else {
             return params.to_owned();
@@ -449,7 +451,7 @@ impl Client {
         meta.retain(|name, _| self.alone || !name.starts_with(OWN));
         if self.alone {
             meta.insert(REVISION.to_owned(), ALONE.into());
-            // A client of ours on the same wire says this itself.
+            // If the client already provided it, keep its own.
             let able = || self.options.questions.capabilities();
             meta.entry(CAPABILITIES).or_insert_with(able);
             meta.entry(format!("{OWN}clientInfo")).or_insert_with(who);
@@ -460,7 +462,8 @@ impl Client {
         members.with("_meta", &Value::Object(meta).to_string())
     }
 
-    /// The answer to a request, whole; what the server says meanwhile is heard.
+    /// Sends a request and returns its complete answer; other messages of the server are handled
+    /// meanwhile.
     async fn answer(
         &self,
         text: &str,
@@ -493,7 +496,7 @@ impl Client {
     }
 
     pub(crate) async fn close(&self) {
-        // A server that is gone already has no session to end.
+        // A server that is gone has no session to end.
         self.upstream.close(&self.headers.listening()).await;
     }
 }
@@ -519,7 +522,7 @@ impl Drop for Asking<'_> {
             self.id
         );
         upstream.forget(&self.id.to_string());
-        // Over HTTP without sessions a dropped answer says it.
+        // Over HTTP without sessions, dropping the response is enough.
         let says = !self.client.alone || matches!(*upstream, Upstream::Process(_));
         if let (true, Ok(runtime)) = (says, tokio::runtime::Handle::try_current()) {
             runtime.spawn(async move { upstream.exchange(&text, &headers).await.map(drop) });
@@ -531,7 +534,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Who we are.
+/// Our name and version.
 fn who() -> Value {
     json!({ "name": "counterfoil", "version": env!("CARGO_PKG_VERSION") })
 }

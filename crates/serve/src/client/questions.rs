@@ -3,32 +3,32 @@ use std::sync::Arc;
 use counterfoil_guard::BoxFuture;
 use serde_json::{Map, Value, json};
 
-/// Answers what a server asks of a person.
+/// Answers questions that a server asks a person.
 pub trait Elicits: Send + Sync {
-    /// The answer to `elicitation/create` with these params: `{"action": "accept", "content": {…}}`,
-    /// or `decline` or `cancel`.
+    /// The answer to `elicitation/create` with these parameters:
+    /// `{"action": "accept", "content": {…}}`, or `decline` or `cancel`.
     fn elicit<'a>(&'a self, params: &'a Value) -> BoxFuture<'a, Value>;
 }
 
-/// A client of ours that is asked in turn.
+/// A client of ours to which questions are passed on.
 pub(crate) trait Responder: Send + Sync {
-    /// What it can answer.
+    /// Its capabilities.
     fn capabilities(&self) -> Value;
 
-    /// Whether it has not answered yet.
+    /// Whether an answer is still pending.
     fn is_waiting(&self) -> bool;
 
-    /// Its answer to a request; `None` where it gives none.
+    /// Passes on a request and returns the answer; `None` if there is none.
     fn ask<'a>(&'a self, method: &'a str, params: &'a Value) -> BoxFuture<'a, Option<Value>>;
 }
 
-/// What a server may ask, and who answers.
+/// Who answers a server's questions.
 #[derive(Clone, Default)]
 pub(crate) enum Questions {
-    /// Nobody.
+    /// Questions are not answered.
     #[default]
     Nobody,
-    /// Whoever makes a call, if anybody.
+    /// The client whose call is in progress, if there is one.
     Declared,
     /// A person.
     Person(Arc<dyn Elicits>),
@@ -37,7 +37,7 @@ pub(crate) enum Questions {
 }
 
 impl Questions {
-    /// What we say we can.
+    /// The capabilities we declare.
     pub(super) fn capabilities(&self) -> Value {
         match self {
             Self::Nobody => json!({}),
@@ -47,17 +47,17 @@ impl Questions {
         }
     }
 
-    /// Whether somebody has not answered yet.
+    /// Whether an answer is still pending.
     pub(super) fn are_waiting(&self) -> bool {
         match self {
             Self::Nobody | Self::Declared => false,
-            // However long a person takes: the limit is the server's.
+            // A person's time counts towards the server's limit.
             Self::Person(_) => false,
             Self::Client(client) => client.is_waiting(),
         }
     }
 
-    /// The result of a request of the server; `None` where there is none.
+    /// The answer to a server's request; `None` if there is none.
     pub(super) async fn answer(&self, method: &str, params: Value) -> Option<Value> {
         match (method, self) {
             ("ping", _) => Some(json!({})),
@@ -67,7 +67,7 @@ impl Questions {
         }
     }
 
-    /// The answers to all that a result asks for; `None` where one of them cannot be answered.
+    /// The answers to everything that a result asks for; `None` if any cannot be given.
     pub(crate) async fn answered(&self, result: &Value) -> Option<Value> {
         let mut answers = Map::new();
         let asked = result.get("inputRequests").and_then(Value::as_object);

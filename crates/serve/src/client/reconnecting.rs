@@ -7,10 +7,10 @@ use tokio::time::Instant;
 use super::{Client, ClientError, ClientOptions};
 use crate::upstream::Server;
 
-/// The longest pause between two tries to reach a server again.
+/// Maximum pause between two attempts to reconnect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// A server that is reached again when it is gone, after a pause that grows.
+/// A connection to a server that is re-established when it is gone, after a growing pause.
 pub(crate) struct Reconnecting {
     pub(crate) name: String,
     server: Server,
@@ -18,16 +18,16 @@ pub(crate) struct Reconnecting {
     connected: Mutex<Connected>,
 }
 
-/// The connection, or how long there has been none.
+/// The connection, or the state of the attempts to connect.
 struct Connected {
     client: Option<Arc<Client>>,
-    /// How often it was not there in a row.
+    /// Number of consecutive failures.
     failures: u32,
-    /// When it may be tried again.
+    /// When the next attempt may be made.
     next: Instant,
 }
 
-/// A server is not there.
+/// The server is unreachable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AwayError {
     #[error("the MCP server `{name}` is gone; it is tried again in {secs} s")]
@@ -42,7 +42,7 @@ impl Reconnecting {
         Self { name, server, options, connected: Mutex::new(connected) }
     }
 
-    /// The connection; a new one where the last is gone, if it may be tried.
+    /// The connection. Reconnects if the last one is gone and the pause is over.
     pub(crate) async fn client(&self) -> Result<Arc<Client>, AwayError> {
         let mut connected = self.connected.lock().await;
         if let Some(client) = connected.client.as_ref().filter(|client| !client.has_ended()) {
@@ -69,18 +69,18 @@ impl Reconnecting {
         }
     }
 
-    /// Takes note of a connection that broke: the next request gets another one.
+    /// Drops a broken connection, so that the next request makes a new one.
     pub(crate) async fn broke(&self) {
         self.connected.lock().await.client = None;
     }
 
-    /// Whether the server has said that its tools changed since it was last asked.
+    /// Whether the server has announced that its tools changed.
     pub(crate) async fn has_changed(&self) -> bool {
         let connected = self.connected.lock().await;
         connected.client.as_ref().is_some_and(|client| client.has_changed())
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     pub(crate) async fn close(&self) {
         if let Some(client) = self.connected.lock().await.client.take() {
             client.close().await;

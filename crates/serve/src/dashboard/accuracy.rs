@@ -8,7 +8,7 @@ use super::request::Asked;
 use crate::api::{self, RuleItem};
 use crate::http::Answer;
 
-/// What each rule found in the recorded answers.
+/// The page with the findings of each rule in the recorded answers.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let stats = api::stats(dashboard, asked)?;
     let rules = api::in_mode(dashboard);

@@ -9,16 +9,16 @@ use super::request::Asked;
 use crate::api::{self, AnswerDetail, EvidenceItem};
 use crate::http::Answer;
 
-/// Bytes that are shown of the answer.
+/// Maximum bytes of the answer that are shown.
 const SHOWN: usize = 20_000;
 
-/// Cards, and pieces of evidence on each, that are shown.
+/// Maximum number of cards, and of pieces of evidence per card.
 const CARDS: usize = 60;
 const PIECES: usize = 4;
 
-/// Something that is known of words of the answer.
+/// A finding or claim about words of the answer.
 struct Card<'a> {
-    /// Where the words stand in the text.
+    /// The position of the words in the text.
     span: Option<(usize, usize)>,
     words: Option<&'a str>,
     verdict: &'a str,
@@ -27,7 +27,7 @@ struct Card<'a> {
     evidence: &'a [EvidenceItem],
 }
 
-/// An answer with its claims underlined, and what the record shows beside it.
+/// The page of an answer, with its claims underlined and the evidence next to it.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let detail = api::answer(dashboard, asked)?;
     let answer = &detail.answer;
@@ -66,7 +66,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
     Ok(whole(dashboard, &asked.visitor, "/answers", "Answer", &body))
 }
 
-/// What was found when it was judged, then every other claim; by place.
+/// The recorded findings and every other claim, by position.
 fn cards(detail: &AnswerDetail) -> Vec<Card<'_>> {
     let text = detail.answer.text.as_deref().unwrap_or_default();
     let findings = &detail.answer.findings;
@@ -111,7 +111,8 @@ fn cards(detail: &AnswerDetail) -> Vec<Card<'_>> {
     cards
 }
 
-/// The text with the claims underlined, each a link to its card. Where two overlap, the first is.
+/// The text with the claims underlined and linked to their cards. If two overlap, only the first
+/// is.
 fn underlined(text: &str, cards: &[Card<'_>]) -> Markup {
     let text = text.get(..text.floor_char_boundary(SHOWN)).unwrap_or_default();
     let mut at = 0;

@@ -8,13 +8,13 @@ use super::request::Asked;
 use crate::api::{self, AnswerItem};
 use crate::http::Answer;
 
-/// Characters that are shown of an answer.
+/// Maximum characters of an answer that are shown.
 const SHOWN: usize = 400;
 
-/// Findings that are shown of one answer.
+/// Maximum number of findings shown per answer.
 const FINDINGS: usize = 4;
 
-/// Answers that were held against the record.
+/// The page of answers that were checked against the record.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let list = api::answers(dashboard, asked)?;
     let later = asked.query.one("cursor")?.is_some();

@@ -13,16 +13,16 @@ use super::visitor::{Role, Visitor};
 use crate::api::{self, CallItem, Word, cursor};
 use crate::http::Answer;
 
-/// Decisions that are shown, the newest.
+/// Maximum number of latest decisions that are shown.
 const DECISIONS: usize = 20;
 
-/// Calls on one page, each with its arguments and a form.
+/// Number of calls per page, each with its arguments and a form.
 const ENTRIES: usize = 20;
 
-/// Characters that are shown of arguments; longer ones are decided on where they are read.
+/// Maximum characters of arguments that are shown; longer ones are decided on the receipt's page.
 const SHOWN: usize = 3_000;
 
-/// The calls that wait for somebody to agree, the decisions that stand, and those of late.
+/// The page of calls waiting for approval, decisions in force, and recent decisions.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let list = api::calls_of_people(dashboard, cursor(asked, "approvals")?, ENTRIES, true)?;
     let standing = api::calls_of_people(dashboard, None, ENTRIES, false)?;
@@ -56,7 +56,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
     Ok(whole(dashboard, &asked.visitor, "/approvals", "Approvals", &body))
 }
 
-/// What the form before this page did.
+/// The message about the form that led to this page.
 fn done(asked: &Asked) -> Result<Option<&'static str>, HttpProblem> {
     Ok(match asked.query.one("done")? {
         Some("granted") => Some("Granted: the agent may make this call again."),
@@ -92,8 +92,8 @@ fn card(visitor: &Visitor, call: &CallItem) -> Markup {
     }
 }
 
-/// The form in which somebody decides on a call: nobody is offered what stands already, and nobody
-/// grants what was not shown in full. Refusing needs no more to be seen.
+/// The form for deciding on a call. It does not offer the decision already in force, and approval
+/// only if the call was shown in full.
 pub(super) fn form(visitor: &Visitor, execution_id: &str, state: &str, is_whole: bool) -> Markup {
     let id = part(execution_id);
     let field = format!("reason-{execution_id}");
@@ -155,13 +155,13 @@ fn decided(dashboard: &Dashboard) -> Result<Markup, HttpProblem> {
     })
 }
 
-/// Somebody agrees.
+/// Approves a call.
 pub(super) fn grant(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     api::grant(dashboard, asked, word(asked)?)?;
     Ok(to("/approvals?done=granted"))
 }
 
-/// Somebody says no.
+/// Refuses a call.
 pub(super) fn refuse(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     api::refuse(dashboard, asked, word(asked)?)?;
     Ok(to("/approvals?done=refused"))

@@ -1,4 +1,4 @@
-//! Style and scripts, which stand in the program.
+//! Styles and scripts, which are part of the program.
 
 use hyper::header::{self, HeaderValue};
 use hyper::http::request::Parts;
@@ -31,10 +31,10 @@ static ASSETS: [Asset; 5] = [
     Asset { name: "uplot.js", kind: SCRIPT, bytes: include_bytes!("../../assets/uplot.min.js") },
 ];
 
-/// Addresses name what is in them, so that a new program's files are never the old one's.
+/// Addresses depend on the content, so a new version's files never match cached old ones.
 const CACHED: &str = "public, max-age=31536000, immutable";
 
-/// The address of a file, which changes with what is in it.
+/// The address of a file, which changes with its content.
 pub(super) fn address(name: &str) -> String {
     let found = ASSETS.iter().find(|asset| asset.name == name);
     let tag = found.map(|asset| tag(asset.bytes)).unwrap_or_default();
@@ -45,7 +45,7 @@ fn tag(bytes: &[u8]) -> String {
     Digest::of_bytes(bytes).to_string().chars().take(16).collect()
 }
 
-/// A file, or that its reader has it already.
+/// Serves a file, or the status that the browser's copy is current.
 pub(super) fn asset(head: &Parts, name: &str) -> Result<Answer, HttpProblem> {
     if !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(HttpProblem::method(vec![Method::GET]));

@@ -9,7 +9,7 @@ use super::request::Asked;
 use crate::api::{self, SessionItem};
 use crate::http::Answer;
 
-/// What has a receipt, what was judged, and what this cannot know.
+/// The page about coverage: what has a receipt, what was judged, and what cannot be known.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let list = api::sessions(dashboard, asked)?;
     let later = asked.query.one("cursor")?.is_some();

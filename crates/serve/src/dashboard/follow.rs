@@ -1,4 +1,4 @@
-//! Follows the ledger: whatever any process writes there is taken in, and whoever looks on is told.
+//! Follows the ledger: reads what any process writes to it, and notifies open pages.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -11,22 +11,22 @@ use serde::Serialize;
 use super::Dashboard;
 use super::problem::HttpProblem;
 
-/// How often the ledger is asked for more.
+/// How often the ledger is polled.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Events that are read at once.
+/// Number of events read at once.
 const BATCH: u64 = 2_000;
 
-/// One thing that happened, for whoever looks on.
+/// One event, for live readers.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct News {
-    /// Its place in the ledger, from 0: the id of the event in the stream.
+    /// The position in the ledger, from 0; also the id of the event in the stream.
     pub(crate) seq: u64,
-    /// The session.
+    /// The id of the session.
     pub(crate) session: String,
-    /// Its place in the session, from 1.
+    /// The position in the session, from 1.
     pub(crate) session_seq: u64,
-    /// When: milliseconds since the Unix epoch.
+    /// When it was written: milliseconds since the Unix epoch.
     pub(crate) at: i64,
     /// What happened: `opened`, `closed`, `rejected`, `said`, `judged`, `approved`, …
     pub(crate) kind: &'static str,
@@ -45,7 +45,7 @@ impl News {
 }
 
 impl Dashboard {
-    /// Takes in what is there and what comes, until this is dropped.
+    /// Reads existing and new events until the future is dropped.
     pub(crate) async fn follow(self: Arc<Self>) {
         let mut known = false;
         loop {
@@ -74,14 +74,14 @@ impl Dashboard {
         }
     }
 
-    /// Takes in what was written meanwhile, for an answer that shows what its request did.
+    /// Reads what has been written meanwhile, for a response that shows the effect of its request.
     pub(crate) fn catch_up(&self) -> Result<(), ReadLedgerError> {
         while self.take_in(true)? {}
         Ok(())
     }
 
-    /// Nothing is missing, and nothing is decided, while the ledger is read for the first time, or
-    /// cannot be read on.
+    /// Checks that the ledger was read to its end. While it is being read for the first time, or
+    /// cannot be read further, nothing can be called missing and no decision can be made.
     pub(crate) fn has_read_all(&self) -> Result<(), HttpProblem> {
         let index = self.known();
         let read = index.next();
@@ -93,9 +93,10 @@ impl Dashboard {
         Err(HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, what))
     }
 
-    /// The next events; whether there may be more. `tells`: whoever looks on is told.
+    /// Reads the next events, and returns whether there may be more. If `tells` is set, live
+    /// readers are notified.
     fn take_in(&self, tells: bool) -> Result<bool, ReadLedgerError> {
-        // One reader at a time, so that nothing is taken in twice.
+        // Only one reader at a time, so that nothing is added twice.
         let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let next = self.index().read().unwrap_or_else(PoisonError::into_inner).next();
         let events = self.ledger().events_from(next, BATCH)?;
@@ -107,7 +108,7 @@ impl Dashboard {
         drop(index);
         if tells {
             for event in &events {
-                // Nobody may look on.
+                // There may be no live readers.
                 self.news.send(News::of(event)).ok();
             }
         }

@@ -1,4 +1,4 @@
-//! What is remembered of the ledger, so that no page has to read all of it.
+//! An index of the ledger, so that pages do not have to read all of it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,13 +8,13 @@ use counterfoil_model::Digest;
 /// Milliseconds of an hour.
 pub(crate) const HOUR: i64 = 3_600_000;
 
-/// Hours that are counted one by one; older ones are forgotten.
+/// Maximum number of hours with counts; older ones are dropped.
 const MOST_HOURS: usize = 24 * 60;
 
-/// The ledger as far as it was read: sessions, places of what lists show, counts.
+/// The index: sessions, positions of listed events, and counts, as far as the ledger was read.
 #[derive(Debug, Default)]
 pub(crate) struct LedgerIndex {
-    /// The seq of the event that is read next.
+    /// The seq of the next event to read.
     next: u64,
     sessions: Vec<SessionSeen>,
     by_name: HashMap<String, usize>,
@@ -25,13 +25,13 @@ pub(crate) struct LedgerIndex {
     decisions_on: HashMap<(usize, Digest), CallOfPerson>,
     hours: BTreeMap<i64, HourCounts>,
     stats: CallStats,
-    /// All that the ledger held was read once.
+    /// Whether the existing ledger has been read once.
     pub(crate) is_complete: bool,
-    /// Why nothing more is read.
+    /// Why reading stopped, if it did.
     pub(crate) trouble: Option<String>,
 }
 
-/// A session, counted.
+/// A session, with counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionSeen {
     pub(crate) id: String,
@@ -39,7 +39,7 @@ pub(crate) struct SessionSeen {
     pub(crate) parent: Option<String>,
     pub(crate) began_at: i64,
     pub(crate) last_at: i64,
-    /// The place of its last event.
+    /// The position of its last event.
     pub(crate) events: u64,
     pub(crate) calls: u64,
     pub(crate) rejected: u64,
@@ -58,39 +58,39 @@ impl SessionSeen {
     }
 }
 
-/// Where an event stands, and of which session it is.
+/// The position and session of an event.
 #[derive(Debug, Clone, Copy)]
 struct EventPlace {
     seq: u64,
     session: usize,
 }
 
-/// A call on which a person decides: it waits for them, or what they said stands.
+/// A call that needs a person's decision, or has one.
 #[derive(Debug, Clone)]
 pub(crate) struct CallOfPerson {
-    /// Of the event that denied it last.
+    /// The seq of the latest event that denied it.
     pub(crate) seq: u64,
     pub(crate) execution_id: String,
     pub(crate) session: usize,
     state: DecisionState,
-    /// Until when it holds, where it does not hold for ever: milliseconds since the Unix epoch.
+    /// When the decision expires, if it does: milliseconds since the Unix epoch.
     until: Option<i64>,
-    /// The place in the session of the last event that says so.
+    /// The position in the session of the latest event that determines this state.
     pub(crate) seen: u64,
 }
 
-/// What a person has said to a call.
+/// The state of a person's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DecisionState {
-    /// Nothing yet.
+    /// There is no decision yet.
     Waiting,
-    /// They agreed: to every such call of the session, or to one that has not come yet.
+    /// Approved, either for every identical call of the session or for the next one.
     Granted { for_session: bool },
-    /// They said no.
+    /// Refused.
     Refused,
 }
 
-/// What happened in one hour.
+/// Counts for one hour.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct HourCounts {
     pub(crate) calls: u64,
@@ -100,7 +100,7 @@ pub(crate) struct HourCounts {
     pub(crate) answers_with_findings: u64,
 }
 
-/// The lists of which only places are remembered.
+/// Lists of which only the positions are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum List {
     Receipts,
@@ -110,7 +110,7 @@ pub(crate) enum List {
 }
 
 impl CallOfPerson {
-    /// What a person has said to it that holds now: who agreed too long ago is asked anew.
+    /// The decision in force; an expired approval counts as waiting.
     pub(crate) fn state(&self, now: i64) -> DecisionState {
         match self.until {
             Some(until) if now >= until => DecisionState::Waiting,
@@ -120,7 +120,7 @@ impl CallOfPerson {
 }
 
 impl DecisionState {
-    /// In words.
+    /// The display name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -132,7 +132,7 @@ impl DecisionState {
 }
 
 impl LedgerIndex {
-    /// The seq of the event that is read next; as many events were written.
+    /// The seq of the next event to read, which is also the number of events read.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
@@ -145,7 +145,7 @@ impl LedgerIndex {
         &self.hours
     }
 
-    /// The sessions in the order in which they began.
+    /// The sessions, in the order in which they began.
     pub(crate) fn sessions(&self) -> &[SessionSeen] {
         &self.sessions
     }
@@ -154,7 +154,7 @@ impl LedgerIndex {
         self.by_name.get(name).and_then(|at| self.sessions.get(*at))
     }
 
-    /// The calls that wait, or those on which a decision stands, the newest first.
+    /// Calls waiting for a decision, or calls with one in force; newest first.
     pub(crate) fn calls_of_people(&self, waiting: bool, now: i64) -> Vec<&CallOfPerson> {
         let is_meant =
             |call: &&CallOfPerson| (call.state(now) == DecisionState::Waiting) == waiting;
@@ -163,7 +163,7 @@ impl LedgerIndex {
         calls
     }
 
-    /// The call of a receipt, where a person decides on it.
+    /// The call of a receipt, if it needs or has a person's decision.
     pub(crate) fn call_of_person(&self, session: &str, digest: Digest) -> Option<&CallOfPerson> {
         self.decisions_on.get(&(*self.by_name.get(session)?, digest))
     }
@@ -177,7 +177,7 @@ impl LedgerIndex {
         self.list(list).len()
     }
 
-    /// Places of a list before one of them, the newest first: of all sessions, or of one.
+    /// Positions of list entries before `before`, newest first, of all sessions or of one.
     pub(crate) fn places(
         &self,
         list: List,
@@ -202,7 +202,7 @@ impl LedgerIndex {
         }
     }
 
-    /// Takes in the next event of the ledger.
+    /// Adds the next event of the ledger.
     pub(crate) fn add(&mut self, event: &Event) {
         self.next = event.seq.saturating_add(1);
         self.stats.add(event);
@@ -255,7 +255,7 @@ impl LedgerIndex {
         }
     }
 
-    /// Puts an event into the lists that show it.
+    /// Adds an event to the lists that show it.
     fn list_event(&mut self, event: &Event, place: EventPlace) {
         match &event.draft {
             Draft::Opened(opened) => {
@@ -284,7 +284,7 @@ impl LedgerIndex {
         }
     }
 
-    /// A call was denied: a person decides on it, or nobody does.
+    /// Records a denied call, which either needs a person's decision or cannot be approved.
     fn denied(&mut self, rejected: &Rejected, place: EventPlace, seen: u64) {
         let call = (place.session, rejected.call.arguments_digest);
         let state = if rejected.waits_for_approval() {
@@ -302,7 +302,7 @@ impl LedgerIndex {
         self.decisions_on.insert(call, decided);
     }
 
-    /// A call ran: what was agreed to once is used up.
+    /// Records that a call ran, which uses up a one-time approval.
     fn ran(&mut self, call: (usize, Digest)) {
         let stands = DecisionState::Granted { for_session: true };
         if self.decisions_on.get(&call).is_some_and(|known| known.state != stands) {

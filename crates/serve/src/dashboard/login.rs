@@ -12,10 +12,10 @@ use super::request::Fields;
 use super::visitor::COOKIE;
 use crate::http::{Answer, answer};
 
-/// Tries of one address in a minute.
+/// Maximum number of failed attempts per address and minute.
 pub(super) const TRIES: u32 = 30;
 
-/// The token of a form.
+/// The token in a submitted form.
 pub(super) fn given(headers: &HeaderMap, body: &Bytes) -> Result<Option<String>, HttpProblem> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if !kind.unwrap_or_default().starts_with("application/x-www-form-urlencoded") {
@@ -26,12 +26,12 @@ pub(super) fn given(headers: &HeaderMap, body: &Bytes) -> Result<Option<String>,
     Ok(Some(Fields::read(text)?.one("token")?.unwrap_or_default().to_owned()))
 }
 
-/// Whoever is not signed in does that first.
+/// Redirects to the sign-in page.
 pub(super) fn first() -> Answer {
     to("/login")
 }
 
-/// The page to sign in.
+/// The sign-in page.
 pub(super) fn page(dashboard: &Dashboard, wrong: Option<&str>) -> Answer {
     let status = if wrong.is_some() { StatusCode::FORBIDDEN } else { StatusCode::OK };
     let body = html! {
@@ -50,7 +50,7 @@ pub(super) fn page(dashboard: &Dashboard, wrong: Option<&str>) -> Answer {
     page::bare(dashboard, status, "Sign in", &body)
 }
 
-/// What a browser is told that asks under another name than the one at which it would sign in.
+/// The page for a browser that uses another host name than the one for signing in.
 pub(super) fn elsewhere(dashboard: &Dashboard) -> Answer {
     let body = html! {
         div .signin {
@@ -64,7 +64,7 @@ pub(super) fn elsewhere(dashboard: &Dashboard) -> Answer {
     page::bare(dashboard, StatusCode::FORBIDDEN, "Sign in", &body)
 }
 
-/// A browser that is signed in.
+/// The response that signs a browser in.
 pub(super) fn signed_in(cookie: &str) -> Answer {
     let mut told = to("/");
     let cookie = format!("{COOKIE}={cookie}; HttpOnly; SameSite=Strict; Path=/");
@@ -74,7 +74,7 @@ pub(super) fn signed_in(cookie: &str) -> Answer {
     told
 }
 
-/// One that no longer is.
+/// The response that signs a browser out.
 pub(super) fn signed_out() -> Answer {
     let mut told = to("/login");
     let cookie = format!("{COOKIE}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
@@ -84,7 +84,7 @@ pub(super) fn signed_out() -> Answer {
     told
 }
 
-/// Sends a browser on.
+/// A redirect.
 pub(super) fn to(place: &str) -> Answer {
     let mut told = answer(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     if let Ok(place) = HeaderValue::from_str(place) {

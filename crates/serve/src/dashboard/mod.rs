@@ -1,8 +1,9 @@
-//! The dashboard and the HTTP API: what the ledger holds, for browsers and programs.
+//! The dashboard and the HTTP API: the ledger for browsers and programs.
 //!
-//! [`server`] lets requests in, [`visitor`] knows who asks, [`index`] remembers where things stand
-//! in the ledger, and [`follow`] keeps it up to date. Resources in [`crate::api`] read; pages show
-//! what resources read. Deliberately not here: decisions about calls, and files.
+//! [`server`] accepts requests, [`visitor`] authenticates them, [`index`] remembers positions in
+//! the ledger, and [`follow`] keeps the index up to date. Resources in [`crate::api`] read the
+//! ledger; pages show what resources return. Deliberately not here: decisions about calls, and
+//! files.
 
 mod accuracy;
 mod answer;
@@ -41,10 +42,11 @@ pub use server::{ServeError, serve_dashboard};
 use visitor::Visitors;
 pub use visitor::{AccessToken, Role};
 
-/// News that may wait for a slow reader; beyond, it is told that it missed some.
+/// Capacity of the queue for a slow live reader; beyond it, the reader is told that it missed
+/// events.
 const NEWS: usize = 1_024;
 
-/// What the dashboard shows, and to whom.
+/// The dashboard and its access control.
 pub struct Dashboard {
     guard: Guard,
     policy: Box<PolicySource>,
@@ -58,7 +60,7 @@ pub struct Dashboard {
     index: RwLock<LedgerIndex>,
     reading: Mutex<()>,
     news: broadcast::Sender<News>,
-    /// Open streams, by who looks on.
+    /// Number of open streams by visitor.
     streams: Mutex<BTreeMap<String, usize>>,
     stopping: watch::Sender<bool>,
     clock: SystemClock,
@@ -66,46 +68,44 @@ pub struct Dashboard {
     operator: String,
 }
 
-/// Reads a policy: this text, or what is in force.
+/// Reads a policy: the given text, or the policy in force.
 pub type PolicySource = dyn Fn(Option<&str>) -> Result<PolicyRead, String> + Send + Sync;
 
-/// A policy that was read.
+/// A parsed policy.
 pub struct PolicyRead {
-    /// As text.
+    /// Its text.
     pub text: String,
-    /// What decides by it.
+    /// The gates configured by it.
     pub gates: Gates,
 }
 
-/// What a dashboard is made of.
+/// The parts of a dashboard.
 pub struct DashboardParts {
-    /// Whose ledger is shown, and who grants approvals.
+    /// The guard whose ledger is shown, and which records approvals.
     pub guard: Guard,
     /// Reads policies.
     pub policy: Box<PolicySource>,
-    /// The audit log's file, where there may be one.
+    /// The audit log's file, if there may be one.
     pub audit: Option<PathBuf>,
-    /// Of the program.
+    /// The version of the program.
     pub version: &'static str,
-    /// Hosts and origins. Its token is not used.
+    /// Allowed hosts and origins. Its token is not used.
     pub access: Access,
-    /// Where browsers sign in, `name:port`; anywhere, where there is none. Browsers send a cookie to
-    /// every port of a host, so a name that nobody else answers to keeps it from other programs of
-    /// this machine.
+    /// The `name:port` at which browsers sign in; any if `None`. Browsers send a cookie to every
+    /// port of a host, so a name used by nothing else keeps it from other programs on this machine.
     pub browser_host: Option<String>,
-    /// Whoever is let in.
+    /// The access tokens.
     pub tokens: Vec<AccessToken>,
-    /// Nobody may do more.
+    /// The maximum role of any visitor.
     pub most: Role,
-    /// Is told the token of each link that signs somebody in once; nobody, where no such link is
-    /// wanted.
+    /// Receives the token of each one-time sign-in link; `None` if no such link is wanted.
     pub announce: Option<Box<dyn Fn(&str) + Send + Sync>>,
-    /// Whom such a link is for, as approvals say.
+    /// The name recorded for visitors who use such a link.
     pub operator: String,
 }
 
 impl Dashboard {
-    /// One that has read nothing yet.
+    /// Creates a dashboard that has not read anything yet.
     ///
     /// # Errors
     /// When a link is wanted and there is no randomness for its token.
@@ -147,7 +147,7 @@ impl Dashboard {
         self.guard.ledger()
     }
 
-    /// The event at this place of the ledger; `None` where retention dropped it.
+    /// The event at this position in the ledger; `None` if retention deleted it.
     pub(crate) fn event_at(&self, seq: u64) -> Result<Option<Event>, ReadLedgerError> {
         let events = self.ledger().events_from(seq, 1)?;
         Ok(events.into_iter().next().filter(|event| event.seq == seq))
@@ -161,12 +161,12 @@ impl Dashboard {
         self.version
     }
 
-    /// A policy: this text, or what is in force.
+    /// Reads a policy: the given text, or the policy in force.
     pub(crate) fn policy(&self, text: Option<&str>) -> Result<PolicyRead, String> {
         (self.policy)(text)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// The current time in milliseconds since the Unix epoch.
     pub(crate) fn now(&self) -> i64 {
         self.clock.wall()
     }
@@ -175,7 +175,7 @@ impl Dashboard {
         &self.index
     }
 
-    /// What is remembered of the ledger.
+    /// The index, locked for reading.
     pub(crate) fn known(&self) -> RwLockReadGuard<'_, LedgerIndex> {
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }

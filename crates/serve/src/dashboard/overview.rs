@@ -9,13 +9,13 @@ use super::request::Asked;
 use crate::api::{self, CallItem, HealthItem, ReceiptItem, SessionItem};
 use crate::http::Answer;
 
-/// Entries of a short list.
+/// Number of entries in a short list.
 const FEW: usize = 6;
 
-/// Hours of the chart.
+/// Number of hours in the chart.
 const HOURS: i64 = 48;
 
-/// What happened today, what waits, and whether the record can be read.
+/// The overview page: today's activity, what is waiting, and whether the record can be read.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let sessions = latest(dashboard);
     let waiting = api::calls_of_people(dashboard, None, FEW, true)?.items;
@@ -52,13 +52,13 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
 
 fn latest(dashboard: &Dashboard) -> Vec<SessionItem> {
     let index = dashboard.known();
-    // Those that went on last, among the many that began last.
+    // The most recently active of the latest sessions.
     let mut all: Vec<_> = index.sessions().iter().rev().take(1_000).collect();
     all.sort_by_key(|session| std::cmp::Reverse(session.last_at));
     all.into_iter().take(FEW).map(SessionItem::from).collect()
 }
 
-/// Counts of this hour and the 23 before it, and what waits, each with a link to a list that has it.
+/// Counts for this hour and the 23 before it, and for waiting calls, each linked to its list.
 fn today(dashboard: &Dashboard) -> Markup {
     let index = dashboard.known();
     let since = dashboard.now().div_euclid(HOUR) - 23;

@@ -1,4 +1,4 @@
-//! What every page has around it.
+//! The frame of every page.
 
 use hyper::StatusCode;
 use maud::{DOCTYPE, Markup, html};
@@ -10,7 +10,7 @@ use super::request::Asked;
 use super::visitor::Visitor;
 use crate::http::{Answer, answer};
 
-/// The pages that stand in the head of every page: address, name.
+/// The pages in the navigation of every page: address, name.
 const PLACES: [(&str, &str); 8] = [
     ("/", "Overview"),
     ("/sessions", "Sessions"),
@@ -22,10 +22,10 @@ const PLACES: [(&str, &str); 8] = [
     ("/accuracy", "Accuracy"),
 ];
 
-/// The field of a form that only our own pages know.
+/// The form field with the token that only our own pages know.
 pub(super) const FORM_TOKEN: &str = "form_token";
 
-/// The field, for a form.
+/// The hidden field with the form token.
 pub(super) fn form_token(visitor: &Visitor) -> Markup {
     html! {
         @if let Some(token) = &visitor.form_token {
@@ -34,7 +34,8 @@ pub(super) fn form_token(visitor: &Visitor) -> Markup {
     }
 }
 
-/// Whether a form came from one of our pages. Whoever sends a token with the request needs none.
+/// Checks that a form came from one of our pages. Not needed if the request carries an access
+/// token.
 pub(super) fn is_our_form(asked: &Asked) -> Result<(), HttpProblem> {
     let Some(wanted) = asked.visitor.form_token.as_deref() else { return Ok(()) };
     if asked.form()?.one(FORM_TOKEN)? == Some(wanted) {
@@ -43,8 +44,8 @@ pub(super) fn is_our_form(asked: &Asked) -> Result<(), HttpProblem> {
     Err(HttpProblem::forbidden("this form has expired: reload the page"))
 }
 
-/// A page for somebody who was let in. `place` is the address of the one in the head that it
-/// belongs to.
+/// A page for a signed-in visitor. `place` is the address of the navigation entry that it belongs
+/// to.
 pub(super) fn whole(
     dashboard: &Dashboard,
     visitor: &Visitor,
@@ -55,7 +56,7 @@ pub(super) fn whole(
     framed(dashboard, StatusCode::OK, Some((visitor, place)), title, body)
 }
 
-/// A page for anybody.
+/// A page for anyone.
 pub(super) fn bare(
     dashboard: &Dashboard,
     status: StatusCode,
@@ -65,7 +66,7 @@ pub(super) fn bare(
     framed(dashboard, status, None, title, body)
 }
 
-/// Why there is no page.
+/// The page for a problem.
 pub(super) fn problem(
     dashboard: &Dashboard,
     visitor: Option<&Visitor>,

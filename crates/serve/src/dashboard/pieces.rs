@@ -1,5 +1,5 @@
-//! Pieces that several pages show. Whatever the ledger holds was written by a model or a tool: it is
-//! escaped, and characters that play tricks become visible.
+//! Elements used by several pages. Everything in the ledger was written by a model or a tool, so it
+//! is escaped, and deceptive characters are made visible.
 
 use counterfoil_model::ExactValue;
 use counterfoil_report::{json_pretty, shorten, visible, visible_output};
@@ -12,30 +12,30 @@ use serde_json::Value;
 use super::Dashboard;
 use crate::api::{EvidenceItem, ReceiptItem};
 
-/// What may stand in a part of a path as it is.
+/// Characters that are escaped in a path segment.
 const PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A part of a path.
+/// Encodes a path segment.
 pub(super) fn part(text: &str) -> String {
     utf8_percent_encode(text, PART).to_string()
 }
 
-/// One line of somebody else's text.
+/// One line of untrusted text.
 pub(super) fn plain(text: &str) -> Markup {
     html! { (visible(text)) }
 }
 
-/// The same, cut.
+/// One line of untrusted text, shortened.
 pub(super) fn brief(text: &str, limit: usize) -> Markup {
     html! { (visible(&shorten(text, limit))) }
 }
 
-/// Somebody else's text of several lines.
+/// Several lines of untrusted text, shortened.
 pub(super) fn lines(text: &str, limit: usize) -> Markup {
     html! { (visible_output(&shorten(text, limit))) }
 }
 
-/// A moment.
+/// A date and time.
 pub(super) fn time(millis: i64) -> Markup {
     let time = Timestamp::from_millisecond(millis).unwrap_or_default();
     html! {
@@ -45,7 +45,7 @@ pub(super) fn time(millis: i64) -> Markup {
     }
 }
 
-/// How long something took.
+/// A duration.
 pub(super) fn took(micros: u64) -> String {
     match micros {
         0..1_000 => format!("{micros} µs"),
@@ -55,13 +55,13 @@ pub(super) fn took(micros: u64) -> String {
     }
 }
 
-/// A number with its noun.
+/// A number with a noun.
 pub(super) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(number))
 }
 
-/// A number in groups of three digits.
+/// A number with its digits in groups of three.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -74,7 +74,7 @@ pub(super) fn grouped(number: u64) -> String {
     shown
 }
 
-/// How a call ended, with a word and a colour.
+/// A badge for the status of a call.
 pub(super) fn status(status: &str) -> Markup {
     let kind = match status {
         "completed" => "good",
@@ -85,12 +85,12 @@ pub(super) fn status(status: &str) -> Markup {
     html! { span .badge .(kind) { (status.replace('_', " ")) } }
 }
 
-/// What was decided about a claim.
+/// A badge for the verdict on a claim.
 pub(super) fn verdict(verdict: &str) -> Markup {
     html! { span .badge .(verdict_kind(verdict)) { (visible(&verdict.replace('_', " "))) } }
 }
 
-/// The class of a verdict.
+/// The CSS class of a verdict.
 pub(super) fn verdict_kind(verdict: &str) -> &'static str {
     match verdict {
         "supported" => "good",
@@ -100,7 +100,7 @@ pub(super) fn verdict_kind(verdict: &str) -> &'static str {
     }
 }
 
-/// A list with nothing in it: what that means, where all of the ledger was read.
+/// The text for an empty list; `meaning` only applies if the ledger was read to its end.
 pub(super) fn none(dashboard: &Dashboard, meaning: &str) -> Markup {
     let is_known = dashboard.has_read_all().is_ok();
     html! { p .empty { @if is_known { (meaning) } @else { "Not known: the ledger was not read to its end." } } }
@@ -116,23 +116,23 @@ pub(super) fn receipt(id: &str) -> Markup {
     html! { a .id href={ "/receipts/" (part(id)) } { (brief(id, 60)) } }
 }
 
-/// Arguments in one line.
+/// Arguments on one line.
 pub(super) fn arguments(value: &ExactValue, limit: usize) -> Markup {
     let text = match value.value() {
         Value::Object(members) if members.is_empty() => String::new(),
-        // As the model wrote it, where it could not be read.
+        // Arguments that could not be parsed, as the model wrote them.
         Value::String(text) => text.clone(),
         _ => value.to_string(),
     };
     html! { @if !text.is_empty() { code .args { (brief(&text, limit)) } } }
 }
 
-/// JSON as it is read best.
+/// Formatted JSON.
 pub(super) fn json(value: &impl Serialize, limit: usize) -> Markup {
     html! { pre tabindex="0" { (lines(&json_pretty(value), limit)) } }
 }
 
-/// To the next page of a list, and back to its first.
+/// Links to the next page of a list and back to the first.
 pub(super) fn pager(path: &str, asked_cursor: bool, next: Option<&str>, more: &str) -> Markup {
     html! {
         @if asked_cursor || next.is_some() {
@@ -147,7 +147,7 @@ pub(super) fn pager(path: &str, asked_cursor: bool, next: Option<&str>, more: &s
     }
 }
 
-/// A call in a list: what was called, how it ended, when.
+/// A call in a list: the tool, how it ended, and when.
 pub(super) fn call(receipt: &ReceiptItem) -> Markup {
     html! {
         p .line {
@@ -163,7 +163,7 @@ pub(super) fn call(receipt: &ReceiptItem) -> Markup {
     }
 }
 
-/// What a decision rests on.
+/// A piece of evidence.
 pub(super) fn evidence(piece: &EvidenceItem) -> Markup {
     html! {
         div .evidence {

@@ -8,18 +8,18 @@ use super::request::Asked;
 use crate::api::{self, ReplayBody, ReplayItem};
 use crate::http::Answer;
 
-/// Characters that are shown of the configuration.
+/// Maximum characters of the configuration that are shown.
 const SHOWN: usize = 60_000;
 
-/// Changed calls that are shown.
+/// Maximum number of changed calls that are shown.
 const CHANGES: usize = 100;
 
-/// What decides, and a form to try another policy.
+/// The page of the policy in force, with a form to try another one.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     shown(dashboard, asked, None, None)
 }
 
-/// The same with what another policy would have done.
+/// The policy page, with what another policy would have decided.
 pub(super) fn replay(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let form = asked.form()?;
     let policy = form.one("policy")?.unwrap_or_default().replace("\r\n", "\n");

@@ -1,4 +1,4 @@
-//! Why a request is not answered as it was meant.
+//! Errors in response to requests.
 
 use counterfoil_guard::{AppendError, ReadLedgerError};
 use hyper::header::{self, HeaderValue};
@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::http::{Answer, answer};
 
-/// What is wrong, as RFC 9457 has it.
+/// A problem as defined in RFC 9457.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpProblem {
     pub(crate) status: StatusCode,
     pub(crate) detail: String,
-    /// The methods that there are, where another one was used.
+    /// The allowed methods, if another one was used.
     pub(crate) allow: Vec<Method>,
 }
 
@@ -21,29 +21,29 @@ impl HttpProblem {
         Self { status, detail: detail.into(), allow: Vec::new() }
     }
 
-    /// The request cannot be understood.
+    /// The request is invalid.
     pub(crate) fn bad(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// There is no such thing.
+    /// The requested item does not exist.
     pub(crate) fn missing(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, what)
     }
 
-    /// Whoever asks may not.
+    /// The visitor does not have permission.
     pub(crate) fn forbidden(why: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, why)
     }
 
-    /// It can be asked for in other ways.
+    /// The method is not allowed.
     pub(crate) fn method(allow: Vec<Method>) -> Self {
         let names: Vec<&str> = allow.iter().map(Method::as_str).collect();
         let detail = format!("this is asked for with {}", names.join(" or "));
         Self { allow, ..Self::new(StatusCode::METHOD_NOT_ALLOWED, detail) }
     }
 
-    /// As JSON.
+    /// The problem as JSON.
     pub(crate) fn json(&self) -> Answer {
         let title = self.status.canonical_reason().unwrap_or_default();
         let body = json!({
@@ -57,7 +57,7 @@ impl HttpProblem {
         told
     }
 
-    /// What belongs into the head of its answer.
+    /// Adds the headers that belong to the problem.
     pub(crate) fn head(&self, told: &mut Answer) {
         let headers = told.headers_mut();
         if !self.allow.is_empty() {

@@ -13,13 +13,13 @@ use super::visitor::Visitor;
 use crate::api::{self, ReceiptDetail, ReceiptItem};
 use crate::http::{Answer, answer};
 
-/// Characters that are shown of results and the whole receipt.
+/// Maximum characters of results and of the whole receipt that are shown.
 const SHOWN: usize = 8_000;
 
-/// Characters that are shown of arguments: somebody may have to decide on them.
+/// Maximum characters of arguments that are shown; a person may have to decide on them.
 const ARGUMENTS: usize = 20_000;
 
-/// A receipt: what was called, what permitted it, what came of it, and how to prove it.
+/// The page of a receipt: the call, what permitted it, its result, and how to prove it.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let detail = api::receipt(dashboard, asked)?;
     let receipt = &detail.short;
@@ -70,7 +70,7 @@ fn facts(receipt: &ReceiptItem) -> Markup {
     }
 }
 
-/// What a person has said to it, and the form, where all of the arguments is to be seen.
+/// The state of a person's decision, and the form if the arguments are shown in full.
 fn decision(visitor: &Visitor, detail: &ReceiptDetail) -> Markup {
     let receipt = &detail.short;
     let hidden = json_pretty(&receipt.arguments).chars().count().saturating_sub(ARGUMENTS);
@@ -119,7 +119,7 @@ fn result(detail: &ReceiptDetail) -> Markup {
     }
 }
 
-/// The proof, as a file.
+/// The receipt with its proof, as a download.
 pub(super) fn export(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let text = api::export(dashboard, asked)?;
     let mut told = answer(StatusCode::OK, "application/json", text);

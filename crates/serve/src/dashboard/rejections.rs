@@ -8,7 +8,7 @@ use super::request::Asked;
 use crate::api::{self, ReceiptItem};
 use crate::http::Answer;
 
-/// Calls that were refused or denied.
+/// The page of rejected and denied calls.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let list = api::rejections(dashboard, asked)?;
     let later = asked.query.one("cursor")?.is_some();

@@ -1,4 +1,4 @@
-//! A request as pages and resources see it: decoded, bounded, and by somebody who was let in.
+//! A request as pages and endpoints receive it: decoded, limited in size, and authenticated.
 
 use std::time::Duration;
 
@@ -11,24 +11,24 @@ use percent_encoding::percent_decode_str;
 use super::problem::HttpProblem;
 use super::visitor::Visitor;
 
-/// The longest body of a request, in bytes.
+/// Maximum size of a request body, in bytes.
 pub(crate) const LONGEST_BODY: usize = 512 * 1024;
 
-/// Bytes of a longer body that are read and dropped before its client is told, and for how long.
+/// How many bytes of an oversized body are read and dropped before the response, and for how long.
 const MOST_DROPPED: usize = 8 * LONGEST_BODY;
 const DROPPING: Duration = Duration::from_secs(2);
 
-/// How long a client may take for it.
+/// The time limit for receiving the body.
 const BODY: Duration = Duration::from_secs(30);
 
-/// Entries of a list on one page, unless its reader says otherwise, and at most.
+/// Default and maximum number of list entries per page.
 pub(crate) const ENTRIES: usize = 50;
 pub(crate) const MOST_ENTRIES: usize = 200;
 
-/// A request that was let in.
+/// An authenticated request.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// What stands in the places of the route, in their order.
+    /// The values of the route's parameters, in order.
     pub(crate) named: Vec<String>,
     pub(crate) query: Fields,
     pub(crate) headers: HeaderMap,
@@ -37,12 +37,12 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// What stands in a place of the route.
+    /// The value of a route parameter.
     pub(crate) fn named(&self, at: usize) -> &str {
         self.named.get(at).map(String::as_str).unwrap_or_default()
     }
 
-    /// How many entries of a list are wanted.
+    /// The requested number of list entries.
     pub(crate) fn limit(&self) -> Result<usize, HttpProblem> {
         let Some(text) = self.query.one("limit")? else { return Ok(ENTRIES) };
         let digits = text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -52,7 +52,7 @@ impl Asked {
         })
     }
 
-    /// The fields of a form.
+    /// The fields of a form in the body.
     pub(crate) fn form(&self) -> Result<Fields, HttpProblem> {
         self.body_is("application/x-www-form-urlencoded")?;
         let text = std::str::from_utf8(&self.body)
@@ -60,7 +60,7 @@ impl Asked {
         Fields::read(text)
     }
 
-    /// The body as JSON of a form of ours.
+    /// The body, parsed from JSON.
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T, HttpProblem> {
         self.body_is("application/json")?;
         serde_json::from_slice(&self.body).map_err(|error| {
@@ -84,7 +84,7 @@ impl Asked {
 pub(crate) struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// Reads what stands after `?`, or in a form.
+    /// Parses a query string or a form.
     pub(crate) fn read(text: &str) -> Result<Self, HttpProblem> {
         let pairs = text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -93,7 +93,7 @@ impl Fields {
         pairs.collect::<Result<_, _>>().map(Self)
     }
 
-    /// The value of a name; said twice, it is an error.
+    /// The value of a name; an error if it is given twice.
     pub(crate) fn one(&self, name: &str) -> Result<Option<&str>, HttpProblem> {
         let mut found = self.0.iter().filter(|(known, _)| known == name);
         let first = found.next().map(|(_, value)| value.as_str());
@@ -103,12 +103,12 @@ impl Fields {
         }
     }
 
-    /// The value of a name, if it is there and says something.
+    /// The value of a name, unless it is missing or blank.
     pub(crate) fn some(&self, name: &str) -> Result<Option<&str>, HttpProblem> {
         Ok(self.one(name)?.filter(|value| !value.trim().is_empty()))
     }
 
-    /// Whether every name is one of these.
+    /// Checks that every name is one of these.
     pub(crate) fn are_among(&self, known: &[&str]) -> Result<(), HttpProblem> {
         match self.0.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             None => Ok(()),
@@ -123,12 +123,12 @@ impl Fields {
     }
 }
 
-/// The parts of a path, decoded.
+/// The segments of a path, decoded.
 pub(crate) fn segments(path: &str) -> Result<Vec<String>, HttpProblem> {
     path.split('/').skip(1).map(decoded).collect()
 }
 
-/// Text whose bytes may be written as `%XX`.
+/// Decodes `%XX` escapes.
 fn decoded(text: &str) -> Result<String, HttpProblem> {
     let bytes = percent_decode_str(text).decode_utf8();
     let text = bytes.map_err(|_| HttpProblem::bad("the address is not UTF-8"))?;
@@ -138,14 +138,15 @@ fn decoded(text: &str) -> Result<String, HttpProblem> {
     Ok(text.into_owned())
 }
 
-/// A body to its end.
+/// Reads a body to its end.
 pub(crate) async fn received(body: Incoming) -> Result<Bytes, HttpProblem> {
     let too_long = || {
         let what = format!("the body is longer than {LONGEST_BODY} bytes");
         HttpProblem::new(StatusCode::PAYLOAD_TOO_LARGE, what)
     };
     if body.size_hint().lower() > LONGEST_BODY as u64 {
-        // A client that is still writing does not hear an answer: some of it is read and dropped.
+        // A client that is still sending would not see the response, so part of the body is read
+        // and dropped.
         let rest = Limited::new(body, MOST_DROPPED).collect();
         let _ = tokio::time::timeout(DROPPING, rest).await;
         return Err(too_long());

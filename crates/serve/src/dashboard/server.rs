@@ -1,4 +1,4 @@
-//! Requests come in here.
+//! The HTTP server of the dashboard.
 
 use std::io;
 use std::net::IpAddr;
@@ -21,19 +21,19 @@ use super::{
 use crate::api;
 use crate::http::{AccessError, Answer, Listening, listen};
 
-/// How long open requests have to end when the process is stopped.
+/// How long open requests have to end when the process stops.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What browsers may do with our pages: nothing but show them, with our own style and script.
+/// The content security policy of our pages: they may only load our own styles and scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       img-src 'self' data:; connect-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// The dashboard cannot run.
+/// Why the dashboard stopped or could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Connections are no longer taken.
+    /// No more connections can be accepted.
     #[error("no connection can be taken: {0}")]
     Accept(#[from] io::Error),
     /// The system has no randomness for a token.
@@ -41,7 +41,7 @@ pub enum ServeError {
     NoRandomness,
 }
 
-/// A page: how it is asked for, by whom at least, and who makes it.
+/// A page: method, path, minimum role, and the function that renders it.
 struct Page {
     method: Method,
     path: &'static str,
@@ -64,7 +64,7 @@ const fn post(
     Page { method: Method::POST, path, role, act }
 }
 
-/// Every page for somebody who was let in.
+/// All pages for signed-in visitors.
 static PAGES: [Page; 15] = [
     get("/", overview::page),
     get("/sessions", sessions::page),
@@ -83,10 +83,10 @@ static PAGES: [Page; 15] = [
     get("/accuracy", accuracy::page),
 ];
 
-/// Answers requests until `stop` is there; then open ones are waited for.
+/// Answers requests until `stop` completes, then waits for open ones.
 ///
 /// # Errors
-/// When no connection can be taken any more.
+/// When connections can no longer be accepted.
 pub async fn serve_dashboard(
     dashboard: Arc<Dashboard>,
     listener: TcpListener,
@@ -100,7 +100,7 @@ pub async fn serve_dashboard(
     };
     let stop = async move {
         stop.await;
-        // Whoever only looks on does not keep us.
+        // Live readers do not delay shutdown.
         stopped.stopping.send_replace(true);
     };
     let ended = listen(Listening { listener, tls: None, grace: GRACE }, stop, answering).await;
@@ -127,7 +127,7 @@ impl Dashboard {
         told
     }
 
-    /// Whether a request names the host at which browsers sign in.
+    /// Whether a request uses the host name at which browsers sign in.
     fn is_at_home(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         self.browser_host.as_deref().is_none_or(|home| host == Some(home))
@@ -192,12 +192,12 @@ impl Dashboard {
         from: IpAddr,
         query: &Fields,
     ) -> Result<Answer, HttpProblem> {
-        // The name of the host is told to nobody who does not know it.
+        // Do not reveal the host name to those who do not know it.
         if !self.is_at_home(&head.headers) {
             return Ok(login::elsewhere(self));
         }
         let given = match head.method {
-            // Who only looks at a link, or has a page load it, signs nobody in.
+            // A preview or prefetch of a link must not sign anyone in.
             Method::HEAD => None,
             Method::GET if is_from_elsewhere(&head.headers) => None,
             Method::GET => query.some("token")?.map(str::to_owned),
@@ -212,7 +212,7 @@ impl Dashboard {
                 }
                 Ok(login::signed_in(&cookie))
             }
-            // Wrong ones are counted: nobody keeps out whoever has a right one.
+            // Only failed attempts count, so others cannot lock out a visitor with a valid token.
             None if !self.signing_in.holds(from, login::TRIES) => {
                 let what = "too many tries to sign in: wait a minute";
                 Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what))
@@ -221,7 +221,7 @@ impl Dashboard {
         }
     }
 
-    /// A link signs in once: there is another one for whoever comes next.
+    /// A link works once; announces another for the next visitor.
     fn announce_next(&self) {
         if let Some(token) = self.visitors.once(&self.operator) {
             (self.announce)(&token);
@@ -251,13 +251,13 @@ impl Dashboard {
     }
 }
 
-/// Whether a browser says that a page of another site makes it ask.
+/// Whether the browser says that a page of another site caused the request.
 fn is_from_elsewhere(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site")
         && headers.get("sec-fetch-mode").is_none_or(|mode| mode != "navigate")
 }
 
-/// Where a request goes.
+/// The target of a request.
 enum Route {
     Page(&'static Page),
     Resource(&'static api::Resource),
@@ -295,7 +295,7 @@ fn not_let_in(error: &AccessError) -> HttpProblem {
     HttpProblem::new(error.status(), what)
 }
 
-/// The page that a request asks for, and what stands in the places of its path.
+/// The page of a request, and the values of its path parameters.
 fn page_of(method: &Method, path: &[String]) -> Result<(&'static Page, Vec<String>), HttpProblem> {
     let fits = |page: &'static Page| Some((page, api::fitting(page.path, path)?));
     let found: Vec<(&Page, Vec<String>)> = PAGES.iter().filter_map(fits).collect();
@@ -309,7 +309,7 @@ fn page_of(method: &Method, path: &[String]) -> Result<(&'static Page, Vec<Strin
     found.into_iter().find(|(page, _)| is(page)).ok_or_else(|| HttpProblem::method(allow))
 }
 
-/// What every answer says to a browser.
+/// Sets the security headers of every response.
 fn secure(headers: &mut HeaderMap, is_asset: bool) {
     for (name, value) in [
         ("content-security-policy", POLICY),

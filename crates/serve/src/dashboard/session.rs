@@ -12,17 +12,16 @@ use super::request::Asked;
 use crate::api::{self, ReceiptItem, SessionItem};
 use crate::http::Answer;
 
-/// Events of one page of a timeline.
+/// Number of events per page of a timeline.
 const WINDOW: u64 = 100;
 
-/// Characters that are shown of a text or a result.
+/// Maximum characters of a text or a result that are shown.
 const SHOWN: usize = 400;
 
-/// Bytes of stored results that are read for one page: of the calls after these only what is
-/// beside their results is shown.
+/// Maximum bytes of stored results read for one page; later calls are shown without their results.
 const RESULTS: usize = 4 * 1024 * 1024;
 
-/// A session as a timeline, a window of events a page.
+/// The page of a session: a timeline, one window of events per page.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let session = api::session(dashboard, asked)?;
     let given = api::cursor(asked, "timeline")?;
@@ -66,7 +65,7 @@ fn about(session: &SessionItem) -> Markup {
     }
 }
 
-/// Links to the windows before and after this one.
+/// Links to the previous and next window.
 fn windows(session: &SessionItem, after: u64) -> Markup {
     let path = format!("/sessions/{}", part(&session.id));
     let to = |at: u64| format!("{path}?cursor={}", api::timeline_cursor(at));
@@ -107,7 +106,7 @@ fn entries(dashboard: &Dashboard, events: &[Event]) -> Result<Markup, HttpProble
     })
 }
 
-/// The execution that an event brings.
+/// The execution that an event introduces.
 fn brought(draft: &Draft) -> Option<&str> {
     match draft {
         Draft::Opened(opened) => Some(&opened.execution_id),
@@ -116,7 +115,7 @@ fn brought(draft: &Draft) -> Option<&str> {
     }
 }
 
-/// One event with its class; `None` where another one shows it.
+/// An event with its CSS class; `None` if it is shown as part of another one.
 fn entry(
     dashboard: &Dashboard,
     event: &Event,
@@ -128,7 +127,7 @@ fn entry(
             let id = brought(&event.draft).unwrap_or_default();
             ("call", called(dashboard, id, room)?)
         }
-        // Its beginning is not on this page.
+        // The event that introduced it is not on this page.
         Draft::Closed(closed) if !begun.contains(closed.execution_id.as_str()) => {
             ("call", called(dashboard, &closed.execution_id, room)?)
         }

@@ -8,7 +8,7 @@ use super::request::Asked;
 use crate::api::{self, SessionItem};
 use crate::http::Answer;
 
-/// The sessions of the ledger.
+/// The page of sessions.
 pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
     let list = api::sessions(dashboard, asked)?;
     let later = asked.query.one("cursor")?.is_some();
@@ -22,7 +22,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
     Ok(whole(dashboard, &asked.visitor, "/sessions", "Sessions", &body))
 }
 
-/// Sessions, one a row.
+/// A table of sessions.
 pub(super) fn table(sessions: &[SessionItem]) -> Markup {
     html! {
         @if sessions.is_empty() {

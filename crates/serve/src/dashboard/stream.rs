@@ -1,5 +1,5 @@
-//! What happens, as server-sent events: every event of the ledger with its place as its id, so that
-//! a reader that was away goes on where it was.
+//! Live updates as server-sent events: every event of the ledger, with its position as its id, so
+//! that a reader can resume after an interruption.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
@@ -21,17 +21,17 @@ use super::problem::HttpProblem;
 use super::request::Fields;
 use crate::http::Answer;
 
-/// A stream on which nothing happens says so this often, or whatever is in between closes it.
+/// How often an idle stream sends a comment, so that proxies do not close it.
 const STILL_THERE: Duration = Duration::from_secs(15);
 
-/// Readers at one time, and those of one name.
+/// Maximum number of readers in total, and per name.
 const MOST: usize = 64;
 const MOST_OF_ONE: usize = 16;
 
-/// Events that a reader gets of what it missed; one that missed more is told to read anew.
+/// Maximum number of missed events that are sent to a reader; one that missed more has to reload.
 const MISSED: u64 = 500;
 
-/// The stream, from the event after the one that the reader had last.
+/// A stream that continues after the last event the reader received.
 pub(super) fn stream(
     dashboard: Arc<Dashboard>,
     head: Parts,
@@ -75,10 +75,10 @@ pub(super) fn stream(
     Ok(told)
 }
 
-/// One of the places for readers, given back when it is dropped.
+/// A reader's slot, which is released on drop.
 struct Place {
     dashboard: Arc<Dashboard>,
-    /// Who has it.
+    /// The reader's name.
     name: String,
 }
 
@@ -109,15 +109,15 @@ impl Drop for Place {
     }
 }
 
-/// Somebody who looks on.
+/// A live reader.
 struct Reader {
     place: Place,
-    /// Of the request: whoever signs out looks on no longer.
+    /// The headers of the request, to end the stream when the reader signs out.
     headers: HeaderMap,
     news: Receiver<News>,
-    /// The seq of the event that comes next; `None`: whatever comes.
+    /// The seq of the next event; any if `None`.
     next: Option<u64>,
-    /// What was missed is read from the ledger first.
+    /// Whether missed events must be read from the ledger first.
     is_behind: bool,
     waiting: VecDeque<String>,
 }
@@ -157,7 +157,7 @@ impl Reader {
 
     async fn read_missed(&mut self) {
         let Some(next) = self.next else { return };
-        // An id that this ledger has not reached is of another one.
+        // A higher id must come from another ledger.
         if next > self.place.dashboard.known().next() {
             self.next = None;
             self.waiting.push_back(RESET.to_owned());
@@ -178,7 +178,7 @@ impl Reader {
     }
 }
 
-/// Some were missed: everything is to be read anew.
+/// Tells the reader to reload everything because it missed events.
 const RESET: &str = "event: reset\ndata: {}\n\n";
 
 fn written(news: &News) -> String {

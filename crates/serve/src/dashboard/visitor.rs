@@ -1,4 +1,4 @@
-//! Who asks, and what they may do.
+//! Authentication and roles.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,21 +11,21 @@ use hyper::header;
 
 use super::problem::HttpProblem;
 
-/// The cookie of a browser that has signed in.
+/// The cookie of a signed-in browser.
 pub(crate) const COOKIE: &str = "counterfoil_session";
 
 /// How long a browser stays signed in, in milliseconds.
 const LASTS: i64 = 12 * 3_600_000;
 
-/// Browsers that are signed in at one time; beyond, the one that signed in first is signed out.
+/// Maximum number of signed-in browsers; beyond it, the one that signed in first is signed out.
 const MOST: usize = 1_000;
 
-/// What somebody may do.
+/// What a visitor may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// See everything.
     Read,
-    /// And grant or refuse approvals.
+    /// See everything, and decide on approvals.
     Operate,
 }
 
@@ -40,28 +40,28 @@ impl Role {
     }
 }
 
-/// A token, and whose it is.
+/// An access token and its owner.
 #[derive(Debug, Clone)]
 pub struct AccessToken {
-    /// What its owner knows.
+    /// The secret.
     pub token: String,
-    /// What its owner may do.
+    /// The owner's role.
     pub role: Role,
-    /// Who that is, as approvals say.
+    /// The owner's name, as recorded in approvals.
     pub name: String,
 }
 
-/// Somebody who was let in.
+/// An authenticated visitor.
 #[derive(Debug, Clone)]
 pub(crate) struct Visitor {
     pub(crate) role: Role,
     pub(crate) name: String,
-    /// What forms of a browser have to carry; `None` where a token came with the request.
+    /// The token required in a browser's forms; `None` if the request carried an access token.
     pub(crate) form_token: Option<String>,
 }
 
 impl Visitor {
-    /// Whether they may do what needs this role.
+    /// Checks that the visitor has at least this role.
     pub(crate) fn needs(&self, role: Role) -> Result<(), HttpProblem> {
         if self.role >= role {
             return Ok(());
@@ -71,11 +71,11 @@ impl Visitor {
     }
 }
 
-/// Everybody who is let in.
+/// Everyone who has access.
 #[derive(Debug)]
 pub(crate) struct Visitors {
     tokens: Vec<(Digest, Role, String)>,
-    /// The token of the link with which somebody at the terminal signs in, and who that is.
+    /// The token of the one-time sign-in link, with its role and name.
     once: Mutex<Option<(Digest, Role, String)>>,
     browsers: Mutex<BTreeMap<Digest, Browser>>,
     most: Role,
@@ -88,7 +88,7 @@ struct Browser {
 }
 
 impl Visitors {
-    /// Nobody may do more than `most`.
+    /// Creates a set of visitors, none of whom may have more than the role `most`.
     pub(crate) fn new(tokens: Vec<AccessToken>, most: Role) -> Self {
         let digest = |token: AccessToken| {
             (Digest::of_bytes(token.token.as_bytes()), token.role.min(most), token.name)
@@ -101,7 +101,7 @@ impl Visitors {
         }
     }
 
-    /// A token that signs in once, instead of any other such one.
+    /// Creates a one-time token that replaces any earlier one.
     pub(crate) fn once(&self, name: &str) -> Option<String> {
         let token = unguessable()?;
         let known = (Digest::of_bytes(token.as_bytes()), self.most, name.to_owned());
@@ -109,7 +109,7 @@ impl Visitors {
         Some(token)
     }
 
-    /// Whoever a request is from, by its token, or by its cookie where cookies count.
+    /// The visitor who sent a request, by its token, or by its cookie if cookies are accepted.
     pub(crate) fn of(&self, headers: &HeaderMap, by_cookie: bool, now: i64) -> Option<Visitor> {
         let given = headers.get(header::AUTHORIZATION);
         if let Some(given) = given {
@@ -124,14 +124,15 @@ impl Visitors {
         (now.saturating_sub(browser.since) < LASTS).then(|| browser.visitor.clone())
     }
 
-    /// Digests are compared: how long that takes says nothing about the token.
+    /// Compares digests, so that the time taken reveals nothing about the token.
     fn known(&self, token: &str) -> Option<Visitor> {
         let digest = Digest::of_bytes(token.as_bytes());
         let (_, role, name) = self.tokens.iter().find(|(known, ..)| *known == digest)?;
         Some(Visitor { role: *role, name: name.clone(), form_token: None })
     }
 
-    /// Signs a browser in; what its cookie holds. The second value: it was the token for once.
+    /// Signs a browser in. Returns the value of its cookie, and whether the one-time token was
+    /// used.
     pub(crate) fn sign_in(&self, token: &str, now: i64) -> Option<(String, bool)> {
         let digest = Digest::of_bytes(token.as_bytes());
         let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +173,7 @@ fn cookie_of(headers: &HeaderMap) -> Option<&str> {
     pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-/// 32 bytes that nobody can guess, as text; `None`: the system has none.
+/// 32 random bytes as text; `None` if the system has no randomness.
 fn unguessable() -> Option<String> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).ok()?;

@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Access control for HTTP requests.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -9,24 +9,24 @@ use counterfoil_model::Digest;
 use hyper::header;
 use hyper::{HeaderMap, StatusCode, Uri};
 
-/// How long requests are counted together.
+/// The period over which requests are counted.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Addresses whose requests are counted at once.
+/// Number of addresses at which old counts are dropped.
 const MOST: usize = 10_000;
 
-/// What a request has to have to be read at all.
+/// What a request must satisfy before it is read.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// The section of the configuration that says so, for messages: `mcp.listen`.
+    /// The configuration section to name in messages: `mcp.listen`.
     pub section: &'static str,
-    /// Hosts under which clients may ask, beside this machine's own names: `name` or `name:port`.
+    /// Hosts that clients may use in addition to this machine's own names: `name` or `name:port`.
     pub hosts: Vec<String>,
-    /// Origins of pages that may ask, beside those of this machine: `https://name`.
+    /// Origins whose pages may send requests, in addition to this machine's: `https://name`.
     pub origins: Vec<String>,
-    /// What a client has to know: it stands behind `Authorization: Bearer`.
+    /// The token that clients must send as `Authorization: Bearer`.
     pub token: Option<String>,
-    /// Requests of one address in a minute.
+    /// Maximum number of requests per address and minute.
     pub requests_per_minute: Option<u32>,
 }
 
@@ -42,29 +42,29 @@ impl Default for Access {
     }
 }
 
-/// Requests of the last minute by address.
+/// Number of requests in the current minute, by address.
 #[derive(Debug, Default)]
 pub struct Counted(Mutex<BTreeMap<IpAddr, (Instant, u32)>>);
 
-/// Why a request is not let in.
+/// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
-    /// The host.
+    /// The host is not allowed.
     #[error("the host `{0}` is not one of this server's: allow it with `{1}.hosts`, if it is")]
     Host(String, &'static str),
-    /// The page.
+    /// The origin is not allowed.
     #[error("pages of `{0}` may not ask here: allow them with `{1}.origins`, if they may")]
     Origin(String, &'static str),
-    /// The token.
+    /// The token is missing or wrong.
     #[error("a bearer token is needed: `Authorization: Bearer …`")]
     Token,
-    /// How often.
+    /// There were too many requests.
     #[error("more than {0} requests in a minute")]
     TooMany(u32),
 }
 
 impl AccessError {
-    /// How whoever is not let in is answered.
+    /// The status of the response.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
@@ -76,7 +76,7 @@ impl AccessError {
 }
 
 impl Access {
-    /// Whether a request may come in.
+    /// Checks whether a request may be read.
     ///
     /// # Errors
     /// When it may not.
@@ -106,7 +106,7 @@ impl Access {
         let Some(token) = &self.token else { return Ok(()) };
         let given = text(header::AUTHORIZATION).and_then(|value| value.split_once(' '));
         let given = given.filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
-        // Digests are compared: how long that takes says nothing about the token.
+        // Compares digests, so that the time taken reveals nothing about the token.
         let same = given.is_some_and(|(_, given)| {
             Digest::of_bytes(given.trim().as_bytes()) == Digest::of_bytes(token.as_bytes())
         });
@@ -115,7 +115,7 @@ impl Access {
 }
 
 impl Counted {
-    /// Metrics one more; whether there are no more than `most`.
+    /// Counts one more request, and returns whether there are at most `most`.
     pub(crate) fn holds(&self, from: IpAddr, most: u32) -> bool {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.len() >= MOST {
@@ -130,7 +130,7 @@ impl Counted {
     }
 }
 
-/// A name of this machine that nobody else can answer to, whatever the port.
+/// Whether a host name certainly refers to this machine, with any port.
 fn is_here(host: &str) -> bool {
     let Ok(uri) = host.parse::<Uri>() else { return false };
     let name = uri.authority().map(|authority| authority.host()).unwrap_or_default();

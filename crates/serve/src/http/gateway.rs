@@ -21,27 +21,27 @@ use crate::connection::{ClientConnection, ClientReply, Clients};
 use crate::mcp::{Gateway, GatewayError, Message, TopLevel, code, error};
 use crate::upstream::{SESSION, Server, Upstream, differs};
 
-/// The path under which clients speak.
+/// The path of the MCP endpoint.
 const PATH: &str = "/mcp";
 
-/// How long open requests have to end when the process is stopped.
+/// How long open requests have to end when the process stops.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long a client may take for a message.
+/// The time limit for receiving a message.
 const BODY: Duration = Duration::from_secs(60);
 
-/// How often sessions that nobody uses are looked for.
+/// How often idle sessions are looked for.
 const SWEEP: Duration = Duration::from_secs(60);
 
-/// A server over HTTP, behind which another one stands.
+/// An MCP gateway over HTTP, in front of a server.
 pub struct HttpGateway {
     server: Server,
-    /// A gateway in a session of this id, or a new one.
+    /// Creates the gateway of a new session.
     begin: Box<Begin>,
     access: Access,
     limits: Limits,
     sessions: Mutex<BTreeMap<String, Arc<ClientConnection>>>,
-    /// For clients without a session.
+    /// The connection for clients without a session.
     alone: Mutex<Option<Arc<ClientConnection>>>,
     metrics: Metrics,
     counted: Counted,
@@ -49,27 +49,27 @@ pub struct HttpGateway {
 
 type Begin = dyn Fn() -> Result<Gateway, GatewayError> + Send + Sync;
 
-/// What is too much.
+/// Limits of a gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest message of a client, in bytes.
+    /// Maximum size of a client's message in bytes.
     pub max_body_bytes: usize,
-    /// How many clients with a session there may be at once.
+    /// Maximum number of simultaneous sessions.
     pub max_sessions: usize,
-    /// After how long without a request a session ends.
+    /// How long a session may be idle before it ends.
     pub idle: Duration,
 }
 
-/// The server cannot run.
+/// Why the gateway stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpGatewayError {
-    /// Connections are no longer taken.
+    /// No more connections can be accepted.
     #[error("no connection can be taken: {0}")]
     Accept(#[from] io::Error),
 }
 
 impl HttpGateway {
-    /// In front of this server; `begin` makes the gateway of each session.
+    /// Creates a gateway in front of this server; `begin` creates the gateway of each session.
     pub fn new(
         server: Server,
         access: Access,
@@ -93,11 +93,11 @@ impl HttpGateway {
     }
 }
 
-/// Takes connections until `stop` is there; then open requests are waited for, and sessions end.
-/// `events` are those of the guard, for `/metrics`.
+/// Accepts connections until `stop` completes, then waits for open requests and ends all sessions.
+/// `events` are the guard's events, for `/metrics`.
 ///
 /// # Errors
-/// When no connection can be taken any more.
+/// When connections can no longer be accepted.
 pub async fn serve_http(
     gateway: Arc<HttpGateway>,
     listener: TcpListener,
@@ -174,7 +174,7 @@ impl HttpGateway {
         }
     }
 
-    /// What the server's host says about how clients are authorized.
+    /// Passes on requests for the authorization metadata on the server's host.
     async fn beside(&self, request: &Request<Incoming>) -> Answer {
         let Server::Remote(remote) = &self.server else {
             return json(StatusCode::NOT_FOUND, wrong("there is nothing here"));
@@ -190,7 +190,7 @@ impl HttpGateway {
         }
     }
 
-    /// The headers that go on: a token of ours does not.
+    /// The headers to pass on; our own access token is removed.
     fn onward(&self, headers: &HeaderMap) -> HeaderMap {
         let mut headers = headers.clone();
         if self.access.token.is_some() {
@@ -200,7 +200,7 @@ impl HttpGateway {
         headers
     }
 
-    /// The message of a client, where it comes in time and is not too long.
+    /// The body of a request, if it arrives in time and within the size limit.
     async fn whole(&self, body: Incoming) -> Result<Bytes, Answer> {
         let reading = Limited::new(body, self.limits.max_body_bytes).collect();
         match timeout(BODY, reading).await {
@@ -257,7 +257,7 @@ impl HttpGateway {
             Ok(client) => client,
             Err(why) => return away(message.id.as_deref(), &why),
         };
-        // A server over HTTP sees the headers itself, and answers with a status.
+        // A server over HTTP checks the headers itself and answers with a status.
         let by_status = !matches!(self.server, Server::Remote(_));
         if by_status && let Some(wrong) = wrong_alone(&client, &message, &headers, alone) {
             return wrong;
@@ -293,7 +293,7 @@ impl HttpGateway {
             client.end(headers).await;
             return answer;
         }
-        // As the server named it, where it is one over HTTP; else by a name that nobody guesses.
+        // Use the session id of a server over HTTP, or else an unguessable one.
         let named = match &client.upstream {
             Upstream::Remote(remote) => remote.named(),
             Upstream::Process(_) | Upstream::Aggregate(_) => None,
@@ -308,7 +308,7 @@ impl HttpGateway {
         answer
     }
 
-    /// A way to the server.
+    /// Connects to the server.
     fn connect(&self, clients: Clients) -> Result<Arc<ClientConnection>, String> {
         let gateway = (self.begin)().map_err(|error| error.to_string())?;
         let upstream =
@@ -316,7 +316,7 @@ impl HttpGateway {
         Ok(Arc::new(ClientConnection::new(gateway, upstream, clients)))
     }
 
-    /// The way for clients without a session: a new one where the server has ended.
+    /// The connection for clients without a session; reconnects if the server has ended.
     fn alone(&self) -> Result<Arc<ClientConnection>, String> {
         let mut alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = alone.as_ref().filter(|client| !client.upstream.has_ended()) {
@@ -352,7 +352,7 @@ impl HttpGateway {
         }
     }
 
-    /// Ends a session; `None` where there is none of this id.
+    /// Ends a session; `None` if there is no session with this id.
     async fn ended(&self, id: &str, headers: &HeaderMap) -> Option<Answer> {
         let client = self.sessions().remove(id)?;
         Some(match client.end(headers).await {
@@ -361,7 +361,7 @@ impl HttpGateway {
         })
     }
 
-    /// Ends sessions that nobody uses.
+    /// Ends idle sessions.
     async fn sweep(&self) {
         let idle = self.limits.idle;
         let sessions: Vec<Arc<ClientConnection>> = {
@@ -375,8 +375,8 @@ impl HttpGateway {
     }
 }
 
-/// Whether every server reads a path in the same way, and as one below where it begins: no segment
-/// is empty, `.` or `..`, or has escapes, parameters or backslashes.
+/// Whether every server interprets a path in the same way, and as staying below its root: no
+/// segment is empty, `.` or `..`, or contains escapes, parameters or backslashes.
 fn is_plain(path: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~');
     let mut segments = path.trim_start_matches('/').split('/');
@@ -384,7 +384,7 @@ fn is_plain(path: &str) -> bool {
         && segments.all(|segment| !matches!(segment, "" | "." | "..") && segment.chars().all(plain))
 }
 
-/// What is wrong with a request without a session: its headers say what it is, too.
+/// The error for a request without a session whose headers do not match its message.
 fn wrong_alone(
     client: &ClientConnection,
     message: &Message<'_>,
@@ -406,7 +406,7 @@ fn wrong_alone(
     Some(json(StatusCode::BAD_REQUEST, error(Some(id), code, &what)))
 }
 
-/// The status with which some errors go over HTTP on the wire without sessions.
+/// The HTTP status for certain errors in the protocol without sessions.
 fn status_of(code: i64) -> Option<StatusCode> {
     match i32::try_from(code).ok()? {
         code::METHOD_NOT_FOUND => Some(StatusCode::NOT_FOUND),
@@ -421,7 +421,7 @@ fn session_of(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION)?.to_str().ok()
 }
 
-/// A request for which there is no server.
+/// The response if there is no server for a request.
 fn away(id: Option<&str>, why: &str) -> Answer {
     json(StatusCode::SERVICE_UNAVAILABLE, error(id, code::SERVER_GONE, why))
 }

@@ -1,4 +1,4 @@
-//! Taking connections, until they are to be taken no more.
+//! Accepts connections until shutdown.
 
 use std::convert::Infallible;
 use std::io;
@@ -18,27 +18,27 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-/// How long a client may take for the head of a request, and how long that may be, in bytes.
+/// Time limit and maximum size in bytes of a request's head.
 const HEAD: Duration = Duration::from_secs(30);
 const LONGEST_HEAD: usize = 64 * 1024;
 
-/// How long a client may take to agree on encryption.
+/// Time limit for the TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How requests come in, and what becomes of open ones when the process is stopped.
+/// How connections are accepted and shut down.
 pub struct Listening {
-    /// Where they come in.
+    /// The listening socket.
     pub listener: TcpListener,
-    /// Encrypts, where it is there.
+    /// Accepts TLS, if set.
     pub tls: Option<TlsAcceptor>,
-    /// How long open ones have to end.
+    /// How long open requests have to end.
     pub grace: Duration,
 }
 
-/// Answers requests until `stop` is there; then open ones are waited for.
+/// Answers requests until `stop` completes, then waits for open ones.
 ///
 /// # Errors
-/// When no connection can be taken any more.
+/// When connections can no longer be accepted.
 pub async fn listen<A, F, B>(
     listening: Listening,
     stop: impl Future<Output = ()>,
@@ -81,8 +81,8 @@ where
     ended
 }
 
-/// Whether no connection at all can be taken any more; else this one was lost, or there are too
-/// many for now.
+/// Whether the listener can accept no more connections. Other errors mean that one connection was
+/// lost, or that there are too many at the moment.
 fn is_fatal(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotConnected)
 }
@@ -99,13 +99,13 @@ async fn take<A, F, B>(
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    // Small answers are sent at once.
+    // Send small responses immediately.
     stream.set_nodelay(true).ok();
     match tls {
         None => speak(stream, from, answer, stopping).await,
         Some(tls) => match timeout(HANDSHAKE, tls.accept(stream)).await {
             Ok(Ok(stream)) => speak(stream, from, answer, stopping).await,
-            // Whoever cannot agree is not answered.
+            // A client that fails the handshake gets no response.
             Ok(Err(error)) => tracing::debug!("no encryption was agreed on: {error}"),
             Err(_) => {}
         },
@@ -133,7 +133,7 @@ async fn speak<S, A, F, B>(
     let connection = builder.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let stopped = tokio::select! {
-        // How a connection ends is the client's affair.
+        // How a connection ends is up to the client.
         _ = connection.as_mut() => false,
         _ = stopping.wait_for(|stopping| *stopping) => true,
     };

@@ -1,4 +1,4 @@
-//! What happened, in numbers for Prometheus.
+//! Metrics for Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,12 +8,12 @@ use counterfoil_guard::{CallEvent, ToolEvent};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Metrics since the process began.
+/// Counts since the process started.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
-    /// Requests by status.
+    /// Number of requests by status.
     requests: Mutex<BTreeMap<u16, u64>>,
-    /// Calls by how they ended.
+    /// Number of calls by how they ended.
     calls: Mutex<BTreeMap<&'static str, u64>>,
 }
 
@@ -26,7 +26,7 @@ impl Metrics {
         *lock(&self.requests).entry(status).or_default() += 1;
     }
 
-    /// Metrics calls, for as long as it is waited for.
+    /// Counts calls for as long as the future is polled.
     pub(crate) async fn follow(&self, mut events: Receiver<CallEvent>) {
         loop {
             let what = match events.recv().await {
@@ -42,7 +42,7 @@ impl Metrics {
         }
     }
 
-    /// In the text form of Prometheus.
+    /// The metrics in Prometheus text format.
     pub(crate) fn text(&self, sessions: usize) -> String {
         let mut text = String::new();
         let mut family = |name: &str, kind: &str, help: &str, rows: Vec<(String, u64)>| {

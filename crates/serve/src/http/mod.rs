@@ -1,4 +1,4 @@
-//! MCP over streamable HTTP: clients with a session, and clients without.
+//! MCP over streamable HTTP, for clients with and without a session.
 
 mod access;
 mod gateway;

@@ -1,4 +1,4 @@
-//! What goes back to a client.
+//! Builds responses to clients.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::connection::{ClientReply, ReplyEvents};
 use crate::mcp::on_one_line;
 use crate::upstream::{Content, Event};
 
-/// A stream on which nothing happens says so this often, or whatever is in between closes it.
+/// How often an idle stream sends a comment, so that proxies do not close it.
 const STILL_THERE: Duration = Duration::from_secs(15);
 
 pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
@@ -36,7 +36,7 @@ fn plain(status: StatusCode, bytes: Bytes) -> Answer {
     answer
 }
 
-/// What a client is told, as an answer over HTTP.
+/// A reply as an HTTP response.
 pub(crate) fn of(told: ClientReply) -> Answer {
     match told {
         ClientReply::Message(text) => json(StatusCode::OK, text),
@@ -54,7 +54,7 @@ pub(crate) fn of(told: ClientReply) -> Answer {
     }
 }
 
-/// Headers of the server, where we did not write them ourselves.
+/// Adds the server's headers, except those we set ourselves.
 fn with(mut answer: Answer, headers: HeaderMap) -> Answer {
     for (name, value) in &headers {
         answer.headers_mut().entry(name).or_insert_with(|| value.clone());
@@ -62,7 +62,7 @@ fn with(mut answer: Answer, headers: HeaderMap) -> Answer {
     answer
 }
 
-/// An event as it goes over the wire: its message on one line of data.
+/// A serialised event, with its message on one line of data.
 fn written(event: Event) -> String {
     let data = on_one_line(&event.data).into_owned();
     Event { data, ..event }.written()

@@ -1,6 +1,6 @@
-//! A person who has to agree to a call. With a session, the client is sent a question of ours and
-//! answers it; on the wire without sessions (2026-07-28) the call is answered with what is missing,
-//! and the client makes it again.
+//! Asks a person to approve a call. With a session, the client is sent a question of ours and
+//! answers it. In the protocol without sessions (2026-07-28), the call is answered with the missing
+//! input, and the client repeats it.
 
 use std::time::{Duration, Instant};
 
@@ -15,45 +15,45 @@ use super::members::Members;
 use super::message::{self, CAPABILITIES, Message, REVISION, code, id_of};
 use super::waiting::{Call, Waiting};
 
-/// How the ids of our own questions begin.
+/// Prefix of the ids of our own questions.
 const QUESTION: &str = "counterfoil-";
 
-/// Questions that are open at once. Whoever asks for more is denied.
+/// Maximum number of open questions; beyond it, calls are denied.
 const MOST: usize = 256;
 
-/// How long a client without a session may take to come back with an answer.
+/// How long a client without a session may take to return with an answer.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What the model reads where the person did not agree.
+/// The text for the model if the person did not agree.
 const DECLINED: &str = "The user did not agree to this tool call; nothing was executed. Do not try \
                         it another way, and do not report it as done.";
 
-/// A call that waits for a person.
+/// A call that is waiting for a person.
 pub(super) struct Held {
     wire: Wire,
     since: Instant,
-    /// The client's id of it.
+    /// The client's id for it.
     pub(super) id: String,
     pub(super) call: Box<Call>,
-    /// What the server is sent where the person agrees.
+    /// The message for the server if the person agrees.
     line: String,
 }
 
 impl Held {
-    /// Whether its client still waits for it under this id.
+    /// Whether its client is still waiting for it under this id.
     pub(super) fn is_of(&self, id: &str) -> bool {
         self.wire == Wire::Session && self.id == id
     }
 }
 
-/// Which wire a call came by.
+/// The protocol through which a call came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wire {
-    /// One with a session: the client said once what it can.
+    /// With a session: the client declared its capabilities once.
     Session,
-    /// One without: each request says what its client can.
+    /// Without a session: each request declares its client's capabilities.
     Stateless {
-        /// It can put a question to a person.
+        /// Whether the client can ask a person.
         elicits: bool,
     },
 }
@@ -71,7 +71,7 @@ impl Wire {
         }
     }
 
-    /// A result of ours, as this wire has it.
+    /// Our result in the format of this protocol.
     pub(super) fn result(self, id: &str, mut result: Value) -> String {
         if let (Self::Stateless { .. }, Some(members)) = (self, result.as_object_mut()) {
             members.entry("resultType").or_insert_with(|| "complete".into());
@@ -80,14 +80,13 @@ impl Wire {
     }
 }
 
-/// A client with these capabilities can put a form to a person.
+/// Whether a client with these capabilities can show a form to a person.
 pub(super) fn elicits(capabilities: &Value) -> bool {
     let able = capabilities.get("elicitation").and_then(Value::as_object);
     able.is_some_and(|able| able.contains_key("form") || !able.contains_key("url"))
 }
 
-/// The text with every character that nobody sees, or that turns the direction of others, as its
-/// number.
+/// Replaces every invisible or direction-changing character with its code point.
 fn with_all_seen(text: &str) -> String {
     let seen = text.chars().map(|c| match is_unseen(c) {
         true => format!("\\u{{{:x}}}", u32::from(c)),
@@ -96,13 +95,13 @@ fn with_all_seen(text: &str) -> String {
     seen.collect()
 }
 
-/// The id of a question of ours, as JSON.
+/// Whether this JSON is the id of one of our questions.
 pub(super) fn is_question(id: &str) -> bool {
     id.strip_prefix('"').is_some_and(|id| id.starts_with(QUESTION))
 }
 
 impl Gateway {
-    /// Closes calls about which a client without a session was asked and did not come back.
+    /// Closes calls whose client without a session did not return with an answer.
     async fn forget_old(&self) {
         let old: Vec<Held> = {
             let mut shared = self.shared();
@@ -127,7 +126,7 @@ impl Gateway {
         if able && self.shared().asked.len() < MOST { Asking::Person } else { Asking::Nobody }
     }
 
-    /// Puts a question to the person at the client.
+    /// Asks the person at the client.
     pub(super) fn ask(
         &self,
         wire: Wire,
@@ -138,7 +137,7 @@ impl Gateway {
         let execution_id = call.execution_id.clone().unwrap_or_default();
         let held =
             Held { wire, since: Instant::now(), id: id.to_owned(), call: Box::new(call), line };
-        // The server does not know this id: it cannot put a question of its own under it.
+        // The server does not know this id, so it cannot use it for a question of its own.
         let question = Value::from(format!("{QUESTION}{execution_id}"));
         let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
         let call = questions.first().map_or("", |question| question.call.as_str());
@@ -164,7 +163,7 @@ impl Gateway {
         })
     }
 
-    /// What becomes of an answer: to something that the server asked, or we.
+    /// Handles the client's answer to a question from the server or from us.
     pub(super) async fn not_asked(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
         let Some(id) = message.id.as_deref() else {
             tracing::warn!("an answer of the client was dropped: it answers no request");
@@ -172,7 +171,7 @@ impl Gateway {
         };
         let held = {
             let mut shared = self.shared();
-            // Without a session a question is answered by the call that is made again.
+            // Without a session, the repeated call contains the answer.
             let ours = shared.asked.get(id).is_some_and(|held| held.wire == Wire::Session);
             if ours { shared.asked.remove(id) } else { None }
         };
@@ -187,7 +186,7 @@ impl Gateway {
                 let mut state = self.state();
                 let asked = state.questions.iter().position(|question| question == id);
                 let Some(at) = asked else {
-                    // Too late, where it is a question of ours: the call was cancelled meanwhile.
+                    // If the question was ours, this is too late: the call has been cancelled.
                     tracing::warn!("an answer of the client was dropped: nobody asked {id}");
                     return None;
                 };
@@ -197,8 +196,7 @@ impl Gateway {
         }
     }
 
-    /// What becomes of a call that is made again with a person's answer; `None` where it is no such
-    /// call.
+    /// Handles a call that is repeated with a person's answer; `None` if it is not such a call.
     pub(super) async fn made_again(
         &self,
         wire: Wire,
@@ -247,7 +245,7 @@ impl Gateway {
         Some(self.decided(wire, (id.to_owned(), line), *held.call, agreed).await)
     }
 
-    /// What becomes of a call once a person has decided.
+    /// Forwards or rejects a call once a person has decided.
     async fn decided(
         &self,
         wire: Wire,

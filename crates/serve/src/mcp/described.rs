@@ -1,5 +1,5 @@
-//! Prompts and resources: what a server says of them reaches the model, too, so that the entries of
-//! these lists are pinned like tools.
+//! Prompts and resources. Their descriptions also reach the model, so the entries of these lists
+//! are pinned like tools.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::pins::{PinsError, of_entry};
 use super::results::{members, unreadable};
 use super::tools::{MOST_TOOLS, Offered, Watch};
 
-/// A list of what a server defines beside tools.
+/// A list of what a server defines in addition to tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum List {
@@ -24,7 +24,7 @@ pub(crate) enum List {
 }
 
 impl List {
-    /// The member of a result that holds it.
+    /// The member of a result that contains the list.
     fn member(self) -> &'static str {
         match self {
             Self::Prompts => "prompts",
@@ -33,7 +33,7 @@ impl List {
         }
     }
 
-    /// The member of an entry by which a client asks for it.
+    /// The member of an entry that identifies it.
     fn key(self) -> &'static str {
         match self {
             Self::Prompts => "name",
@@ -44,7 +44,7 @@ impl List {
 }
 
 impl Gateway {
-    /// A list of prompts or resources, without the entries that changed where changes are held.
+    /// A list of prompts or resources; entries that changed are left out if changes are held.
     pub(super) fn described(
         &self,
         message: &Message<'_>,
@@ -79,7 +79,7 @@ impl Gateway {
 }
 
 impl Offered {
-    /// Whether each entry of one page is what it was when it was first seen.
+    /// Whether each entry of a page is unchanged since it was first seen.
     fn described(
         &mut self,
         (list, first): (List, bool),
@@ -116,13 +116,13 @@ impl Offered {
             }
             Err(error) => {
                 self.tell(format!("{} of `{server}`: {error}", list.member()));
-                // Whether something changed is not known: that holds everything.
+                // It is unknown whether anything changed, so everything is held.
                 vec![false; named.len()]
             }
         }
     }
 
-    /// Of the first list ever, each page is pinned when it comes.
+    /// Compares a page with the pins. Each page of the very first list is pinned as it arrives.
     fn compared_list(
         &mut self,
         (list, first): (List, bool),

@@ -1,4 +1,4 @@
-//! How a message is written: on one line, whatever its author put between its tokens. Servers and
+//! Writes each message on one line, whatever characters its author put between tokens. Servers and
 //! clients read line by line, and languages differ in what ends a line.
 
 use std::borrow::Cow;
@@ -7,13 +7,13 @@ use std::io;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
-/// Writes one message to a process or to a client over streams. Nothing else writes to them.
+/// Writes one message to a process or to a client over streams. Nothing else writes to these.
 pub(crate) async fn write_message(
     to: &mut (impl AsyncWrite + Unpin),
     message: &str,
 ) -> io::Result<()> {
     let message = on_one_line(message);
-    // One write a message, so that it is never seen in half.
+    // A single write per message, so that readers never see half of one.
     let mut line = String::with_capacity(message.len() + 1);
     line.push_str(&message);
     line.push('\n');
@@ -21,12 +21,12 @@ pub(crate) async fn write_message(
     to.flush().await
 }
 
-/// The message without anything that some reader takes for the end of a line: a blank takes its
-/// place between tokens, and an escape in a text. Every value stays the same, and a message without
-/// such characters stays as it is, byte for byte.
+/// Replaces everything that any reader might take for a line break: with a space between tokens,
+/// with an escape in strings. All values stay the same, and a message without such characters is
+/// unchanged byte for byte.
 pub(crate) fn on_one_line(message: &str) -> Cow<'_, str> {
     let message = message.trim();
-    // The first bytes of the characters that break lines: most messages have none of them.
+    // The first bytes of characters that break lines; most messages contain none.
     let suspect = |byte: u8| matches!(byte, 0..=8 | 10..=31 | 0x7f | 0xc2 | 0xe2);
     if !message.bytes().any(suspect) || !message.chars().any(breaks) {
         return Cow::Borrowed(message);
@@ -46,7 +46,7 @@ pub(crate) fn on_one_line(message: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// The same of a text that is given away.
+/// [`on_one_line`] for an owned string.
 pub(crate) fn lined(message: String) -> String {
     match on_one_line(&message) {
         Cow::Owned(line) => line,
@@ -55,7 +55,7 @@ pub(crate) fn lined(message: String) -> String {
     }
 }
 
-/// Control characters but for the tab, and the separators of lines and paragraphs.
+/// Whether a character is a control character other than tab, or a line or paragraph separator.
 fn breaks(c: char) -> bool {
     c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}')
 }

@@ -22,71 +22,71 @@ use super::tools::{Offered, Watch};
 use super::unreadable::TopLevel;
 use super::waiting::{Call, Waiting};
 
-/// Stands between an MCP client and one server.
+/// Sits between an MCP client and one server.
 ///
-/// A tool call is held against the schema that the server offered, judged by the guard's gates and
-/// recorded before it passes; its result is recorded before it comes back. Whatever else either
-/// side says passes as it was written, on one line.
+/// A tool call is validated against the schema that the server offered, judged by the guard's gates
+/// and recorded before it is forwarded; its result is recorded before it is returned. Everything
+/// else passes as written, on one line.
 pub struct Gateway {
     pub(super) guard: Guard,
     pub(super) session: Session,
-    /// What the server is called in records.
+    /// The server's name in records.
     pub(super) server: Arc<str>,
     pub(super) watch: Option<Arc<Watch>>,
-    /// Secrets in results do not reach the client either.
+    /// Whether secrets in results are also kept from the client.
     pub(super) redacts: bool,
-    /// Its client is one of many without a session.
+    /// Whether its client is one of many without a session.
     alone: bool,
     shared: Arc<Mutex<Shared>>,
     state: Mutex<State>,
 }
 
-/// A gateway cannot begin.
+/// The gateway's session could not begin.
 #[derive(Debug, thiserror::Error)]
 #[error("the session cannot begin: {0}")]
 pub struct GatewayError(#[from] BeginSessionError);
 
-/// What becomes of a message of the client.
+/// What to do with a message from the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// This goes on to the server.
+    /// Forward this to the server.
     Forward(String),
-    /// This goes back to the client, and nothing to the server.
+    /// Return this to the client, without forwarding anything.
     Answer(String),
 }
 
-/// What all connections to one server know.
+/// State shared by all connections to one server.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) offered: Offered,
-    /// Calls that a person is asked about, by the id of our question.
+    /// Calls waiting for a person, by the id of our question.
     pub(super) asked: BTreeMap<String, Held>,
     pub(super) tasks: Tasks,
 }
 
-/// What belongs to one connection.
+/// The state of one connection.
 #[derive(Default)]
 pub(super) struct State {
     /// Requests that the server has not answered yet, by the canonical text of their id.
     pub(super) waiting: BTreeMap<String, Waiting>,
-    /// Requests of the server that the client has not answered yet, by id, the oldest first.
+    /// Requests from the server that the client has not answered yet, by id, oldest first.
     pub(super) questions: VecDeque<String>,
-    /// The client can put a question to a person.
+    /// Whether the client can ask a person.
     pub(super) elicits: bool,
-    /// How many answers came that nobody waits for.
+    /// Number of answers to no known request.
     strays: usize,
-    /// The client said when it greeted that any of its calls may become a task.
+    /// Whether the client declared in its greeting that any of its calls may become a task.
     takes_tasks: bool,
 }
 
-/// The most questions of a server that a client has not answered. With one more, the oldest can no
-/// longer be answered.
+/// Maximum number of unanswered questions from a server. Beyond it, the oldest can no longer be
+/// answered.
 const MOST_QUESTIONS: usize = 1024;
 
-/// Of so many answers that nobody waits for it is said.
+/// Maximum number of logged answers to no known request.
 const MOST_STRAYS: usize = 20;
 
-/// What `tools/call` says.
+/// The parameters of `tools/call`.
 #[derive(Deserialize)]
 struct Asked<'m> {
     name: String,
@@ -95,7 +95,7 @@ struct Asked<'m> {
 }
 
 impl Gateway {
-    /// In front of a server of this name, with a session of its own, or one that goes on.
+    /// Creates a gateway in front of a server with this name, with a new or resumed session.
     ///
     /// # Errors
     /// When the session cannot begin.
@@ -114,8 +114,8 @@ impl Gateway {
         })
     }
 
-    /// The same server and session for another client, whose requests may have the same ids: on the
-    /// wire without sessions each request stands alone.
+    /// A gateway with the same server and session for another client, whose requests may use the
+    /// same ids. In the protocol without sessions, each request is independent.
     #[must_use]
     pub fn another(&self) -> Self {
         Self {
@@ -130,15 +130,15 @@ impl Gateway {
         }
     }
 
-    /// The same, which holds the server's tools against what they were when they were first seen.
-    /// What changed is said; with `hold` it does not run either, until somebody accepts it.
+    /// Compares the server's tools with their first version and reports changes. With `hold`,
+    /// changed tools do not run until a person accepts them.
     #[must_use]
     pub fn watching(self, pins: Pins, hold: bool) -> Self {
         Self { watch: Some(Arc::new(Watch { pins, hold })), ..self }
     }
 
-    /// The same, which takes secrets out of results: texts stay texts, so that a result still fits
-    /// what its tool declares of it.
+    /// Removes secrets from results. Strings remain strings, so that a result still matches its
+    /// tool's declared schema.
     #[must_use]
     pub fn redacting(self, redacts: bool) -> Self {
         Self { redacts, ..self }
@@ -150,7 +150,7 @@ impl Gateway {
         &self.session
     }
 
-    /// Where its receipts are.
+    /// The ledger with its receipts.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         self.guard.ledger()
@@ -164,7 +164,7 @@ impl Gateway {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What becomes of a line of the client: a message, or several in a list.
+    /// Handles a line from the client: one message, or several in a list.
     pub async fn from_client(&self, line: &str) -> Vec<Step> {
         let Ok(parts) = message::parts(line) else {
             let wrong = "the batch is not JSON";
@@ -239,8 +239,8 @@ impl Gateway {
         Some(forward)
     }
 
-    /// What becomes of word that the client no longer waits. Its receipt is closed; what the server
-    /// still answers is not wanted.
+    /// Handles a cancellation by the client. The call's receipt is closed, and any later answer
+    /// from the server is dropped.
     async fn cancelled(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
         let id = message.cancels()?;
         let (waiting, held) = {
@@ -259,7 +259,7 @@ impl Gateway {
                 let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, why);
                 self.close(&call, ended).await.map(|_| Some(forward))
             }
-            // The server may know another client's request under this id.
+            // The server may know another client's request by this id.
             (None, None) if self.alone => Ok(None),
             (None, _) => Ok(Some(forward)),
         };
@@ -269,7 +269,7 @@ impl Gateway {
         })
     }
 
-    /// What becomes of a tool call.
+    /// Handles a tool call.
     async fn call(&self, message: &Message<'_>, text: &str, id: &str) -> Step {
         let refused = |code: i32, what: &str| Step::Answer(message::error(Some(id), code, what));
         let Some(params) = message.params() else {
@@ -286,7 +286,7 @@ impl Gateway {
         if let Some(step) = self.made_again(wire, id, &members).await {
             return step;
         }
-        // What is thinking goes nowhere: what is judged and recorded is what the server gets.
+        // Hidden thinking is removed, so that what is judged and recorded is what the server gets.
         let call = without_hidden(ToolCall {
             id: id.to_owned(),
             tool: asked.name,
@@ -329,7 +329,7 @@ impl Gateway {
         }
     }
 
-    /// What becomes of a call that fits its tool.
+    /// Handles a call according to the gates' verdict.
     fn judged(
         &self,
         wire: Wire,
@@ -357,7 +357,7 @@ impl Gateway {
         }
     }
 
-    /// What of a message of the server goes to the client.
+    /// The part of a server's message that goes to the client, if any.
     pub async fn from_server(&self, message: &str) -> Option<String> {
         let text = message.trim();
         let told = match Message::read(text) {
@@ -399,7 +399,7 @@ impl Gateway {
                 None
             }
             Some(Waiting::Person) => {
-                // The server never got it.
+                // The server was never sent this call.
                 self.state().waiting.insert(id.clone(), Waiting::Person);
                 tracing::warn!("`{}` answered a call that it was not sent: {id}", self.server);
                 None
@@ -418,7 +418,7 @@ impl Gateway {
         }
     }
 
-    /// Says that an answer is left out, and after many of them no more.
+    /// Logs that an answer was dropped, up to a maximum number of times.
     fn stray(&self, id: &str) {
         let count = {
             let mut state = self.state();
@@ -439,8 +439,8 @@ impl Gateway {
         }
     }
 
-    /// Takes note of what the server asks, so that only answers to that reach it. `None` where it
-    /// asks under the id of a question of ours.
+    /// Notes a question from the server, so that only answers to known questions reach it. Returns
+    /// `None` if it uses the id of one of our questions.
     fn note_question(&self, method: &str, message: &Message<'_>) -> Option<()> {
         let Some(id) = &message.id else {
             if method == "notifications/cancelled" {
@@ -461,7 +461,7 @@ impl Gateway {
         Some(())
     }
 
-    /// Closes the receipt of a call; gives what the model is to be told beside its result.
+    /// Closes the receipt of a call. Returns a note for the model to accompany the result.
     pub(super) async fn close(
         &self,
         call: &Call,
@@ -471,8 +471,8 @@ impl Gateway {
         self.session.after(&call.hosted, &around, ended).await
     }
 
-    /// Ends what is still open, for this reason: the receipts of calls are closed. Gives what the
-    /// client is to be told, where it still listens.
+    /// Ends everything that is open, for the given reason, and closes the receipts of calls.
+    /// Returns messages for the client, if it is still listening.
     pub async fn end(&self, cancelled: bool, why: &str) -> Vec<String> {
         let waiting = std::mem::take(&mut self.state().waiting);
         let asked = std::mem::take(&mut self.shared().asked);
@@ -494,7 +494,7 @@ impl Gateway {
         answers
     }
 
-    /// The schema of the tool that a message calls, where it is known.
+    /// The schema of the tool that a message calls, if known.
     pub(crate) fn schema_of_call(&self, message: &Message<'_>) -> Option<Value> {
         if message.method.as_deref() != Some("tools/call") {
             return None;
@@ -504,8 +504,8 @@ impl Gateway {
         known.get(name.as_str()?)?.parameters.clone()
     }
 
-    /// Ends one request that gets no answer any more, for this reason; gives what the client is to
-    /// be told, where nobody answered it before.
+    /// Ends a request that will not be answered, for the given reason. Returns the error for the
+    /// client, unless it was answered before.
     pub async fn lost(&self, id: &str, cancelled: bool, why: &str) -> Option<String> {
         let id = id_of(id)?;
         let waiting = self.state().waiting.remove(&id)?;
@@ -524,7 +524,7 @@ impl Gateway {
         }
     }
 
-    /// Requests that nobody has answered yet, by id.
+    /// The ids of unanswered requests.
     #[must_use]
     pub fn open(&self) -> BTreeSet<String> {
         self.state().waiting.keys().cloned().collect()
@@ -545,7 +545,7 @@ fn internal(id: &str, error: &CallError) -> Step {
     Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &not_recorded(error)))
 }
 
-/// What is told of a call that does not fit what the server offers.
+/// The answer to a call that does not match what the server offers.
 fn refused_call(
     (wire, id): (Wire, &str),
     answer: &Answer,
@@ -563,7 +563,7 @@ fn refused_call(
     Step::Answer(wire.result(id, message::failed(text, Some(&answer.execution_id))))
 }
 
-/// What the model reads of a denial.
+/// The text for the model about a denial.
 pub(super) fn denied(reasons: &[Reason]) -> String {
     let mut text = "This tool call was not let through; nothing was executed.".to_owned();
     let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
@@ -584,12 +584,12 @@ pub(super) fn denied(reasons: &[Reason]) -> String {
     text
 }
 
-/// What the model reads of a tool that is held.
+/// The text for the model about a held tool.
 const HELD: &str = "This tool is not what it was when it was first seen; nothing was executed. A \
                     person has to look at it: `counterfoil mcp inspect --accept -- COMMAND`. Do \
                     not report the call as done.";
 
-/// How a call ended that has no result.
+/// The outcome of a call without a result.
 pub(super) fn gone(status: Status, category: ToolErrorCategory, why: &str) -> HostEnded {
     let result = Value::String(why.to_owned());
     HostEnded { status, category: Some(category), result, exit_code: None, truncated: false }

@@ -4,25 +4,24 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
 use super::unreadable::TopLevel;
 
-/// The longest message, in bytes. Of one that is longer only its id is read.
+/// Maximum size of a message in bytes. Of a longer one, only the id is read.
 pub(crate) const LONGEST: usize = 64 * 1024 * 1024;
 
-/// Lines of a stream, each at most so long.
+/// The lines of a stream, with a limit on their length.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
-    /// What is known of a line that is too long.
+    /// The top level of a line that is too long, as far as it was read.
     too_long: Option<TopLevel>,
 }
 
-/// What came.
+/// A line that was read.
 #[derive(Debug)]
 pub(crate) enum Line {
-    /// A text without its line break.
+    /// The text without its line break.
     Text(String),
-    /// One that was longer than a message may be, or no UTF-8: what is wrong with it, and what it
-    /// says of itself.
+    /// A line that is too long or not UTF-8, with the reason and the contents of its top level.
     Unreadable(&'static str, TopLevel),
 }
 
@@ -33,13 +32,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { input: BufReader::with_capacity(64 * 1024, input), line: Vec::new(), too_long: None }
     }
 
-    /// The next line that is not blank; `None` at the end. Giving it up loses nothing.
+    /// The next line that is not blank; `None` at the end. Cancelling this future loses nothing.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let (used, ended) = {
                 let chunk = self.input.fill_buf().await?;
                 if chunk.is_empty() {
-                    // What has no line break was cut off, and is no message.
+                    // Text without a line break was cut off and is not a message.
                     (self.line, self.too_long) = (Vec::new(), None);
                     return Ok(None);
                 }
@@ -79,7 +78,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 mod tests {
     use super::*;
 
-    /// Each line in words: a text, or what is wrong and the error for whoever waits.
+    /// Each line as text, or the reason and the error for the requester.
     fn read(input: &[u8]) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {

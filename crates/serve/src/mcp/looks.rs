@@ -1,12 +1,12 @@
-//! What in a tool's definition is meant for the model and not for the person who approves it.
+//! Finds parts of a tool's definition that address the model and not the person who approves it.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
 
-/// What is odd about a tool, one sentence each: texts that people do not see, and orders that have
-/// nothing to do with it.
+/// What is suspicious about a tool, one sentence each: invisible text, and instructions unrelated
+/// to the tool.
 #[must_use]
 pub fn oddities(tool: &Value) -> Vec<String> {
     let mut odd = Vec::new();
@@ -27,7 +27,7 @@ pub fn oddities(tool: &Value) -> Vec<String> {
     odd
 }
 
-/// The same of every tool of a server, in words.
+/// The oddities of all tools of a server, as messages.
 pub(crate) fn oddities_of(server: &str, tools: &[Value]) -> Vec<String> {
     let told = |tool: &Value| {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -65,7 +65,7 @@ static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Every text of a definition that a model reads.
+/// All strings of a definition that a model reads.
 fn texts_of<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => texts.push(text),
@@ -78,7 +78,7 @@ fn texts_of<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     }
 }
 
-/// How many characters of a text nobody sees: those without a form, and control characters.
+/// Number of invisible characters in a text: ignorable characters and control characters.
 fn unseen(text: &str) -> usize {
     let mut before = None;
     let mut chars = text.chars().peekable();
@@ -93,7 +93,8 @@ fn unseen(text: &str) -> usize {
     count
 }
 
-/// Unicode's default ignorable characters, and controls but for line breaks and tabs.
+/// Whether a character is default-ignorable in Unicode, or a control character other than a line
+/// break or tab.
 #[must_use]
 pub fn is_unseen(c: char) -> bool {
     const IGNORABLE: [(u32, u32); 17] = [
@@ -120,8 +121,8 @@ pub fn is_unseen(c: char) -> bool {
         || c.is_control() && !matches!(c, '\n' | '\r' | '\t')
 }
 
-/// Pictures and many scripts are written with characters that only shape the one beside them: one
-/// variation selector after a character, one joiner between two.
+/// Whether an invisible character legitimately shapes its neighbours, as in emoji and many scripts:
+/// one variation selector after a character, or one joiner between two.
 fn shapes_a_neighbour(c: char, before: Option<char>, after: Option<char>) -> bool {
     let shaped = |c: char| !c.is_ascii() && !c.is_whitespace() && !is_unseen(c);
     let picture = |c: char| shaped(c) || c == '\u{fe0f}';

@@ -1,4 +1,4 @@
-//! What a server gets of a call, and which resources it is asked for.
+//! The message that the server receives for a call, and the gating of resources.
 
 use counterfoil_guard::{Asking, Before, HostedCall, Judged, Surroundings};
 use counterfoil_model::{Arguments, Origin, ToolCall};
@@ -9,8 +9,8 @@ use super::members::Members;
 use super::message::Message;
 
 impl Gateway {
-    /// Why a resource is not read: the rules about paths are about URIs of files, too. It is judged like
-    /// a call of a tool with the name of the method.
+    /// Why a resource may not be read. Path rules also apply to file URIs: the request is judged
+    /// like a call of a tool named after the method.
     pub(super) async fn resource_denied(
         &self,
         method: &str,
@@ -34,7 +34,7 @@ impl Gateway {
     }
 }
 
-/// The message of a call as the server gets it: its own bytes where they mean just this call.
+/// The message of a call for the server: the client's own bytes if they express exactly this call.
 pub(super) fn message_as_meant(
     hosted: &HostedCall,
     message: &Message<'_>,
@@ -47,8 +47,7 @@ pub(super) fn message_as_meant(
     }
 }
 
-/// The parameters of a call with the tool and the arguments that are meant; `None` where the
-/// client wrote just these.
+/// The parameters with the resolved tool and arguments; `None` if the client wrote exactly these.
 fn as_meant(hosted: &HostedCall, params: &Members<'_>) -> Option<String> {
     let HostedCall { call, tool, arguments } = hosted;
     let written = params.get("arguments").map_or("{}", |raw| raw.get());

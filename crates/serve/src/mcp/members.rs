@@ -5,12 +5,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The most members of one object that are read.
+/// Maximum number of members per object.
 pub(crate) const MOST_MEMBERS: usize = 50_000;
 
-/// The members of an object in their order, each value as it was written. A name that stands twice
-/// is an error, because whoever reads further would choose the other one, and so is an object of
-/// more than [`MOST_MEMBERS`].
+/// The members of an object in order, with verbatim values. A repeated name is an error, because
+/// the next reader might choose the other value; so is an object with more than [`MOST_MEMBERS`].
 #[derive(Debug)]
 pub(crate) struct Members<'m>(pub(crate) Vec<(String, &'m RawValue)>);
 
@@ -19,7 +18,7 @@ impl<'m> Members<'m> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
-    /// The object with one member set; every other value stays as it was written.
+    /// The object with one member set; all other values stay verbatim.
     pub(crate) fn with(&self, name: &str, value: &str) -> String {
         let others = self
             .0
@@ -35,8 +34,8 @@ impl<'m> Members<'m> {
         written(others.map(|(known, raw)| (known.as_str(), raw.get())))
     }
 
-    /// What is wrong with a name that is one of `known` but for its case: a reader that does not
-    /// look at case would take it for that.
+    /// The error for a name that differs from one of `known` only in case, which a case-insensitive
+    /// reader would confuse.
     pub(crate) fn lookalike(&self, known: &[&str]) -> Option<String> {
         let names = self.0.iter().map(|(name, _)| name.as_str());
         names.filter(|name| !known.contains(name)).find_map(|name| {
@@ -46,7 +45,7 @@ impl<'m> Members<'m> {
     }
 }
 
-/// An object of these members; values are JSON.
+/// Serialises an object from these members; values are JSON.
 pub(crate) fn written<'t>(members: impl Iterator<Item = (&'t str, &'t str)>) -> String {
     let mut text = String::from("{");
     for (name, value) in members {
@@ -61,7 +60,8 @@ pub(crate) fn written<'t>(members: impl Iterator<Item = (&'t str, &'t str)>) -> 
     text
 }
 
-/// Also by Unicode's letters that fold to ASCII ones: `ſ` is an `s`, and the Kelvin sign a `k`.
+/// Whether two names differ only in case, including Unicode letters that fold to ASCII: `ſ` is an
+/// `s`, and the Kelvin sign a `k`.
 fn is_but_for_case(name: &str, known: &str) -> bool {
     if name.is_ascii() {
         return name.eq_ignore_ascii_case(known);
@@ -70,7 +70,7 @@ fn is_but_for_case(name: &str, known: &str) -> bool {
         let upper = text.chars().flat_map(char::to_uppercase);
         upper.flat_map(char::to_lowercase).collect::<String>()
     };
-    // No character of three bytes folds to less than one.
+    // A character of up to three bytes folds to at least one byte.
     name.len() <= known.len() * 3 && folded(name) == folded(known)
 }
 
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for InOrder {
             if members.len() == FEW {
                 many.extend(members.iter().map(|(known, _)| known.clone()));
             }
-            // Most objects have a handful, in which looking is faster than keeping a set.
+            // For a handful of members, a linear search is faster than a set.
             let twice = match members.len() < FEW {
                 true => members.iter().any(|(known, _)| *known == name),
                 false => !many.insert(name.clone()),
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for InOrder {
     }
 }
 
-/// So many members are looked through.
+/// Up to this many members are searched linearly.
 const FEW: usize = 16;
 
 #[cfg(test)]

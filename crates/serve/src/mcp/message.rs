@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::members::Members;
 
-/// One JSON-RPC message, of which only the frame is read.
+/// A JSON-RPC message of which only the frame is parsed.
 #[derive(Debug)]
 pub(crate) struct Message<'m> {
-    /// The members in their order.
+    /// The members in order.
     pub(crate) members: Members<'m>,
-    /// The canonical text of its value, by which ids are compared: see [`id_of`].
+    /// The canonical text of the id, for comparisons: see [`id_of`].
     pub(crate) id: Option<String>,
     pub(crate) method: Option<String>,
 }
@@ -19,8 +19,8 @@ pub(crate) struct Message<'m> {
 /// The members of a message.
 const FRAME: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
-/// Members of `params` that decide what a message does, by its method. What begins so is meant,
-/// where a method ends with `/`.
+/// Members of `params` that determine what a message does, by method. A name ending in `/` applies
+/// to all methods that begin with it.
 const DECIDING: [(&str, &[&str]); 9] = [
     ("tools/call", &["name", "arguments", "_meta", "requestState", "inputResponses", "task"]),
     ("tools/list", &["cursor", "_meta"]),
@@ -33,13 +33,14 @@ const DECIDING: [(&str, &[&str]); 9] = [
     ("tasks/", &["taskId", "_meta"]),
 ];
 
-/// The most values in one message: each takes some hundred bytes while it is looked through.
+/// Maximum number of values in a message; each takes about a hundred bytes while it is checked.
 const MOST_VALUES: usize = 1_000_000;
 
-/// A shorter message has fewer.
+/// A shorter message cannot have that many.
 const LONG: usize = 2 * MOST_VALUES;
 
-/// How many values a JSON text holds, at most: each follows a bracket, a brace, a comma or a colon.
+/// An upper bound on the number of values in a JSON text: each follows a bracket, a brace, a comma
+/// or a colon.
 fn values_in(text: &str) -> usize {
     let (mut count, mut in_text, mut escaped) = (1, false, false);
     for byte in text.bytes() {
@@ -53,12 +54,12 @@ fn values_in(text: &str) -> usize {
     count
 }
 
-/// The greatest whole number that every reader keeps as it is.
+/// The largest integer that every reader represents exactly.
 const GREATEST_ID: i64 = (1 << 53) - 1;
 
-/// An id by its value: its one canonical text as JSON, in which `"a"` and `"\u0061"` are the same.
-/// `None` where it is neither a text nor a plain whole number: `5.0` and `5e0` are `5` for some
-/// readers, and whole numbers beyond 2^53 are others for some.
+/// The canonical JSON text of an id, in which `"a"` and `"\u0061"` are equal. `None` if it is
+/// neither a string nor a plain integer: some readers treat `5.0` and `5e0` as `5`, and some lose
+/// digits beyond 2^53.
 pub(crate) fn id_of(raw: &str) -> Option<String> {
     if raw.starts_with('"') {
         return Some(Value::from(serde_json::from_str::<String>(raw).ok()?).to_string());
@@ -74,7 +75,7 @@ fn wrong(what: impl fmt::Display) -> serde_json::Error {
 
 impl<'m> Message<'m> {
     /// # Errors
-    /// What is wrong with the text: it is no JSON, or readers would take it for different messages.
+    /// When the text is not JSON, or readers could take it for different messages.
     pub(crate) fn read(text: &'m str) -> Result<Self, serde_json::Error> {
         if text.len() > LONG && values_in(text) > MOST_VALUES {
             return Err(wrong(format!("it has more than {MOST_VALUES} values")));
@@ -99,7 +100,7 @@ impl<'m> Message<'m> {
             members.get("method").map(|raw| serde_json::from_str(raw.get())).transpose()?;
         let id = match members.get("id").map(RawValue::get) {
             None => None,
-            // Of an error that belongs to no request.
+            // An error that belongs to no request.
             Some("null") if said == ["error"] => None,
             Some(id) => {
                 let what = "the `id` is neither a text nor a plain whole number up to 2^53";
@@ -109,7 +110,7 @@ impl<'m> Message<'m> {
         Ok(Self { members, id, method })
     }
 
-    /// What is wrong with the members that decide what it does.
+    /// What is wrong with the members that determine what the message does.
     pub(crate) fn odd_params(&self) -> Option<String> {
         let method = self.method.as_deref()?;
         let same =
@@ -126,14 +127,14 @@ impl<'m> Message<'m> {
         self.members.get("params")
     }
 
-    /// Whether it stands alone: it says itself what a session says once.
+    /// Whether it is a request without a session, which carries the session's metadata itself.
     pub(crate) fn is_alone(&self) -> bool {
         let object = |raw: &'m RawValue| serde_json::from_str::<Members<'m>>(raw.get()).ok();
         let meta = self.params().and_then(object).and_then(|params| object(params.get("_meta")?));
         meta.is_some_and(|meta| [REVISION, CAPABILITIES].iter().all(|n| meta.get(n).is_some()))
     }
 
-    /// The id of the request that nobody waits for any more, where it says that.
+    /// The id of the request that this message cancels, if it is a cancellation.
     pub(crate) fn cancels(&self) -> Option<String> {
         if self.method.as_deref() != Some("notifications/cancelled") {
             return None;
@@ -155,51 +156,51 @@ pub(crate) fn parts(line: &str) -> Result<Vec<&str>, serde_json::Error> {
     Ok(batch.into_iter().map(RawValue::get).collect())
 }
 
-/// The member of `_meta` that names the trace to which a request belongs.
+/// The member of `_meta` with the trace context of a request.
 pub(crate) const TRACE: &str = "traceparent";
 
-/// The trace to which a request with this `_meta` belongs.
+/// The trace context in this `_meta`.
 pub(crate) fn traced(meta: Option<&RawValue>) -> Option<TraceContext> {
     let members: Members<'_> = serde_json::from_str(meta?.get()).ok()?;
     let text: String = serde_json::from_str(members.get(TRACE)?.get()).ok()?;
     TraceContext::parse(&text).ok()
 }
 
-/// Codes of JSON-RPC.
+/// JSON-RPC error codes.
 pub(crate) mod code {
     pub(crate) const PARSE_ERROR: i32 = -32700;
     pub(crate) const INVALID_REQUEST: i32 = -32600;
     pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
     pub(crate) const INVALID_PARAMS: i32 = -32602;
     pub(crate) const INTERNAL_ERROR: i32 = -32603;
-    /// A resource is not there, on the wire with sessions.
+    /// A resource does not exist, in the protocol with sessions.
     pub(crate) const NO_RESOURCE: i32 = -32002;
-    /// Headers say something else than the message.
+    /// The headers contradict the message.
     pub(crate) const HEADER_MISMATCH: i32 = -32020;
-    /// The client cannot do what the server needs.
+    /// The client lacks a capability that the server needs.
     pub(crate) const MISSING_CAPABILITY: i32 = -32021;
-    /// The server does not speak this revision.
+    /// The server does not support this revision.
     pub(crate) const UNSUPPORTED_REVISION: i32 = -32022;
-    /// Of servers: it went away.
+    /// The server is gone.
     pub(crate) const SERVER_GONE: i32 = -32000;
 }
 
-/// The name under which the id of an execution stands in `_meta`.
+/// The member of `_meta` with the id of an execution.
 pub(crate) const EXECUTION_ID: &str = "counterfoil/execution_id";
 
-/// The name under which a request without a session says its revision of the protocol.
+/// The member of `_meta` with the protocol revision of a request without a session.
 pub(crate) const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// The name under which it says what its client can do.
+/// The member of `_meta` with the client's capabilities.
 pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// An answer that is an error. `id` is JSON.
+/// An error response. `id` is JSON.
 pub(crate) fn error(id: Option<&str>, code: i32, message: &str) -> String {
     let error = json!({ "code": code, "message": message });
     format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.unwrap_or("null"))
 }
 
-/// The same with everything that an error can say.
+/// An error response with additional data.
 pub(crate) fn error_with(id: &str, code: i64, message: &str, data: &Value) -> String {
     let mut error = json!({ "code": code, "message": message });
     if let (false, Some(members)) = (data.is_null(), error.as_object_mut()) {
@@ -208,39 +209,39 @@ pub(crate) fn error_with(id: &str, code: i64, message: &str, data: &Value) -> St
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
 }
 
-/// An error about a server that is gone, for whoever has no request of its own open.
+/// An error about a server that is gone, for clients without an open request.
 pub(crate) fn gone(why: &str) -> String {
     error(None, code::SERVER_GONE, why)
 }
 
-/// A request of ours. `id` is JSON.
+/// A request. `id` is JSON.
 pub(crate) fn request(id: &str, method: &str, params: &Value) -> String {
     request_raw(id, method, &params.to_string())
 }
 
-/// The same with params as they are written.
+/// A request with verbatim parameters.
 pub(crate) fn request_raw(id: &str, method: &str, params: &str) -> String {
     let method = Value::from(method);
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
 }
 
-/// A notification of ours.
+/// A notification.
 pub(crate) fn notification(method: &str, params: &Value) -> String {
     let method = Value::from(method);
     format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#)
 }
 
-/// An answer with this result. `id` is JSON.
+/// A response with this result. `id` is JSON.
 pub(crate) fn result(id: &str, result: &Value) -> String {
     result_raw(id, &result.to_string())
 }
 
-/// The same with a result as it is written.
+/// A response with a verbatim result.
 pub(crate) fn result_raw(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-/// The result of a call that failed or was not let through: the model reads it and corrects itself.
+/// The result of a call that failed or was not allowed, written for the model.
 pub(crate) fn failed(text: &str, execution_id: Option<&str>) -> Value {
     let mut failed = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
     if let (Some(id), Some(members)) = (execution_id, failed.as_object_mut()) {

@@ -1,4 +1,4 @@
-//! The Model Context Protocol over standard input and output, one JSON-RPC message a line.
+//! The Model Context Protocol over standard input and output, one JSON-RPC message per line.
 
 mod confirm;
 mod described;

@@ -1,5 +1,5 @@
-//! What a server's tools were when they were first seen. A server that shows one definition to the
-//! person who approves it, and another one later, is found out.
+//! Pins a server's tools as first seen, to detect a server that shows one definition for approval
+//! and another one later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,18 +11,18 @@ use serde_json::Value;
 
 use super::described::List;
 
-/// Members of a tool that say nothing to a model: they may change.
+/// Members of a tool that the model does not read, and which may change.
 const BESIDE: [&str; 2] = ["_meta", "icons"];
 
-/// Where the pins of one server are kept, as a text.
+/// Storage for the pins of one server, as text.
 pub trait PinStore: Send + Sync {
-    /// What is there; `None` where nothing is yet.
+    /// Returns the stored text; `None` if there is none yet.
     ///
     /// # Errors
     /// When it cannot be read.
     fn read(&self) -> io::Result<Option<String>>;
 
-    /// Puts this in its place: all of it or nothing.
+    /// Replaces the stored text atomically.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -34,24 +34,24 @@ pub struct Pins {
     store: Box<dyn PinStore>,
 }
 
-/// A tool that is not what it was.
+/// A difference between a tool and its pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolChange {
-    /// The server did not have it when it was first seen.
+    /// The tool did not exist when the server was first seen.
     New {
         /// Its name.
         tool: String,
     },
-    /// The server has more than one of this name: which of them was seen first cannot be known.
+    /// The server has several tools with this name, so it is unknown which one was seen first.
     Twice {
         /// Its name.
         tool: String,
     },
-    /// Its definition is another one.
+    /// The definition changed.
     Changed {
         /// Its name.
         tool: String,
-        /// The members of its definition that changed, came or went.
+        /// The members that changed, were added or were removed.
         members: Vec<String>,
     },
 }
@@ -70,13 +70,13 @@ impl fmt::Display for ToolChange {
     }
 }
 
-/// Pins cannot be used.
+/// The pins cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PinsError {
-    /// Their store.
+    /// The store failed.
     #[error("the pinned tools cannot be read or written: {0}")]
     Store(#[from] io::Error),
-    /// What is in it.
+    /// The stored text is invalid.
     #[error("the pinned tools cannot be read: {0}")]
     Broken(#[from] serde_json::Error),
 }
@@ -84,30 +84,29 @@ pub enum PinsError {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pinned {
-    /// By tool, then by member: its digest. `None` while no list was seen.
+    /// Digests by tool and member. `None` until a list was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tools: Option<BTreeMap<String, BTreeMap<String, String>>>,
-    /// The digest of the server's instructions, those of none being empty. `None` while it was not
-    /// greeted.
+    /// Digest of the server's instructions, empty if it has none. `None` until it has been greeted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
-    /// The digests of prompts and resources, by list and name. A list is absent until it is seen.
+    /// Digests of prompts and resources, by list and name. A list is absent until it is seen.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     described: BTreeMap<List, BTreeMap<String, String>>,
 }
 
 impl Pins {
-    /// Reconnecting there.
+    /// Pins in this store.
     #[must_use]
     pub fn in_store(store: Box<dyn PinStore>) -> Self {
         Self { store }
     }
 
-    /// Holds a whole list against what was seen first; the first list is pinned. What changed, or
-    /// came later, is found again each time, until somebody accepts it.
+    /// Compares a whole list with the pins; the first list is pinned. A change or a new tool is
+    /// reported every time until it is accepted.
     ///
     /// # Errors
-    /// When pins cannot be read or written.
+    /// When the pins cannot be read or written.
     pub fn compare(&self, tools: &[Value]) -> Result<Vec<ToolChange>, PinsError> {
         let Some(pinned) = self.read()?.tools else {
             self.accept(tools)?;
@@ -132,7 +131,8 @@ impl Pins {
         Ok(changes)
     }
 
-    /// The same, in words for a server of this name, and the tools that are meant.
+    /// Like [`Pins::compare`], as messages about the server with this name, and the names of the
+    /// tools.
     pub(crate) fn changed(
         &self,
         server: &str,
@@ -148,20 +148,19 @@ impl Pins {
         Ok((told, names.collect()))
     }
 
-    /// Pins these, whatever was pinned before.
+    /// Pins these tools, replacing earlier pins.
     ///
     /// # Errors
-    /// When pins cannot be written.
+    /// When the pins cannot be written.
     pub fn accept(&self, tools: &[Value]) -> Result<(), PinsError> {
         let tools = tools.iter().map(|tool| (name(tool), members(tool))).collect();
         self.write(|pinned| pinned.tools = Some(tools))
     }
 
-    /// Whether the server's instructions are other ones than those that were seen first; the first
-    /// are pinned.
+    /// Whether the server's instructions differ from those first seen; the first ones are pinned.
     ///
     /// # Errors
-    /// When pins cannot be read or written.
+    /// When the pins cannot be read or written.
     pub fn instructions_changed(&self, now: Option<&str>) -> Result<bool, PinsError> {
         match self.read()?.instructions {
             Some(then) => Ok(then != of_instructions(now)),
@@ -169,15 +168,15 @@ impl Pins {
         }
     }
 
-    /// Pins these instructions, whatever was pinned before.
+    /// Pins these instructions, replacing earlier ones.
     ///
     /// # Errors
-    /// When pins cannot be written.
+    /// When the pins cannot be written.
     pub fn accept_instructions(&self, now: Option<&str>) -> Result<(), PinsError> {
         self.write(|pinned| pinned.instructions = Some(of_instructions(now)))
     }
 
-    /// The entries of a list of prompts or resources, as they were first seen.
+    /// The pinned entries of a list of prompts or resources.
     pub(crate) fn described(
         &self,
         list: List,
@@ -185,7 +184,7 @@ impl Pins {
         Ok(self.read()?.described.remove(&list))
     }
 
-    /// Pins them.
+    /// Pins these entries; `None` removes the list.
     pub(crate) fn accept_described(
         &self,
         list: List,
@@ -197,15 +196,15 @@ impl Pins {
         })
     }
 
-    /// Pins prompts and resources as they are next time, whatever was pinned before.
+    /// Removes the pins of prompts and resources, so that the next lists are pinned.
     ///
     /// # Errors
-    /// When pins cannot be written.
+    /// When the pins cannot be written.
     pub fn forget_described(&self) -> Result<(), PinsError> {
         self.write(|pinned| pinned.described.clear())
     }
 
-    /// Whether a list was seen before.
+    /// Whether a list of tools has been pinned.
     pub(crate) fn have_tools(&self) -> Result<bool, PinsError> {
         Ok(self.read()?.tools.is_some())
     }
@@ -217,7 +216,8 @@ impl Pins {
         }
     }
 
-    /// Pins that cannot be read are replaced: whoever writes has looked at what is there now.
+    /// Changes the pins. Unreadable pins are replaced, because the caller has checked the current
+    /// state.
     fn write(&self, change: impl FnOnce(&mut Pinned)) -> Result<(), PinsError> {
         let mut pinned = match self.read() {
             Ok(pinned) => pinned,
@@ -255,7 +255,7 @@ fn members(tool: &Value) -> BTreeMap<String, String> {
     said.map(|(member, value)| (member.clone(), Digest::of_json(value).to_string())).collect()
 }
 
-/// The members of a tool that are not what was pinned. Pins of before are digests in form 1.
+/// The members of a tool that differ from the pin. Older pins have digests in form 1.
 fn differing(then: &BTreeMap<String, String>, tool: &Value) -> Vec<String> {
     let now = members(tool);
     let in_form_1 = |name: &str| {

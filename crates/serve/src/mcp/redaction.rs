@@ -1,5 +1,5 @@
-//! What is taken out of what a server says before its client gets it: ids of executions, which only
-//! we give, and where that is wanted, secrets.
+//! Cleans a server's messages before they reach the client: removes execution ids, which only we
+//! assign, and secrets if so configured.
 
 use std::borrow::Cow;
 
@@ -15,16 +15,17 @@ use super::gateway::Gateway;
 use super::members::{Members, written};
 use super::message::{EXECUTION_ID, Message};
 
-/// Members at the top of a message that only the server reads again, as it wrote them.
+/// Top-level members that only the server reads again, so they stay verbatim.
 const OPAQUE: [&str; 3] = ["requestState", "nextCursor", "progressToken"];
 
 impl Gateway {
-    /// A message of the server without what does not go to the client.
+    /// The server's message for the client, without forged ids and, if so configured, secrets.
     pub(super) fn without_secrets(&self, message: &Message<'_>, text: &str) -> String {
         self.cleaned_message(message, text, self.redacts)
     }
 
-    /// A message that defines what the server offers, in which examples may look like secrets.
+    /// A message that defines what the server offers, without forged ids. Secrets are not redacted,
+    /// because examples may look like secrets.
     pub(super) fn without_forged_ids(&self, message: &Message<'_>, text: &str) -> String {
         self.cleaned_message(message, text, false)
     }
@@ -36,13 +37,12 @@ impl Gateway {
         }
     }
 
-    /// A message of the server with one member as it is given; the others without what does not go
-    /// to the client.
+    /// The server's message with one member replaced by the given value, and the others cleaned.
     pub(super) fn cleaned_with(&self, message: &Message<'_>, name: &str, value: &str) -> String {
         self.cleaned_members(message, (name, value), self.redacts).0
     }
 
-    /// The message, and whether anything in the other members was cleaned.
+    /// The message, and whether any of the other members changed.
     fn cleaned_members(
         &self,
         message: &Message<'_>,
@@ -63,8 +63,8 @@ impl Gateway {
         (written(members.iter().map(|(name, value)| (*name, value.as_ref()))), changed)
     }
 
-    /// A JSON text without forged ids and, where that is wanted, secrets; `None` where it stays as
-    /// it is. What only a lenient reader can read goes on in the form in which it was read.
+    /// The JSON text without forged ids and, if requested, secrets; `None` if unchanged. Text that
+    /// only a lenient reader accepts is replaced by what was read.
     pub(super) fn cleaned(&self, raw: &str, redacts: bool) -> Option<String> {
         if !redacts && !may_hold_ids(raw) {
             return None;
@@ -76,7 +76,7 @@ impl Gateway {
                 mended = mended_json(raw);
                 match serde_json::from_str(&mended) {
                     Ok(value) => (mended.as_str(), value),
-                    // Nothing passes that cannot be looked through.
+                    // Text that cannot be checked must not pass.
                     Err(_) => return Some("null".to_owned()),
                 }
             }
@@ -96,7 +96,7 @@ impl Gateway {
     }
 }
 
-/// The name may be written with escapes.
+/// The name may contain escapes.
 fn may_hold_ids(raw: &str) -> bool {
     raw.contains("execution_id") || raw.contains("\\u00")
 }
@@ -112,8 +112,8 @@ fn remove_ids(value: &mut Value) {
     }
 }
 
-/// Gives back what is no text for anybody: pictures, sounds, and what only the server reads. Data
-/// that hold a text are looked through as one.
+/// Restores values that are not text for people: images, audio, and what only the server reads.
+/// Base64 data that contains text is redacted as text.
 fn restore(redactor: &Redactor, before: &Value, after: &mut Value, depth: usize) {
     match (before, after) {
         (Value::Array(before), Value::Array(after)) => {
@@ -138,26 +138,26 @@ fn restore(redactor: &Redactor, before: &Value, after: &mut Value, depth: usize)
     }
 }
 
-/// Whether a member holds bytes as base64.
+/// Whether a member contains base64 data.
 fn is_data(name: &str, members: &Map<String, Value>) -> bool {
     let kind = members.get("type").and_then(Value::as_str);
     name == "blob" || name == "data" && matches!(kind, Some("image" | "audio"))
 }
 
-/// Base64 without the secrets of the text that it holds.
+/// Base64 data, without the secrets of any text in it.
 fn data(redactor: &Redactor, text: &str) -> String {
     let config =
         GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let engine = GeneralPurpose::new(&alphabet::STANDARD, config);
     let compact: String = text.split_whitespace().collect();
-    // What is no base64 is a text itself.
+    // Invalid base64 is treated as text.
     let Ok(bytes) = engine.decode(&compact) else { return redactor.redact(text).into_owned() };
     let Ok(said) = String::from_utf8(bytes) else { return text.to_owned() };
     let left = redactor.redact(&said);
     if left == said { text.to_owned() } else { engine.encode(left.as_bytes()) }
 }
 
-/// The text with what changed between two readings of it; the rest stays as it was written.
+/// The text with the differences between two versions applied; everything else stays verbatim.
 fn spliced(text: &str, before: &Value, after: &Value) -> String {
     if before == after {
         return text.to_owned();

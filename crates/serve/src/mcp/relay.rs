@@ -12,43 +12,43 @@ use super::gateway::{Gateway, Step};
 use super::lines::{Line, Lines};
 use super::message;
 
-/// How long a server may take to end once its client is gone.
+/// How long a server may take to exit after its client is gone.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// How a relay ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The client went away, or the relay was stopped, and the server was ended with it.
+    /// The client disconnected or the relay was stopped, and the server was ended.
     Client,
-    /// The server ended by itself; its exit code, where it has one.
+    /// The server ended by itself, with this exit code if it has one.
     Server(Option<i32>),
 }
 
-/// Who went away.
+/// The side that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gone {
     Client,
     Server,
 }
 
-/// A relay cannot run.
+/// Why a relay cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayError {
-    /// The server.
+    /// The server cannot be started.
     #[error("the server `{program}` cannot be started: {reason}")]
     NotStarted {
-        /// Its program.
+        /// The program.
         program: String,
-        /// Why not.
+        /// The reason.
         reason: io::Error,
     },
-    /// It has no streams.
+    /// The server has no input and output streams.
     #[error("the server has no input and output")]
     NoStreams,
 }
 
-/// Starts a server and stands between it and a client, until one of them is gone, or `stop` is
-/// there. The server's error output stays what it is.
+/// Starts a server and relays between it and a client until either ends, or `stop` completes. The
+/// server's standard error is inherited.
 ///
 /// # Errors
 /// When the server cannot be started.
@@ -72,7 +72,7 @@ pub async fn relay(
         tokio::pin!(client, server);
         tokio::select! {
             gone = &mut client => {
-                // What the server still has to say may still be wanted.
+                // The server's remaining messages may still be wanted.
                 let rest = timeout(GRACE, &mut server).await;
                 match (gone, rest) {
                     (Gone::Client, Ok(Gone::Server)) if !gateway.open().is_empty() => Gone::Server,
@@ -91,7 +91,7 @@ pub async fn relay(
     if gone == Gone::Server {
         let mut output = output.lock().await;
         for answer in answers {
-            // Whoever does not read any more is not told.
+            // Stop if the client no longer reads.
             if write_message(&mut *output, &answer).await.is_err() {
                 break;
             }
@@ -107,7 +107,7 @@ pub async fn relay(
     })
 }
 
-/// Everything that the client says, until it says no more; then the server's input ends.
+/// Reads the client's messages until the end, then closes the server's input.
 async fn of_client<W: AsyncWrite + Unpin>(
     gateway: &Gateway,
     input: impl AsyncRead + Unpin,
@@ -132,12 +132,12 @@ async fn of_client<W: AsyncWrite + Unpin>(
             }
         }
     }
-    // A server that is gone already has no input to end.
+    // A server that is gone has no input to close.
     to_server.shutdown().await.ok();
     Gone::Client
 }
 
-/// Everything that the server says.
+/// Reads the server's messages.
 async fn from_server<W: AsyncWrite + Unpin>(
     gateway: &Gateway,
     of_server: impl AsyncRead + Unpin,

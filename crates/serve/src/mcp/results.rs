@@ -1,4 +1,4 @@
-//! What of the server's results goes to the client, and what is recorded of them.
+//! What of a server's results goes to the client, and what is recorded about them.
 
 use counterfoil_formats::{mended_json, read_lenient};
 use counterfoil_guard::HostEnded;
@@ -13,19 +13,19 @@ use super::tasks;
 use super::tools::Place;
 use super::waiting::Call;
 
-/// Members of results that decide what a client reads.
+/// Members of results that determine how a client reads them.
 const RESULT: [&str; 7] =
     ["content", "isError", "structuredContent", "resultType", "_meta", "task", "taskId"];
 const LIST: [&str; 3] = ["tools", "nextCursor", "_meta"];
 const GREETING: [&str; 4] = ["instructions", "capabilities", "protocolVersion", "serverInfo"];
 
-/// What is wrong with an answer that the client does not get.
+/// The error in place of an unreadable answer.
 pub(super) fn unreadable(id: &str, why: &str) -> String {
     let what = format!("the answer of the MCP server cannot be read: {why}");
     message::error(Some(id), code::INTERNAL_ERROR, &what)
 }
 
-/// The members of a result, which every reader has to read in the same way.
+/// The members of a result; an error if readers could interpret them differently.
 pub(super) fn members<'m>(raw: &'m str, known: &[&str]) -> Result<Members<'m>, String> {
     let members: Members<'_> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
     match members.lookalike(known) {
@@ -35,8 +35,7 @@ pub(super) fn members<'m>(raw: &'m str, known: &[&str]) -> Result<Members<'m>, S
 }
 
 impl Gateway {
-    /// What the server says of itself; without its instructions where they changed and changes are
-    /// held.
+    /// The server's greeting; without its instructions if they changed and changes are held.
     pub(super) fn greeted(&self, message: &Message<'_>, text: &str, id: &str) -> String {
         let Some(raw) = message.members.get("result") else {
             return self.without_secrets(message, text);
@@ -55,7 +54,7 @@ impl Gateway {
         }
     }
 
-    /// A list of tools without those of which no call would be let through, and those that are held.
+    /// A list of tools without those that may never run and those that are held.
     pub(super) fn listed(
         &self,
         message: &Message<'_>,
@@ -96,7 +95,7 @@ impl Gateway {
         message.members.with("result", &self.cleaned(&result, false).unwrap_or(result))
     }
 
-    /// Records how a call ended, and only then lets its result go.
+    /// Records how a call ended, and only then returns its result.
     pub(super) async fn answered(
         &self,
         message: &Message<'_>,
@@ -147,14 +146,14 @@ impl Gateway {
         }
     }
 
-    /// Whether a call may go on as this task: its client takes tasks, and no other call is one of
-    /// this name.
+    /// Whether a call may continue as this task: its client accepts tasks, and no other call has
+    /// this task id.
     fn may_begin(&self, task: &str, call: &Call) -> bool {
         call.as_task && !self.shared().tasks.knows(task)
     }
 
-    /// The result of a call as its client gets it: with the id of its execution, and with what the
-    /// model is to know beside it as one more text.
+    /// The result of a call for the client, with its execution id, and with any note for the model
+    /// as an additional text block.
     fn passed(
         &self,
         message: &Message<'_>,
@@ -175,12 +174,12 @@ impl Gateway {
     }
 }
 
-/// A result with the id of its execution; `None` where it is no object.
+/// A result with its execution id; `None` if it is not an object.
 pub(super) fn with_id(result: &str, execution_id: &str) -> Option<String> {
     let mended;
     let members: Members<'_> = match serde_json::from_str(result) {
         Ok(members) => members,
-        // Names may hold half a character, too.
+        // Names may also contain unpaired surrogates.
         Err(_) => {
             mended = mended_json(result);
             serde_json::from_str(&mended).ok()?
@@ -191,13 +190,13 @@ pub(super) fn with_id(result: &str, execution_id: &str) -> Option<String> {
     let meta = meta.and_then(|meta| serde_json::from_str::<Members<'_>>(meta).ok());
     let meta = match meta {
         Some(meta) => meta.with(EXECUTION_ID, &value),
-        // What is no object there says nothing to anybody.
+        // A `_meta` that is not an object has no meaning.
         None => format!("{{{}:{value}}}", Value::from(EXECUTION_ID)),
     };
     Some(members.with("_meta", &meta))
 }
 
-/// A result with one more block of text; `None` where its content is no list.
+/// A result with an additional text block; `None` if its content is not a list.
 pub(super) fn with_note(result: &str, note: &str) -> Option<String> {
     let members: Members<'_> = serde_json::from_str(result).ok()?;
     let block = json!({ "type": "text", "text": note }).to_string();
@@ -207,18 +206,18 @@ pub(super) fn with_note(result: &str, note: &str) -> Option<String> {
     Some(members.with("content", &format!("[{blocks}{gap}{block}]")))
 }
 
-/// What the result of a call says of it.
+/// The meaning of a call's result.
 pub(super) enum Said {
     Ended(HostEnded),
-    /// It goes on as the task of this id.
+    /// It continues as the task with this id.
     Task(String),
 }
 
-/// How a call ended, by its result: what it says as text, or as a whole. Half a character, a number
-/// beyond what a double holds and deep nesting cost only themselves.
+/// How a call ended, according to its result. Unpaired surrogates, numbers outside the range of a
+/// double, and deep nesting are tolerated.
 ///
 /// # Errors
-/// What is wrong with a result that readers would not read in the same way.
+/// When the result is invalid, or readers could interpret it differently.
 pub(super) fn said_by(raw: &str) -> Result<Said, String> {
     let strict = members(raw, &RESULT);
     let value = match read_lenient(raw.as_bytes()) {
@@ -227,7 +226,7 @@ pub(super) fn said_by(raw: &str) -> Result<Said, String> {
         Err(error) => return Err(format!("the result cannot be read: {error}")),
     };
     if let Err(strict) = strict {
-        // The mended text has the same members, but for what strict readers refuse in them.
+        // The mended text has the same members, except for what strict readers reject in them.
         members(&mended_json(raw), &RESULT).map_err(|_| format!("the result: {strict}"))?;
     }
     if let Some(task) = tasks::begun(&value) {
@@ -241,7 +240,7 @@ pub(super) fn said_by(raw: &str) -> Result<Said, String> {
         }
         Some(_) => return Err("the result is of an unknown kind".to_owned()),
     }
-    // Only what says plainly that it is no error is none.
+    // Only an explicit absence of an error counts as success.
     let failed = value.get("isError").is_some_and(|says| !says.is_null() && *says != json!(false));
     Ok(Said::Ended(HostEnded {
         status: if failed { Status::Failed } else { Status::Completed },
@@ -252,10 +251,10 @@ pub(super) fn said_by(raw: &str) -> Result<Said, String> {
     }))
 }
 
-/// What a result says: as an object, as text, or as a whole, as it was written.
+/// The content of a result: an object, a text, or the whole result verbatim.
 ///
 /// # Errors
-/// When it says nothing at all.
+/// When the result has no content.
 fn content_of(value: &Value, raw: &str) -> Result<Value, String> {
     if let Some(structured) = value.get("structuredContent").filter(|inner| inner.is_object()) {
         return Ok(structured.clone());
@@ -267,10 +266,10 @@ fn content_of(value: &Value, raw: &str) -> Result<Value, String> {
         let texts = blocks.iter().map(|block| block.get("text").and_then(Value::as_str));
         texts.collect::<Option<Vec<_>>>().map(|texts| texts.join("\n"))
     });
-    // Pictures and links: the whole of it.
+    // Images and links: use the whole result.
     Ok(Value::String(texts.unwrap_or_else(|| raw.to_owned())))
 }
 
-/// What is recorded of a call that the server did not make yet.
+/// What is recorded for a call that the server has not made yet.
 const ASKED_FOR_MORE: &str =
     "the server asked for more before it makes the call; it is made again with the answer";

@@ -18,13 +18,13 @@ use super::members::Members;
 use super::message::{self, EXECUTION_ID, Message, code, id_of, traced};
 use super::unreadable::TopLevel;
 
-/// Revisions of the protocol that this server speaks, the latest first.
+/// Supported protocol revisions, latest first.
 const REVISIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// The revision that is answered to one that is not known.
+/// The revision offered to a client that asks for an unknown one.
 const LATEST: &str = "2025-11-25";
 
-/// How long calls may still run once the client says no more.
+/// How long calls may continue after the client has closed its input.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Offers the tools of a guard to one client, until it is gone. Every call goes through
@@ -32,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// cancels is given up.
 ///
 /// # Errors
-/// When a stream breaks.
+/// When a stream fails.
 pub async fn serve(
     guard: &Guard,
     session: &Session,
@@ -63,17 +63,17 @@ pub async fn serve(
         }
         Ok(())
     };
-    // Whatever is given up here has a closed receipt all the same.
+    // Even aborted calls have closed receipts.
     timeout(GRACE, rest).await.unwrap_or(Ok(()))
 }
 
-/// Calls that are under way.
+/// Calls in progress.
 #[derive(Default)]
 struct Running {
     calls: JoinSet<(String, String)>,
-    /// By id.
+    /// Handles by call id.
     by_id: BTreeMap<String, AbortHandle>,
-    /// The tokens by which clients want to hear how far a call is, by the call's id.
+    /// The clients' progress tokens by call id.
     tokens: BTreeMap<String, String>,
 }
 
@@ -82,8 +82,8 @@ impl Running {
         !self.calls.is_empty()
     }
 
-    /// What the client is sent next of the calls that are under way: how far one is, if it wants to
-    /// know that, or an answer.
+    /// The next message to the client about calls in progress: a requested progress update, or an
+    /// answer.
     async fn says(
         &mut self,
         session: &Session,
@@ -91,12 +91,12 @@ impl Running {
     ) -> Option<String> {
         tokio::select! {
             answer = self.next() => answer,
-            // One that was missed is followed by others.
+            // A missed update is followed by others.
             event = events.recv() => event.ok().and_then(|event| self.told(session, &event)),
         }
     }
 
-    /// What the client hears of a call that is under way, if it wants to.
+    /// The progress update for the client, if it requested any.
     fn told(&self, session: &Session, event: &CallEvent) -> Option<String> {
         let ToolEvent::Progress { done, total, message } = &event.what else { return None };
         let token = self.tokens.get(&event.call.call_id);
@@ -114,7 +114,7 @@ impl Running {
         Some(message::notification("notifications/progress", &params))
     }
 
-    /// The next answer; `None` where a call was given up, and when there is none.
+    /// The next answer; `None` if a call was aborted, or if there are no calls.
     async fn next(&mut self) -> Option<String> {
         match self.calls.join_next().await? {
             Ok((id, answer)) => {
@@ -142,7 +142,7 @@ impl Running {
     }
 }
 
-/// What is answered to a line at once; nothing to a notification, and to a call, which runs now.
+/// The immediate response to a line; `None` for a notification, and for a call, which is started.
 fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -> Option<String> {
     let message = match Message::read(text) {
         Ok(message) => message,
@@ -202,7 +202,7 @@ struct Asked<'m> {
     meta: Option<&'m RawValue>,
 }
 
-/// The revision that is answered to the one that a client wants.
+/// The revision to use, given the one that a client asks for.
 pub(crate) fn agreed(wanted: Option<&str>) -> &'static str {
     REVISIONS.iter().find(|known| Some(**known) == wanted).unwrap_or(&LATEST)
 }
@@ -240,7 +240,7 @@ fn described(tool: &Tool) -> Value {
     described
 }
 
-/// A member of an object, as it is written.
+/// A member of an object, verbatim.
 fn member(object: Option<&RawValue>, name: &str) -> Option<String> {
     let members: Members<'_> = serde_json::from_str(object?.get()).ok()?;
     members.get(name).map(|raw| raw.get().to_owned())

@@ -1,5 +1,5 @@
-//! This process's standard input and output, without a thread in between where the system can do
-//! that: for pipes and sockets, which is what clients give.
+//! This process's standard input and output. Where the system supports it, pipes and sockets are
+//! used directly, without an intermediate thread; these are what clients usually provide.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -37,10 +37,11 @@ mod unix {
         stream.as_fd().try_clone_to_owned()
     }
 
-    /// A file or a terminal is neither: those are never waited for, or read by others, too.
+    /// A connected socket for the stream. Files and terminals are not used in this way: they may
+    /// never become ready, or may be read by others.
     fn socket(stream: &impl AsFd) -> io::Result<UnixStream> {
         let socket = Socket::from(own(stream)?);
-        // Whatever is no socket has no other end.
+        // Only a socket has a peer.
         socket.peer_addr()?;
         socket.set_nonblocking(true)?;
         UnixStream::from_std(socket)

@@ -1,5 +1,5 @@
-//! Calls that a server goes on with as tasks. The receipt of each stays open until the server says
-//! how its task ended, or until the session ends.
+//! Calls that a server continues as tasks. Each receipt stays open until the server reports how the
+//! task ended, or until the session ends.
 
 use std::collections::VecDeque;
 
@@ -15,34 +15,34 @@ use super::message::{self, CAPABILITIES, Message, code};
 use super::results::{Said, members, said_by, unreadable, with_id, with_note};
 use super::waiting::Call;
 
-/// By this extension a client says that any call may become a task.
+/// The extension with which a client declares that any call may become a task.
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// The most tasks that are kept in mind. With one more, the oldest is closed.
+/// Maximum number of open tasks; beyond it, the oldest is closed.
 const MOST_TASKS: usize = 1024;
 
-/// Members of what a server says of a task.
+/// Members of a task's state.
 const TASK: [&str; 6] = ["taskId", "status", "statusMessage", "result", "error", "_meta"];
 
-/// The calls that go on as tasks, the oldest first.
+/// The calls that continue as tasks, oldest first.
 #[derive(Default)]
 pub(super) struct Tasks(VecDeque<Task>);
 
 struct Task {
     id: String,
     call: Call,
-    /// What the server said last of its end, while nobody has its result.
+    /// The last reported outcome, until the result is requested.
     said: Option<HostEnded>,
 }
 
-/// What a server says of a task.
+/// The state of a task according to its server.
 enum State<'m> {
     GoesOn,
-    /// It ended, and its result is to be asked for.
+    /// It ended; its result must be requested.
     Ended(HostEnded),
-    /// Here is its result.
+    /// It ended with this result.
     Result(&'m RawValue),
-    /// There is none.
+    /// It ended without a result.
     Over(HostEnded),
 }
 
@@ -57,7 +57,7 @@ impl Tasks {
     }
 }
 
-/// Whether the `_meta` or the capabilities of a client say that its calls may become tasks.
+/// Whether a client's `_meta` or capabilities declare that its calls may become tasks.
 pub(super) fn takes_tasks(meta: Option<&RawValue>, greeting: bool) -> bool {
     let object = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).ok();
     let Some(said) = meta.and_then(object) else { return false };
@@ -65,7 +65,7 @@ pub(super) fn takes_tasks(meta: Option<&RawValue>, greeting: bool) -> bool {
     capabilities.and_then(|able| able.get("extensions")?.get(EXTENSION)).is_some()
 }
 
-/// The id of the task that a result of a call begins.
+/// The id of the task that begins with a call's result.
 pub(super) fn begun(result: &Value) -> Option<&str> {
     let named = match result.get("resultType").and_then(Value::as_str) {
         Some("task") => result.get("taskId").or_else(|| result.pointer("/task/taskId")),
@@ -75,16 +75,16 @@ pub(super) fn begun(result: &Value) -> Option<&str> {
     named.and_then(Value::as_str)
 }
 
-/// The task that a request is about.
+/// The task that a request refers to.
 pub(super) fn asked_about(message: &Message<'_>) -> Option<String> {
     let params: Members<'_> = serde_json::from_str(message.params()?.get()).ok()?;
     serde_json::from_str(params.get("taskId")?.get()).ok()
 }
 
-/// Reads what a server says of a task.
+/// Reads the state of a task.
 ///
 /// # Errors
-/// What readers would not read in the same way.
+/// When readers could interpret it differently.
 fn state<'m>(said: &Members<'m>) -> Result<State<'m>, String> {
     if let Some(odd) = said.lookalike(&TASK) {
         return Err(odd);
@@ -120,9 +120,9 @@ fn state<'m>(said: &Members<'m>) -> Result<State<'m>, String> {
 }
 
 impl Gateway {
-    /// Keeps a call in mind that goes on as this task.
+    /// Registers a call that continues as this task.
     pub(super) async fn goes_on(&self, id: String, mut call: Call) {
-        // Its result is no task again.
+        // Its result cannot be a task again.
         call.as_task = false;
         let oldest = {
             let tasks = &mut self.shared().tasks.0;
@@ -145,7 +145,7 @@ impl Gateway {
         }
     }
 
-    /// Closes what still goes on.
+    /// Closes all open tasks.
     pub(super) async fn end_tasks(&self, why: &str) {
         let tasks = std::mem::take(&mut self.shared().tasks);
         for task in tasks.0 {
@@ -153,7 +153,7 @@ impl Gateway {
         }
     }
 
-    /// The answer to a request for the result of a task: it is the result of its call.
+    /// The answer to a request for a task's result, which is the result of its call.
     pub(super) async fn task_result(
         &self,
         message: &Message<'_>,
@@ -168,7 +168,7 @@ impl Gateway {
         }
     }
 
-    /// The answer to a question about a task, or to its cancellation.
+    /// The answer to a request about a task or its cancellation.
     pub(super) async fn task_state(
         &self,
         message: &Message<'_>,
@@ -185,7 +185,7 @@ impl Gateway {
         }
     }
 
-    /// A notification about a task; `None` where it cannot be passed on.
+    /// A notification about a task; `None` if it cannot be passed on.
     pub(super) async fn task_told(&self, message: &Message<'_>, text: &str) -> Option<String> {
         match self.about_task(message, text, "params", None).await {
             Ok(told) => Some(told),
@@ -199,7 +199,7 @@ impl Gateway {
         }
     }
 
-    /// A message with the state of a task in this member, as the client gets it.
+    /// A message with a task's state in this member, as passed to the client.
     async fn about_task(
         &self,
         message: &Message<'_>,
@@ -217,8 +217,7 @@ impl Gateway {
         })
     }
 
-    /// Takes note of what the server says of a task. Where that is its result, gives it as the
-    /// client gets it.
+    /// Records a task's state. If it contains the result, returns it as passed to the client.
     async fn said_of_task(
         &self,
         said: &RawValue,

@@ -13,54 +13,54 @@ use super::looks::{oddities, oddities_of};
 use super::members::Members;
 use super::pins::{Pins, PinsError};
 
-/// The most tools of one server that are looked at.
+/// Maximum number of tools per server.
 pub(super) const MOST_TOOLS: usize = 10_000;
 
-/// Members of a tool that a client or a model reads.
+/// Members of a tool that clients and models read.
 const READ: [&str; 6] =
     ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// The tools that a server offers, as far as the client has asked for them. Each page of the list is
-/// looked at when it comes: a list need not end.
+/// The tools that a server offers, as far as the client has listed them. Pages are processed as
+/// they arrive, because a list need not end.
 #[derive(Debug, Default)]
 pub(crate) struct Offered {
     /// The pages of the list so far.
     pages: Vec<Page>,
-    /// The definitions of the list so far, by name.
+    /// The definitions in the list so far, by name.
     definitions: BTreeMap<String, Value>,
-    /// Tools that wait until a person has looked at them.
+    /// Tools that are held until a person has reviewed them.
     held: BTreeSet<String>,
-    /// The definitions of a list that is the first one ever seen.
+    /// The definitions of the very first list, while it is being pinned.
     pinning: Option<Vec<Value>>,
-    /// Lists of prompts and resources that are the first ones ever seen.
+    /// Lists of prompts and resources that are being pinned for the first time.
     pub(super) pinning_lists: BTreeSet<List>,
-    /// What was said about the tools already.
+    /// Messages that were already logged.
     told: BTreeSet<String>,
-    /// The whole list; `None` while nobody has seen all of it.
+    /// The complete list; `None` until all of it has been seen.
     whole: Option<Arc<HostTools>>,
 }
 
-/// One page.
+/// One page of the list.
 #[derive(Debug)]
 struct Page {
     tools: Vec<Tool>,
     known: Arc<HostTools>,
 }
 
-/// Where a page stands in its list.
+/// The position of a page in its list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
-    /// It was asked for without a cursor.
+    /// Whether it was requested without a cursor.
     pub(crate) first: bool,
-    /// No other page follows.
+    /// Whether no other page follows.
     pub(crate) last: bool,
 }
 
-/// Against what a list of tools is held.
+/// The pins that tools are compared with.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) pins: Pins,
-    /// Tools that changed do not run.
+    /// Whether changed tools are kept from running.
     pub(crate) hold: bool,
 }
 
@@ -69,12 +69,13 @@ struct Entry {
     at: usize,
     tool: Tool,
     definition: Value,
-    /// The list did not have it before.
+    /// Whether it is new in the list.
     new: bool,
 }
 
 impl Offered {
-    /// Against what a call of this tool is held; `None` while the page with it has not been seen.
+    /// The tools against which a call is validated; `None` until the page with this tool has been
+    /// seen.
     pub(crate) fn known(&self, name: &str) -> Option<Arc<HostTools>> {
         let page = || self.pages.iter().find(|page| page.known.get(name).is_some());
         self.whole.clone().or_else(|| Some(Arc::clone(&page()?.known)))
@@ -84,15 +85,15 @@ impl Offered {
         self.held.contains(name)
     }
 
-    /// What was known is no longer true.
+    /// Forgets everything after the server's tools changed.
     pub(crate) fn forget(&mut self) {
         let told = std::mem::take(&mut self.told);
         let pinning_lists = std::mem::take(&mut self.pinning_lists);
         *self = Self { told, pinning_lists, ..Self::default() };
     }
 
-    /// Takes note of one page of `tools/list`, and gives the places of the entries that the client
-    /// does not get.
+    /// Processes one page of `tools/list`. Returns the indexes of the entries to keep from the
+    /// client.
     pub(crate) fn page(
         &mut self,
         entries: &[&RawValue],
@@ -118,8 +119,8 @@ impl Offered {
         if hold { left_out } else { BTreeSet::new() }
     }
 
-    /// Reads the entries of a page. Gives those that are no tools, too: what cannot be read cannot
-    /// be compared.
+    /// Reads the entries of a page. Also returns the indexes of invalid entries, which cannot be
+    /// compared.
     fn read(
         &mut self,
         entries: &[&RawValue],
@@ -142,7 +143,7 @@ impl Offered {
                 }
             };
             let before = self.definitions.get(&tool.name);
-            // A page that is asked for again has the same tools.
+            // A page that is requested again has the same tools.
             let (new, again) = (before.is_none(), before == Some(&definition));
             if !here.insert(tool.name.clone()) || !new && !again {
                 let name = &tool.name;
@@ -159,7 +160,7 @@ impl Offered {
         (read, odd)
     }
 
-    /// Makes ready what calls are held against.
+    /// Compiles the tools against which calls are validated.
     fn ready(&mut self, new: Vec<Tool>, place: Place, server: &str, settings: &AdmissionSettings) {
         let held = &self.held;
         let ready = |tools: &[Tool]| {
@@ -192,7 +193,7 @@ impl Offered {
         }
     }
 
-    /// Says what is odd about tools, and what changed in them; gives those that are held.
+    /// Reports oddities and changes of tools, and returns the names of those to hold.
     fn watched(
         &mut self,
         raw: &[Value],
@@ -209,15 +210,14 @@ impl Offered {
             }
             Err(error) => {
                 self.tell(format!("tools of `{server}`: {error}"));
-                // Whether something changed is not known: that holds everything.
+                // It is unknown whether anything changed, so everything is held.
                 let names = raw.iter().filter_map(|tool| tool.get("name")?.as_str());
                 if watch.hold { names.map(str::to_owned).collect() } else { BTreeSet::new() }
             }
         }
     }
 
-    /// Compares a page with what was seen first. Of the first list ever, each page is pinned when it
-    /// comes.
+    /// Compares a page with the pins. Each page of the very first list is pinned as it arrives.
     fn compared(
         &mut self,
         raw: &[Value],
@@ -234,8 +234,7 @@ impl Offered {
         Ok((Vec::new(), BTreeSet::new()))
     }
 
-    /// Looks at what a server says when it is greeted. Whether its instructions are held: they are
-    /// not what they were.
+    /// Checks a server's greeting. Returns whether its instructions changed and must be held.
     pub(crate) fn greeting(&mut self, said: &Value, server: &str, watch: Option<&Watch>) -> bool {
         let instructions = said.get("instructions").and_then(Value::as_str);
         for odd in oddities(&json!({ "instructions": said.get("instructions") })) {
@@ -251,7 +250,7 @@ impl Offered {
         watch.hold
     }
 
-    /// Once.
+    /// Logs a message once.
     pub(super) fn tell(&mut self, what: String) {
         if !self.told.contains(&what) && self.told.len() < MOST_TOOLS {
             tracing::warn!("{what}");
@@ -263,7 +262,7 @@ impl Offered {
 /// Reads one entry of a list.
 ///
 /// # Errors
-/// What is wrong with it: readers would take it for different tools, or for none.
+/// When readers could take it for different tools, or for none.
 fn entry(at: usize, raw: &RawValue) -> Result<Entry, String> {
     let members: Members<'_> = serde_json::from_str(raw.get()).map_err(|e| e.to_string())?;
     if let Some(odd) = members.lookalike(&READ) {
@@ -274,7 +273,7 @@ fn entry(at: usize, raw: &RawValue) -> Result<Entry, String> {
     let name = name.ok_or("it has no name")?.to_owned();
     let tool = match read_tools(&Value::Array(vec![definition.clone()])) {
         Ok(tools) => tools.into_iter().find(|tool| tool.name == name),
-        // Its calls are judged all the same, but not validated.
+        // Its calls are judged, but not validated.
         Err(ToolListError::Wrong { .. }) => Some(Tool::named(&name)),
         Err(error) => return Err(error.to_string()),
     };

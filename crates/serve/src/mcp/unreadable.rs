@@ -1,22 +1,22 @@
-//! A message that cannot be read as a whole may still say which request it answers. The request is
-//! then answered with an error, so that nobody waits for ever and its receipt is closed.
+//! A message that cannot be parsed as a whole may still show which request it answers. That request
+//! is answered with an error, so that it does not wait forever and its receipt is closed.
 
 use super::message::{self, code, id_of};
 
-/// The longest name, or id, that is looked at.
+/// Maximum length of a name or an id.
 const LONGEST: usize = 512;
 
-/// What a message says of itself at its top level, found byte by byte.
+/// The top level of a message, scanned byte by byte.
 #[derive(Debug, Default)]
 pub(crate) struct TopLevel {
     depth: usize,
     in_text: bool,
     escaped: bool,
-    /// What stands at the top level since the last `{`, `,` or `:`.
+    /// The top-level text since the last `{`, `,` or `:`.
     token: Vec<u8>,
     name: Option<Vec<u8>>,
     id: Option<Vec<u8>>,
-    /// There are two ids: each reader would choose another one.
+    /// Whether there are several ids, of which readers might choose different ones.
     ids_differ: bool,
     has_method: bool,
 }
@@ -28,7 +28,7 @@ impl TopLevel {
         found
     }
 
-    /// Goes on with the next bytes.
+    /// Continues with the next bytes.
     pub(crate) fn read(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.byte(*byte);
@@ -63,7 +63,7 @@ impl TopLevel {
     }
 
     fn keep(&mut self, byte: u8, wanted: bool) {
-        // One byte more than may be: such a token is none of those that are looked for.
+        // Keep one byte over the limit: such a token cannot match anything.
         if wanted && self.token.len() <= LONGEST {
             self.token.push(byte);
         }
@@ -79,13 +79,13 @@ impl TopLevel {
         }
     }
 
-    /// The id, as its canonical text.
+    /// The id as canonical text.
     fn id(&self) -> Option<String> {
         let id = self.id.as_ref().filter(|id| !self.ids_differ && id.len() <= LONGEST)?;
         id_of(std::str::from_utf8(id).ok()?)
     }
 
-    /// The error in place of an answer that cannot be read; `None` where it answers no request.
+    /// The error in place of an unreadable answer; `None` if it answers no request.
     pub(crate) fn in_place_of_answer(&self, why: &str) -> Option<String> {
         let id = self.id().filter(|_| !self.has_method)?;
         let what = format!(
@@ -94,7 +94,7 @@ impl TopLevel {
         Some(message::error(Some(&id), code::INTERNAL_ERROR, &what))
     }
 
-    /// The error for a client whose message cannot be read.
+    /// The error for a client whose message is unreadable.
     pub(crate) fn refusal(&self, why: &str) -> String {
         let id = self.id().filter(|_| self.has_method);
         message::error(id.as_deref(), code::PARSE_ERROR, why)

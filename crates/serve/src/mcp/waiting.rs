@@ -5,21 +5,21 @@ use super::gateway::member;
 use super::message::Message;
 use super::tasks::asked_about;
 
-/// What a request asked for.
+/// The kind of a pending request.
 pub(super) enum Waiting {
     /// A tool call, with its receipt.
     Call(Box<Call>),
-    /// A tool call that a person is asked about.
+    /// A tool call that is waiting for a person.
     Person,
-    /// A list of tools; whether it is its first page.
+    /// A list of tools, and whether this is its first page.
     Tools { first: bool },
-    /// What the server says of itself.
+    /// The server's greeting.
     Greeting,
-    /// A list of something else that the server defines; whether it is its first page.
+    /// A list of prompts or resources, and whether this is its first page.
     Definitions { list: List, first: bool },
-    /// How the task of this id stands.
+    /// The state of the task with this id.
     TaskState(String),
-    /// The result of the task of this id.
+    /// The result of the task with this id.
     TaskResult(String),
     /// Anything else.
     Other,
@@ -47,7 +47,7 @@ impl Waiting {
     }
 }
 
-/// Whether a list is asked for from its beginning.
+/// Whether a list is requested from its beginning.
 fn is_first(message: &Message<'_>) -> bool {
     let cursor = message.params().and_then(|raw| member(raw, "cursor"));
     cursor.is_none_or(|cursor| cursor.is_null())
@@ -57,6 +57,7 @@ fn is_first(message: &Message<'_>) -> bool {
 pub(super) struct Call {
     pub(super) hosted: HostedCall,
     pub(super) execution_id: Option<String>,
-    /// It may become a task, which goes on after the answer: the client takes that.
+    /// Whether it may become a task that continues after the answer, because the client supports
+    /// this.
     pub(super) as_task: bool,
 }

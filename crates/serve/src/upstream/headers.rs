@@ -1,4 +1,4 @@
-//! The headers that a message over HTTP has, where whoever wrote it did not know that it goes there.
+//! HTTP headers for messages whose author did not write them for HTTP.
 
 use std::collections::BTreeSet;
 
@@ -12,15 +12,15 @@ use serde_json::value::RawValue;
 
 use crate::mcp::{Members, Message, REVISION};
 
-/// What of a message stands in headers, too.
+/// The parts of a message that are repeated in headers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestHeaders {
-    /// The revision that both sides agreed on, in a session.
+    /// The negotiated revision, in a session.
     pub(crate) revision: Option<String>,
 }
 
 impl RequestHeaders {
-    /// The headers of a message. `schema` is that of the tool that it calls.
+    /// The headers of a message. `schema` is the schema of the tool that it calls.
     pub(crate) fn headers(&self, message: &Message<'_>, schema: Option<&Value>) -> HeaderMap {
         let mut headers = self.listening();
         for (name, value) in repeated(message, schema) {
@@ -31,7 +31,7 @@ impl RequestHeaders {
         headers
     }
 
-    /// The headers of whoever only listens.
+    /// The headers of a request that only listens.
     pub(crate) fn listening(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         let both = HeaderValue::from_static("application/json, text/event-stream");
@@ -43,7 +43,7 @@ impl RequestHeaders {
     }
 }
 
-/// What a message without a session has to say in headers, too: their names and values.
+/// Names and values of the headers that must repeat parts of a message without a session.
 fn repeated(message: &Message<'_>, schema: Option<&Value>) -> Vec<(String, String)> {
     let params = message.params().and_then(|raw| object(raw.get()));
     let meta = params.as_ref().and_then(|params| object(params.get("_meta")?.get()));
@@ -68,7 +68,7 @@ fn repeated(message: &Message<'_>, schema: Option<&Value>) -> Vec<(String, Strin
     all
 }
 
-/// Where the headers of a message without a session say something else than it does itself.
+/// Why the headers of a message without a session contradict it, if they do.
 pub(crate) fn differs(
     message: &Message<'_>,
     schema: Option<&Value>,
@@ -91,7 +91,7 @@ pub(crate) fn differs(
     None
 }
 
-/// A value as it was before it went into a header.
+/// Decodes a header value.
 fn decoded(value: &str) -> Option<String> {
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match inner {
@@ -100,7 +100,7 @@ fn decoded(value: &str) -> Option<String> {
     }
 }
 
-/// The arguments that a tool wants to see in headers, by the header's name.
+/// The arguments that a tool wants in headers, by header name.
 fn said(schema: &Value, arguments: &ExactValue) -> Vec<(String, String)> {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let mut all = Vec::new();
@@ -119,8 +119,7 @@ fn said(schema: &Value, arguments: &ExactValue) -> Vec<(String, String)> {
     all
 }
 
-/// What is wrong with the headers that a schema wants to see its arguments in: they could not be
-/// told apart, or not be written.
+/// What is wrong with the headers that a schema requests: they are ambiguous or cannot be written.
 pub(crate) fn wrong_headers(schema: &Value) -> Option<String> {
     wrong_in(schema, &mut BTreeSet::new())
 }
@@ -148,7 +147,7 @@ fn wrong_in(schema: &Value, seen: &mut BTreeSet<String>) -> Option<String> {
     None
 }
 
-/// A value as a header can hold it.
+/// Encodes a value for a header.
 fn encoded(value: &str) -> Option<HeaderValue> {
     let plain = value.trim() == value
         && value.bytes().all(|byte| matches!(byte, b' '..=b'~'))

@@ -1,4 +1,4 @@
-//! Servers that are talked to: a process of ours, or one over HTTP.
+//! Connections to servers: to our own process, or over HTTP.
 
 mod headers;
 mod process;
@@ -26,34 +26,34 @@ pub(crate) use remote::SESSION;
 use remote::{Body, RemoteSession};
 pub use remote::{Remote, RemoteError};
 
-/// How a server is reached.
+/// How to reach a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Server {
-    /// It is started, and spoken to over its standard input and output.
+    /// A program that is started, and used through its standard input and output.
     Command(Program),
-    /// It runs elsewhere.
+    /// A server over HTTP.
     Remote(Remote),
-    /// It is several, with their names in front of those of their tools.
+    /// Several servers, whose names prefix those of their tools.
     Several(Servers),
-    /// It is one, the first of these, and may speak another wire than its client.
+    /// The first of these servers, which may use another protocol revision than its client.
     Bridged(Servers),
 }
 
-/// What starts a server.
+/// How to start a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Program {
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// What its environment holds beside ours.
+    /// Environment variables to set in addition to ours.
     pub env: BTreeMap<String, String>,
-    /// Where it runs; where we do, if nothing is said.
+    /// The working directory; ours if `None`.
     pub folder: Option<PathBuf>,
-    /// What it is confined to: its folder is its workspace.
+    /// The sandbox; the server's folder is its workspace.
     pub sandbox: Option<Arc<ConfinedServer>>,
 }
 
 impl Program {
-    /// The command that starts it, and where it is confined, what holds it.
+    /// The command that starts it, and the sandbox if it is confined.
     fn command(&self) -> Result<(Command, Option<HeldServer>), UpstreamError> {
         let program = self.words.first().cloned().unwrap_or_default();
         let not_started = |reason| UpstreamError::NotStarted { program, reason };
@@ -93,29 +93,29 @@ pub(crate) enum Upstream {
     Aggregate(Arc<Aggregate>),
 }
 
-/// A server cannot be spoken to.
+/// Why a server cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamError {
-    /// Its program.
+    /// The program cannot be started.
     #[error("the MCP server `{program}` cannot be started: {reason}")]
     NotStarted {
-        /// What was started.
+        /// The program.
         program: String,
-        /// Why it was not.
+        /// The reason.
         reason: io::Error,
     },
-    /// It is gone.
+    /// The server has ended.
     #[error("the MCP server has ended")]
     Ended,
-    /// The way there.
+    /// The server cannot be reached.
     #[error("the MCP server is not reached: {0}")]
     NotReached(String),
-    /// What it says.
+    /// Its answer cannot be read.
     #[error("the answer of the MCP server cannot be read: {0}")]
     Unreadable(String),
 }
 
-/// What comes back for a message.
+/// The response to a message.
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -123,19 +123,19 @@ pub(crate) struct Reply {
 }
 
 pub(crate) enum Content {
-    /// One message.
+    /// A single message.
     Message(String),
-    /// No message: it passes as it is.
+    /// Content that is not a message, to be passed on unchanged.
     Other(Bytes),
-    /// Messages over time.
+    /// A stream of messages.
     Flow(Flow),
 }
 
-/// Messages over time.
+/// A stream of messages.
 pub(crate) enum Flow {
-    /// Of a process.
+    /// From a process.
     Queue(mpsc::Receiver<String>),
-    /// Of an answer over HTTP.
+    /// From an HTTP response.
     Body(Box<Body>),
 }
 
@@ -161,8 +161,8 @@ impl Reply {
 }
 
 impl Server {
-    /// Connects. `shared`: several clients speak over this connection, whose requests may have the
-    /// same ids.
+    /// Connects to the server. `shared` is whether several clients use the connection, whose
+    /// requests may have the same ids.
     pub(crate) fn connect(&self, shared: bool) -> Result<Upstream, UpstreamError> {
         Ok(match self {
             Self::Command(program) => {
@@ -181,7 +181,7 @@ impl Server {
 }
 
 impl Upstream {
-    /// Sends a message and gives what comes back for it.
+    /// Sends a message and returns the response.
     pub(crate) async fn exchange(
         &self,
         text: &str,
@@ -194,8 +194,8 @@ impl Upstream {
         }
     }
 
-    /// The same for a client that has no stream of its own: one that breaks off is asked for again
-    /// from where it broke off.
+    /// Like [`Upstream::exchange`], for a client that has no stream of its own: an interrupted
+    /// response is resumed from where it broke off.
     pub(crate) async fn exchange_whole(
         &self,
         text: &str,
@@ -208,7 +208,7 @@ impl Upstream {
         Ok(self.whole(reply, headers, false))
     }
 
-    /// What the server says without being asked, in the same way.
+    /// Like [`Upstream::listen`]; an interrupted stream is resumed.
     pub(crate) async fn listen_whole(&self, headers: &HeaderMap) -> Result<Reply, UpstreamError> {
         let reply = self.listen(headers).await?;
         Ok(self.whole(reply, headers, true))
@@ -222,7 +222,7 @@ impl Upstream {
         reply
     }
 
-    /// What the server says without being asked.
+    /// The server's unsolicited messages.
     pub(crate) async fn listen(&self, headers: &HeaderMap) -> Result<Reply, UpstreamError> {
         match self {
             Self::Process(process) => Ok(process.listen()),
@@ -231,36 +231,36 @@ impl Upstream {
         }
     }
 
-    /// Gives up a request that nobody waits for any more.
+    /// Gives up a request that nothing is waiting for any more.
     pub(crate) async fn give_up(&self, id: &str) {
         match self {
             Self::Process(process) => process.give_up(id).await,
-            // Its answer is dropped, which says it.
+            // Its response is dropped, which cancels it.
             Self::Remote(_) => {}
             Self::Aggregate(aggregate) => aggregate.give_up(id),
         }
     }
 
-    /// Whether nobody answers there any more.
+    /// Whether the server has ended for good.
     pub(crate) fn has_ended(&self) -> bool {
         match self {
             Self::Process(process) => process.has_ended(),
-            // Servers that are gone are reached again.
+            // These reconnect to servers that are gone.
             Self::Remote(_) | Self::Aggregate(_) => false,
         }
     }
 
-    /// Waits no more for a request that the client cancelled; the server is told by the client.
+    /// Stops waiting for a request that the client cancelled; the client tells the server itself.
     pub(crate) fn forget(&self, id: &str) {
         match self {
             Self::Process(process) => process.forget(id),
-            // The server ends its answer.
+            // The server ends its response.
             Self::Remote(_) => {}
             Self::Aggregate(aggregate) => aggregate.forget(id),
         }
     }
 
-    /// Ends the connection.
+    /// Closes the connection.
     pub(crate) async fn close(&self, headers: &HeaderMap) -> Option<Reply> {
         match self {
             Self::Process(process) => {

@@ -13,56 +13,56 @@ use tokio::time::timeout;
 use super::{Flow, Reply, UpstreamError};
 use crate::mcp::{Line, Lines, Members, Message, TopLevel, id_of, parts, write_message};
 
-/// Messages that wait in one queue.
+/// Capacity of a message queue.
 const QUEUE: usize = 64;
 
-/// Messages that nobody asked for and nobody hears yet.
+/// Maximum number of unsolicited messages kept while there is no listener.
 const UNHEARD: usize = 64;
 
 /// How long one reader may hold up the others.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a server may take to end.
+/// How long a server may take to exit.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A server that we started. Its messages are brought to whoever asked for them.
+/// A server process that we started. Routes its messages to their requesters.
 #[derive(Debug)]
 pub(crate) struct Process {
     input: AsyncMutex<Option<ChildStdin>>,
     child: AsyncMutex<Child>,
     routes: Arc<Mutex<Routes>>,
-    /// Where it is confined: its temporary folder goes with it.
+    /// The sandbox, if it is confined; its temporary folder is removed with it.
     _held: Option<HeldServer>,
 }
 
-/// Who waits for what.
+/// Where to send the server's messages.
 #[derive(Debug, Default)]
 struct Routes {
-    /// By the id that the server knows.
+    /// Open requests by the id sent to the server.
     by_id: BTreeMap<String, Route>,
-    /// Whoever hears what nobody asked for.
+    /// Receives unsolicited messages.
     general: Option<mpsc::Sender<String>>,
     unheard: VecDeque<String>,
-    /// Ids are ours: several clients share the connection.
+    /// Whether several clients share the connection, so that ids are ours.
     shared: bool,
-    /// How many requests there were.
+    /// Number of requests so far.
     asked: u64,
     ended: bool,
 }
 
-/// A request that is under way.
+/// A request in progress.
 #[derive(Debug)]
 struct Route {
     to: mpsc::Sender<String>,
-    /// The client's id of it, by which nobody else can name it.
+    /// The client's id for it, which only this client may use.
     id: String,
-    /// The client's token, and the server's, where progress is wanted.
+    /// The client's and our progress token, if progress is wanted.
     progress: Option<(String, String)>,
-    /// Which request it is.
+    /// The number of the request.
     number: u64,
 }
 
-/// Where a message of the server goes.
+/// A server's message with its receiver.
 struct Bound {
     to: mpsc::Sender<String>,
     text: String,
@@ -108,7 +108,7 @@ impl Process {
         let (to, queue) = mpsc::channel(QUEUE + UNHEARD);
         let mut routes = self.routes();
         for text in std::mem::take(&mut routes.unheard) {
-            // There is room: the queue is empty and longer than this.
+            // There is room: the queue is empty and larger than this.
             to.try_send(text).ok();
         }
         if !routes.ended {
@@ -117,7 +117,7 @@ impl Process {
         Reply::of(Flow::Queue(queue))
     }
 
-    /// Tells the server that nobody waits for a request any more.
+    /// Tells the server that a request was cancelled.
     pub(crate) async fn give_up(&self, id: &str) {
         let known = {
             let mut routes = self.routes();
@@ -132,7 +132,7 @@ impl Process {
         let text = format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{known}}}}}"#
         );
-        // A server that is gone needs no telling.
+        // Ignore errors: the server may be gone.
         self.send(&text).await.ok();
     }
 
@@ -154,7 +154,7 @@ impl Process {
         drop(self.input.lock().await.take());
         let mut child = self.child.lock().await;
         if timeout(GRACE, child.wait()).await.is_err() {
-            // It may have ended in between.
+            // It may have exited in between.
             child.kill().await.ok();
         }
     }
@@ -164,7 +164,7 @@ fn lock(routes: &Mutex<Routes>) -> MutexGuard<'_, Routes> {
     routes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Everything that the server says, until it says no more.
+/// Reads all of the server's messages.
 async fn read(output: impl AsyncRead + Unpin, routes: Arc<Mutex<Routes>>) {
     let mut lines = Lines::new(output);
     while let Ok(Some(line)) = lines.next().await {
@@ -197,8 +197,8 @@ async fn read(output: impl AsyncRead + Unpin, routes: Arc<Mutex<Routes>>) {
 }
 
 impl Routes {
-    /// Notes a request; gives the line for the server where it is not the client's. `None` where
-    /// the server has ended.
+    /// Registers a request. Returns the line for the server if it differs from the client's, or
+    /// `None` if the server has ended.
     #[expect(clippy::option_option, reason = "no server, or no other line")]
     fn open(
         &mut self,
@@ -234,7 +234,7 @@ impl Routes {
         Some(Some(line))
     }
 
-    /// To whom a message of the server goes, and as what.
+    /// The receiver of a server's message, and the message to send.
     fn bound(&mut self, text: &str) -> Option<Bound> {
         let answer;
         let (message, text) = match Message::read(text) {
@@ -268,7 +268,7 @@ impl Routes {
         }
         let latest = self.by_id.values().max_by_key(|route| route.number);
         let to = self.general.as_ref().filter(|to| !to.is_closed());
-        // A client that does not listen hears it with what it asked last.
+        // Without a listener, the message goes to the latest request.
         match to.or(latest.filter(|_| !self.shared).map(|route| &route.to)) {
             Some(to) => Some(Bound { to: to.clone(), text: text.to_owned() }),
             None => {
@@ -281,7 +281,7 @@ impl Routes {
         }
     }
 
-    /// A message that says to which request it belongs.
+    /// Routes a message that names the request it belongs to.
     fn asked_for(&self, message: &Message<'_>, params: &Members<'_>, text: &str) -> Option<Bound> {
         const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
         if let Some(token) = params.get("progressToken").map(RawValue::get) {

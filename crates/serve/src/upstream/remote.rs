@@ -16,13 +16,13 @@ use tokio::time::timeout;
 use super::{Content, Event, Flow, Reply, UpstreamError};
 use crate::mcp::{LONGEST, Message, on_one_line};
 
-/// The header that names a session.
+/// The header with the session id.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// The header that names the last event that came.
+/// The header with the id of the last received event.
 const LAST: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Headers that belong to one connection, or that we write ourselves.
+/// Headers that belong to one connection, or that we set ourselves.
 const OWN: [HeaderName; 11] = [
     header::HOST,
     header::CONNECTION,
@@ -43,66 +43,66 @@ pub struct Remote(Arc<Parts>);
 
 struct Parts {
     url: Uri,
-    /// What each request says beside what the client says.
+    /// Headers added to each request.
     headers: HeaderMap,
-    /// How long the head of an answer may take.
+    /// Time limit for the head of a response.
     limit: Duration,
     client: Client<Connector, Full<Bytes>>,
 }
 
-/// A server cannot be one over HTTP.
+/// Why a server cannot be used over HTTP.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// Its address.
+    /// The URL is invalid.
     #[error("`{0}` is not the URL of a server: it begins with `https://` or `http://` and a host")]
     Url(String),
-    /// A header.
+    /// A header is invalid.
     #[error("`{0}` cannot be a header")]
     Header(String),
 }
 
-/// One client's connection to it.
+/// One client's connection to the server.
 pub(crate) struct RemoteSession {
     remote: Remote,
-    /// As the server named it.
+    /// The session id assigned by the server.
     id: Mutex<Option<HeaderValue>>,
-    /// Its clients have no session.
+    /// Whether it is shared by clients without a session.
     shared: bool,
-    /// With what the session began.
+    /// The message and headers that began the session.
     greeting: Mutex<Option<(String, HeaderMap)>>,
-    /// Only one begins it anew.
+    /// Held while the session is being renewed.
     renewing: AsyncMutex<()>,
     renewed: watch::Sender<()>,
 }
 
-/// An answer that comes piece by piece.
+/// A streamed response.
 pub(crate) struct Body {
     body: Incoming,
     events: Events,
     again: Option<Again>,
 }
 
-/// How an answer that broke off is asked for again.
+/// How to resume an interrupted response.
 struct Again {
     session: Arc<RemoteSession>,
     headers: HeaderMap,
     listens: bool,
-    /// Behind which event.
+    /// The id of the last received event.
     last: Option<String>,
-    /// After how long.
+    /// The pause before the next attempt.
     after: Duration,
-    /// How often nothing came.
+    /// Number of attempts without any data.
     tries: u32,
 }
 
-/// How often an answer is asked for again without anything coming.
+/// Maximum number of attempts to resume a response without receiving any data.
 const TRIES: u32 = 5;
 
 impl Remote {
-    /// At this URL, with these headers in each request.
+    /// A server at this URL; the headers are added to each request.
     ///
     /// # Errors
-    /// When the URL or a header is none.
+    /// When the URL or a header is invalid.
     pub fn new<'h>(
         url: &str,
         headers: impl IntoIterator<Item = (&'h str, &'h str)>,
@@ -136,8 +136,8 @@ impl Remote {
         }
     }
 
-    /// Something else of the server's host: where it says how a client is authorized. Whoever asks
-    /// for that is not known, so our own headers do not go there.
+    /// Requests another path on the server's host, which has the authorization metadata for
+    /// clients. Such requests are not authenticated, so our own headers are not sent.
     pub(crate) async fn beside(
         &self,
         path: &str,
@@ -150,7 +150,7 @@ impl Remote {
         read(response).await
     }
 
-    /// With our own headers.
+    /// Sends a request with our own headers.
     async fn ask(
         &self,
         method: Method,
@@ -204,7 +204,7 @@ impl fmt::Debug for RemoteSession {
     }
 }
 
-/// The headers that one side says to the other.
+/// The headers that are passed on between client and server.
 pub(crate) fn passing(headers: &HeaderMap) -> HeaderMap {
     let own = |name: &HeaderName| OWN.contains(name) || name.as_str() == "keep-alive";
     let passing = headers.iter().filter(|(name, _)| !own(name));
@@ -220,7 +220,7 @@ impl RemoteSession {
         self.greeting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session as the server names it, where it has one.
+    /// The session id assigned by the server, if any.
     pub(crate) fn named(&self) -> Option<HeaderValue> {
         self.id().clone()
     }
@@ -262,8 +262,9 @@ impl RemoteSession {
         self.ask(Method::POST, Some(text), headers).await
     }
 
-    /// The same for a client that does not know of the session. A server that does not know it any
-    /// more has not executed anything: the session is begun anew, and the message sent again.
+    /// Like [`RemoteSession::post`], for a client that does not know about the session. If the
+    /// server no longer knows the session, it has not executed anything, so a new session is begun
+    /// and the message is sent again.
     pub(crate) async fn post_whole(
         &self,
         text: &str,
@@ -277,11 +278,11 @@ impl RemoteSession {
         }
     }
 
-    /// Begins a session in place of one that the server no longer knows; whether there is one now.
+    /// Replaces a session that the server no longer knows. Returns whether there is a session now.
     async fn renew(&self, before: &HeaderValue) -> Result<bool, UpstreamError> {
         let _one = self.renewing.lock().await;
         if self.named().as_ref() != Some(before) {
-            // Another request was here first.
+            // Another request has already renewed it.
             return Ok(true);
         }
         let Some((text, headers)) = self.greeting().clone() else { return Ok(false) };
@@ -297,7 +298,7 @@ impl RemoteSession {
         let revision = match began {
             Ok(Some(revision)) if self.named().is_some() => revision,
             began => {
-                // The next request tries it again.
+                // The next request will try again.
                 *self.id() = Some(before.clone());
                 return began.map(|_| false);
             }
@@ -320,7 +321,7 @@ impl RemoteSession {
     }
 }
 
-/// The revision in the answer to the greeting of this id; `None` where it is no result.
+/// The revision in the answer to the greeting with this id; `None` if it is not a result.
 async fn greeted(reply: Reply, id: &str) -> Result<Option<HeaderValue>, UpstreamError> {
     let revision = |text: &str| {
         let message =
@@ -345,7 +346,7 @@ async fn greeted(reply: Reply, id: &str) -> Result<Option<HeaderValue>, Upstream
     }
 }
 
-/// What an answer is, by the type of its content.
+/// Classifies a response by its content type.
 async fn read(response: Response<Incoming>) -> Result<Reply, UpstreamError> {
     let (head, body) = response.into_parts();
     let kind = head.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -384,8 +385,8 @@ async fn whole(mut body: Incoming) -> Result<Vec<u8>, UpstreamError> {
 }
 
 impl Body {
-    /// From now on it is asked for again where it breaks off. `listens`: it answers no request, and
-    /// a new session has another one.
+    /// Makes the stream resume when interrupted. `listens` is whether it belongs to no request, so
+    /// that a new session has a new one.
     pub(super) fn goes_on(
         &mut self,
         session: Arc<RemoteSession>,
@@ -440,7 +441,7 @@ impl Again {
         }
     }
 
-    /// The rest, where it can be asked for.
+    /// Requests the rest of the response, if possible.
     async fn ask(&mut self) -> Option<Incoming> {
         loop {
             let mut renewed = self.session.renewed.subscribe();

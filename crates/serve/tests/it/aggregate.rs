@@ -1,4 +1,4 @@
-//! Several servers as one, and servers on another wire than their client.
+//! Several servers as one, and servers with another protocol revision than their client.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, duplex};
 use tokio::time::timeout;
 
-/// A server of the wire that the folder names, which answers with its own name.
+/// A server with the protocol that the folder selects, which answers with its own name.
 const SERVER: &str = r#"
 name=$(cat name)
 while IFS= read -r line; do
@@ -95,7 +95,7 @@ impl Client {
         timeout(Duration::from_secs(10), self.output.next_line()).await.unwrap().unwrap().unwrap()
     }
 
-    /// The answer to a request, as it is written.
+    /// The answer to a request, verbatim.
     async fn ask(&mut self, method: &str, params: Value) -> String {
         self.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await;
         loop {
@@ -120,7 +120,7 @@ fn names(listed: &str) -> Vec<String> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Params of the wire without sessions.
+/// Parameters of a request without a session.
 fn alone(params: Value) -> Value {
     let mut params = params;
     params["_meta"] = json!({
@@ -148,7 +148,7 @@ fn several_servers_are_one() {
         assert_eq!(greeting["instructions"], "# moon\n\nI am moon.");
         assert!(greeting["capabilities"]["resources"].is_object(), "{greeting}");
         let listed = client.ask("tools/list", json!({})).await;
-        // A server that is not there takes no other down, and numbers stay as they are.
+        // An unreachable server does not affect the others, and numbers stay verbatim.
         assert_eq!(names(&listed), ["moon__say", "moon__ask", "sun__say", "sun__ask"]);
         assert!(listed.contains("12345678901234567890"), "{listed}");
         for (tool, said) in [("moon__say", "moon"), ("sun__say", "sun")] {
@@ -165,7 +165,7 @@ fn several_servers_are_one() {
         assert!(crate::json(&none)["error"].is_object(), "{none}");
         let odd = client.ask("tasks/list", json!({})).await;
         assert_eq!(crate::json(&odd)["error"]["code"], -32601);
-        // Servers come and go while the client is there.
+        // Servers are added and removed while the client is connected.
         servers.replace(vec![moon.named("moon")]);
         loop {
             if client.hear().await.contains("notifications/tools/list_changed") {
@@ -174,7 +174,7 @@ fn several_servers_are_one() {
         }
         let listed = client.ask("tools/list", json!({})).await;
         assert_eq!(names(&listed), ["moon__say", "moon__ask"]);
-        // The one that stayed was not started again.
+        // The remaining server was not restarted.
         assert_eq!(moon.heard().matches("\"initialize\"").count(), 1);
     });
 }
@@ -194,7 +194,7 @@ fn a_client_with_a_session_reaches_a_server_without() {
         let progress = client.hear().await;
         assert_eq!(crate::json(&progress)["params"]["progressToken"], 7, "{progress}");
         assert_eq!(crate::json(&client.hear().await)["id"], 5);
-        // What it asks for in a result is a request to the client.
+        // The server's question in a result becomes a request to the client.
         let params = json!({ "name": "ask", "arguments": {} });
         client
             .say(&json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": params }))
@@ -234,11 +234,11 @@ fn a_client_without_a_session_reaches_a_server_with_one() {
         let told = crate::json(&client.hear().await);
         assert_eq!(told["result"]["resultType"], "complete", "{told}");
         assert!(!moon.heard().contains("clientCapabilities"), "{}", moon.heard());
-        // What the client cannot answer, it is not asked.
+        // The client is not asked what it cannot answer.
         let told = client.ask("tools/call", alone(json!({ "name": "ask", "arguments": {} }))).await;
         assert!(told.contains("nobody"), "{told}");
-        // What the server asks in the middle of a call is a result; the call goes on when it is made
-        // again with the answer.
+        // The server's question during a call becomes a result; the call continues when it is
+        // repeated with the answer.
         let mut call = alone(json!({ "name": "ask", "arguments": {} }));
         call["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": {} });
         let asked = crate::json(&client.ask("tools/call", call.clone()).await);

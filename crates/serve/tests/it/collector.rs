@@ -1,11 +1,11 @@
-//! A collector of spans on this machine.
+//! A local collector of spans.
 
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-/// What the exporter sent: the request, as far as it is text.
+/// The exporter's request, as far as it is text.
 pub(crate) async fn collected(listener: TcpListener) -> String {
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut request = Vec::new();

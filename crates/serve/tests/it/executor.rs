@@ -12,7 +12,7 @@ use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use counterfoil_serve::{ClientOptions, Elicits, McpExecutor, Pins, Program, Server, inspect};
 use serde_json::{Value, json};
 
-/// A server of five tools, on both wires. `ask` wants to know something first.
+/// A server with five tools, with and without sessions. `ask` first asks for input.
 const SERVER: &str = r#"
 while IFS= read -r line; do
   printf '%s\n' "$line" >> heard
@@ -121,7 +121,7 @@ fn a_server_s_tools_are_tools_of_a_guard() {
         let wrong = call(&session, "words__say", json!({ "wrod": "moon" })).await;
         assert_eq!(wrong.status, Status::Refused);
         let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
-        // Never cached, and asked for what the server asked.
+        // Results are not cached, and the server's questions are answered.
         assert_eq!(heard.matches(r#""word":"moon""#).count(), 2, "{heard}");
         assert!(heard.contains(r#"{"jsonrpc":"2.0","id":77,"result":{}}"#), "{heard}");
         assert!(heard.contains(r#""protocolVersion":"2025-11-25""#), "{heard}");
@@ -177,7 +177,7 @@ fn what_destroys_is_asked_about_and_no_wrapper_loses_it() {
         let session = guarded(connect().await.unwrap(), None).await;
         let denied = call(&session, "words__drop", json!({})).await;
         assert_eq!(denied.status, Status::Denied);
-        // Behind a `DynExecutor`, in a guard that runs.
+        // Also through a `DynExecutor`, in a guard that is running.
         let maria = Arc::new(Maria(AtomicU32::new(0)));
         let first = McpExecutor::connect("first", server(&folder), options()).await.unwrap();
         let guard = guarded(first, Some(maria.clone())).await.guard().clone();
@@ -235,7 +235,7 @@ fn a_server_that_ends_is_started_again() {
         );
         let said = call(&session, "words__say", json!({ "word": "moon" })).await;
         assert_eq!(said.status, Status::Completed, "{}", said.text);
-        // One that does not come back is left alone for a while.
+        // A server that does not restart is left alone for a while.
         std::fs::write(folder.path().join("server.sh"), "exit 1").unwrap();
         call(&session, "words__say", json!({ "word": "die" })).await;
         let gone = call(&session, "words__say", json!({ "word": "sun" })).await;

@@ -13,7 +13,7 @@ fn call(id: i64, tool: &str, arguments: &str) -> String {
     )
 }
 
-/// What the client is told at once.
+/// The immediate answer to the client.
 #[track_caller]
 pub(crate) fn answered(gateway: &Gateway, line: &str) -> Value {
     match wait(gateway.from_client(line)).as_slice() {
@@ -86,7 +86,7 @@ fn a_number_is_recorded_and_forwarded_as_it_was_written() {
     ]) {
         let arguments = format!("{{\"id\":{number}}}");
         forwarded(&gateway, &call(id, "get_order", &arguments));
-        // The name is put right, and the numbers stay.
+        // The name is corrected, and the numbers stay verbatim.
         let odd = call(id + 100, "get-order", &arguments);
         let meant = call(id + 100, "get_order", &arguments);
         assert_eq!(wait(gateway.from_client(&odd)), [Step::Forward(meant)]);
@@ -183,7 +183,7 @@ fn a_tool_of_which_no_call_would_be_let_through_is_not_offered() {
         let tools = shown["result"]["tools"].as_array().unwrap();
         let found: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(found, names);
-        // What is left is as it was written.
+        // The rest is verbatim.
         assert!(
             told.contains(r#""icons":[{"src":"x"}]"#) && told.contains(r#""extra":1.50"#),
             "{told}"
@@ -210,7 +210,7 @@ fn failures_of_the_server_close_receipts() {
     for id in 2..6 {
         forwarded(&gateway, &call(id, "get_order", &format!(r#"{{"id":{id}}}"#)));
     }
-    // An id that is in use is answered for once.
+    // An id in use can only be used once.
     assert_eq!(answered(&gateway, &call(2, "get_order", r#"{"id":9}"#))["error"]["code"], -32600);
     for line in [
         r#"{"jsonrpc":"2.0","id":2,"result":{"isError":true,"content":[{"type":"text","text":"no"}]}}"#,
@@ -218,7 +218,8 @@ fn failures_of_the_server_close_receipts() {
     ] {
         assert!(wait(gateway.from_server(line)).is_some());
     }
-    // Answered twice, answered for nobody, an answer that looks like a request, and no message.
+    // A second answer, an answer to no request, an answer that looks like a request, and no message
+    // at all.
     for line in [
         r#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
         r#"{"jsonrpc":"2.0","id":77,"result":{}}"#,
@@ -237,7 +238,7 @@ fn failures_of_the_server_close_receipts() {
 #[test]
 fn tools_are_validated_by_the_whole_list_only() {
     let gateway = gateway(GuardSettings::default());
-    // Nobody has listed anything: only the gates judge.
+    // Nothing has been listed, so only the gates apply.
     forwarded(&gateway, &call(1, "anything", "{}"));
     let page = |id: i64, cursor: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{{cursor}}}}}"#)
@@ -270,10 +271,10 @@ fn a_cancelled_call_has_a_closed_receipt() {
     let gateway = listed(GuardSettings::default());
     forwarded(&gateway, &call(2, "get_order", r#"{"id":7}"#));
     forwarded(&gateway, &cancelled(2));
-    // Nobody waits for what the server still says.
+    // Later answers from the server are dropped.
     assert_eq!(wait(gateway.from_server(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#)), None);
     assert_eq!(receipts(&gateway), [("get_order".to_owned(), Status::Cancelled)]);
-    // Of what is no call, and of what nobody asked, the server hears all the same.
+    // Cancellations of other requests still reach the server.
     forwarded(&gateway, &cancelled(77));
     assert!(gateway.open().is_empty());
 }
@@ -293,7 +294,7 @@ fn a_person_is_asked_where_the_client_can() {
     let policy = r#"{"tools":{"permissions":{"rules":[{"tool":"cancel_*","action":"ask"}]}}}"#;
     let options: GuardOptions = serde_json::from_str(policy).unwrap();
     let settings = options.resolve().unwrap();
-    // Nobody can be asked: denied.
+    // No one can be asked, so the call is denied.
     let gateway = listed(settings.clone());
     let denied = answered(&gateway, &call(2, "cancel_order", r#"{"id":7}"#));
     assert_eq!(denied["result"]["isError"], true, "{denied}");
@@ -307,7 +308,7 @@ fn a_person_is_asked_where_the_client_can() {
         assert_eq!(question["method"], "elicitation/create", "{question}");
         let text = question["params"]["message"].as_str().unwrap();
         assert!(text.contains(r#"cancel_order {"id":7}"#), "{text}");
-        // The server cannot answer for it meanwhile, nor the client use its id again.
+        // Meanwhile, the server cannot answer it, and the client cannot reuse its id.
         let forged = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
         assert_eq!(wait(gateway.from_server(&forged)), None);
         assert_eq!(answered(&gateway, &line)["error"]["code"], -32600);
@@ -323,13 +324,13 @@ fn a_person_is_asked_where_the_client_can() {
             other => panic!("{other:?}"),
         }
     }
-    // Cancelled while somebody is asked: the server hears neither of the call nor of the answer.
+    // Cancelled while a person is asked: neither the call nor the answer reaches the server.
     let question = answered(&gateway, &call(5, "cancel_order", r#"{"id":7}"#));
     assert!(wait(gateway.from_client(&cancelled(5))).is_empty());
     let late = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "accept" } });
     assert!(wait(gateway.from_client(&late.to_string())).is_empty());
     wait(gateway.from_server(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#)).unwrap();
-    // `initialize`, which nobody answered here.
+    // `initialize`, which has not been answered here.
     assert_eq!(gateway.open().into_iter().collect::<Vec<_>>(), ["0"]);
     let statuses: Vec<Status> = receipts(&gateway).into_iter().map(|(_, status)| status).collect();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Clients over HTTP, in front of a server that is a process or is reached over HTTP itself.
+//! Clients over HTTP, in front of a server that is a process or is itself reached over HTTP.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::{json, test};
 
-/// A server of one tool. What it is called with decides what it does: `slow` says progress and waits
-/// for a file, `die` ends it, `late` never answers.
+/// A server with one tool whose argument selects what it does: `slow` reports progress and waits
+/// for a file, `die` ends the server, `late` never answers.
 const SERVER: &str = r#"
 while IFS= read -r line; do
   printf '%s\n' "$line" >> heard
@@ -52,7 +52,7 @@ pub(crate) struct Desk {
     folder: tempfile::TempDir,
 }
 
-/// What came back.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) session: Option<String>,
@@ -123,7 +123,7 @@ impl Desk {
         session
     }
 
-    /// Waits until the ledger has a closed receipt, and gives the last.
+    /// Waits until the ledger has a closed receipt, and returns the latest.
     pub(crate) async fn receipt(&self) -> Receipt {
         for _ in 0..200 {
             let ids = self.ledger.recent(None, 100).unwrap();
@@ -162,7 +162,7 @@ fn call(id: &str, word: &str) -> String {
     )
 }
 
-/// The same on the wire without sessions.
+/// A call in the protocol without sessions.
 fn alone(id: &str, word: &str) -> String {
     let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
     call(id, word).replace(r#""_meta":{"#, &format!(r#""_meta":{{{meta},"#))
@@ -271,7 +271,7 @@ fn nobody_cancels_the_call_of_another_client() {
         let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let (slow, cancels) = (alone("\"a\"", "slow"), async {
             sleep(Duration::from_millis(50)).await;
-            // Its number for the server, and its client's own id.
+            // The id used with the server, and the client's own.
             for id in ["1", "2", "3", "\"a\""] {
                 let cancel = alone(id, "x")
                     .replace("tools/call", "notifications/cancelled")
@@ -319,7 +319,7 @@ fn a_server_that_dies_leaves_a_closed_receipt_and_another_session_alone() {
         assert_eq!(told.messages[0]["error"]["code"], -32000);
         let told = desk.post(&[("mcp-session-id", &other)], &call("5", "sun")).await;
         assert_eq!(told.messages[0]["result"]["content"][0]["text"], "sun");
-        // Clients without a session get a new one.
+        // Clients without a session get a new server.
         let told = desk.post(&ALONE, &alone("5", "die")).await;
         assert_eq!(told.messages[0]["error"]["code"], -32000);
         let told = desk.post(&ALONE, &alone("5", "sun")).await;
@@ -402,7 +402,7 @@ fn sessions_are_counted_and_so_are_calls() {
             "counterfoil_tool_calls_total{status=\"refused\"} 1",
         ];
         let mut text = String::new();
-        // Calls are counted beside what the client waits for.
+        // Calls are counted asynchronously.
         for _ in 0..100 {
             let metrics = read(desk.ask(Method::GET, "/metrics", &[], "").await).await;
             text = metrics.messages[0].as_str().unwrap().to_owned();
@@ -441,7 +441,7 @@ fn a_server_over_http_is_the_same_behind_the_gateway() {
         let told = desk.post(&ALONE, &alone("5", "sun")).await;
         assert_eq!(told.messages[0]["result"]["content"][0]["text"], "sun");
         assert_eq!(desk.ask(Method::DELETE, "/mcp", &headers, "").await.status(), 200);
-        // The session behind has ended with it.
+        // The other gateway's session has ended as well.
         assert_eq!(behind.post(&headers, LIST).await.status, 404);
         let told = desk.post(&ALONE, &alone("5", "die")).await;
         assert_eq!(told.messages[0]["error"]["code"], -32000);

@@ -1,4 +1,5 @@
-//! Requests are told apart by what their ids mean, and messages by what every reader takes them for.
+//! Requests are matched by the meaning of their ids, and messages are only accepted if all readers
+//! agree on them.
 
 use counterfoil_guard::GuardSettings;
 use counterfoil_model::Status;
@@ -36,7 +37,7 @@ fn two_spellings_of_an_id_are_one() {
         if !same {
             continue;
         }
-        // The server may spell it as it likes.
+        // The server may spell the id in any way.
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{second},"result":{{"content":[]}}}}"#);
         assert!(wait(gateway.from_server(&answer)).is_some(), "{second}");
         assert_eq!(receipts(&gateway), [("get_order".to_owned(), Status::Completed)]);
@@ -115,7 +116,7 @@ fn only_what_the_server_asked_is_answered() {
         assert_eq!(wait(gateway.from_client(&line)), [Step::Forward(line.clone())]);
         assert_eq!(wait(gateway.from_client(&line)), [], "it is answered once");
     }
-    // What it does not want to know any more.
+    // The server cancelled its question.
     wait(gateway.from_server(&ask("8")));
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8}}"#;
     assert!(wait(gateway.from_server(cancel)).is_some());
@@ -123,7 +124,7 @@ fn only_what_the_server_asked_is_answered() {
     // A client without a session is asked nothing.
     wait(gateway.from_server(&ask("9")));
     assert_eq!(wait(gateway.another().from_client(&answer("9"))), []);
-    // Of a flood the oldest is given up.
+    // In a flood of questions, the oldest is dropped.
     for id in 0..2000 {
         wait(gateway.from_server(&ask(&id.to_string())));
     }

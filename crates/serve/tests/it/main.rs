@@ -1,4 +1,4 @@
-//! The gateway, as a client and a server see it.
+//! Tests of the gateway, as seen by clients and servers.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -38,7 +38,7 @@ use counterfoil_guard::{Guard, GuardSettings, SessionStart};
 use counterfoil_serve::{Gateway, Step};
 use serde_json::Value;
 
-/// Two tools, as a server lists them.
+/// A server's list of two tools.
 pub(crate) const TOOLS: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"get_order","title":"Order","description":"Looks an order up.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]},"icons":[{"src":"x"}]},{"name":"cancel_order","description":"Cancels an order.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}],"extra":1.50}}"#;
 
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
@@ -46,7 +46,7 @@ pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// A test that ends, on several threads.
+/// Runs a test with a time limit, on several threads.
 #[cfg(unix)]
 pub(crate) fn test(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();

@@ -1,4 +1,4 @@
-//! A rule about paths holds for every way in which a server may be given one.
+//! A path rule applies to every way in which a server may be given a path.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn however_a_file_is_named() {
         std::fs::create_dir(workspace.join(format!("sub/{name}"))).unwrap();
     }
     let denied = [
-        // The kernel follows the link before it goes up.
+        // The kernel resolves the link before it goes up.
         json!({ "path": "sub/away/../etc/passwd" }),
         json!({ "path": "/dev/fd/../root/etc/passwd" }),
         json!({ "path": "/proc/self/cwd/sub/../.env" }),
@@ -89,7 +89,7 @@ fn however_a_file_is_named() {
     }
 }
 
-/// A resource is a file by another way.
+/// A resource is another way to reach a file.
 #[test]
 fn resources_are_under_the_same_rules() {
     let folder = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ fn resources_are_under_the_same_rules() {
     }
 }
 
-/// What is recorded of a call is what its server gets.
+/// The server gets exactly the call that is recorded.
 #[test]
 fn thinking_reaches_no_server() {
     let folder = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use crate::{listed, wait};
 
 const SECRET: &str = "AKIAIOSFODNN7EXAMPL2";
 
-/// What the client is told after a request of this method, with secrets or without.
+/// What the client receives after a request with this method, with or without redaction.
 fn told(method: &str, answer: &str, redacts: bool) -> String {
     let gateway = listed(GuardSettings::default()).redacting(redacts);
     let params = r#"{"name":"get_order","arguments":{"id":7},"uri":"x"}"#;
@@ -92,7 +92,7 @@ fn what_is_no_secret_stays_as_it_was_written() {
     ] {
         assert_eq!(told("prompts/get", &answer, true), format!(r#"{{"jsonrpc":"2.0",{answer}}}"#));
     }
-    // Beside a secret, too.
+    // Numbers next to a secret also stay verbatim.
     let without = told(
         "prompts/get",
         r#""id":2,"result":{"a":"SECRET","b": [1.50, 12345678901234567890]}"#,

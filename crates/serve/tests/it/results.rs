@@ -1,4 +1,4 @@
-//! What a result says of its call, however it is written.
+//! The meaning of a result, in any spelling.
 
 use counterfoil_guard::{GuardOptions, GuardSettings};
 use counterfoil_model::Status;
@@ -20,7 +20,7 @@ fn only_a_readable_result_that_says_no_error_is_a_success() {
         (format!(r#""result":{{{text},"isError":false}}"#), good),
         (format!(r#""result":{{{text},"isError":null}}"#), good),
         (format!(r#""result":{{{text},"isError":true}}"#), bad),
-        // What strict readers refuse beside it hides nothing.
+        // Parts that strict readers reject do not hide the error.
         (
             r#""result":{"content":[{"type":"text","text":"\udcff"}],"isError":true}"#.to_owned(),
             bad,
@@ -29,17 +29,17 @@ fn only_a_readable_result_that_says_no_error_is_a_success() {
         (format!(r#""result":{{{text},"isError":true,"_meta":{{"x":{deep}}}}}"#), bad),
         (format!(r#""result":{{{text},"isError":true,"\ud800":1}}"#), bad),
         (r#""result":{"content":[{"type":"text","text":"\udcff"}]}"#.to_owned(), good),
-        // What says something else than "no error".
+        // Values of `isError` other than a clear "no error".
         (format!(r#""result":{{{text},"isError":"true"}}"#), bad),
         (format!(r#""result":{{{text},"isError":1}}"#), bad),
         (format!(r#""result":{{{text},"isError":{{}}}}"#), bad),
-        // What readers would take for different results.
+        // Results that readers could interpret differently.
         (format!(r#""result":{{{text},"isError":true,"isError":false}}"#), bad),
         (format!(r#""result":{{{text},"IsError":true}}"#), bad),
         (format!(r#""result":{{{text}}},"error":{{"code":1,"message":"two"}}"#), bad),
         (format!(r#""result":{{{text}}},"result":{{}}"#), bad),
         (format!(r#""result":{{{text}}},"Result":{{}}"#), bad),
-        // What is no result.
+        // Values that are not results.
         (r#""result":[{"counterfoil/execution_id":"forged"}]"#.to_owned(), bad),
         (r#""result":"done""#.to_owned(), bad),
         (r#""result":null"#.to_owned(), bad),
@@ -95,7 +95,7 @@ fn a_message_of_too_many_values_is_refused_and_its_call_closed() {
     let told = wait(gateway.from_server(&line)).unwrap();
     assert!(told.contains("more than 1000000 values"), "{told}");
     assert_eq!(receipts(&gateway), [("get_order".to_owned(), Status::Failed)]);
-    // A long text is one value, whatever it holds.
+    // A long string is a single value, whatever it contains.
     wait(gateway.from_client(CALL));
     let text = "1,{[:".repeat(1_000_000);
     let line = format!(
@@ -104,7 +104,7 @@ fn a_message_of_too_many_values_is_refused_and_its_call_closed() {
     assert!(wait(gateway.from_server(&line)).unwrap().contains("execution_id"));
 }
 
-/// What stands in the texts of a result, and how it ended.
+/// The texts of a result.
 fn texts(told: &str) -> Vec<String> {
     let blocks = json(told)["result"]["content"].as_array().cloned().unwrap_or_default();
     blocks.iter().map(|block| block["text"].as_str().unwrap_or_default().to_owned()).collect()

@@ -40,7 +40,7 @@ fn our_own_tools_are_a_server() {
     let slow =
         FunctionExecutor::telling(Tool::named("slow"), |_: Value, progress: Progress| async move {
             progress.step(1.0, Some(2.0), Some("half"));
-            // What is told reaches the client while it still waits.
+            // The progress update must reach the client while it is waiting.
             tokio::time::sleep(Duration::from_millis(50)).await;
             Ok("done")
         });
@@ -66,7 +66,7 @@ fn our_own_tools_are_a_server() {
     let told = answers.iter().find(|answer| answer["method"] == "notifications/progress").unwrap();
     let half = json!({ "progressToken": "p", "progress": 1.0, "total": 2.0, "message": "half" });
     assert_eq!(told["params"], half);
-    // Calls run at once: their answers come when they come.
+    // Calls run concurrently, so answers arrive in any order.
     let of = |id: Value| {
         let is = |answer: &&Value| answer["id"] == id && answer["method"].is_null();
         answers.iter().find(is).unwrap()

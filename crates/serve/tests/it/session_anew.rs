@@ -1,4 +1,4 @@
-//! A server over HTTP that forgets its sessions, or says more than may be said.
+//! A server over HTTP that forgets its sessions, or exceeds the size limit.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,8 +17,8 @@ use tokio::time::timeout;
 
 use crate::{json, test};
 
-/// A server over HTTP that answers each request (its head and its body) with a status, a header and
-/// a text; its address, and what it heard.
+/// A server over HTTP that answers each request (its head and body) with a status, a header and a
+/// text. Returns its address and the requests it received.
 pub(crate) async fn answering(
     answer: impl Fn(&str) -> (u16, &'static str, String) + Send + Sync + 'static,
 ) -> (String, Arc<Mutex<Vec<String>>>) {
@@ -64,7 +64,7 @@ async fn serve(
     stream.write_all(text.as_bytes()).await.ok();
 }
 
-/// A server whose session has the name that is set: it knows no other.
+/// A server that only knows the session with the current name.
 async fn forgetful() -> (Server, Arc<Mutex<&'static str>>, Arc<Mutex<Vec<String>>>) {
     let session = Arc::new(Mutex::new("one"));
     let now = Arc::clone(&session);
@@ -168,7 +168,7 @@ fn a_session_that_the_server_forgot_begins_anew() {
             (5, "one", Some("one")),
             (6, "two", Some("two")),
             (7, "two", Some("two")),
-            // It takes nobody: an error each time, and no success.
+            // It accepts no session: an error each time, and no success.
             (8, "closed", None),
             (9, "closed", None),
             (10, "one", Some("one")),
@@ -182,7 +182,7 @@ fn a_session_that_the_server_forgot_begins_anew() {
         }
         let (good, bad) = (Status::Completed, Status::Failed);
         assert_eq!(desk.statuses(), [good, good, good, bad, bad, good]);
-        // A new session is greeted as the client greeted the first.
+        // A new session begins with the client's original greeting.
         let heard = heard.lock().unwrap();
         let greetings = heard.iter().filter(|asked| asked.contains(r#""initialize""#));
         assert!(greetings.clone().all(|asked| asked.contains(r#""id":0"#)));
@@ -214,7 +214,7 @@ fn so_it_does_where_we_are_the_client() {
     });
 }
 
-/// A server that answers calls with more than a message may hold.
+/// A server whose answers to calls exceed the maximum size of a message.
 const LOUD: &str = r#"
 while IFS= read -r line; do
   id=${line#*\"id\":}; id=${id%%[,\}]*}

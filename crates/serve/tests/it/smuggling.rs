@@ -1,5 +1,5 @@
-//! A message is one message for everybody: nothing that its author puts between its tokens, or into
-//! its texts, ends a line for a server or a client.
+//! A message stays a single message for every reader: no character between its tokens or in its
+//! strings ends a line for a server or a client.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use tokio::process::Command;
 use crate::http::{ALONE, Desk};
 use crate::{gateway, json, test, wait};
 
-/// Logs each line, and answers with line breaks of its own in between.
+/// Logs each line, and answers with line breaks of its own between tokens.
 const SERVER: &str = r#"
 while IFS= read -r line; do
   printf '%s\n' "$line" >> heard
@@ -29,14 +29,14 @@ while IFS= read -r line; do
 done
 "#;
 
-/// What ends a line for somebody, and every other control character.
+/// All characters that end a line for some reader, and every other control character.
 fn breaking() -> Vec<char> {
     let controls = (0..0x20).filter_map(char::from_u32).filter(|c| *c != '\t');
     controls.chain(['\u{7f}', '\u{85}', '\u{2028}', '\u{2029}']).collect()
 }
 
-/// A call of an allowed tool that holds one of a denied tool, with one more character at each place
-/// between its tokens in turn, and at all of them.
+/// A call of an allowed tool that contains a call of a denied tool, with an additional character at
+/// each place between its tokens in turn, and at all of them.
 fn messages(tool: &str, meta: &str, denied: &str) -> Vec<String> {
     let inner = format!(
         r#"{{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{{"name":"{denied}","arguments":{{}}}}}}"#
@@ -78,7 +78,7 @@ fn program(folder: &Path) -> Program {
     }
 }
 
-/// What the server heard holds no call but those of the allowed tool, wherever its lines end.
+/// Checks that the server received only calls of the allowed tool, whatever ends its lines.
 #[track_caller]
 fn check_heard(folder: &Path, way: &str) {
     let heard = std::fs::read_to_string(folder.join("heard")).unwrap();
@@ -94,7 +94,7 @@ fn check_heard(folder: &Path, way: &str) {
     assert!(calls > 10, "{way}: {calls} calls");
 }
 
-/// What a client over streams was told is one message a line.
+/// Checks that a client over streams received one message per line.
 #[track_caller]
 fn check_told(output: &[u8], way: &str) {
     let told = std::str::from_utf8(output).unwrap();
@@ -122,7 +122,7 @@ fn through_the_gateway_itself() {
             assert!(!text.contains(breaking().as_slice()), "{text:?}");
             forwarded += usize::from(matches!(step, Step::Forward(_)));
         }
-        // The same from a server, as an answer and as a notification.
+        // The same text from a server, as an answer and as a notification.
         let answer = message.replace("tools/call", "notifications/message");
         for text in [
             answer.replace(r#""method":"#, r#""x":"#).replace(r#""params":"#, r#""result":"#),
@@ -207,7 +207,7 @@ fn over_http() {
                 }
                 _ => String::new(),
             };
-            // Each fifth of them: every character, and every place.
+            // Every fifth message covers every character and every place.
             let some = messages("say", meta, "delete_all").into_iter().step_by(5);
             let posts = some.map(|message| {
                 let (desk, session) = (&desk, session.as_str());

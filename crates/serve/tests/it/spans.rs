@@ -1,4 +1,4 @@
-//! Calls as spans, sent to a collector on this machine.
+//! Calls as spans, sent to a local collector.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The wire without sessions (2026-07-28): each request says what its client can.
+//! The protocol without sessions (2026-07-28): each request declares its client's capabilities.
 
 use counterfoil_guard::{GuardOptions, GuardSettings};
 use counterfoil_model::Status;
@@ -56,7 +56,7 @@ fn a_call_is_made_again_with_a_person_s_answer() {
         let again = call(3, "cancel_order", &arguments, &more);
         match (agreed, wait(gateway.from_client(&again)).as_slice()) {
             (true, [Step::Forward(line)]) => {
-                // The server hears of one call, and nothing of the question.
+                // The server receives a single call, and nothing of the question.
                 assert_eq!(json(line), json(&call(3, "cancel_order", &arguments, &json!({}))));
                 let result =
                     r#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}"#;
@@ -70,7 +70,7 @@ fn a_call_is_made_again_with_a_person_s_answer() {
             }
             other => panic!("{other:?}"),
         }
-        // It was decided, once.
+        // The question was already decided.
         let told = answered(&gateway, &call(4, "cancel_order", &arguments, &more));
         assert_eq!(told["error"]["code"], -32602, "{told}");
     }

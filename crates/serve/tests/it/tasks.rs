@@ -1,4 +1,4 @@
-//! Calls that go on as tasks: their receipts close when the server says how they ended.
+//! Calls that continue as tasks: their receipts are closed when the server reports how they ended.
 
 use counterfoil_guard::GuardSettings;
 use counterfoil_model::Status;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::gateway::receipts;
 use crate::{json, listed, wait};
 
-/// A gateway with a call that goes on as the task `t`.
+/// A gateway with a call that continues as the task `t`.
 fn with_task() -> Gateway {
     let gateway = listed(GuardSettings::default());
     let params = json!({ "name": "get_order", "arguments": { "id": 7 }, "task": { "ttl": 60000 } });
@@ -74,10 +74,10 @@ fn what_the_server_says_of_a_task_closes_its_receipt() {
         (state("cancelled"), Status::Cancelled),
         (with("completed", "result", &result), Status::Completed),
         (with("completed", "result", &failed), Status::Failed),
-        // A result before it is completed is none.
+        // A result before completion does not count.
         (with("working", "result", &result), Status::Open),
         (with("failed", "error", &json!({ "code": 1, "message": "no" })), Status::Failed),
-        // What readers would not read in the same way, and what is about another task.
+        // States that readers could interpret differently, and a state of another task.
         (with("working", "Status", &json!("completed")), Status::Open),
         (with("completed", "taskId", &json!("u")), Status::Open),
         (with("completed", "result", &json!({ "content": [], "IsError": true })), Status::Open),

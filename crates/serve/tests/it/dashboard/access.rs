@@ -1,4 +1,4 @@
-//! Who is let in, and what they may do.
+//! Authentication and roles.
 
 use counterfoil_serve::Role;
 use hyper::Method;
@@ -70,11 +70,11 @@ fn a_link_signs_one_browser_in() {
         let cookie = cookie.split(';').next().unwrap();
         let told = desk.ask(Method::GET, "/", &[("cookie", cookie)], "").await;
         assert!(told.text.contains("eve · operate"));
-        // Once.
+        // A link works only once.
         let again = desk.ask(Method::GET, &format!("/login?token={first}"), &[], "").await;
         assert_eq!(again.status, 403);
         assert_eq!(desk.links.lock().unwrap().len(), 1, "there is another one");
-        // And out again.
+        // Signing out.
         let form = [("cookie", cookie), ("content-type", "application/x-www-form-urlencoded")];
         let none = desk.ask(Method::POST, "/logout", &form, "").await;
         assert_eq!(none.status, 403, "the form is not one of ours");

@@ -1,4 +1,4 @@
-//! The API.
+//! The HTTP API.
 
 use std::collections::BTreeSet;
 
@@ -144,7 +144,7 @@ fn the_description_names_every_resource() {
         for name in named.map(|rest| rest.split('"').next().unwrap()) {
             assert!(schemas.contains_key(name), "{name}");
         }
-        // What needs no name of anything answers as described.
+        // Endpoints without path parameters answer as described.
         for (path, operations) in paths {
             if operations.get("get").is_some() && !path.contains('{') {
                 assert_eq!(desk.get(path).await.status, 200, "{path}");

@@ -1,4 +1,4 @@
-//! Calls that wait for somebody, granted and refused from elsewhere.
+//! Calls waiting for a decision, approved and refused from another process.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::desk::{Desk, OPERATOR};
 use crate::test;
 
-/// The calls that wait.
+/// The waiting calls.
 async fn waiting(desk: &Desk) -> Vec<Value> {
     desk.get("/api/v1/approvals").await.json()["items"].as_array().unwrap().clone()
 }
@@ -34,7 +34,7 @@ fn a_granted_call_runs_once_and_says_by_whom() {
         assert_eq!(granted.json(), expected);
         assert_eq!(waiting(&desk).await, [] as [Value; 0]);
         assert_eq!(desk.post(&path, "{}").await.status, 409, "it was decided");
-        // Other arguments are another call; these run, once.
+        // Other arguments make another call; the approved one runs once.
         assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("agree first"));
         assert_eq!(desk.call(&session, "refund", arguments.clone()).await, "refunded");
         assert!(desk.call(&session, "refund", arguments).await.contains("agree first"));
@@ -46,7 +46,7 @@ fn a_granted_call_runs_once_and_says_by_whom() {
     });
 }
 
-/// What a person sees is the number that the model wrote, and they agree to no other.
+/// A person sees exactly the number that the model wrote, and approves no other.
 #[test]
 fn a_number_is_shown_with_every_digit_wherever_it_is_shown() {
     const LONG: &str =
@@ -84,7 +84,7 @@ fn a_number_is_shown_with_every_digit_wherever_it_is_shown() {
             let granted = desk.post(&format!("/api/v1/approvals/{id}/grant"), "{}").await;
             assert_eq!(granted.status, 200, "{}", granted.text);
             assert!(refund(&neighbour).await.text.contains("agree first"), "{neighbour}");
-            // This tool is a function of Rust, which has no room for a longer number.
+            // This tool is a Rust function, which cannot hold longer numbers.
             let held = number.parse::<u64>().is_ok();
             let ran = refund(&number).await.text;
             assert!(ran == "refunded" || !held && ran.contains(&number), "{ran}");
@@ -112,7 +112,7 @@ fn a_refused_call_is_not_asked_about_again() {
         );
         desk.followed().await;
         assert_eq!(waiting(&desk).await, [] as [Value; 0], "it is denied, and waits for nobody");
-        // Another call is.
+        // Another call is asked about.
         assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("agree first"));
     });
 }

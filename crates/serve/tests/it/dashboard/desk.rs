@@ -21,15 +21,15 @@ use tokio::time::sleep;
 
 pub(super) const OPERATOR: &str = "operator-token-0001";
 pub(super) const READER: &str = "reader-token-0000001";
-/// Of people who only look on.
+/// Tokens of live readers.
 pub(super) const ONLOOKERS: [&str; 3] =
     ["onlooker-token-00001", "onlooker-token-00002", "onlooker-token-00003"];
 
-/// Characters that mean something in HTML, turn writing round, or are not seen.
+/// Characters that are special in HTML, change the text direction, or are invisible.
 pub(super) const TRICKS: &str =
     "<script>alert(1)</script> \u{202e}txt.exe \u{1b}[31m \"quoted\" & 'single' \u{200b}";
 
-/// A dashboard over a ledger in memory.
+/// A dashboard for a ledger in memory.
 pub(super) struct Desk {
     pub(super) address: SocketAddr,
     pub(super) guard: Guard,
@@ -37,7 +37,7 @@ pub(super) struct Desk {
     client: Client<HttpConnector, Full<Bytes>>,
 }
 
-/// What came back.
+/// A response.
 pub(super) struct Told {
     pub(super) status: u16,
     pub(super) headers: hyper::HeaderMap,
@@ -53,7 +53,7 @@ impl Told {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The value of an input of a form.
+    /// The value of the form token in a page.
     pub(super) fn form_token(&self) -> String {
         let (_, rest) = self.text.split_once("name=\"form_token\" value=\"").unwrap();
         rest.split_once('"').unwrap().0.to_owned()
@@ -83,14 +83,14 @@ impl Desk {
         Self::with(AccessRole::Operate, true).await
     }
 
-    /// An approval of one call lasts a second.
+    /// A dashboard whose approvals last one second.
     pub(super) async fn with_short_approvals() -> Self {
         let mut options = GuardOptions::default();
         options.tools.permissions.approval_secs = 1;
         Self::of(&guard(options), AccessRole::Operate, true).await
     }
 
-    /// Nobody may do more than `most`; `links` sign browsers in.
+    /// A dashboard where no one has more than the role `most`; `by_link` enables sign-in links.
     pub(super) async fn with(most: AccessRole, by_link: bool) -> Self {
         Self::of(&guard(GuardOptions::default()), most, by_link).await
     }
@@ -162,7 +162,7 @@ impl Desk {
         Told { status: head.status.as_u16(), headers: head.headers, text }
     }
 
-    /// As the operator, with a token.
+    /// A request with the operator's token.
     pub(super) async fn get(&self, path: &str) -> Told {
         let token = format!("Bearer {OPERATOR}");
         self.ask(Method::GET, path, &[("authorization", &token)], "").await
@@ -174,7 +174,7 @@ impl Desk {
         self.ask(Method::POST, path, &headers, body.to_owned()).await
     }
 
-    /// The cookie of a browser that signs in with a token.
+    /// Signs a browser in and returns its cookie.
     pub(super) async fn signed_in(&self, token: &str) -> String {
         let headers = [("content-type", "application/x-www-form-urlencoded")];
         let told = self.ask(Method::POST, "/login", &headers, format!("token={token}")).await;
@@ -193,7 +193,7 @@ impl Desk {
         answer.text
     }
 
-    /// A session with a call, one that was refused, one that waits, and a false answer.
+    /// A session with a successful call, a rejected one, a waiting one, and a false answer.
     pub(super) async fn shop(&self, id: &str) {
         let session = self.session(id).await;
         session.hear(Role::User, "Cancel order 7.").await.unwrap();
@@ -204,7 +204,7 @@ impl Desk {
         session.verify(&said).await.unwrap();
     }
 
-    /// Waits until the dashboard has read all that the ledger holds now.
+    /// Waits until the dashboard has read the whole ledger.
     pub(super) async fn followed(&self) {
         let all = self.guard.ledger().checkpoint().unwrap().size();
         for _ in 0..400 {
@@ -219,7 +219,7 @@ impl Desk {
     }
 }
 
-/// Anything but `broken` is a policy; `deny` in it denies everything.
+/// Any text without `broken` is a valid policy; `deny` in it denies everything.
 fn policy(text: Option<&str>) -> Result<PolicyRead, String> {
     let text = text.unwrap_or("# in force");
     if text.contains("broken") {

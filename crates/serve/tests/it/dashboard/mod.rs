@@ -1,4 +1,4 @@
-//! The dashboard and the API, as browsers and programs see them.
+//! The dashboard and the API, as seen by browsers and programs.
 
 mod access;
 mod api;

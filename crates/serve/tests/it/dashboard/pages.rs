@@ -1,11 +1,11 @@
-//! What pages show.
+//! The contents of pages.
 
 use hyper::Method;
 
 use super::desk::{Desk, TRICKS};
 use crate::test;
 
-/// Every page with words that stand there.
+/// Every page, with a text it contains.
 const PAGES: [(&str, &str); 9] = [
     ("/", "This hour and the 23 before it"),
     ("/sessions", ">shop</a>"),

@@ -1,4 +1,4 @@
-//! A long session costs a page no more than a short one.
+//! A page of a long session is no slower than one of a short session.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::test;
 
 const RECEIPTS: u32 = 10_000;
 const MOST_BYTES: usize = 200_000;
-/// Of a release build; one without optimisation gets three times as long.
+/// The limit for a release build; a debug build may take three times as long.
 const MOST_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 300 } else { 100 });
 
-/// What is longest when it is escaped.
+/// Text that becomes longest when escaped.
 fn hostile(length: usize) -> String {
     "\"".repeat(length)
 }

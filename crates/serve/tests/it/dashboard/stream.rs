@@ -1,4 +1,4 @@
-//! What happens, as it happens.
+//! Live updates.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::desk::{Desk, ONLOOKERS, OPERATOR, READER};
 use crate::test;
 
-/// Reads until so many events were told; their ids and names.
+/// Reads until this many events have arrived, and returns their ids and names.
 async fn told(body: &mut Incoming, count: usize) -> Vec<(u64, String)> {
     let mut text = String::new();
     loop {
@@ -50,7 +50,7 @@ fn a_reader_that_was_away_goes_on_where_it_was() {
         let missed = told(&mut body, 4).await;
         let ids: Vec<u64> = missed.iter().map(|(id, _)| *id).collect();
         assert_eq!(ids, (3..3 + ids.len() as u64).collect::<Vec<_>>());
-        // And what happens now.
+        // Followed by new events.
         let session = desk.session("s").await;
         desk.call(&session, "get_order", json!({ "id": 9 })).await;
         let mut seen = Vec::new();
@@ -95,7 +95,7 @@ fn one_person_takes_only_some_of_the_places() {
         assert!(open.iter().all(|response| response.status() == 200));
         let more = desk.send(Method::GET, "/events", &headers, "").await;
         assert_eq!(more.status(), 429);
-        // Others still look on, and a place that is given back is free.
+        // Other readers remain, and a released slot can be used again.
         let other = desk.send(Method::GET, "/events", &[("authorization", &reader)], "").await;
         assert_eq!(other.status(), 200);
         open.pop();
