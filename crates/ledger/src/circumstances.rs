@@ -64,7 +64,7 @@ impl From<TraceContext> for String {
     }
 }
 
-/// When in the agent's cycle a call is made. Said by whoever makes it, never inferred.
+/// The phase of the agent's cycle in which a call is made. Stated by the caller, never inferred.
 #[derive(
     Debug,
     Clone,
@@ -81,14 +81,14 @@ impl From<TraceContext> for String {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// While a plan is made, before the model is asked.
+    /// Planning, before the model is asked.
     Planner,
-    /// The model asked for it.
+    /// A call requested by the model.
     #[default]
     Executor,
     /// A check after an execution.
     Verifier,
-    /// An internal operation that the agent began itself.
+    /// An internal operation started by the agent itself.
     Autonomous,
 }
 
@@ -105,7 +105,7 @@ impl Phase {
     }
 }
 
-/// How far the sources of a turn are trusted; ordered, the least first.
+/// How far the sources of a turn are trusted, in ascending order.
 #[derive(
     Debug,
     Clone,
@@ -122,12 +122,12 @@ impl Phase {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum TrustLevel {
-    /// Content from strangers is in play.
+    /// Untrusted content is present.
     Untrusted,
-    /// Nothing speaks against it.
+    /// The default: no untrusted content is known.
     #[default]
     Provisional,
-    /// Written by the operator.
+    /// Everything was written by the operator.
     Trusted,
 }
 

@@ -11,31 +11,32 @@ use super::url::LedgerUrl;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LedgerOptions {
-    /// When an event counts as written: `full` after a sync of its own, `batch` after a sync that
-    /// it shares with others, `os` after the write (it survives the process, not the machine).
+    /// When an event counts as written: `full` after a sync of its own, `batch` after a shared
+    /// sync, `os` after the write (it survives a crash of the process, but not a power failure).
     pub durability: Durability,
-    /// How long events are gathered for a sync that they share, in milliseconds.
+    /// The maximum time for which events are gathered for a shared sync, in milliseconds.
     pub group_ms: u64,
-    /// The ledger that several replicas share: `postgres://USER@HOST/DATABASE`; not set is a file
-    /// in the state folder.
+    /// The URL of a ledger shared by several replicas: `postgres://USER@HOST/DATABASE`. If not set,
+    /// the ledger is a file in the state folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<LedgerUrl>,
-    /// The file with the password for it, where the URL and `PGPASSWORD` have none. Relative to the
-    /// file that says so.
+    /// The file with the password, used if neither the URL nor `PGPASSWORD` has one. Relative to
+    /// the configuration file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password_file: Option<PathBuf>,
-    /// The file of the signing key; not set is beside the ledger. Relative to the file that says
-    /// so.
+    /// The file of the signing key; by default next to the ledger. Relative to the configuration
+    /// file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<PathBuf>,
-    /// Days after which events are dropped, whole segments at a time; not set is never.
+    /// The number of days after which events are dropped, whole blocks at a time. If not set,
+    /// never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_events_days: Option<u32>,
-    /// Days after which recorded results are dropped; not set is never.
+    /// The number of days after which recorded results are dropped. If not set, never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_results_days: Option<u32>,
-    /// Megabytes that recorded results may take, compressed; the oldest go first. Not set is
-    /// unlimited.
+    /// The maximum size of recorded results in megabytes, compressed; the oldest are dropped first.
+    /// If not set, unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_results_mb: Option<u32>,
 }

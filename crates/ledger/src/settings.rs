@@ -10,12 +10,12 @@ use super::url::LedgerUrl;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
-    /// After a sync of its own: it survives the machine.
+    /// After a sync of its own: it survives a power failure.
     Full,
-    /// After a sync that it shares with others: it survives the machine.
+    /// After a sync shared with other events: it survives a power failure.
     #[default]
     Batch,
-    /// After the write: it survives the process, not the machine.
+    /// After the write: it survives a crash of the process, but not a power failure.
     Os,
 }
 

@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use url::Url;
 
-/// The URL of a ledger that several replicas share: `postgres://USER@HOST/DATABASE`. Shown, logged
-/// and written without its password.
+/// The URL of a ledger that several replicas share: `postgres://USER@HOST/DATABASE`. Displayed,
+/// logged and serialised without its password.
 #[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "String")]
 #[schemars(with = "String")]
 pub struct LedgerUrl {
     url: String,
-    /// From elsewhere; the one in the URL wins.
+    /// A password from elsewhere; one in the URL takes precedence.
     password: Option<String>,
 }
 

@@ -1,19 +1,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How far a command may reach.
+/// What a command may reach.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
-    /// It reads the system, the toolchains and the workspace, and changes nothing but its own
-    /// temporary folder. No network.
+    /// Reads the system, the toolchains and the workspace, and changes only its own temporary
+    /// folder. No network.
     ReadOnly,
-    /// The same, and it may change the workspace. No network.
+    /// Like `read-only`, and may change the workspace. No network.
     #[default]
     Workspace,
-    /// The same, with the network.
+    /// Like `workspace`, with the network.
     Network,
-    /// Nothing holds it. Needs `allow_unconfined`.
+    /// Unconfined. Needs `allow_unconfined`.
     Off,
 }
 

@@ -7,34 +7,35 @@ use serde::{Deserialize, Serialize};
 use crate::globs::Globs;
 use crate::profile::Profile;
 
-/// `[tools.sandbox]`: what the kernel holds shell commands to.
+/// `[tools.sandbox]`: how the kernel confines shell commands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxOptions {
     /// `read-only`, `workspace` (the default), `network` or `off`.
     pub profile: Profile,
-    /// Whether a command that the kernel cannot hold is refused. Otherwise it is asked about, and
-    /// its receipt names what is not held.
+    /// Whether a command that the kernel cannot confine is refused. Otherwise a person is asked,
+    /// and the receipt names the gaps.
     pub strict: bool,
     /// Whether the profile may be `off`.
     pub allow_unconfined: bool,
-    /// Files and folders that commands may read and execute, beside the system, the usual
-    /// toolchains and the workspace. `~/` stands for the home folder.
+    /// Files and folders that commands may read and execute, in addition to the system, the usual
+    /// toolchains and the workspace. `~/` is the home folder.
     pub read_paths: Vec<String>,
-    /// Files and folders that commands may change, beside the workspace.
+    /// Files and folders that commands may change, in addition to the workspace.
     pub write_paths: Vec<String>,
-    /// What commands may not read, beside the usual places of secrets: files and folders
-    /// (`/srv/keys`, `~/keys`), or patterns inside the workspace (`**/.env`), which only
-    /// bubblewrap can hold. Wins over everything that is granted.
+    /// What commands may not read, in addition to the usual places of secrets: files and folders
+    /// (`/srv/keys`, `~/keys`), or patterns inside the workspace (`**/.env`), which only bubblewrap
+    /// can enforce. Takes precedence over everything that is granted.
     pub deny_read: Vec<String>,
-    /// Whether commands may make sockets to other programs on this machine in the profiles without
-    /// network. Whoever reaches the socket of Docker or of a session's D-Bus has left the sandbox.
+    /// Whether commands may connect to other programs on this machine through sockets in the
+    /// profiles without network. A command that reaches the socket of Docker or of a session's
+    /// D-Bus has left the sandbox.
     pub unix_sockets: bool,
-    /// `auto` (the default) uses bubblewrap where it is found and works, `never` does not, and a
-    /// path names the program.
+    /// `auto` (the default) uses bubblewrap if it is found and works, `never` does not use it, and
+    /// a path names the program.
     pub bubblewrap: String,
-    /// What commands become that root starts: `owner` (the default) of the workspace where that is
-    /// not root, `never` anybody else, or `1000:1000`, a user and a group.
+    /// The user of commands that root starts: `owner` (the default) of the workspace unless that is
+    /// root, `never` to stay root, or a user and a group such as `1000:1000`.
     pub run_as: String,
 }
 

@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// `[tools.result_cache]`: results of tools that only read, which the same call gets again.
+/// `[tools.result_cache]`: reuses results of read-only tools for identical calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResultCacheOptions {
-    /// Whether there are any.
+    /// Whether results are cached.
     pub enabled: bool,
-    /// For how long a result is good, in seconds; 0 is for as long as the session.
+    /// How long a result is valid, in seconds; 0 means for the whole session.
     pub ttl_secs: u64,
-    /// How much the results of one session may take together, in bytes.
+    /// The maximum total size of the results of one session, in bytes.
     pub max_bytes: usize,
 }
 

@@ -3,17 +3,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Durability;
 
-/// What the configuration says about the audit log.
+/// The configuration of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuditOptions {
-    /// What happens to a call that cannot be written down: `deny` withholds its result,
-    /// `continue` hands it out and counts the gap in the next line.
+    /// What happens to a call that cannot be written to the log: `deny` withholds its result,
+    /// `continue` returns it and records the gap in the next line.
     pub on_failure: OnFailure,
     /// When a line counts as written: `full` and `batch` after a sync, which threads share (it
-    /// survives the machine), `os` after the write (it survives the process).
+    /// survives a power failure), `os` after the write (it survives only a crash of the process).
     pub durability: Durability,
-    /// A file that has grown to so many bytes is put aside and a new one begun; 0 is never.
+    /// The size in bytes at which the file is rotated; 0 means never.
     pub rotate_bytes: u64,
 }
 
@@ -27,14 +27,14 @@ impl Default for AuditOptions {
     }
 }
 
-/// What happens to a call that cannot be written down.
+/// What happens to a call that cannot be written to the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
     /// Its result is withheld.
     #[default]
     Deny,
-    /// Its result is handed out; the next line says how many are missing.
+    /// Its result is returned; the next line records how many are missing.
     Continue,
 }
 

@@ -58,7 +58,7 @@ pub struct Blocklist {
 /// The maximum nesting depth of commands.
 const LAYERS: usize = 8;
 
-/// What happens to `$(…)`, backquotes, `<(…)` and `>(…)`.
+/// How `$(…)`, backquotes, `<(…)` and `>(…)` are handled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Substitution {
@@ -66,7 +66,7 @@ pub enum Substitution {
     #[default]
     Refuse,
     /// The commands in them are judged like all others. In a turn with untrusted content they are
-    /// refused all the same.
+    /// refused anyway.
     Analyse,
 }
 

@@ -12,29 +12,29 @@ use super::{Blocklist, Substitution};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlocklistOptions {
-    /// Commands that are blocked too: a program (`terraform`), or a program with the words that
-    /// must follow it (`git push`). `*` stands for any characters of the program's name.
+    /// Additional blocked commands: a program (`terraform`), or a program with the words that must
+    /// follow it (`git push`). `*` matches any characters of the program's name.
     pub blocked_commands: Vec<String>,
     /// `refuse` (the default) or `analyse` command and process substitutions.
     pub substitution: Substitution,
-    /// Whether `curl`, `wget` and the like may run. They reach no further than the sandbox lets them.
+    /// Whether `curl`, `wget` and the like may run. The sandbox still limits what they can reach.
     pub allow_network: bool,
-    /// Files that `source` may read, as globs; `**` stands for any folders.
+    /// Files that `source` may read, as globs; `**` matches any folders.
     pub sources: Vec<String>,
-    /// Tools that take shell commands, by name: the JSON Pointers of the command and, where there
-    /// is one, of the working directory. `shell` and `bash` are always among them.
+    /// Tools that take shell commands, by name: the JSON Pointers of the command and, if there is
+    /// one, of the working directory. `shell` and `bash` are always included.
     pub tools: BTreeMap<String, CommandArgument>,
-    /// What becomes of a command that cannot be read. No file sets this: only a guard that runs no
-    /// command itself may ask.
+    /// What happens to a command that cannot be analysed. Not configurable: only a guard that runs
+    /// no commands itself may ask.
     #[serde(skip)]
     pub unread: Unread,
-    /// Whether a person is asked about what nothing brings back. No file sets this, for the same
+    /// Whether a person is asked about irreversible commands. Not configurable, for the same
     /// reason.
     #[serde(skip)]
     pub asks_irreversible: bool,
 }
 
-/// What becomes of a command that cannot be read before it runs.
+/// What happens to a command that cannot be analysed before it runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Unread {
     /// It is denied.
@@ -44,7 +44,7 @@ pub enum Unread {
     Ask,
 }
 
-/// Where a tool's arguments hold a shell command.
+/// Where the arguments of a tool contain a shell command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandArgument {
@@ -81,26 +81,26 @@ impl Default for BlocklistOptions {
     }
 }
 
-/// Why the options of the blocklist cannot be used.
+/// Why the blocklist options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BlocklistOptionsError {
     /// An entry blocks nothing.
     #[error("blocked_commands[{index}] is empty")]
     EmptyCommand {
-        /// Its place in the list, from 0.
+        /// Its index in the list.
         index: usize,
     },
-    /// A glob of `sources`.
+    /// A glob in `sources` is invalid.
     #[error("sources[{index}]: `{glob}` is not a pattern: {reason}")]
     Source {
-        /// Its place in the list, from 0.
+        /// Its index in the list.
         index: usize,
         /// The glob.
         glob: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// A pointer of `tools`.
+    /// A pointer in `tools` is invalid.
     #[error("tools.{tool}: `{pointer}` is not a JSON Pointer")]
     Pointer {
         /// The tool.
@@ -114,7 +114,7 @@ impl BlocklistOptions {
     /// The checked blocklist.
     ///
     /// # Errors
-    /// An empty command, or a pattern or pointer that cannot be read.
+    /// When a command is empty, or a pattern or pointer is invalid.
     pub fn resolve(self) -> Result<Blocklist, BlocklistOptionsError> {
         let mut blocked = Vec::with_capacity(self.blocked_commands.len());
         for (index, command) in self.blocked_commands.iter().enumerate() {
@@ -125,7 +125,7 @@ impl BlocklistOptions {
             blocked.push(words);
         }
         let mut tools = BTreeMap::new();
-        // The last is a tool of OpenAI's responses.
+        // The last is a tool of OpenAI's Responses API.
         for (name, cwd) in
             [("shell", "/cwd"), ("bash", "/cwd"), ("local_shell", "/working_directory")]
         {

@@ -10,53 +10,51 @@ use super::preserved::is_preserved;
 use super::repeats::without_repeats;
 use super::{CommandMatcher, Filter, FilterCall, FilterConfidence, FilterId, Filtered};
 
-/// A filter as a file says it: which commands it knows, and which of their lines may go.
+/// A filter as declared in a file: the commands it recognises, and which of their lines may be
+/// dropped.
 ///
-/// Expressions are held against one line, without its colours. A line that says that something is
-/// wrong stays, whatever they say.
+/// Expressions match single lines, without colours. A line that reports a problem always stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FilterDeclaration {
     /// Its name.
     pub id: String,
-    /// Commands by their first words: `cargo test` is also `cargo test --lib`.
+    /// Commands by their first words: `cargo test` also matches `cargo test --lib`.
     pub commands: Vec<String>,
-    /// Commands word for word.
+    /// Commands by their exact text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<String>,
-    /// Commands by expressions.
+    /// Commands by regular expressions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regex: Vec<String>,
-    /// By one of these lines the output is known for what it should be. Without any, every output
-    /// is.
+    /// Lines by which the expected output is recognised. Without any, every output is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recognise: Vec<String>,
-    /// Lines that are only progress: left out always.
+    /// Lines that are only progress: always left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<String>,
-    /// Lines that say nothing which a known output does not also say elsewhere: left out where it
-    /// is known.
+    /// Lines whose information recognised output also has elsewhere: left out of recognised output.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
-    /// Lines that stay, although an expression above says otherwise.
+    /// Lines that stay even if an expression above matches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<String>,
-    /// A line that comes several times in a row stands once, with how often.
+    /// Whether consecutive identical lines are replaced by one line and a count.
     pub merge_repeats: bool,
-    /// How a long known output of a command that succeeded is shortened.
+    /// Shortens long output that is recognised and comes from a successful command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
 }
 
-/// How a long output is shortened.
+/// The limits for shortening output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cut {
-    /// Lines up to which it is not.
+    /// The maximum number of lines that are not shortened.
     pub above: usize,
-    /// Lines that stay at its beginning.
+    /// The number of lines kept at the beginning.
     pub head: usize,
-    /// Lines that stay at its end.
+    /// The number of lines kept at the end.
     pub tail: usize,
 }
 

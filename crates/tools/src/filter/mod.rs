@@ -44,7 +44,7 @@ pub trait Filter: Send + Sync + fmt::Debug {
     fn apply(&self, text: &str, call: &FilterCall<'_>) -> Filtered;
 }
 
-/// A filter's name.
+/// The name of a filter.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -78,16 +78,16 @@ pub struct Filtered {
     pub left_out: usize,
 }
 
-/// How well filters knew what they read; ordered, the worst last.
+/// How well filters recognised a text, in descending order.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum FilterConfidence {
-    /// The output has the form that it should have.
+    /// The output has the expected form.
     Full,
-    /// The command is known, its output is not what it should be: only progress is left out.
+    /// The command is known, but not the form of its output: only progress is left out.
     Partial,
-    /// No filter knows it, or one failed: the text is as it was.
+    /// No filter recognises it, or one failed: the text is unchanged.
     Fallback,
 }

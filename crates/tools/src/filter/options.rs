@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::filters::built_in;
 use super::{Filter, FilterDeclaration, FilterDeclarationError};
 
-/// `[tools.filters]`: what is left out of what commands print, before the model sees it. The
-/// record keeps all of it.
+/// `[tools.filters]`: what is left out of command output before the model sees it. The record keeps
+/// all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FilterOptions {
-    /// Whether anything is.
+    /// Whether output is filtered.
     pub enabled: bool,
-    /// Filters that are not used, by name.
+    /// Names of filters that are switched off.
     pub without: Vec<String>,
-    /// More filters. They come before those that are built in.
+    /// Additional filters. They are tried before the built-in ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<FilterDeclaration>,
 }

@@ -9,21 +9,22 @@ use super::range::{OutOfRange, in_range};
 
 /// `[tools.file]`: which files the file tools may use.
 ///
-/// Patterns are about the real path, all links followed: `*` stops at `/`, `**` does not. A
-/// pattern that begins with neither `/` nor `**` is seen from the workspace.
+/// Patterns match the canonical path, with links resolved: `*` stops at `/`, `**` does not. A
+/// pattern that begins with neither `/` nor `**` is relative to the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileOptions {
-    /// What may not be read, nor written: patterns. One that names a folder is about all that is
-    /// in it. Always wins.
+    /// Patterns of what may be neither read nor written. A pattern that matches a folder covers
+    /// everything in it. Always takes precedence.
     pub deny_read: Vec<String>,
-    /// If there are any, only what these patterns match may be read.
+    /// If not empty, only paths that match these patterns may be read.
     pub allow_read: Vec<String>,
-    /// What may not be written: patterns, as in `deny_read`.
+    /// Patterns of what may not be written, as in `deny_read`.
     pub deny_write: Vec<String>,
-    /// Folders beside the workspace whose files may be used. Writing there asks a person first.
+    /// Folders outside the workspace whose files may be used. Writing there needs a person's
+    /// approval.
     pub directories: Vec<PathBuf>,
-    /// How much one call shows, in characters.
+    /// The maximum number of characters that one call shows.
     pub max_output_chars: usize,
 }
 

@@ -12,42 +12,45 @@ use super::range::{OutOfRange, in_range};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShellOptions {
-    /// How long a command may take that does not say so itself, in seconds.
+    /// The default timeout of a command, in seconds.
     pub timeout_secs: u64,
-    /// How long a command may ask for, in seconds.
+    /// The maximum timeout that a command may request, in seconds.
     pub max_timeout_secs: u64,
-    /// How long a command in the background may run, in seconds.
+    /// The timeout of a command in the background, in seconds.
     pub background_secs: u64,
     /// Processor time of each process, in seconds; 0 is unlimited.
     pub cpu_secs: u64,
     /// Memory of each process, in megabytes; 0 is unlimited.
     pub memory_mb: u64,
-    /// Processes that the user may have, all together; 0 is unlimited. Does not bind root.
+    /// The maximum number of processes of the user in total; 0 is unlimited. Does not apply to
+    /// root.
     pub max_processes: u64,
-    /// The longest file that a command may write, in megabytes; 0 is unlimited.
+    /// The maximum size of a file that a command writes, in megabytes; 0 is unlimited.
     pub file_mb: u64,
-    /// How much of the output is shown, in characters: half of it the beginning, half the end.
+    /// The maximum number of characters of output shown: half from the beginning, half from the
+    /// end.
     pub max_output_chars: usize,
-    /// How much of a longer output is recorded, in characters, so that it can be read later.
+    /// The maximum number of characters of longer output recorded, so that it can be read later.
     pub max_recorded_chars: usize,
-    /// Copies what a command seems to write before it runs, so that it can be put back.
+    /// Whether files that a command seems to write to are copied first, so that they can be
+    /// restored.
     pub transactional: bool,
-    /// Of which paths, as patterns seen from the workspace.
+    /// Patterns of the paths to copy, relative to the workspace.
     pub transaction_scope: Vec<String>,
-    /// Puts everything back when a command ends with one of `auto_rollback_exit_codes`.
+    /// Whether changes are rolled back when a command ends with one of `auto_rollback_exit_codes`.
     pub auto_rollback: bool,
-    /// The exit codes that count for `auto_rollback`.
+    /// The exit codes that trigger `auto_rollback`.
     pub auto_rollback_exit_codes: Vec<i32>,
-    /// Does not run a command of which there is no snapshot.
+    /// Whether a command is refused if no snapshot can be taken.
     pub snapshot_required: bool,
-    /// How large one snapshot may be, in bytes; 0 is unlimited.
+    /// The maximum size of one snapshot in bytes; 0 is unlimited.
     pub max_snapshot_bytes: u64,
-    /// How many snapshots are kept for `counterfoil undo`.
+    /// The number of snapshots kept for `counterfoil undo`.
     pub keep_snapshots: usize,
-    /// Variables that commands see beside the usual ones, as patterns (`CARGO_*`). Names of
-    /// secrets never pass.
+    /// Environment variables passed to commands in addition to the usual ones, as patterns
+    /// (`CARGO_*`). Variables with names of secrets are never passed.
     pub pass_env: Vec<String>,
-    /// Folders beside the workspace in which a command may start, and which it may read.
+    /// Folders outside the workspace in which a command may start, and which it may read.
     pub directories: Vec<PathBuf>,
 }
 

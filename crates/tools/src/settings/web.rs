@@ -12,29 +12,29 @@ use super::range::{OutOfRange, in_range};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebOptions {
-    /// Domains that are never reached, each with all below it. Always wins.
+    /// Domains that are never reached, including subdomains. Always takes precedence.
     pub deny_domains: Vec<String>,
-    /// If there are any, only these domains are reached, each with all below it, and nobody is
-    /// asked about them.
+    /// If not empty, only these domains and their subdomains are reached, without asking for
+    /// approval.
     pub allow_domains: Vec<String>,
-    /// Whether every other public host is reached without asking a person.
+    /// Whether every other public host is reached without asking for approval.
     pub allow_unasked: bool,
-    /// Whether pages are fetched without encryption (`http:`), too.
+    /// Whether pages are also fetched without encryption (`http:`).
     pub allow_unencrypted: bool,
-    /// Hosts, each `name` or `name:port`, that are reached although they are this machine or in a
-    /// private network, without encryption, too.
+    /// Hosts, as `name` or `name:port`, that may be reached on this machine or in a private
+    /// network, even without encryption.
     pub allow_private_hosts: Vec<String>,
-    /// Ports that are reached.
+    /// The ports that may be reached.
     pub ports: Vec<u16>,
-    /// Only URLs that the user or an earlier result gave.
+    /// Whether only URLs from the user or an earlier result may be fetched.
     pub grounded_only: bool,
-    /// How long one call may take, in seconds.
+    /// The timeout of one call, in seconds.
     pub timeout_secs: u64,
-    /// The longest body, in bytes, as it comes and unpacked.
+    /// The maximum size of a body in bytes, both packed and unpacked.
     pub max_bytes: u64,
-    /// How much of a page one call shows, in characters.
+    /// The maximum number of characters of a page that one call shows.
     pub max_output_chars: usize,
-    /// A file of certificates (PEM) that are trusted beside those of the system.
+    /// A file of certificates (PEM) that are trusted in addition to those of the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_file: Option<PathBuf>,
 }
