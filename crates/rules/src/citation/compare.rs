@@ -15,11 +15,16 @@ pub(crate) struct Difference {
 ///
 /// A claim may leave out and shorten; it may not change or add.
 pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Option<Difference> {
-    let recorded = unwrapped(recorded);
+    let (whole, recorded) = (recorded, unwrapped(recorded));
     let mut added = None;
     let mut matched = 0_usize;
     for (key, value) in stated {
         if is_remark(key) || is_of_execution(key, value) {
+            continue;
+        }
+        // A result that has a member `result` itself is repeated whole under that name, too.
+        if is_wrapper(key) && differs(value, whole, String::new()).is_none() {
+            matched += 1;
             continue;
         }
         let own = recorded.as_object().and_then(|members| member(members, key));

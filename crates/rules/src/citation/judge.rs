@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::compare::{Difference, difference, spaced};
 use super::known::{Known, Register};
 use super::presented::{has_result_member, is_blank, presents_result};
-use super::stated::{Cited, Setting, Stated, cited};
+use super::stated::{Cited, Mention, Setting, Stated, cited};
 use crate::facts::{Answer, Facts};
 use crate::prose::sets;
 use crate::tool_use::same;
@@ -138,6 +138,7 @@ impl Bench<'_, '_> {
             if let Some(known) = self.register.get(&mention.id, turn) {
                 evidence.push(known.evidence(""));
                 self.verify(answer, known, None, &mut faults);
+                faults.extend(self.other_tool(text, mention, known));
             } else if self.is_unknown(mention.setting, &mention.id, mention.labelled, turn) {
                 faults.push(self.unknown(&mention.id, turn));
             } else {
@@ -156,7 +157,8 @@ impl Bench<'_, '_> {
         }
         let Some(parsed) = ExecutionId::parse(id) else {
             // Other systems call other things execution ids; only beside receipts is it one of ours.
-            let ours = self.facts.transcript().receipts.is_some();
+            let receipts = self.facts.transcript().receipts.is_some();
+            let ours = receipts || self.register.shows_ids(turn);
             return labelled && ours && setting == Setting::Plain && !self.was_given(id, turn);
         };
         if labelled && self.register.has_tool(parsed.tool) {
@@ -220,6 +222,21 @@ impl Bench<'_, '_> {
         if let (Some(stated), Some(recorded)) = (compared, known.result.as_deref()) {
             faults.extend(difference(&stated.rest, recorded).map(Fault::Altered));
         }
+    }
+
+    /// "The `ping` tool returned (execution_id: …)" of an execution of another tool.
+    fn other_tool(&self, text: &str, mention: &Mention, known: &Known<'_>) -> Option<Fault> {
+        let line = text.get(..mention.span.start)?.rsplit('\n').next()?;
+        let (stated, between) = self.register.last_named_in(line)?;
+        let plain = |word: &str| sets::BETWEEN_TOOL_AND_ID.list.contains(&word);
+        let lower = between.to_ascii_lowercase();
+        let mut words = lower.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let belongs = words.all(|word| word.is_empty() || plain(word));
+        let recorded = known.tools.first()?;
+        let other = !known.tools.iter().any(|tool| same(tool, stated));
+        (belongs && other && mention.labelled && mention.setting != Setting::Code).then(|| {
+            Fault::OtherTool { stated: stated.to_owned(), recorded: recorded.clone().into_owned() }
+        })
     }
 
     /// Whether an object presents a tool's result and lacks the id that it should carry.

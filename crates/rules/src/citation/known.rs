@@ -175,6 +175,24 @@ impl<'f> Register<'f> {
         self.tools.iter().any(|tool| tool == name)
     }
 
+    /// The tool that a text names last, letter by letter and as a whole word, with what follows.
+    pub(crate) fn last_named_in<'s>(&'s self, text: &'s str) -> Option<(&'s str, &'s str)> {
+        let within = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        let mut last: Option<(usize, &str)> = None;
+        for tool in &self.tools {
+            for (at, _) in text.match_indices(tool.as_ref()) {
+                let (before, after) = (text.get(..at)?, text.get(at + tool.len()..)?);
+                let whole = !before.ends_with(within) && !after.starts_with(within);
+                let longer = (at, tool.len()) > last.map_or((0, 0), |(at, name)| (at, name.len()));
+                if whole && longer {
+                    last = Some((at, tool.as_ref()));
+                }
+            }
+        }
+        let (at, tool) = last?;
+        Some((tool, text.get(at + tool.len()..)?))
+    }
+
     /// Whether results carried ids before message `turn`, so that the agent could cite them.
     pub(crate) fn shows_ids(&self, turn: usize) -> bool {
         self.shown_from.is_some_and(|from| from <= turn)

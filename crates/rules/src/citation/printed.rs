@@ -41,8 +41,8 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim>
 fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness: Firmness) -> bool {
     let text = answer.prose.text;
     let turn = answer.turn;
-    let said: Vec<String> =
-        lines.iter().map(|line| spaced(line.of(text))).filter(|line| !is_elision(line)).collect();
+    let said = lines.iter().map(|line| without_receipts(facts, spaced(line.of(text))));
+    let said: Vec<String> = said.filter(|line| !is_elision(line)).collect();
     // A known id in it makes it a citation, which other rules judge.
     let cites = said.iter().any(|line| {
         let ids = cited(line).ids;
@@ -94,6 +94,18 @@ fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness:
     };
     // A long quotation may have been shortened or tidied up in places.
     complete && firm && missing.len() * 2 >= all
+}
+
+/// The line without the ids of receipts and their labels: no result holds them where the ledger
+/// keeps them beside it.
+fn without_receipts(facts: &Facts<'_>, mut line: String) -> String {
+    let receipts = || facts.transcript().receipts.iter().flatten();
+    for mention in cited(&line).ids {
+        if receipts().any(|receipt| receipt.id == mention.id) {
+            line = line.replace(&mention.id, "").replace("execution_id", "");
+        }
+    }
+    line
 }
 
 /// Everything that the agent was given up to message `turn`: results first.

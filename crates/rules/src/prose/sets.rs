@@ -78,6 +78,7 @@ sets! {
     AROUND_EVERYTHING = "around-everything";
     KINDS_OF_TESTS = "kinds-of-tests";
     BEHIND_A_CHECK = "behind-a-check";
+    BETWEEN_TOOL_AND_ID = "between-tool-and-id";
     BEHIND_A_VERDICT = "behind-a-verdict";
     NORMS = "norms";
     TEXTS = "texts";

@@ -5,7 +5,8 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 use super::listed::{labels, listed_tools};
 use crate::facts::Answer;
 use crate::prose::{
-    Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
+    Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
+    is_of_a_text, sets,
 };
 
 /// A tool that is said to have been used.
@@ -32,6 +33,9 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
     for (index, clause) in prose.clauses.iter().enumerate() {
         let after = follows_doing(prose, clause);
         if !(clause.mood == Mood::Asserted || clause.mood == Mood::Observed || after) {
+            continue;
+        }
+        if tells_a_text(prose, clause) {
             continue;
         }
         let named = things(prose, clause, catalogued);
@@ -248,9 +252,8 @@ fn use_of(
 ) -> Option<bool> {
     let before = prose.tokens(clause.tokens.start..thing.tokens.start);
     let behind = prose.tokens(thing.tokens.end..clause.tokens.end);
-    if before.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION)))
-        && !before.iter().any(|t| t.has(Tags::COORDINATE))
-    {
+    let open = before.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION)));
+    if open && !before.iter().any(|t| t.has(Tags::COORDINATE)) || has_text(prose, behind) {
         return None;
     }
     if after {
@@ -263,10 +266,6 @@ fn use_of(
     if before.iter().rev().take(5).any(|t| prose.is_word(t, "according")) {
         return Some(false);
     }
-    // "A quick look at the X site shows", "a query of the X database shows"
-    let says = behind.iter().find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
-    let _shows = says.is_some_and(|t| t.has(Tags::PERCEIVE.or(Tags::REPORT)));
-
     // "I used X", "I checked with the X service", "verified via X"
     let uses = |p: &Predicate| is_own_use(prose, p, thing);
     if clause.predicates.iter().any(uses) {
@@ -276,6 +275,26 @@ fn use_of(
         return used.then_some(true);
     }
     tells_by_itself(prose, thing, before, behind).then_some(false)
+}
+
+/// "> I used the X tool", "In the example, the X tool shows 5", "…, its docs say": what a text says.
+fn tells_a_text(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
+    let quoted = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
+    let tokens = prose.tokens(sentence.tokens.clone());
+    let led = tokens.split(|t| t.is(',')).next().unwrap_or_default();
+    let within = led.len() < tokens.len() && led.first().is_some_and(|t| t.has(Tags::PREPOSITION));
+    let text = |tokens: &[Token]| tokens.iter().any(|t| prose.is(t, &sets::TEXTS));
+    quoted
+        || within && text(led) && !led.iter().any(|t| t.has(Tags::AGENT))
+        || is_of_a_text(prose, tokens)
+}
+
+/// "the X tool's manual": of a text about the tool.
+fn has_text(prose: &Prose<'_>, behind: &[Token]) -> bool {
+    let possessive = |t: &Token| matches!(prose.word(t), "'s" | "’s");
+    behind.first().is_some_and(possessive)
+        && behind.iter().take(4).any(|t| prose.is(t, &sets::TEXTS))
 }
 
 /// "Using the X service, I validated …": whether something is then told to be done; `None` where
