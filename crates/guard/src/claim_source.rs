@@ -88,7 +88,7 @@ impl<'t> Names<'t> {
         let urls: Vec<&str> = texts.iter().copied().filter(|text| is_url(text)).collect();
         if urls.is_empty() {
             let names = texts.iter().filter(|text| text.len() <= LONGEST_NAME);
-            let paths = names.flat_map(|text| extract_paths(text)).map(Name::Path);
+            let paths = names.flat_map(|text| extract_paths(text)).map(plain).map(Name::Path);
             return Self::Paths(paths.take(MOST_NAMES).collect());
         }
         if urls.len() > MOST_NAMES || urls.iter().any(|url| url.len() > LONGEST_NAME) {
@@ -102,6 +102,14 @@ impl<'t> Names<'t> {
 /// Whether a whole text is the URL of a page, as browsers read it.
 fn is_url(text: &str) -> bool {
     url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// A path without the folder that it is in anyway: `./docs/a.md` is `docs/a.md`.
+fn plain(path: &str) -> &str {
+    match path.strip_prefix("./").map(|rest| rest.trim_start_matches("./")) {
+        Some(rest) if !rest.is_empty() => rest,
+        _ => path,
+    }
 }
 
 /// Where the latest of the names stands.
@@ -181,7 +189,9 @@ mod tests {
         assert_eq!(Names::of(&[given; 17]), Names::TooMany);
         let long = format!("{given}{}", "y".repeat(5_000));
         assert_eq!(Names::of(&[given, &long]), Names::TooMany);
-        assert_eq!(Names::of(&["see src/main.rs"]), Names::Paths(vec![Name::Path("src/main.rs")]));
+        for path in ["see src/main.rs", "./src/main.rs"] {
+            assert_eq!(Names::of(&[path]), Names::Paths(vec![Name::Path("src/main.rs")]), "{path}");
+        }
     }
 
     #[test]

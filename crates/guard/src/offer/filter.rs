@@ -6,8 +6,8 @@ use std::sync::Arc;
 use counterfoil_model::Tool;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::words::{Index, text_of};
 use crate::executor::READ_OVERFLOW;
 use crate::ports::{Embedder, EmbedderError};
 
@@ -15,7 +15,8 @@ use crate::ports::{Embedder, EmbedderError};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolFilterOptions {
-    /// Whether tools are left out at all.
+    /// Whether tools are left out for a request. Needs an embedding model; without one, every
+    /// tool is shown.
     pub enabled: bool,
     /// How many are kept for what they have in common with the request.
     pub top_k: usize,
@@ -81,44 +82,41 @@ pub(super) struct Asked<'a> {
     pub(super) boosts: &'a BTreeMap<String, f64>,
 }
 
-/// Chooses tools for a request: by the words of both, and by a model for meanings, where there is
-/// one. Made for one set of tools.
+/// Chooses tools for a request by what both mean. Made for one set of tools.
 pub(crate) struct ToolSchemaFilter {
     tools: Vec<Tool>,
-    index: Index,
-    /// Of each tool, where a model gives one; the same length as `tools`.
+    /// Of each tool; the same length as `tools`. `None` if the model gave none: then every tool is
+    /// shown.
     embeddings: Option<Vec<Vec<f32>>>,
 }
 
 impl ToolSchemaFilter {
-    /// Without meanings, where the model for them does not answer: then every tool is shown.
-    pub(super) async fn of(tools: Vec<Tool>, embedder: Option<&dyn Embedder>) -> Self {
-        let index = Index::of(&tools);
-        let mut embeddings = None;
-        if let Some(embedder) = embedder {
-            let texts: Vec<String> = tools.iter().map(text_of).collect();
-            match embedder.embed(&texts).await {
-                Ok(found) if found.len() == tools.len() => embeddings = Some(found),
-                Ok(found) => {
-                    tracing::warn!("{} embeddings came for {} tools", found.len(), tools.len());
-                }
-                Err(error) => tracing::warn!("the tools have no embeddings: {error}"),
+    pub(super) async fn of(tools: Vec<Tool>, embedder: &dyn Embedder) -> Self {
+        let texts: Vec<String> = tools.iter().map(text_of).collect();
+        let embeddings = match embedder.embed(&texts).await {
+            Ok(found) if found.len() == tools.len() => Some(found),
+            Ok(found) => {
+                tracing::warn!("{} embeddings came for {} tools", found.len(), tools.len());
+                None
             }
-        }
-        Self { tools, index, embeddings }
+            Err(error) => {
+                tracing::warn!("the tools have no embeddings: {error}");
+                None
+            }
+        };
+        Self { tools, embeddings }
     }
 
     pub(super) fn is_of(&self, tools: &[Tool]) -> bool {
         self.tools == tools
     }
 
-    /// Which tools are shown. Every one, where the meaning of the request is wanted and cannot be
-    /// had, and where nothing is asked.
+    /// Which tools are shown: every one if the request has no embedding.
     pub(super) async fn filter(
         &self,
         options: &ToolFilterOptions,
         asked: &Asked<'_>,
-        embedder: Option<&dyn Embedder>,
+        embedder: &dyn Embedder,
     ) -> ToolFilterResult {
         let mut result = ToolFilterResult::default();
         let scores = self.scores(asked.query, embedder).await;
@@ -158,29 +156,31 @@ impl ToolSchemaFilter {
         result
     }
 
-    /// What each tool has in common with a request; `None` for one of which nothing is known.
+    /// What each tool has in common with a request, from 0 to 1; `None` for one without an
+    /// embedding.
     async fn scores(
         &self,
         query: &str,
-        embedder: Option<&dyn Embedder>,
+        embedder: &dyn Embedder,
     ) -> Result<Vec<Option<f64>>, EmbedderError> {
-        let by_words = self.index.scores(query);
-        // Without such a model the words are all there is to compare.
-        let Some(embedder) = embedder else {
-            return Ok(by_words.into_iter().map(Some).collect());
-        };
-        let embeddings = self.embeddings.as_ref();
-        let embeddings =
-            embeddings.ok_or_else(|| EmbedderError("the tools have no embeddings".to_owned()))?;
+        let missing = || EmbedderError("the tools have no embeddings".to_owned());
+        let embeddings = self.embeddings.as_ref().ok_or_else(missing)?;
         let asked = embedder.embed(&[query.to_owned()]).await?;
         let asked = asked.first().filter(|one| !one.is_empty());
         let asked = asked.ok_or_else(|| EmbedderError("it gave nothing".to_owned()))?;
-        let both = by_words.into_iter().zip(embeddings);
-        // Half for the words, which names and numbers need, half for the meaning.
-        Ok(both
-            .map(|(words, tool)| Some(f64::midpoint(words, cosine(asked, tool)?.max(0.0))))
-            .collect())
+        Ok(embeddings.iter().map(|tool| Some(cosine(asked, tool)?.max(0.0))).collect())
     }
+}
+
+/// What is compared with a request: a tool's name, description and parameters.
+fn text_of(tool: &Tool) -> String {
+    let mut text = format!("{}: {}", tool.name, tool.description);
+    let schema = tool.parameters.as_ref().and_then(|schema| schema.get("properties"));
+    for (name, schema) in schema.and_then(Value::as_object).into_iter().flatten() {
+        let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        text.push_str(&format!("\n{name}: {about}"));
+    }
+    text
 }
 
 /// Why a tool is shown whatever it has in common with the request.

@@ -3,7 +3,6 @@
 
 mod filter;
 mod thinking;
-mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use serde::Serialize;
 use crate::gate::{Available, Turn, available};
 use crate::guard::Guard;
 use crate::host::HostTools;
+use crate::ports::Embedder;
 use crate::session::{Held, Session, Surroundings};
 
 pub(crate) use filter::LastFilter;
@@ -118,13 +118,14 @@ impl Guard {
 
     async fn chosen(&self, session: &Session, query: &str, mut offer: Offer) -> Offer {
         let options = &self.settings().tool_filter;
-        if !options.enabled || query.trim().is_empty() {
+        let Some(embedder) = self.embedder().filter(|_| options.enabled) else { return offer };
+        if query.trim().is_empty() {
             return offer;
         }
-        let filter = self.filter_of(&offer.tools).await;
+        let filter = self.filter_of(&offer.tools, embedder).await;
         let referenced = session.record().calls.referenced().clone();
         let asked = Asked { query, referenced: &referenced, boosts: &offer.boosts };
-        let result = filter.filter(options, &asked, self.embedder()).await;
+        let result = filter.filter(options, &asked, embedder).await;
         let policy = self.policy();
         offer.tools.retain(|tool| result.included.contains_key(&tool.name));
         offer.boosts.retain(|tool, _| result.included.contains_key(tool));
@@ -167,12 +168,12 @@ impl Guard {
     }
 
     /// The filter of these tools: the last one, where they are still the same.
-    async fn filter_of(&self, tools: &[Tool]) -> Arc<ToolSchemaFilter> {
+    async fn filter_of(&self, tools: &[Tool], embedder: &dyn Embedder) -> Arc<ToolSchemaFilter> {
         let mut last = self.last_filter().lock().await;
         if let Some(filter) = last.as_ref().filter(|filter| filter.is_of(tools)) {
             return Arc::clone(filter);
         }
-        let filter = Arc::new(ToolSchemaFilter::of(tools.to_vec(), self.embedder()).await);
+        let filter = Arc::new(ToolSchemaFilter::of(tools.to_vec(), embedder).await);
         *last = Some(Arc::clone(&filter));
         filter
     }

@@ -36,3 +36,4 @@ mod stage;
 mod taxonomy;
 mod transactions;
 mod web;
+mod words_embedder;

@@ -6,6 +6,7 @@ use counterfoil_model::Tool;
 use serde_json::{Value, json};
 
 use crate::desk::{session, wait};
+use crate::words_embedder::words;
 
 const THINKING: &str = include_str!("../../../../spec/agent/thinking.md");
 const FILTER: &str = include_str!("../../../../spec/agent/filter.md");
@@ -19,6 +20,7 @@ fn block(page: &'static str, name: &str) -> impl Iterator<Item = &'static str> {
 fn guard(options: Value, tools: impl Iterator<Item = Tool>) -> Guard {
     let options: GuardOptions = serde_json::from_value(options).unwrap();
     let mut builder = Guard::builder().settings(options.resolve().unwrap());
+    builder = builder.embedder(words().unwrap());
     for tool in tools {
         let done = |_: &Value| Ok::<_, ToolError>("done");
         builder = builder.executor(FunctionExecutor::new(tool, done));
