@@ -186,11 +186,13 @@ impl HooksOptions {
         })
     }
 
-    /// What the guard of a hook goes by: the configured options, but for five things. The agent's
-    /// shell tools are known as such, and so is the tool of `call` where it takes a command; it does not run the commands that feed and judge its own
-    /// hooks; substitutions are analysed, because real commands are full of
-    /// harmless ones; what nothing brings back is asked about; and an event counts as written when the process may end, since each has a
-    /// process of its own.
+    /// The options of a hook's guard: the configured ones, except that
+    /// - the agent's shell tools are known, and the tool of `call` if it takes a command;
+    /// - commands that feed and judge the agent's own hooks are blocked;
+    /// - substitutions are analysed unless the user decided: real commands are full of harmless ones;
+    /// - commands that cannot be undone are asked about;
+    /// - an event counts as written once the operating system has it, since each has a process of
+    ///   its own.
     #[must_use]
     pub fn guard(
         &self,
@@ -207,7 +209,9 @@ impl HooksOptions {
         }
         let own = OWN.iter().map(|command| (*command).to_owned());
         blocklist.blocked_commands.extend(own);
-        blocklist.substitution = Substitution::Analyse;
+        if blocklist.substitution == Substitution::Auto {
+            blocklist.substitution = Substitution::Analyse;
+        }
         // The agent runs them, and its user may know better.
         blocklist.unread = Unread::Ask;
         blocklist.asks_irreversible = self.ask_irreversible;

@@ -80,7 +80,7 @@ pub(super) const KEYS: &[(&str, May)] = &[
     ("tools.fixation.window", May::NotSay),
     ("tools.fixation.pollers", May::Leave),
     ("tools.blocklist.blocked_commands", May::Add),
-    ("tools.blocklist.substitution", May::Rise(&["analyse", "refuse"])),
+    ("tools.blocklist.substitution", May::Rise(&["analyse", "auto", "refuse"])),
     ("tools.blocklist.allow_network", May::TurnOff),
     ("tools.blocklist.sources", May::Leave),
     ("tools.blocklist.tools", May::NotSay),

@@ -62,8 +62,10 @@ const LAYERS: usize = 8;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Substitution {
-    /// They are refused.
+    /// Hooks analyse them; everything else refuses them.
     #[default]
+    Auto,
+    /// They are refused.
     Refuse,
     /// The commands in them are judged like all others. In a turn with untrusted content they are
     /// refused anyway.

@@ -15,7 +15,8 @@ pub struct BlocklistOptions {
     /// Additional blocked commands: a program (`terraform`), or a program with the words that must
     /// follow it (`git push`). `*` matches any characters of the program's name.
     pub blocked_commands: Vec<String>,
-    /// `refuse` (the default) or `analyse` command and process substitutions.
+    /// `refuse` or `analyse` command and process substitutions; `auto`: hooks analyse them, and
+    /// everything else refuses them.
     pub substitution: Substitution,
     /// Whether `curl`, `wget` and the like may run. The sandbox still limits what they can reach.
     pub allow_network: bool,
@@ -71,7 +72,7 @@ impl Default for BlocklistOptions {
         ];
         Self {
             blocked_commands: Vec::new(),
-            substitution: Substitution::default(),
+            substitution: Substitution::Auto,
             allow_network: false,
             sources: sources.map(str::to_owned).to_vec(),
             tools: BTreeMap::new(),
@@ -144,7 +145,10 @@ impl BlocklistOptions {
         Ok(Blocklist {
             blocked: blocked.into(),
             sources: sources(&self.sources)?,
-            substitution: self.substitution,
+            substitution: match self.substitution {
+                Substitution::Auto => Substitution::Refuse,
+                decided => decided,
+            },
             network: self.allow_network,
             tools: tools.into(),
             unread: self.unread,

@@ -195,7 +195,10 @@ fn a_call_that_the_user_does_not_let_run_ends_with_the_turn() {
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let [line] = lines.as_slice() else { panic!("{ran}") };
     assert_eq!((&line["tool"], &line["error_category"]), (&json!("Bash"), &json!("Cancelled")));
-    assert_eq!(line["result"]["error"]["message"], "was given up: the host did not make the call", "{line}");
+    assert_eq!(
+        line["result"]["error"]["message"], "was given up: the host did not make the call",
+        "{line}"
+    );
 }
 
 #[test]
