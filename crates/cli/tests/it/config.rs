@@ -147,7 +147,7 @@ fn what_is_in_force() {
 
     [tools.blocklist]
     blocked_commands = []
-    substitution = "refuse"
+    substitution = "auto"
     allow_network = false
     sources = [
       "**/bin/activate", "**/.cargo/env", "**/.nvm/nvm.sh", "**/.bashrc", "**/.bash_profile",
@@ -481,7 +481,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
 
     [tools.blocklist]
     blocked_commands = []
-    substitution = "refuse"
+    substitution = "auto"
     allow_network = false
     sources = [
       "**/bin/activate", "**/.cargo/env", "**/.nvm/nvm.sh", "**/.bashrc", "**/.bash_profile",

@@ -41,7 +41,7 @@ const KEYS: &[(&str, &str)] = &[
     ("tools.fixation.window", "10"),
     ("tools.fixation.pollers", "[]"),
     ("tools.blocklist.blocked_commands", "[]"),
-    ("tools.blocklist.substitution", "\"refuse\""),
+    ("tools.blocklist.substitution", "\"auto\""),
     ("tools.blocklist.allow_network", "false"),
     (
         "tools.blocklist.sources",

@@ -6,7 +6,7 @@ use crate::Desk;
 
 #[test]
 fn help() {
-    assert_snapshot!(Desk::with(&[]).run("--help"), @"
+    assert_snapshot!(Desk::with(&[]).run("--help"), @r"
     exit 0
     Checks what a language-model agent says against what its tool calls show
 
@@ -14,9 +14,9 @@ fn help() {
 
     Commands:
       check        Check agent logs: every claim against the record, every call against its tool
-      validate     Check tool calls against a list of tools, before anybody runs them
+      validate     Check tool calls against a list of tools, before they are run
       rules        List the rules: code, name, mode in force, what each finds
-      explain      Show what a rule finds, why it matters, what it leaves alone
+      explain      Show what a rule finds, why it matters, and what it leaves alone
       judge        Measure how well a model judges, or ask one a question
       prompt       Print the execution protocol: instructions for an agent's system prompt
       audit        Read, count and verify the audit log
@@ -40,9 +40,9 @@ fn help() {
       undo         Undo what a shell command changed, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
       doctor       Show which sandboxing this machine supports, and how to get the rest
-      trust        Trust a project's configuration file as it is now
+      trust        Trust a project's configuration file in its present form
       completions  Print a completion script for a shell
-      man          Print the manual page, or write one page a command into a folder
+      man          Print the manual page, or write one page per command into a folder
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -54,7 +54,7 @@ fn help() {
 
     Configuration and state:
           --config <FILE>
-              Read exactly this configuration file
+              Read only this configuration file
               
               [env: COUNTERFOIL_CONFIG=]
 
@@ -62,25 +62,25 @@ fn help() {
               Read no configuration file
 
           --log <LEVEL>
-              How much is logged to standard error [default: warn; off in hooks]
+              Log level for standard error [default: warn; off in hooks]
 
               Possible values:
               - off:   Nothing
-              - error: What went wrong
-              - warn:  What may be wrong
-              - info:  What was done
-              - debug: How
-              - trace: All of it
+              - error: Errors
+              - warn:  Errors and warnings
+              - info:  Also what was done
+              - debug: Also how it was done
+              - trace: Everything
               
               [env: COUNTERFOIL_LOG=]
 
           --state <DIR>
-              The folder of ledger, audit log and keys
+              The folder with the ledger, audit log and keys
               
               [env: COUNTERFOIL_STATE=]
 
           --ledger <URL>
-              The ledger that several replicas share: `postgres://USER@HOST/DATABASE`
+              A ledger shared by several replicas: `postgres://USER@HOST/DATABASE`
               
               [env: COUNTERFOIL_LEDGER]
 
@@ -96,7 +96,7 @@ fn help() {
 
 #[test]
 fn help_of_check() {
-    assert_snapshot!(Desk::with(&[]).run("check -h"), @"
+    assert_snapshot!(Desk::with(&[]).run("check -h"), @r"
     exit 0
     Check agent logs: every claim against the record, every call against its tool
 
@@ -106,73 +106,74 @@ fn help_of_check() {
       [PATH]...  Files, folders, or - for standard input [default: the newest session of each agent]
 
     Options:
-          --latest [<AGENT>]     The newest session of an agent on this machine, of this folder's
-                                 project where it has one; without a name, of any agent [possible
+          --latest [<AGENT>]     Check the newest session of an agent on this machine, from this
+                                 folder's project if it has one; without a name, of any agent [possible
                                  values: claude-code, codex, gemini]
-          --session <ID>         A session of the ledger, checked as it is recorded (repeatable)
-          --answer <FILE>        What the agent says at the end of that session: a file, or - for
-                                 standard input
-          --input-format <FORM>  The form of the logs, instead of detecting it [possible values:
-                                 claude-code, codex, fk, mini-swe-agent, swe-agent, codex-exec,
-                                 opencode, chatgpt, pydantic-ai, autogen, google-adk, strands,
-                                 semantic-kernel, crush, pi, letta, dify, copilot-cli, vercel-ai,
-                                 gemini-cli, openhands, otel, mcp, openai-responses, goose, langchain,
-                                 sharegpt, anthropic, openai-chat, aider, specstory]
-          --tools <FILE>         A list of tools (OpenAI, Anthropic, MCP shape) for logs that do not
-                                 carry one [env: COUNTERFOIL_TOOLS=]
+          --session <ID>         Check this session from the ledger (repeatable)
+          --answer <FILE>        The agent's final answer in that session: a file, or - for standard
+                                 input
+          --input-format <FORM>  The log format, instead of detecting it [possible values: claude-code,
+                                 codex, fk, mini-swe-agent, swe-agent, codex-exec, opencode, chatgpt,
+                                 pydantic-ai, autogen, google-adk, strands, semantic-kernel, crush, pi,
+                                 letta, dify, copilot-cli, vercel-ai, gemini-cli, openhands, otel, mcp,
+                                 openai-responses, goose, langchain, sharegpt, anthropic, openai-chat,
+                                 aider, specstory]
+          --tools <FILE>         A list of tools (OpenAI, Anthropic or MCP shape) for logs that do not
+                                 contain one [env: COUNTERFOIL_TOOLS=]
       -h, --help                 Print help (see more with '--help')
 
     Rules:
           --rule <RULE>                 Run only these rules: codes, names or patterns such as CS01*,
-                                        with commas (repeatable)
+                                        separated by commas (repeatable)
           --ignore <RULE>               Do not run these rules (repeatable)
           --mode <[RULE=]MODE>          How strict: off, shadow, warn or block, for some rules
                                         (RULE=MODE) or for all (repeatable)
-          --execution-window <SECONDS>  How many seconds an execution may be cited after it began
-                                        (CS003); 0 is the whole session
+          --execution-window <SECONDS>  Maximum age in seconds of an execution that the agent may cite
+                                        (CS003); 0 means no limit
 
     Findings:
-          --severity <LEVEL>  The least severity that is shown [env: COUNTERFOIL_SEVERITY=] [possible
-                              values: note, warning, error]
-          --fail-on <LEVEL>   From which severity on the exit code is 1 [env: COUNTERFOIL_FAIL_ON=]
-                              [possible values: error, warning, note, never]
-          --strict            Exit code 2 where anything was not read, or was left out of a folder
-          --baseline <FILE>   Findings that are accepted for now: counted, not shown, never failing
-                              [env: COUNTERFOIL_BASELINE=]
-          --write-baseline    Write what is found now to the baseline, and exit with 0
+          --severity <LEVEL>  Minimum severity to show [env: COUNTERFOIL_SEVERITY=] [possible values:
+                              note, warning, error]
+          --fail-on <LEVEL>   Minimum severity for exit code 1 [env: COUNTERFOIL_FAIL_ON=] [possible
+                              values: error, warning, note, never]
+          --strict            Exit with code 2 if anything could not be read or judged, or a file in a
+                              folder was skipped
+          --baseline <FILE>   File with accepted findings, which are counted but not shown, and never
+                              fail [env: COUNTERFOIL_BASELINE=]
+          --write-baseline    Write the present findings to the baseline, and exit with 0
 
     Output:
-          --format <FORMAT>  How findings are shown [env: COUNTERFOIL_FORMAT=] [possible values: text,
-                             json, jsonl, sarif, junit, github, markdown, html, csv]
-          --show-supported   Show every claim with its verdict and what it rests on
-          --why              Show how every clause that the agent said was read, and why nothing more
-                             was decided of it (text, jsonl)
-          --statistics       Count by rule, model, tool and form (in text and Markdown instead of the
-                             findings)
+          --format <FORMAT>  Output format [env: COUNTERFOIL_FORMAT=] [possible values: text, json,
+                             jsonl, sarif, junit, github, markdown, html, csv]
+          --show-supported   Show every claim with its verdict and evidence
+          --why              Show how each clause of the agent's text was read, and why nothing more was
+                             decided about it (text, jsonl)
+          --statistics       Show counts by rule, model, tool and log format (in text and Markdown
+                             instead of findings)
       -o, --output <FILE>    Write to this file instead of standard output
           --color <WHEN>     When to use colours [default: auto] [possible values: auto, always, never]
-      -q, --quiet            No summary, no progress: findings and errors only
+      -q, --quiet            Print only findings and errors, no summary or progress
 
     Judge:
           --judge <NAME>         Have a language model read every answer that ends a turn: claude, codex
                                  or gemini (the programs), a name from [[llm.providers]], or auto. Sends
-                                 the session, without secrets, to that model
-          --no-judge             Nobody reads answers, whatever the configuration says
-          --opinions <FILE>      Opinions that were given before (JSON Lines, or the results of a
-                                 batch): with `--judge` new ones are added, without it nobody is asked
+                                 the session, with secrets removed, to that model
+          --no-judge             Do not use a judge, whatever the configuration says
+          --opinions <FILE>      File with earlier opinions (JSON Lines, or the results of a batch);
+                                 `--judge` adds new ones, and without it no judge is asked
           --judge-batch <FILE>   Write the questions that have no opinion yet to a file for a batch
-                                 interface, and ask nobody
-          --batch-form <FORM>    Whose batch interface [default: openai] [possible values: openai,
-                                 anthropic]
-          --batch-model <MODEL>  The model that the questions are for
+                                 interface, and ask no judge
+          --batch-form <FORM>    The format of the batch file [default: openai] [possible values:
+                                 openai, anthropic]
+          --batch-model <MODEL>  The model for the questions in the batch file
 
     Configuration and state:
-          --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
+          --config <FILE>  Read only this configuration file [env: COUNTERFOIL_CONFIG=]
           --no-config      Read no configuration file
-          --log <LEVEL>    How much is logged to standard error [default: warn; off in hooks] [env:
+          --log <LEVEL>    Log level for standard error [default: warn; off in hooks] [env:
                            COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug, trace]
-          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
-          --ledger <URL>   The ledger that several replicas share: `postgres://USER@HOST/DATABASE` [env:
+          --state <DIR>    The folder with the ledger, audit log and keys [env: COUNTERFOIL_STATE=]
+          --ledger <URL>   A ledger shared by several replicas: `postgres://USER@HOST/DATABASE` [env:
                            COUNTERFOIL_LEDGER]
 
     Examples:
@@ -198,7 +199,7 @@ fn help_of_check() {
 fn help_of_validate() {
     assert_snapshot!(Desk::with(&[]).run("validate -h"), @r#"
     exit 0
-    Check tool calls against a list of tools, before anybody runs them
+    Check tool calls against a list of tools, before they are run
 
     Usage: counterfoil validate [OPTIONS] --tools <FILE> [CALLS]
 
@@ -207,28 +208,27 @@ fn help_of_validate() {
 
     Options:
           --tools <FILE>
-              The list of tools: OpenAI, Anthropic or MCP shape [env: COUNTERFOIL_TOOLS=]
+              The list of tools, in the shape of OpenAI, Anthropic or MCP [env: COUNTERFOIL_TOOLS=]
           --coerce
-              Apply corrections that lose nothing ("42" for 42), and print the arguments to run instead
+              Apply lossless corrections ("42" for 42), and print the arguments to run instead
           --longest-text <[TOOL.PARAMETER=]CHARS>
-              How long a text may be before it earns a warning, for all or for one parameter
-              (repeatable)
+              Maximum length of a text without a warning, for all parameters or for one (repeatable)
           --model <NAME>
-              The model that made the calls, which the verdicts repeat
+              The model that made the calls; repeated in the verdicts
           --format <FORMAT>
-              How the verdicts are shown [default: json] [possible values: json, text]
+              Output format [default: json] [possible values: json, text]
           --as-tool-result
-              Print the answer to each rejected call as a tool message, and nothing for the others
+              Print the answer to each rejected call as a tool message, and nothing for valid calls
       -h, --help
               Print help (see more with '--help')
 
     Configuration and state:
-          --config <FILE>  Read exactly this configuration file [env: COUNTERFOIL_CONFIG=]
+          --config <FILE>  Read only this configuration file [env: COUNTERFOIL_CONFIG=]
           --no-config      Read no configuration file
-          --log <LEVEL>    How much is logged to standard error [default: warn; off in hooks] [env:
+          --log <LEVEL>    Log level for standard error [default: warn; off in hooks] [env:
                            COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug, trace]
-          --state <DIR>    The folder of ledger, audit log and keys [env: COUNTERFOIL_STATE=]
-          --ledger <URL>   The ledger that several replicas share: `postgres://USER@HOST/DATABASE` [env:
+          --state <DIR>    The folder with the ledger, audit log and keys [env: COUNTERFOIL_STATE=]
+          --ledger <URL>   A ledger shared by several replicas: `postgres://USER@HOST/DATABASE` [env:
                            COUNTERFOIL_LEDGER]
 
     Examples:
