@@ -8,6 +8,7 @@
 
 mod activity;
 mod output;
+mod powershell;
 mod script;
 
 pub use activity::{Activity, ActivityKind, Git, Scope, activities};
@@ -15,6 +16,7 @@ pub use output::{
     OutputVerdict, RunSummary, commit_of, exit_code_in_text, shows_run, stopped_elsewhere,
     strip_ansi, summary,
 };
+pub use powershell::{powershell_as_shell, takes_powershell};
 pub use script::{
     Assignment, Command, Destination, Direction, Doubt, Effect, Function, Masking, NotAnalysable,
     Position, Redirect, Script, Status, Stream, Target, Word, WordKind, Write,

@@ -19,7 +19,9 @@ use counterfoil_guard::{
     TrustLevel,
 };
 use counterfoil_shell::Script;
-use counterfoil_tools::{RefusalKind, Substitution, Unread, find_blocked_command, judge_command};
+use counterfoil_tools::{
+    CommandArgument, RefusalKind, Substitution, Unread, find_blocked_command, judge_command,
+};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, approved, permit, wait};
@@ -27,6 +29,8 @@ use crate::stage::{Stage, approved, permit, wait};
 const HOSTILE: &str = include_str!("../../../../spec/shell/hostile.md");
 const IRREVERSIBLE: &str = include_str!("../../../../spec/shell/irreversible.md");
 const ORDINARY: &str = include_str!("../../../../spec/shell/ordinary.md");
+
+const POWERSHELL: &str = include_str!("../../../../spec/shell/powershell.md");
 
 /// The inputs in the blocks behind a heading; all of them without one.
 fn inputs(page: &str, heading: Option<&str>) -> Vec<String> {
@@ -123,6 +127,31 @@ fn people_are_asked_about_what_nothing_brings_back() {
     assert!(asked.len() >= 70 && left.len() >= 80, "{} {}", asked.len(), left.len());
     let wrong = asked.iter().filter(|command| kind(command) != Some(RefusalKind::Irreversible));
     let wrong: Vec<&String> = wrong.chain(left.iter().filter(|c| kind(c).is_some())).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn people_are_asked_about_powershell_as_about_the_shell() {
+    let command = CommandArgument { command: "/command".to_owned(), cwd: None };
+    let options = BlocklistOptions {
+        tools: [("PowerShell".to_owned(), command)].into(),
+        substitution: Substitution::Analyse,
+        allow_network: true,
+        unread: Unread::Ask,
+        asks_irreversible: true,
+        ..BlocklistOptions::default()
+    };
+    let list = options.resolve().unwrap();
+    let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
+    let stopped = |command: &String| {
+        let arguments = json!({ "command": command });
+        judge_command(&list.command_at("PowerShell", &arguments).unwrap(), &list).is_some()
+    };
+    let (wanted, left) =
+        (inputs(POWERSHELL, Some("Stopped")), inputs(POWERSHELL, Some("Left alone")));
+    assert!(wanted.len() >= 40 && left.len() >= 40, "{} {}", wanted.len(), left.len());
+    let wrong = wanted.iter().filter(|command| !stopped(command));
+    let wrong: Vec<&String> = wrong.chain(left.iter().filter(|c| stopped(c))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

@@ -6,13 +6,17 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
-use counterfoil_tools::{RefusalKind, judge_command};
+use counterfoil_tools::{
+    BlocklistOptions, CommandArgument, RefusalKind, Substitution, Unread, judge_command,
+};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
 use crate::corpus::of_hooks;
 
 const SESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/coding.jsonl.gz");
+
+const OTHERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/real3.jsonl.gz");
 
 /// The shell commands of all sessions, in order.
 fn commands() -> Option<Vec<String>> {
@@ -77,6 +81,65 @@ fn ordinary_commands_are_left_alone() {
     assert!(asked * 50 <= commands.len(), "{asked} of {} asked about", commands.len());
     assert!(elevated * 100 <= commands.len(), "{elevated} of {}", commands.len());
     assert!(irreversible * 100 <= commands.len(), "{irreversible} of {}", commands.len());
+}
+
+/// Commands of other public sessions, those of PowerShell among them: as an agent's hook gets them.
+fn five_hundred() -> Option<Vec<(String, String)>> {
+    let file = File::open(OTHERS).ok()?;
+    let mut commands = Vec::new();
+    for line in BufReader::new(GzDecoder::new(file)).lines() {
+        let session: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let messages = session.get("messages").and_then(Value::as_array).into_iter().flatten();
+        for call in messages.filter_map(|m| m.get("tool_calls")?.as_array()).flatten() {
+            let name = call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
+            let text = call.pointer("/function/arguments").and_then(Value::as_str);
+            let arguments: Option<Value> = text.and_then(|text| serde_json::from_str(text).ok());
+            let command = arguments.as_ref().and_then(|a| a.get("command")?.as_str());
+            if let (Some(command), "Bash" | "PowerShell") = (command, name) {
+                commands.push((name.to_owned(), command.to_owned()));
+            }
+        }
+    }
+    // All of PowerShell, and of Bash as many, evenly drawn, as make five hundred.
+    let (mut drawn, bash): (Vec<_>, Vec<_>) =
+        commands.into_iter().partition(|(name, _)| name == "PowerShell");
+    let wanted = 500 - drawn.len();
+    let step = bash.len() / wanted;
+    drawn.extend(bash.into_iter().step_by(step).take(wanted));
+    Some(drawn)
+}
+
+#[test]
+fn of_five_hundred_commands_at_most_five_are_asked_about() {
+    let Some(commands) = five_hundred() else {
+        println!("not checked: the sessions do not lie beside this repository");
+        return;
+    };
+    let command = CommandArgument { command: "/command".to_owned(), cwd: None };
+    let options = BlocklistOptions {
+        tools: ["Bash", "PowerShell"].map(|name| (name.to_owned(), command.clone())).into(),
+        substitution: Substitution::Analyse,
+        allow_network: true,
+        unread: Unread::Ask,
+        asks_irreversible: true,
+        ..BlocklistOptions::default()
+    };
+    let list = options.resolve().unwrap();
+    let list = list.at(Path::new("/home/dev/project"), Some("/home/dev"), None);
+    let mut counts: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+    for (tool, command) in &commands {
+        let arguments = serde_json::json!({ "command": command });
+        let read = list.command_at(tool, &arguments).unwrap();
+        let refusal = judge_command(&read, &list);
+        *counts.entry((tool, refusal.is_some())).or_default() += 1;
+        if let Some(refusal) = refusal {
+            println!("{tool}: {}\n    {command}", refusal.message);
+        }
+    }
+    println!("{counts:?}");
+    let stopped: usize = counts.iter().filter(|((_, stopped), _)| *stopped).map(|(_, n)| n).sum();
+    assert_eq!(commands.len(), 500);
+    assert!(stopped <= 5, "{stopped} of 500");
 }
 
 /// Commands by somebody who had read nothing here, as they were written: none is mended for its own

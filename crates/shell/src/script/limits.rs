@@ -26,17 +26,17 @@ pub enum NotAnalysable {
 
 /// Maximum length of a text in bytes.
 const LENGTH: usize = 256 * 1024;
-/// Maximum nesting of constructs: groups, expansions and scripts in words.
-pub(super) const NESTING: usize = 48;
-/// Maximum number of bytes read more than once, because `((` was not arithmetic after all.
+/// Constructs inside one another: groups, expansions and scripts in words.
+pub(crate) const NESTING: usize = 48;
+/// Bytes that may be read in vain, because `((` was not arithmetic after all.
 pub(super) const RETRIED: usize = LENGTH;
 /// Maximum nesting of scripts run by wrappers.
 pub(super) const LEVELS: usize = 16;
 /// Maximum number of commands in a script.
 pub(super) const COMMANDS: usize = 20_000;
 
-/// Checks the preconditions for parsing a text.
-pub(super) fn check_text(text: &str) -> Result<(), NotAnalysable> {
+/// What must hold before a text is read.
+pub(crate) fn check_text(text: &str) -> Result<(), NotAnalysable> {
     if text.len() > LENGTH {
         return Err(NotAnalysable::TooLong { limit: LENGTH });
     }

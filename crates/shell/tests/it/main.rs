@@ -4,5 +4,6 @@
 mod activities;
 mod commands;
 mod outputs;
+mod powershell;
 mod robustness;
 mod writes;

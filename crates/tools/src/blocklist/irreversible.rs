@@ -166,6 +166,7 @@ impl<'s> Scene<'s> {
             })
         };
         of_rows(&tables.runs, line.place)
+            .or_else(|| of_rows(&tables.perhaps, line.place).filter(known))
             .or_else(|| of_rows(&tables.elsewhere, self.elsewhere))
             .or_else(|| of_rows(&tables.launches, line.place).filter(launched))
             .or_else(|| self.variables(line))

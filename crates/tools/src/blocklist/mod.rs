@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use counterfoil_ledger::TrustLevel;
 use counterfoil_sandbox::Globs;
-use counterfoil_shell::{Command, Script, Word};
+use counterfoil_shell::{Command, Script, Word, powershell_as_shell, takes_powershell};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -137,10 +137,15 @@ impl Blocklist {
         self.tools.contains_key(tool)
     }
 
-    /// The shell command in the arguments of a tool that takes one.
+    /// The shell command in the arguments of a tool that takes one. PowerShell is written as the
+    /// shell commands that do the same.
     #[must_use]
     pub fn command_at<'a>(&self, tool: &str, arguments: &'a Value) -> Option<Cow<'a, str>> {
-        arguments.pointer(&self.tools.get(tool)?.command).and_then(command_line)
+        let command = arguments.pointer(&self.tools.get(tool)?.command).and_then(command_line)?;
+        match takes_powershell(tool) {
+            true => Some(Cow::Owned(of_powershell(&command))),
+            false => Some(command),
+        }
     }
 
     /// The shell command in the arguments of a call, and the directory it names; `None` if the tool
@@ -223,7 +228,14 @@ impl Blocklist {
     }
 }
 
-/// The arguments lack the shell command that the tool takes.
+/// PowerShell as a shell script. What cannot be read is none: whoever reads it sees its words, and that
+/// nothing is known of them.
+fn of_powershell(text: &str) -> String {
+    powershell_as_shell(text)
+        .unwrap_or_else(|_| format!("{text}\n) # PowerShell that cannot be read"))
+}
+
+/// The arguments of a tool that takes shell commands hold none.
 #[derive(Debug)]
 pub struct NoCommand {
     /// The JSON Pointer to where it should be.

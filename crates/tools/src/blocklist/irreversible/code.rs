@@ -6,7 +6,8 @@ use counterfoil_shell::{Command, Destination, Direction, Script, Target, Word};
 use super::calls::{argument, arguments, between, calls, has_phrase, is_home, literals};
 use super::pattern::Line;
 use super::secret;
-use super::tables::{Language, Operands, Tables};
+use super::tables::{Language, Operands, Reads, Tables};
+use crate::blocklist::of_powershell;
 
 /// The code that a command passes to an interpreter, and its language.
 pub(super) struct Code<'c> {
@@ -74,6 +75,9 @@ impl<'c> Code<'c> {
         let mut found = Vec::new();
         let with = &self.language.runs_with;
         let may = |text: &&&str| with.is_empty() || with.iter().any(|w| text.contains(w.as_str()));
+        if self.language.reads == Some(Reads::Powershell) {
+            return self.texts.iter().map(|text| (of_powershell(text), true)).collect();
+        }
         for text in self.texts.iter().filter(may) {
             for name in &self.language.runs {
                 let delimited = name.starts_with(['%', 'q']);

@@ -11,13 +11,14 @@ use serde::Deserialize;
 use super::pattern::like_any;
 
 /// Every file of the tables.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("backups", include_str!("tables/backups.toml")),
     ("clouds", include_str!("tables/clouds.toml")),
     ("code", include_str!("tables/code.toml")),
     ("containers", include_str!("tables/containers.toml")),
     ("databases", include_str!("tables/databases.toml")),
     ("machine", include_str!("tables/machine.toml")),
+    ("powershell", include_str!("tables/powershell.toml")),
     ("secrets", include_str!("tables/secrets.toml")),
     ("sources", include_str!("tables/sources.toml")),
 ];
@@ -39,7 +40,9 @@ pub(super) struct Tables {
     pub(super) sent: Rows,
     /// Commands that run the command at `{}`.
     pub(super) runs: Rows,
-    /// Commands that run the command at `{}` on another machine or in a container.
+    /// The same, and what of it cannot be read is left alone.
+    pub(super) perhaps: Rows,
+    /// The same on another machine, or in a container.
     pub(super) elsewhere: Rows,
     /// Launchers of tools and tasks: what is at `{}` is the name of a tool or task.
     pub(super) launches: Rows,
@@ -73,6 +76,8 @@ pub(super) struct Language {
     pub(super) no_input: String,
     /// Which operands are code: all, or only the first if the others are files.
     pub(super) operands: Operands,
+    /// Its code is read as a script in which commands stand.
+    pub(super) reads: Option<Reads>,
     /// Calls that run a command.
     pub(super) runs: Vec<String>,
     /// Words of which one must occur in code that runs commands; empty if none is required.
@@ -96,6 +101,13 @@ pub(super) struct Language {
     /// For statements that begin with the key: words of which one must occur, or the statement
     /// destroys everything.
     pub(super) narrowed: BTreeMap<String, String>,
+}
+
+/// The language of code that is read as a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Reads {
+    Powershell,
 }
 
 /// Which operands are code.
@@ -130,6 +142,7 @@ impl Tables {
         self.shown.extend(file.shown);
         self.sent.extend(file.sent);
         self.runs.extend(file.runs);
+        self.perhaps.extend(file.perhaps);
         self.elsewhere.extend(file.elsewhere);
         self.launches.extend(file.launches);
         self.fetches.extend(file.fetches);
@@ -191,6 +204,7 @@ mod tests {
             &tables.shown,
             &tables.sent,
             &tables.runs,
+            &tables.perhaps,
             &tables.elsewhere,
             &tables.launches,
             &tables.fetches,
