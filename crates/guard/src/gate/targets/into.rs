@@ -39,9 +39,9 @@ impl<'a> Transfer<'a> {
 }
 
 /// What is moved away.
-pub(super) fn sources(arguments: &Arguments<'_>, add: &mut Add<'_>) {
+pub(super) fn sources(arguments: &Arguments<'_>, change: &Change, add: &mut Add<'_>) {
     let sources = Transfer::of(arguments).sources.into_iter();
-    sources.filter(|word| !is_remote(word)).for_each(|word| add(word.clone(), Change::Replaces));
+    sources.filter(|word| !is_remote(word)).for_each(|word| add(word.clone(), change.clone()));
 }
 
 pub(super) fn target(arguments: &Arguments<'_>, tree: Tree, add: &mut Add<'_>) {

@@ -161,7 +161,8 @@ fn changed(place: &Where, arguments: &Arguments<'_>, add: &mut Add<'_>) {
             }
         }
         Where::Fixed(path) => add(Word::fixed(*path), Change::Writes),
-        Where::Sources => into::sources(arguments, add),
+        Where::Sources => into::sources(arguments, &Change::Replaces, add),
+        Where::Linked => into::sources(arguments, &Change::Writes, add),
         Where::Into(tree) => into::target(arguments, *tree, add),
         Where::Downloads(folder) => into::downloads(arguments, folder, add),
         Where::Mode => mode::shut(arguments, add),

@@ -31,6 +31,8 @@ pub(super) enum Where {
     Fixed(&'static str),
     /// The operands that are copied, moved or linked: all but the target.
     Sources,
+    /// The same of a link: by another name, its file is written.
+    Linked,
     /// The target of a copy, a move or a link.
     Into(Tree),
     /// The names at the end of URLs, in the folder of this option.
@@ -58,7 +60,7 @@ impl Program {
 }
 
 use Where::{
-    Assigned, At, Downloads, Fixed, From, Into, Mode, Prefix, Sources, Value, ValueOrHere,
+    Assigned, At, Downloads, Fixed, From, Into, Linked, Mode, Prefix, Sources, Value, ValueOrHere,
 };
 
 const TARGET: &[&str] = &["-t", "--target-directory", "-S", "--suffix"];
@@ -117,7 +119,9 @@ pub(super) const PROGRAMS: &[Program] = &[
         TARGET,
         &[Into(Tree::With(&["-r", "-R", "-a", "--recursive", "--archive"]))],
     ),
-    program(&["ln", "gln"], TARGET, &[Into(Tree::Always)]),
+    program(&["ln", "gln"], TARGET, &[Linked, Into(Tree::Always)]),
+    program(&["link"], &[], &[Linked]),
+    program(&["cp", "gcp"], TARGET, &[Linked]).only(&["-l", "--link", "-s", "--symbolic-link"]),
     program(&["ditto", "bindfs"], &[], &[Into(Tree::Always)]),
     program(&["mount"], &["-t", "--types", "-o", "--options"], &[At(1, Replaces)]),
     program(
