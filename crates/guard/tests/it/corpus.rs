@@ -128,6 +128,10 @@ fn people_are_asked_about_what_nothing_brings_back() {
     let wrong = asked.iter().filter(|command| kind(command) != Some(RefusalKind::Irreversible));
     let wrong: Vec<&String> = wrong.chain(left.iter().filter(|c| kind(c).is_some())).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+    let unread = page("Unread");
+    let wrong: Vec<&String> =
+        unread.iter().filter(|command| kind(command) != Some(RefusalKind::Unread)).collect();
+    assert!(unread.len() >= 5 && wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

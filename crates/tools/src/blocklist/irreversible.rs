@@ -2,7 +2,9 @@
 //! work, shared history, data or environments, show or send secrets, or run downloaded code unseen.
 //! Tables list the programs; commands that a command runs are judged like any others.
 
-use counterfoil_shell::{Command, Destination, Direction, Position, Script, Target, Word};
+use counterfoil_shell::{
+    Command, Destination, Direction, Position, Script, Target, Word, WordKind,
+};
 
 mod calls;
 mod code;
@@ -18,8 +20,8 @@ use pattern::Line;
 use tables::{Rows, Tables};
 
 use super::deletion::Place;
-use super::values::Site;
-use super::{Blocklist, Refusal, RefusalKind, judge_inner, quoted, shown};
+use super::values::{Site, values_of};
+use super::{Blocklist, Refusal, RefusalKind, judge_inner, quoted, shown, worked_out};
 
 /// The first command of a script that needs a person's approval.
 pub(super) fn asked(script: &Script, text: &str, list: &Blocklist) -> Option<Refusal> {
@@ -91,9 +93,41 @@ impl<'s> Scene<'s> {
             } else if let Some(run) = fetched.run_by(&line, at) {
                 format!("`{}` was just fetched, and nobody has read it", shown(run))
             } else {
-                return self.runs(&line, code.as_ref());
+                return self.runs(&line, code.as_ref()).or_else(|| self.unread(&line));
             };
         Some(Refusal::irreversible(message))
+    }
+
+    /// A program of many commands, of which nobody knows which: `read x < file; git $x`.
+    fn unread(&self, line: &Line<'_>) -> Option<Refusal> {
+        let many = Tables::own().words("programs of many commands");
+        if !many.iter().any(|program| program == line.program) {
+            return None;
+        }
+        let args = &line.command.args;
+        let unread = |shown: &str| {
+            let why = format!("what `{shown}` does is only known when it runs");
+            Some(Refusal::unread(why))
+        };
+        let Some(at) = line.next(0, "*", false) else {
+            let fed = args.is_empty() && line.holds("@appended", 0);
+            return if fed { unread(line.program) } else { None };
+        };
+        let word = args.get(at - 1).filter(|word| word.kind == WordKind::Dynamic)?;
+        if worked_out::said(word).is_some() {
+            return None;
+        }
+        let Some(known) = values_of(word, &line.site, false) else {
+            return unread(&format!("{} {}", line.program, shown(&word.text)));
+        };
+        // `for command in fetch push; do git $command -f; done`
+        known.iter().find_map(|value| {
+            let mut words = args.clone();
+            words.splice(at - 1..at, [value.clone()]);
+            words.insert(0, Word::fixed(line.program));
+            let refusal = judge_inner(&script_of(&words), self.list, line.place)?;
+            (refusal.kind == RefusalKind::Irreversible).then_some(refusal)
+        })
     }
 
     /// A secret that a command prints, copies or sends.

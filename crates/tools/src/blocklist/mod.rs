@@ -19,6 +19,7 @@ mod options;
 mod refusal;
 mod temporary;
 mod values;
+mod worked_out;
 
 use deletion::Place;
 pub(crate) use deletion::tidy;
@@ -189,6 +190,7 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
             builtins::blocked(shell, list),
             devices::blocked(shell, list.network).map(Refusal::floor),
             deletion::blocked(shell, at, &script, &list.place, command),
+            worked_out::blocked(shell, list),
         ];
         let asked = |refusal: &Refusal| !(refusal.kind.is_asked() && list.allows(shell));
         reasons.into_iter().flatten().filter(asked)

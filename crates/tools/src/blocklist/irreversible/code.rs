@@ -140,6 +140,7 @@ impl<'c> Code<'c> {
             return false;
         }
         let text = text.to_lowercase();
+        let text = without_comments(&text);
         let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let plain = if self.language.quotes_values { without_values(&plain) } else { plain };
         let statements = || plain.split(';').map(str::trim);
@@ -160,7 +161,24 @@ impl<'c> Code<'c> {
     }
 }
 
-/// A query without its string literals, which it only compares with.
+/// A statement in which each `/* … */` is a blank, as a database reads it. What MySQL runs in one
+/// (`/*! … */`) stays.
+fn without_comments(statement: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = statement;
+    while let Some((before, comment)) = rest.split_once("/*") {
+        let Some((inside, after)) = comment.split_once("*/") else { break };
+        plain.push_str(before);
+        plain.push(' ');
+        plain.push_str(
+            inside.strip_prefix('!').unwrap_or_default().trim_start_matches(char::is_numeric),
+        );
+        rest = after;
+    }
+    plain + rest
+}
+
+/// A query without the texts in it, which it compares with and does not run.
 fn without_values(statement: &str) -> String {
     let query = statement.trim_end_matches(';').trim_end();
     let runs = ["exec", "dblink", "query_to", "--", "/*", ";"];

@@ -5,6 +5,7 @@ use counterfoil_shell::{Command, Destination, Direction, Target, Word, WordKind}
 use super::pattern::{Line, is_option, like_any};
 use super::secret;
 use super::tables::Tables;
+use crate::blocklist::names::is_fed;
 use crate::blocklist::values;
 
 impl<'l> Line<'l> {
@@ -25,6 +26,8 @@ impl<'l> Line<'l> {
             }
             "@dumped" => return self.is_dumped(),
             "@fed" => return self.is_fed(),
+            "@gathered" => return self.is_gathered(),
+            "@appended" => return is_fed(self.command, self.site.script),
             "@keys" if self.reads_keys() => return true,
             "@shown" => return self.command.stdout == Destination::Shown,
             _ => {}
@@ -122,7 +125,16 @@ impl<'l> Line<'l> {
         self.is_dumped() || others.into_iter().any(prints)
     }
 
-    /// The commands whose output goes to other commands of the line.
+    /// Whether another command of the line puts a home or a system folder into one file.
+    fn is_gathered(&self) -> bool {
+        self.site.script.commands().iter().any(|command| {
+            let program = command.program().unwrap_or_default();
+            let line = Line { program, command, site: self.site.clone(), place: self.place };
+            Tables::own().gathers.keys().any(|pattern| line.fits(pattern))
+        })
+    }
+
+    /// The commands whose output goes to others of the line.
     fn passed_on(&self) -> impl Iterator<Item = &'l Command> {
         let commands = self.site.script.commands().iter();
         commands.filter(|command| {

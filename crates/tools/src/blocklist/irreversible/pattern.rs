@@ -12,10 +12,12 @@
 //! | `@outside` | one of the remaining operands names such a place |
 //! | `@from-secret` | a word before the last, which is the destination, names a secret |
 //! | `last:x` | the last word |
-//! | `@dumped` | the line pipes the environment, or a variable with a secret, into a command |
-//! | `@here` | a word is an address of this machine, and none one of another |
-//! | `@shown` | the output of the command is visible |
-//! | `@fed` | as `@dumped`, also with a file of secrets or a command that prints one |
+//! | `@dumped` | the line prints the environment, or a variable with a secret, into a pipe |
+//! | `@here` | it is about this machine, and no address of another stands in it |
+//! | `@shown` | what it prints is what is seen at the end |
+//! | `@fed` | the same, and a file of secrets, or what prints one |
+//! | `@gathered` | the line puts a home or a system folder into one file, or into a pipe |
+//! | `@appended` | words from elsewhere follow, as with `xargs` |
 //! | `$A` | the line assigns this variable |
 //! | `!x` | not `x` |
 //! | `{}` | a command: the words from here on, or those after an option |

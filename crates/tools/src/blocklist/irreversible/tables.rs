@@ -36,7 +36,9 @@ pub(super) struct Tables {
     pub(super) attributes: Rows,
     /// Commands that print a secret.
     pub(super) shown: Rows,
-    /// Commands that send a secret.
+    /// What puts whole folders into one file, or into a pipe.
+    pub(super) gathers: Rows,
+    /// What sends a secret out.
     pub(super) sent: Rows,
     /// Commands that run the command at `{}`.
     pub(super) runs: Rows,
@@ -140,6 +142,7 @@ impl Tables {
         self.lost.extend(file.lost);
         self.attributes.extend(file.attributes);
         self.shown.extend(file.shown);
+        self.gathers.extend(file.gathers);
         self.sent.extend(file.sent);
         self.runs.extend(file.runs);
         self.perhaps.extend(file.perhaps);
@@ -202,6 +205,7 @@ mod tests {
         let rows = [
             &tables.lost,
             &tables.shown,
+            &tables.gathers,
             &tables.sent,
             &tables.runs,
             &tables.perhaps,

@@ -1,0 +1,110 @@
+//! Words that the shell works out, although the script says what they are: `git $(echo push) -f`,
+//! `git ${x:-push} -f`.
+
+use counterfoil_shell::{Command, Word};
+
+use super::{Blocklist, Refusal, RefusalKind, judge_inner, quoted};
+
+/// What is against a command whose words are worked out.
+pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
+    let words = || command.name.iter().chain(&command.args);
+    if !words().any(|word| said(word).is_some()) {
+        return None;
+    }
+    let line: Vec<String> = words()
+        .map(|word| match (said(word), word.literal()) {
+            (Some(text), _) => text.split_whitespace().map(quoted).collect::<Vec<_>>().join(" "),
+            (None, Some(text)) => quoted(text),
+            (None, None) => "\"$1\"".to_owned(),
+        })
+        .collect();
+    let line = match command.directory.as_deref() {
+        Some("") | None => line.join(" "),
+        Some(directory) => format!("cd {}; {}", quoted(directory), line.join(" ")),
+    };
+    let known = |refusal: &Refusal| refusal.kind != RefusalKind::Unread;
+    judge_inner(&line, list, &list.place).filter(known)
+}
+
+/// The text that a word stands for, or stands for where a variable holds nothing; `None` where the
+/// script does not say it, and where the shell has nothing to work out.
+pub(super) fn said(word: &Word) -> Option<String> {
+    word.literal().is_none().then_some(())?;
+    let mut text = String::new();
+    let mut rest = word.text.as_str();
+    let mut found = false;
+    while let Some(at) = rest.find(['$', '`']) {
+        let (before, after) = rest.split_at_checked(at)?;
+        text.push_str(before);
+        let (inside, behind) = opened(after)?;
+        text.push_str(&inside);
+        rest = behind;
+        found = true;
+    }
+    found.then(|| text + rest)
+}
+
+/// What an expansion at the beginning of a text stands for, and what follows it.
+fn opened(text: &str) -> Option<(String, &str)> {
+    if let Some(inside) = text.strip_prefix("$(") {
+        let (command, behind) = inside.split_once(')')?;
+        return Some((printed(command)?, behind));
+    }
+    if let Some(inside) = text.strip_prefix('`') {
+        let (command, behind) = inside.split_once('`')?;
+        return Some((printed(command)?, behind));
+    }
+    let (variable, behind) = text.strip_prefix("${")?.split_once('}')?;
+    let end = variable.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
+    let (_, sign) = variable.split_at_checked(end)?;
+    let signs = [":-", ":=", ":+", "-", "=", "+"];
+    let value = signs.into_iter().find_map(|known| sign.strip_prefix(known))?;
+    plain(value).then(|| (unquoted(value), behind))
+}
+
+/// What `echo` and `printf` print, where it stands there.
+fn printed(command: &str) -> Option<String> {
+    let mut words = command.split_whitespace();
+    let prints = matches!(words.next(), Some("echo" | "printf"));
+    let words: Vec<String> = words
+        .filter(|word| !word.contains('%') && !matches!(*word, "-n" | "-e" | "-E" | "--"))
+        .map(unquoted)
+        .collect();
+    (prints && plain(command)).then(|| words.join(" "))
+}
+
+fn plain(text: &str) -> bool {
+    !text.contains(['$', '`', '|', ';', '&', '<', '>', '(', ')', '{', '}', '*', '?', '\n'])
+}
+
+fn unquoted(text: &str) -> String {
+    text.replace(['\'', '"', '\\'], "")
+}
+
+#[cfg(test)]
+mod tests {
+    use counterfoil_shell::Script;
+
+    use super::said;
+
+    #[test]
+    fn a_word_says_what_it_stands_for() {
+        for (command, expected) in [
+            ("git $(echo push)", Some("push")),
+            ("git `echo push`", Some("push")),
+            ("git $(printf '%s' push)", Some("push")),
+            ("git ${x:-push}", Some("push")),
+            ("git ${x:+push}", Some("push")),
+            ("git \"pu$(echo sh)\"", Some("push")),
+            ("git $(echo 'push -f')", Some("push -f")),
+            ("git $(cat file)", None),
+            ("git $(echo $x)", None),
+            ("git ${x}", None),
+            ("git push", None),
+        ] {
+            let script = Script::parse(command).unwrap();
+            let word = script.commands().first().unwrap().args.first().unwrap();
+            assert_eq!(said(word).as_deref(), expected, "{command}");
+        }
+    }
+}
