@@ -128,10 +128,14 @@ fn people_are_asked_about_what_nothing_brings_back() {
     let wrong = asked.iter().filter(|command| kind(command) != Some(RefusalKind::Irreversible));
     let wrong: Vec<&String> = wrong.chain(left.iter().filter(|c| kind(c).is_some())).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    let unread = page("Unread");
-    let wrong: Vec<&String> =
-        unread.iter().filter(|command| kind(command) != Some(RefusalKind::Unread)).collect();
-    assert!(unread.len() >= 5 && wrong.is_empty(), "{wrong:#?}");
+    for (heading, expected) in
+        [("Unread", RefusalKind::Unread), ("Other agents", RefusalKind::Agent)]
+    {
+        let all = page(heading);
+        let wrong = all.iter().map(|command| (command, kind(command)));
+        let wrong: Vec<_> = wrong.filter(|(_, kind)| *kind != Some(expected)).collect();
+        assert!(all.len() >= 5 && wrong.is_empty(), "{wrong:#?}");
+    }
 }
 
 #[test]

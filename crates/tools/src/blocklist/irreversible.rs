@@ -82,6 +82,11 @@ impl<'s> Scene<'s> {
         let line = self.line(at)?;
         let tables = Tables::own();
         let code = Code::of(&line);
+        if is_among(&line, &tables.agents) {
+            let words = line.command.args.iter().map(|word| word.text.as_str());
+            let words: Vec<&str> = std::iter::once(line.program).chain(words).collect();
+            return Some(Refusal::agent(&shown(&words.join(" "))));
+        }
         let dry = line.fits("* --help|-help|--dry-run|--dryrun|--whatif|--what-if");
         let message =
             if !dry && is_among(&line, &tables.lost) || code.as_ref().is_some_and(Code::destroys) {
@@ -126,7 +131,7 @@ impl<'s> Scene<'s> {
             words.splice(at - 1..at, [value.clone()]);
             words.insert(0, Word::fixed(line.program));
             let refusal = judge_inner(&script_of(&words), self.list, line.place)?;
-            (refusal.kind == RefusalKind::Irreversible).then_some(refusal)
+            (refusal.kind != RefusalKind::Unread).then_some(refusal)
         })
     }
 
@@ -192,7 +197,9 @@ impl<'s> Scene<'s> {
                 inner.filter(|words| !words.is_empty()).map(|words| script_of(&words) + &input);
             scripts.filter_map(|script| judge_inner(&script, self.list, place)).next()
         };
-        let launched = |refusal: &Refusal| refusal.kind == RefusalKind::Irreversible;
+        let launched = |refusal: &Refusal| {
+            matches!(refusal.kind, RefusalKind::Irreversible | RefusalKind::Agent)
+        };
         let of_code = || {
             code?.runs().into_iter().find_map(|(script, whole)| {
                 let refusal = judge_inner(&script, self.list, line.place)?;

@@ -26,13 +26,15 @@ pub enum RefusalKind {
     Unread,
     /// It cannot be undone. A person is asked, if possible.
     Irreversible,
+    /// It starts another agent, which may have no hooks: where a person can be asked.
+    Agent,
 }
 
 impl RefusalKind {
     /// Whether a person may approve it, if one can be asked.
     #[must_use]
     pub fn is_asked(self) -> bool {
-        matches!(self, Self::Elevated | Self::Unread | Self::Irreversible)
+        matches!(self, Self::Elevated | Self::Unread | Self::Irreversible | Self::Agent)
     }
 }
 
@@ -49,14 +51,22 @@ impl Refusal {
         Self { kind: RefusalKind::Irreversible, message: message.into() }
     }
 
-    /// Advice for the user.
+    /// What starts an agent, or decides how the next one starts.
+    pub(super) fn agent(command: &str) -> Self {
+        let message = format!(
+            "`{command}` starts an agent whose calls may be judged by nothing; a rule of your own under `[tools.permissions]` allows it for good"
+        );
+        Self { kind: RefusalKind::Agent, message }
+    }
+
+    /// What would settle it.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self.kind {
             RefusalKind::Floor | RefusalKind::Elevated => "this cannot be approved",
             RefusalKind::Network => "it runs only where the configuration allows the network",
             RefusalKind::Configured => "the configuration blocks it, whoever agrees",
-            RefusalKind::Irreversible => "a person has to agree",
+            RefusalKind::Irreversible | RefusalKind::Agent => "a person has to agree",
             RefusalKind::Unread => "write it so that it can be read before it runs",
         }
     }

@@ -34,6 +34,8 @@ fn where_questions_are_switched_off_what_is_lost_for_good_is_denied() {
         ("git reset --hard", ["ask", "deny", "deny", "ask"]),
         ("cat ~/.ssh/id_ed25519", ["ask", "deny", "deny", "ask"]),
         ("eval \"$X\"", ["ask", "note", "deny", "ask"]),
+        ("claude --settings '{}' -p hi", ["ask", "deny", "deny", "ask"]),
+        ("claude --version", ["pass", "pass", "pass", "pass"]),
         ("cargo test", ["pass", "pass", "pass", "pass"]),
         ("rm -rf target", ["pass", "pass", "pass", "pass"]),
     ] {
@@ -61,6 +63,20 @@ fn a_denial_names_its_call_which_then_waits_for_somebody() {
     let asked = run(&["approve", "--last"]);
     assert_eq!(asked.code, 2, "nobody is at a terminal: {asked}");
     assert!(asked.err.contains("not approved"), "{asked}");
+}
+
+#[test]
+fn another_agent_starts_where_its_user_has_said_so() {
+    let rule = "[[tools.permissions.rules]]\ntool = \"Bash\"\npattern = \"claude -p *\"\n\
+                action = \"allow\"\n";
+    for (file, expected) in [("", "deny"), (rule, "pass")] {
+        let stage = Stage::with(&[("home/.config/counterfoil/counterfoil.toml", file)]);
+        let answered =
+            stage.event("PreToolUse", bash("claude -p hi", "t1", "bypassPermissions"));
+        assert_eq!(word(&answered), expected, "{answered:?}");
+        let told = answered.out.contains("a rule of your own under `[tools.permissions]`");
+        assert_eq!(told, expected == "deny", "{answered:?}");
+    }
 }
 
 #[test]

@@ -54,6 +54,7 @@ impl Gate for BlocklistGate {
             {
                 let stake = match refusal.kind {
                     RefusalKind::Irreversible => Stake::Irreversible,
+                    RefusalKind::Agent => Stake::Protected,
                     RefusalKind::Unread => Stake::Unread,
                     RefusalKind::Elevated
                     | RefusalKind::Floor

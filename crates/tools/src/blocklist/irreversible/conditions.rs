@@ -29,6 +29,11 @@ impl<'l> Line<'l> {
             "@gathered" => return self.is_gathered(),
             "@appended" => return is_fed(self.command, self.site.script),
             "@keys" if self.reads_keys() => return true,
+            "@task" => {
+                let first = args.first().map_or("", |word| word.text.as_str());
+                let known = Tables::own().words("no tasks of agents");
+                return !known.iter().any(|word| word == first);
+            }
             "@shown" => return self.command.stdout == Destination::Shown,
             _ => {}
         }

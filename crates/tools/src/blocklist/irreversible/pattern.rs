@@ -18,6 +18,7 @@
 //! | `@fed` | the same, and a file of secrets, or what prints one |
 //! | `@gathered` | the line puts a home or a system folder into one file, or into a pipe |
 //! | `@appended` | words from elsewhere follow, as with `xargs` |
+//! | `@task` | its first word is none by which an agent's program only shows or sets something |
 //! | `$A` | the line assigns this variable |
 //! | `!x` | not `x` |
 //! | `{}` | a command: the words from here on, or those after an option |

@@ -11,7 +11,8 @@ use serde::Deserialize;
 use super::pattern::like_any;
 
 /// Every file of the tables.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
+    ("agents", include_str!("tables/agents.toml")),
     ("backups", include_str!("tables/backups.toml")),
     ("clouds", include_str!("tables/clouds.toml")),
     ("code", include_str!("tables/code.toml")),
@@ -32,7 +33,9 @@ pub(super) type Rows = BTreeMap<String, Vec<String>>;
 pub(super) struct Tables {
     /// Commands that cannot be undone.
     pub(super) lost: Rows,
-    /// Commands that change the attributes of a file outside the workspace.
+    /// What starts another agent, or has the next one started with other settings.
+    pub(super) agents: Rows,
+    /// What changes the attributes of a file outside the workspace.
     pub(super) attributes: Rows,
     /// Commands that print a secret.
     pub(super) shown: Rows,
@@ -140,6 +143,7 @@ impl Tables {
 
     fn add(&mut self, file: Self) {
         self.lost.extend(file.lost);
+        self.agents.extend(file.agents);
         self.attributes.extend(file.attributes);
         self.shown.extend(file.shown);
         self.gathers.extend(file.gathers);
@@ -204,6 +208,7 @@ mod tests {
         let tables = Tables::own();
         let rows = [
             &tables.lost,
+            &tables.agents,
             &tables.shown,
             &tables.gathers,
             &tables.sent,
