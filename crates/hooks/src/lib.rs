@@ -26,6 +26,7 @@ mod settings;
 mod stop;
 mod sub_agent;
 mod toolbox;
+mod twice;
 
 pub use counterfoil_model::Agent;
 

@@ -36,6 +36,10 @@ impl Contract for Codex {
         sent.event(name, happening)
     }
 
+    fn before(&self) -> &'static str {
+        "PreToolUse"
+    }
+
     fn write(&self, event: &str, answer: &Answer) -> Option<Value> {
         let mut out = Map::new();
         let mut specific = Map::new();

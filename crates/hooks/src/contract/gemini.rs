@@ -54,6 +54,10 @@ impl Contract for Gemini {
         Ok(event)
     }
 
+    fn before(&self) -> &'static str {
+        "BeforeTool"
+    }
+
     fn write(&self, event: &str, answer: &Answer) -> Option<Value> {
         let mut out = Map::new();
         match &answer.decision {

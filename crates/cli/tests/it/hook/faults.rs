@@ -70,6 +70,29 @@ fn what_strict_json_refuses_is_judged_all_the_same() {
 }
 
 #[test]
+fn an_event_with_a_member_twice_is_refused() {
+    let stage = Stage::new();
+    let event = |members: &str| {
+        format!(
+            "{{\"session_id\":\"s1\",\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\
+             \"tool_use_id\":\"t\",\"tool_input\":{{\"command\":\"ls\"}}{members}}}"
+        )
+    };
+    assert_eq!(stage.sent("claude-code", &event("")).out, "");
+    for members in [
+        ",\"tool_input\":{\"command\":\"ls\"}",
+        ",\"tool_name\":\"Read\"",
+        ",\"tool_n\\u0061me\":\"Read\"",
+        ",\"hook_event_name\":\"SessionEnd\"",
+        ",\"x\":{\"a\":1,\"a\":2}",
+    ] {
+        let answered = stage.sent("claude-code", &event(members));
+        assert!(answered.out.contains("\"deny\""), "{members}: {answered:?}");
+        assert!(answered.out.contains("twice"), "{members}: {answered:?}");
+    }
+}
+
+#[test]
 fn a_half_written_last_line() {
     let mut stage = Stage::new();
     stage.user("Fix it.");

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use counterfoil_guard::{Guard, GuardBuilder, HostedCall};
 use counterfoil_hooks::{
-    Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, Snapshots, Surrounding,
-    read_event, respond, write_answer,
+    Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, ReadEventError, Snapshots,
+    Surrounding, read_event, respond, write_answer,
 };
 use counterfoil_judge::AnswerJudge;
 
@@ -139,7 +139,16 @@ fn answer(
 ) -> anyhow::Result<Answer> {
     let mut sent = Vec::new();
     io::stdin().lock().take(MOST).read_to_end(&mut sent).context("no event could be read")?;
-    let event = read_event(agent, &sent)?;
+    let event = match read_event(agent, &sent) {
+        Ok(event) => event,
+        // No agent sends that by itself: it is refused, whatever the settings say.
+        Err(error @ ReadEventError::Twice { before: Some(name), .. }) => {
+            let _ = told.send(Told::Event(name.to_owned(), true));
+            let decision = Decision::Deny(format!("counterfoil: this call may not run: {error}"));
+            return Ok(Answer { decision: Some(decision), ..Answer::default() });
+        }
+        Err(error) => return Err(error.into()),
+    };
     let before = matches!(event.happening, Happening::Before(_));
     let _ = told.send(Told::Event(event.name.clone(), before));
     if event.happening == Happening::Other {
