@@ -7,7 +7,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use counterfoil_guard::{
     Approver, ExecutorKind, FileExecutor, Gates, Guard, GuardOptions, GuardSettings, HostedCall,
-    Ledger, Sandbox, ShellExecutor, StateFolder, SystemClock, SystemRandomness, WebExecutor,
+    Ledger, Sandbox, ShellExecutor, ShellPolicy, StateFolder, SystemClock, SystemRandomness,
+    WebExecutor,
 };
 use counterfoil_judge::AnswerJudge;
 use counterfoil_model::Agent;
@@ -230,6 +231,13 @@ fn protect_own_places(
     all.sort();
     all.dedup();
     settings.protected = settings.protected.clone().and_folders(all);
+    // What lies there is also no reading for an agent: a copy of the ledger's key signs receipts.
+    let state = folder.map(|folder| folder.path()).and_then(|path| std::path::absolute(path).ok());
+    let real = state.as_ref().and_then(|path| path.canonicalize().ok());
+    let state = state.into_iter().chain(real);
+    let policy = settings.shell.load();
+    let blocklist = policy.blocklist.clone().and_secret_folders(state);
+    settings.shell.rebuild(ShellPolicy { blocklist, ..ShellPolicy::clone(&policy) });
 }
 
 /// Returns the validated settings of the guard.

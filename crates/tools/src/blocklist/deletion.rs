@@ -1,6 +1,7 @@
 //! Recursive deletion of protected folders.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use counterfoil_shell::{Command, Script, Word, WordKind};
 use globset::GlobBuilder;
@@ -18,6 +19,8 @@ pub(super) struct Place {
     directory: String,
     /// Whether this is another machine, about which nothing is known.
     is_elsewhere: bool,
+    /// Folders of secrets that only this machine's configuration names, absolute.
+    kept: Arc<[String]>,
 }
 
 impl Default for Place {
@@ -32,7 +35,28 @@ impl Place {
         let root = tidy(&root.to_string_lossy());
         let directory = join(&root, directory.unwrap_or_default());
         let home = home.filter(|home| home.starts_with('/')).unwrap_or("/root");
-        Self { home: tidy(home), root, directory, is_elsewhere: false }
+        Self { home: tidy(home), root, directory, is_elsewhere: false, kept: Arc::default() }
+    }
+
+    /// The same with folders of secrets that only the configuration names.
+    pub(super) fn keeping(self, kept: Arc<[String]>) -> Self {
+        Self { kept, ..self }
+    }
+
+    pub(super) fn kept(&self) -> Arc<[String]> {
+        Arc::clone(&self.kept)
+    }
+
+    /// Whether a word names such a folder, or something in it.
+    pub(super) fn is_kept(&self, text: &str, directory: Option<&str>) -> bool {
+        let text = text.rsplit(['@', '=']).next().unwrap_or(text);
+        let home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| text.strip_prefix(home));
+        let path = match (home, directory) {
+            (Some(inside), _) => join(&self.home, inside),
+            (None, Some(directory)) => join(&self.from(directory), text),
+            (None, None) => tidy(text),
+        };
+        !self.is_elsewhere && self.kept.iter().any(|folder| Path::new(&path).starts_with(folder))
     }
 
     /// The place on another machine, where nothing belongs to the project.
@@ -43,6 +67,7 @@ impl Place {
             home: self.home.clone(),
             directory: nowhere,
             is_elsewhere: true,
+            kept: self.kept(),
         }
     }
 

@@ -144,7 +144,11 @@ impl<'s> Scene<'s> {
             _ => None,
         });
         let folder = line.command.directory.as_deref();
-        let holds = |file: &str| secret::is_place(file) || secret::is_place_in(folder, file);
+        let holds = |file: &str| {
+            secret::is_place(file)
+                || secret::is_place_in(folder, file)
+                || line.place.is_kept(file, folder)
+        };
         if let Some(file) = read.filter(|file| holds(file)) {
             return Some(file.clone());
         }

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use counterfoil_ledger::TrustLevel;
@@ -97,7 +97,8 @@ impl Blocklist {
     /// directories are relative to the root.
     #[must_use]
     pub fn at(&self, root: &Path, home: Option<&str>, directory: Option<&str>) -> Self {
-        Self { place: Place::new(root, home, directory), ..self.clone() }
+        let place = Place::new(root, home, directory).keeping(self.place.kept());
+        Self { place, ..self.clone() }
     }
 
     /// The blocklist for the scene of one call.
@@ -119,7 +120,18 @@ impl Blocklist {
         self
     }
 
-    /// Whether the user has allowed this command exactly as written.
+    /// The same where secrets also lie in these folders, which only the configuration names: the
+    /// state, for one.
+    #[must_use]
+    pub fn and_secret_folders(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        let own = self.place.kept();
+        let more = folders.into_iter().map(|folder| tidy(&folder.to_string_lossy()));
+        let kept: Vec<String> = own.iter().cloned().chain(more).collect();
+        self.place = self.place.keeping(kept.into());
+        self
+    }
+
+    /// Whether the user has allowed this command, as it stands there.
     fn allows(&self, command: &Command) -> bool {
         !self.allowed.is_empty()
             && exact_form(command)
@@ -226,7 +238,7 @@ impl Blocklist {
     pub fn secret_place<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
         let texts = arguments.as_object().into_iter().flat_map(|members| members.values());
         let mut texts = texts.filter_map(Value::as_str).filter(|_| self.asks_irreversible);
-        texts.find(|text| is_secret(text))
+        texts.find(|text| is_secret(text) || self.place.is_kept(text, Some("")))
     }
 }
 

@@ -71,12 +71,33 @@ fn another_agent_starts_where_its_user_has_said_so() {
                 action = \"allow\"\n";
     for (file, expected) in [("", "deny"), (rule, "pass")] {
         let stage = Stage::with(&[("home/.config/counterfoil/counterfoil.toml", file)]);
-        let answered =
-            stage.event("PreToolUse", bash("claude -p hi", "t1", "bypassPermissions"));
+        let answered = stage.event("PreToolUse", bash("claude -p hi", "t1", "bypassPermissions"));
         assert_eq!(word(&answered), expected, "{answered:?}");
         let told = answered.out.contains("a rule of your own under `[tools.permissions]`");
         assert_eq!(told, expected == "deny", "{answered:?}");
     }
+}
+
+#[test]
+fn the_state_is_no_reading_wherever_it_is() {
+    let stage = Stage::new();
+    let state = stage.desk.path().join("state").display().to_string();
+    for (command, expected) in [
+        (format!("cp -r {state} copy"), "ask"),
+        (format!("tar czf copy.tgz {state}"), "ask"),
+        (format!("cat < {state}/ledger.db.key"), "ask"),
+        (format!("rsync -a {state}/ copy/"), "ask"),
+        (format!("flock {state}/lock sleep 9"), "ask"),
+        (format!("python3 -c \"import fcntl; fcntl.flock(open('{state}/ledger.db'), 2)\""), "ask"),
+        (format!("ls {state}"), "pass"),
+        ("cp -r src copy".to_owned(), "pass"),
+    ] {
+        let answered = stage.event("PreToolUse", bash(&command, &command, "default"));
+        assert_eq!(word(&answered), expected, "{command} {answered:?}");
+    }
+    let read = json!({ "tool_name": "Read", "tool_use_id": "r",
+        "tool_input": { "file_path": format!("{state}/audit.jsonl") } });
+    assert_eq!(word(&stage.event("PreToolUse", read)), "ask");
 }
 
 #[test]

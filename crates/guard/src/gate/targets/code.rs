@@ -34,7 +34,7 @@ const INTERPRETERS: [&str; 22] = [
 
 /// What code calls that changes a file, or that runs a command, in lower case. Which of the paths
 /// around it is meant is not looked at.
-const CHANGES: [&str; 47] = [
+const CHANGES: [&str; 49] = [
     "write",
     "unlink",
     "remove",
@@ -82,6 +82,8 @@ const CHANGES: [&str; 47] = [
     "remove-item",
     "move-item",
     "o_wronly",
+    "flock",
+    "lockf",
 ];
 
 /// Modes in which a file is opened to be written.

@@ -148,6 +148,12 @@ pub(super) const PROGRAMS: &[Program] = &[
     program(&["touch"], &["-d", "--date", "-r", "--reference", "-t"], &[From(0, Writes)]),
     program(&["mkdir", "mkfifo", "mknod"], &["-m", "--mode"], &[From(0, Writes)]),
     program(&["mktemp"], &["-p", "--suffix"], &[From(0, Writes)]),
+    program(
+        &["flock"],
+        &["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"],
+        &[At(0, Writes)],
+    ),
+    program(&["lockfile", "setlock", "dotlockfile"], &["-r", "-s", "-l"], &[From(0, Writes)]),
     program(&["tee", "sponge", "pee"], &[], &[From(0, Writes)]),
     program(&["truncate"], &["-s", "--size", "-r", "--reference"], &[From(0, Writes)]),
     program(&["fallocate"], &["-l", "--length", "-o", "--offset"], &[From(0, Writes)]),

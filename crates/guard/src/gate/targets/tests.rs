@@ -49,6 +49,8 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("touch -d now a", &["w a"]),
     ("mkdir -p a", &["w a"]),
     ("mktemp a.XXX", &["w a.XXX"]),
+    ("flock -w 1 a sleep 9", &["w a"]),
+    ("lockfile a", &["w a"]),
     ("tee -a a", &["w a"]),
     ("x | sponge a", &["w a"]),
     ("truncate -s0 a", &["w a"]),

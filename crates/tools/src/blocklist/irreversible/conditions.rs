@@ -79,7 +79,11 @@ impl<'l> Line<'l> {
                 None => self.place.is_left(word, directory),
             },
             "@mounted" => self.place.is_mounted(text),
-            "@secret" => secret::is_place(text) || secret::is_place_in(directory, text),
+            "@secret" => {
+                secret::is_place(text)
+                    || secret::is_place_in(directory, text)
+                    || self.place.is_kept(text, directory)
+            }
             "@keys" => secret::holds_keys(text),
             "@variable" => secret::holds_variable(text),
             "@name" => secret::is_name(text),
