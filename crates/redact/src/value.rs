@@ -1,9 +1,13 @@
 use serde_json::{Map, Value};
 
-use super::Redactor;
 use super::accept::{is_cursor, is_key};
 use super::names::{NO_SECRET_KEYS, Suffix, suffix, without_narrowing};
+use super::pattern::{Found, find};
 use super::pattern::{MARKER, SecretCategory};
+use super::{Redactor, replaced};
+
+/// How often a list is searched for secrets that stand in several of its texts.
+const PASSES: usize = 4;
 
 /// What the name of a member says about its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +60,49 @@ fn array(redactor: &Redactor, items: &[Value], named: Named) -> Vec<Value> {
         before = flag.map_or(Named::Ordinary, of_name);
         walk(redactor, item, if flag.is_some() { named } else { inherited })
     };
-    items.iter().map(one).collect()
+    let mut items: Vec<Value> = items.iter().map(one).collect();
+    // What stood beside a secret may show only now.
+    (0..PASSES).all(|_| across(&mut items));
+    items
+}
+
+/// Takes out the secrets that begin in the text of one item and end in that of another, as blocks of
+/// content have it: whoever reads them reads them as one text. Whether there were any.
+fn across(items: &mut [Value]) -> bool {
+    let texts = || items.iter().map(|item| item.get("text").and_then(Value::as_str));
+    if texts().flatten().count() < 2 {
+        return false;
+    }
+    let joined: String = texts().flatten().collect();
+    let mut end = 0;
+    let ends: Vec<usize> = texts()
+        .map(|text| {
+            end += text.map_or(0, str::len);
+            end
+        })
+        .collect();
+    let within = |found: &Found| {
+        let item = ends.partition_point(|end| *end <= found.start);
+        ends.get(item).is_none_or(|end| found.end <= *end)
+    };
+    let found: Vec<Found> = find(&joined).into_iter().filter(|found| !within(found)).collect();
+    let mut begin = 0;
+    for (item, end) in items.iter_mut().zip(&ends) {
+        let own: Vec<Found> = found
+            .iter()
+            .filter(|found| found.start < *end && found.end > begin)
+            .map(|found| Found {
+                start: found.start.max(begin) - begin,
+                end: found.end.min(*end) - begin,
+                row: found.row,
+            })
+            .collect();
+        begin = *end;
+        if let (Some(Value::String(text)), false) = (item.get_mut("text"), own.is_empty()) {
+            *text = String::from_utf8_lossy(&replaced(text.as_bytes(), &own)).into_owned();
+        }
+    }
+    !found.is_empty()
 }
 
 /// In `{"password": {"value": …}}`, the value inherits the name of the object.

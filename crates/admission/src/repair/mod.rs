@@ -5,3 +5,4 @@ mod names;
 
 pub(super) use arguments::coerced;
 pub(super) use names::Names;
+pub use names::writings;

@@ -57,12 +57,7 @@ impl Names {
     /// trailing `_tool`. `None` if there is none or more than one, or if a disabled tool with other
     /// effects could be meant.
     pub(crate) fn resolve(&self, emitted: &str) -> Option<&str> {
-        let bare = emitted.trim();
-        let bare = ["functions.", "tool:"]
-            .iter()
-            .find_map(|wrapper| bare.strip_prefix(wrapper))
-            .unwrap_or(bare);
-        let name = folded(bare);
+        let name = folded(bare(emitted));
         let short = name.strip_suffix("_tool").filter(|short| !short.is_empty());
         let mut found: Vec<&Writing> = Vec::new();
         for candidate in [Some(name.as_str()), short].into_iter().flatten() {
@@ -95,7 +90,38 @@ impl Names {
     }
 }
 
-/// The normalised spelling: lower-case snake case.
+/// A name without what models put around it.
+fn bare(emitted: &str) -> &str {
+    let bare = emitted.trim();
+    let mut wrappers = ["functions.", "tool:"].into_iter();
+    wrappers.find_map(|wrapper| bare.strip_prefix(wrapper)).unwrap_or(bare)
+}
+
+/// The names of tools that a call may mean which differ from its own only in writing, as far as they
+/// are usual: case, separators, a wrapper, a trailing `_tool`.
+pub fn writings(emitted: &str) -> impl Iterator<Item = String> {
+    let whole: Vec<String> = words(bare(emitted)).collect();
+    let short = whole.split_last().filter(|(last, rest)| *last == "tool" && !rest.is_empty());
+    let short = short.map(|(_, rest)| rest.to_vec());
+    std::iter::once(whole).chain(short).flat_map(|words| {
+        let capital = |word: &String| {
+            let mut chars = word.chars();
+            chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect::<String>()
+        };
+        let pascal: String = words.iter().map(capital).collect();
+        let first = words.first().cloned().unwrap_or_default();
+        let camel = first + &words.iter().skip(1).map(capital).collect::<String>();
+        let mut all = vec![pascal, camel];
+        for separator in ["_", "-", ".", "/", ":", " ", ""] {
+            let joined = words.join(separator);
+            all.push(joined.to_uppercase());
+            all.push(joined);
+        }
+        all
+    })
+}
+
+/// One writing for all: snake case, lower case.
 fn folded(name: &str) -> String {
     words(name).collect::<Vec<_>>().join("_")
 }
@@ -174,6 +200,14 @@ mod tests {
             ("file_read", None),
         ] {
             assert_eq!(few.resolve(emitted), expected, "{emitted}");
+        }
+        for (emitted, name) in [
+            ("read-file", "read_file"),
+            ("functions.READ_FILE", "readFile"),
+            ("readFileTool", "Read-File".to_lowercase().as_str()),
+            ("read file", "READ_FILE"),
+        ] {
+            assert!(writings(emitted).any(|writing| writing == name), "{emitted}");
         }
         let clash = names(&["read_file", "read-file", "patch", "patch_tool"]);
         assert_eq!(clash.resolve("ReadFile"), None);

@@ -86,8 +86,9 @@ pub(super) fn elicits(capabilities: &Value) -> bool {
     able.is_some_and(|able| able.contains_key("form") || !able.contains_key("url"))
 }
 
-/// Replaces every invisible or direction-changing character with its code point.
-fn with_all_seen(text: &str) -> String {
+/// The text with every character that nobody sees, or that turns the direction of others, as its
+/// number.
+pub(super) fn with_all_seen(text: &str) -> String {
     let seen = text.chars().map(|c| match is_unseen(c) {
         true => format!("\\u{{{:x}}}", u32::from(c)),
         false => c.to_string(),

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use counterfoil_admission::CallReport;
+use counterfoil_admission::{CallReport, writings};
 use counterfoil_guard::{
     Answer, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger,
     Listed, Reason, Session, SessionStart, Surroundings, ToolErrorFeedback, without_hidden,
@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::asked::in_the_name_of;
 use super::confirm::{Held, Wire, elicits};
 use super::framing::lined;
 use super::meant::message_as_meant;
@@ -310,6 +311,7 @@ impl Gateway {
         let asking = self.asking(wire).await;
         let Some(known) = known else {
             let origin = Origin::Mcp { server: self.server.as_ref().to_owned() };
+            let call = self.by_its_denied_name(call);
             let hosted = HostedCall::of_unknown(call, origin);
             let before = match self.session.before(&hosted, &around, asking).await {
                 Ok(before) => before,
@@ -329,7 +331,27 @@ impl Gateway {
         }
     }
 
-    /// Handles a call according to the gates' verdict.
+    /// A call of which no list says what its tool is called. A server may take another writing of the
+    /// name, as it is taken once the list is known: where one of them never runs, the call is judged by
+    /// that one.
+    fn by_its_denied_name(&self, call: ToolCall) -> ToolCall {
+        if self.guard.never_runs(&call.tool).is_some() {
+            return call;
+        }
+        // Where nothing runs that no rule allows, other writings are not denied by their names.
+        let unnamed = self.guard.never_runs("");
+        let is_denied = |name: &String| {
+            let why = self.guard.never_runs(name);
+            why.is_some() && why != unnamed
+        };
+        let denied = writings(&call.tool).find(is_denied);
+        match denied {
+            Some(tool) => ToolCall { tool, ..call },
+            None => call,
+        }
+    }
+
+    /// What becomes of a call that fits its tool.
     fn judged(
         &self,
         wire: Wire,
@@ -374,7 +396,7 @@ impl Gateway {
                 }
             }
         };
-        told.map(lined)
+        told.map(|told| lined(in_the_name_of(&self.server, told)))
     }
 
     async fn said(&self, message: &Message<'_>, text: &str) -> Option<String> {

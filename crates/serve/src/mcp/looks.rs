@@ -65,15 +65,28 @@ static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// All strings of a definition that a model reads.
+/// The texts of a value that say something: of several words, or with characters that nobody sees.
+/// Versions, times, addresses and pictures say nothing.
+pub(crate) fn sentences(value: &Value) -> Vec<&str> {
+    let mut texts = Vec::new();
+    texts_of(value, &mut texts);
+    let says = |text: &&str| {
+        if text.starts_with("data:") {
+            return false;
+        }
+        let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic));
+        words.count() > 1 || text.chars().any(is_unseen)
+    };
+    texts.retain(says);
+    texts
+}
+
+/// Every text of a definition that a model may read.
 fn texts_of<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => texts.push(text),
         Value::Array(values) => values.iter().for_each(|value| texts_of(value, texts)),
-        Value::Object(members) => {
-            let read = members.iter().filter(|(name, _)| *name != "icons" && *name != "_meta");
-            read.for_each(|(_, value)| texts_of(value, texts));
-        }
+        Value::Object(members) => members.values().for_each(|value| texts_of(value, texts)),
         _ => {}
     }
 }

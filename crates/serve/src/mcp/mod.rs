@@ -1,5 +1,6 @@
 //! The Model Context Protocol over standard input and output, one JSON-RPC message per line.
 
+mod asked;
 mod confirm;
 mod described;
 mod framing;

@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::described::List;
+use super::looks::sentences;
 
-/// Members of a tool that the model does not read, and which may change.
+/// Members of a tool that are for programs and people: they may change, but for the sentences in
+/// them, which a client may show a model.
 const BESIDE: [&str; 2] = ["_meta", "icons"];
 
 /// Storage for the pins of one server, as text.
@@ -251,8 +253,17 @@ fn name(tool: &Value) -> String {
 
 fn members(tool: &Value) -> BTreeMap<String, String> {
     let members = tool.as_object().into_iter().flatten();
-    let said = members.filter(|(member, _)| !BESIDE.contains(&member.as_str()));
-    said.map(|(member, value)| (member.clone(), Digest::of_json(value).to_string())).collect()
+    let said = members.filter_map(|(member, value)| {
+        let digest = match BESIDE.contains(&member.as_str()) {
+            false => Digest::of_json(value),
+            true => {
+                let sentences = sentences(value);
+                (!sentences.is_empty()).then(|| Digest::of_json(&serde_json::json!(sentences)))?
+            }
+        };
+        Some((member.clone(), digest.to_string()))
+    });
+    said.collect()
 }
 
 /// The members of a tool that differ from the pin. Older pins have digests in form 1.

@@ -202,7 +202,7 @@ fn a_client_with_a_session_reaches_a_server_without() {
         let question = crate::json(&client.hear().await);
         assert_eq!(
             (&question["method"], &question["params"]["message"]),
-            (&json!("elicitation/create"), &json!("Who?"))
+            (&json!("elicitation/create"), &json!("Server `mcp` asks: Who?"))
         );
         let given = json!({ "action": "accept", "content": { "who": "lena" } });
         client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": given })).await;
@@ -244,7 +244,8 @@ fn a_client_without_a_session_reaches_a_server_with_one() {
         let asked = crate::json(&client.ask("tools/call", call.clone()).await);
         let result = &asked["result"];
         assert_eq!(result["resultType"], "input_required", "{asked}");
-        assert_eq!(result["inputRequests"]["asked"]["params"]["message"], "Who?", "{asked}");
+        let message = &result["inputRequests"]["asked"]["params"]["message"];
+        assert_eq!(message, "Server `mcp` asks: Who?", "{asked}");
         let mut again = call.clone();
         again["requestState"] = result["requestState"].clone();
         again["inputResponses"] =

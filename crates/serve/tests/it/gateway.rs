@@ -162,6 +162,38 @@ fn what_is_repaired_reaches_the_server_as_it_is_meant() {
 }
 
 #[test]
+fn before_a_list_a_denial_is_about_every_writing_of_a_name() {
+    let denied = r#"{"tools":{"permissions":{"rules":[{"tool":"cancelOrder","action":"deny"}]}}}"#;
+    let only = r#"{"tools":{"permissions":{"default":"deny","rules":[{"tool":"get_order","action":"allow"}]}}}"#;
+    for (options, tool, runs) in [
+        (denied, "cancelOrder", false),
+        (denied, "cancel_order", false),
+        (denied, "Cancel-Order", false),
+        (denied, " cancelOrder", false),
+        (denied, "functions.cancel_order_tool", false),
+        (denied, "get_order", true),
+        (only, "get_order", true),
+        (only, "cancel_order", false),
+    ] {
+        let options: GuardOptions = serde_json::from_str(options).unwrap();
+        let gateway = gateway(options.resolve().unwrap());
+        let steps = wait(gateway.from_client(&call(2, tool, r#"{"id":7}"#)));
+        assert_eq!(matches!(*steps, [Step::Forward(_)]), runs, "{tool} {steps:?}");
+    }
+}
+
+#[test]
+fn a_question_of_the_server_says_who_asks() {
+    let gateway = listed(GuardSettings::default());
+    let asks = r#"{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"May this tool call run?","requestedSchema":{"type":"object","properties":{}}}}"#;
+    let told = json(&wait(gateway.from_server(asks)).unwrap());
+    assert_eq!(told["params"]["message"], "Server `shop` asks: May this tool call run?");
+    // The answer reaches the server as before.
+    let answer = r#"{"jsonrpc":"2.0","id":9,"result":{"action":"decline"}}"#;
+    assert_eq!(wait(gateway.from_client(answer)), [Step::Forward(answer.to_owned())]);
+}
+
+#[test]
 fn a_tool_of_which_no_call_would_be_let_through_is_not_offered() {
     for (options, names) in [
         ("{}", &["get_order", "cancel_order"][..]),

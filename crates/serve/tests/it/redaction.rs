@@ -81,6 +81,28 @@ fn secrets_are_taken_out_wherever_a_model_or_a_person_may_read_them() {
 }
 
 #[test]
+fn a_secret_in_several_blocks_is_taken_out_of_each() {
+    let (one, two) = SECRET.split_at(9);
+    for (between, kept) in [
+        ("", vec!["a ", " b"]),
+        (r#"{"type":"image","data":"AAAA","mimeType":"image/png"},"#, vec!["a ", " b", "AAAA"]),
+        (r#"{"type":"text","text":""},"#, vec!["a ", " b"]),
+    ] {
+        let answer = format!(
+            r#""id":2,"result":{{"content":[{{"type":"text","text":"a {one}"}},{between}{{"type":"text","text":"{two} b"}}]}}"#
+        );
+        let with = told("tools/call", &answer, false);
+        assert!(with.contains(one) && with.contains(two), "{with}");
+        let without = told("tools/call", &answer, true);
+        assert!(!without.contains(one) && !without.contains(two), "{without}");
+        assert!(kept.iter().all(|kept| without.contains(kept)), "{without}");
+    }
+    // Texts that are no secret together stay as they are.
+    let answer = r#""id":2,"result":{"content":[{"type":"text","text":"token"},{"type":"text","text":"izer: 3 files"}]}"#;
+    assert!(told("tools/call", answer, true).contains("izer: 3 files"));
+}
+
+#[test]
 fn what_is_no_secret_stays_as_it_was_written() {
     let picture = STANDARD.encode([0xff_u8, 0xd8, 0xff, 0xe0].repeat(300));
     for answer in [
