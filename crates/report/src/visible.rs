@@ -28,7 +28,19 @@ pub fn visible_output(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| if stays(c) { c } else { visible_char(c) }).collect())
 }
 
-/// Returns the visible replacement of a character; white space becomes a space.
+/// A text for a pipe: characters that a terminal obeys, or that turn the direction of others, are
+/// shown; line feeds and tabs stay, and so do joiners and selectors, of which signs are made.
+#[must_use]
+pub fn visible_piped(text: &str) -> Cow<'_, str> {
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || turns(c);
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| if obeyed(c) { visible_char(c) } else { c }).collect())
+}
+
+/// The visible stand-in for one character; white space becomes a blank.
 pub(crate) fn visible_char(c: char) -> char {
     match c {
         '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' | '\u{85}' => ' ',
@@ -113,6 +125,18 @@ pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_reaches_a_pipe_that_a_terminal_obeys() {
+        for (text, seen) in [
+            ("plain\n\tä 👩\u{200d}🚀", "plain\n\tä 👩\u{200d}🚀"),
+            ("\u{1b}]52;c;x\u{7}", "\u{241b}]52;c;x\u{fffd}"),
+            ("\u{9b}2J\u{8}\r\u{7f}", "\u{fffd}2J\u{fffd} \u{fffd}"),
+            ("a\u{202e}b\u{2066}", "a\u{fffd}b\u{fffd}"),
+        ] {
+            assert_eq!(visible_piped(text), seen);
+        }
+    }
 
     #[test]
     fn nothing_reaches_the_terminal_that_could_move_its_cursor() {

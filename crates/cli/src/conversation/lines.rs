@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use counterfoil_agent::{Told, Turned, Watch};
 use counterfoil_guard::{CallEvent, Guard};
-use counterfoil_report::visible_output;
+use counterfoil_report::{visible_output, visible_piped};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -80,10 +80,11 @@ impl Front for Lines {
     }
 
     fn answer(&mut self, turned: &Turned) -> anyhow::Result<()> {
-        // Control characters are escaped on a terminal, but a pipe gets the answer unchanged.
+        // What a model says cannot move the cursor or hide itself. A pipe may end at a terminal: it
+        // gets the text as it is, but for what a terminal obeys.
         let text = match io::stdout().is_terminal() {
             true => visible_output(&turned.answer),
-            false => turned.answer.as_str().into(),
+            false => visible_piped(&turned.answer),
         };
         let gap = if text.ends_with('\n') { "" } else { "\n" };
         let mut out = io::stdout().lock();

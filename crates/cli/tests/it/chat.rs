@@ -216,6 +216,19 @@ fn what_cannot_be_asked_says_why() {
 }
 
 #[test]
+fn what_a_terminal_obeys_reaches_no_pipe() {
+    let said = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[2J\u{9b}31mHel\u{202e}lo\n\tthere\u{8}";
+    let (port, _) = model(vec![says(said), says(said)]);
+    let desk = desk(port, "");
+    let obeyed = ['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}', '\u{8}'];
+    for words in [&["-p", "Hi"][..], &["-p", "Hi", "--json"]] {
+        let ran = chat(&desk, words, "");
+        assert!(ran.out.contains("31mHel") && ran.out.contains("there"), "{ran}");
+        assert!(!ran.out.contains(obeyed) && !ran.err.contains(obeyed), "{ran}");
+    }
+}
+
+#[test]
 fn a_pipe_that_nobody_closes_is_not_waited_for() {
     let (port, _) = model(vec![says("Hello.")]);
     let desk = desk(port, "");
