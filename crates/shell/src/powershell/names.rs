@@ -59,6 +59,16 @@ pub(super) struct Entry {
     parameters: Vec<(String, Parameter)>,
 }
 
+impl Entry {
+    /// The options that its parameters may become.
+    pub(super) fn options(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().filter_map(|(_, what)| match what {
+            Parameter::Option(option) => Some(option.as_str()),
+            _ => None,
+        })
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// Words in the names of tools that take PowerShell.

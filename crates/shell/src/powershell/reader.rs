@@ -40,7 +40,7 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(text: &str, depth: usize) -> Self {
-        let text = text.chars().filter(|c| *c != '\r').collect();
+        let text = text.chars().filter(|c| *c != '\r').map(plain).collect();
         Self { text, at: 0, depth, lines: Vec::new(), names: Names::own() }
     }
 
@@ -394,6 +394,16 @@ impl Reader {
             _ => String::new(),
         };
         Ok(Some(format!("{stream}{append} {target}")))
+    }
+}
+
+/// The character that PowerShell takes another one for: dashes and quotation marks of typesetting.
+fn plain(c: char) -> char {
+    match c {
+        '\u{2013}'..='\u{2015}' => '-',
+        '\u{2018}'..='\u{201b}' => '\'',
+        '\u{201c}'..='\u{201e}' => '"',
+        other => other,
     }
 }
 

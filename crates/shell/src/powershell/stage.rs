@@ -24,6 +24,9 @@ impl Stage {
             return Ok(Value::Unknown);
         }
         let names = reader.names;
+        if self.name.literal.is_none() {
+            return Ok(Value::Commands(self.of_computed_name(reader)));
+        }
         let written = self.name.literal.clone().unwrap_or_default();
         let base = written.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         let Some(entry) = names.command(&base) else {
@@ -55,6 +58,18 @@ impl Stage {
                 }
                 Ok(Value::Commands(becomes))
             }
+        }
+    }
+
+    /// A command whose name is put together when it runs. Only its last part may be known:
+    /// `& "$folder\tool.exe"`.
+    fn of_computed_name(&self, reader: &Reader) -> String {
+        let (_, base) = self.name.text.rsplit_once('/').unwrap_or_default();
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let known = !base.is_empty() && base.chars().all(plain);
+        match known && reader.names.command(base).is_none() {
+            true => self.as_written(&self.name.text),
+            false => self.as_written("\"$unknown\""),
         }
     }
 
@@ -160,6 +175,9 @@ fn of_parameters(reader: &Reader, entry: &Entry, arguments: &[Argument]) -> Plac
     let mut arguments = arguments.iter().peekable();
     while let Some(argument) = arguments.next() {
         let written = argument.literal.as_deref().filter(|_| argument.is_parameter());
+        if argument.is_splatted {
+            placed.options.extend(entry.options().map(str::to_owned));
+        }
         let Some(written) = written else {
             placed.middle.push(argument.text.clone());
             continue;

@@ -11,6 +11,8 @@ pub(super) struct Argument {
     pub(super) literal: Option<String>,
     /// It is a block, whose commands stand before.
     pub(super) is_block: bool,
+    /// It stands for arguments that are only known when it runs: `@arguments`.
+    pub(super) is_splatted: bool,
     /// It is in no quotes.
     bare: bool,
 }
@@ -22,7 +24,7 @@ impl Argument {
     }
 
     pub(super) fn fixed(text: &str) -> Self {
-        Self { text: fixed(text), literal: Some(text.to_owned()), bare: true, is_block: false }
+        Self { text: fixed(text), literal: Some(text.to_owned()), bare: true, ..Self::default() }
     }
 
     /// `-Recurse`
@@ -128,6 +130,7 @@ impl Reader {
             (Some('@'), Some(c)) if c.is_alphabetic() => {
                 self.at += 1;
                 self.name();
+                found.is_splatted = true;
                 found.add_value(Value::Unknown);
             }
             _ => {
