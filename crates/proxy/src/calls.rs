@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::sessions::Seen;
 use crate::shown::Shown;
+use crate::spoken::{self, Spoken};
 
 /// What is to be said about the calls of an answer.
 #[derive(Debug, Default)]
@@ -91,6 +92,28 @@ async fn one(
         Listed::Refused(answer, _) => (Some((answer.text, false)), Vec::new()),
         Listed::Judged(_, before) => (denied(&before.judged), before.notes),
     })
+}
+
+/// Why the calls that a text holds may not go on: its client may read them there, and nobody can take
+/// them out.
+pub(crate) async fn spoken(
+    guard: &Guard,
+    seen: &Seen,
+    shown: &Shown,
+    text: &str,
+) -> Result<Option<String>, CallError> {
+    let tools: Vec<&str> = shown.transcript.catalog.iter().map(|tool| tool.name.as_str()).collect();
+    for Spoken { tool, call } in spoken::calls(text, &tools) {
+        let Some(call) = call else {
+            return Ok(Some(format!("a call of `{tool}` in its text cannot be read")));
+        };
+        // It has no id: nothing is opened for it.
+        let (objection, _) = one(guard, seen, shown, &call, Asking::Nobody).await?;
+        if let Some((why, true)) = objection {
+            return Ok(Some(format!("a call of `{tool}` in its text may not run: {why}")));
+        }
+    }
+    Ok(None)
 }
 
 /// Tools that models know, and that have no schema.

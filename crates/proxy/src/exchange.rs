@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Asking, Clock as _, without_hidden};
-use counterfoil_model::{EvidenceSource, Finding, Message, Role, Severity, ToolCall};
+use counterfoil_guard::{Asking, Clock as _, Guard, without_hidden};
+use counterfoil_model::{
+    EvidenceSource, Finding, Message, Role, Severity, Span, Subject, ToolCall,
+};
 use counterfoil_providers::{Reply, Turn, Usage, written};
 use counterfoil_rules::{LONGEST_ANSWER, set_aside_feedback};
 use futures_util::FutureExt as _;
@@ -19,6 +21,7 @@ use crate::correct::{AskedAgain, Corrected};
 use crate::judge::NotJudged;
 use crate::keys::VirtualKey;
 use crate::options::{ProxyMode, ProxySettings};
+use crate::plain::Plain;
 use crate::record::record;
 use crate::request::Asked;
 use crate::ruling::Instead;
@@ -164,6 +167,14 @@ pub(crate) struct Said {
     pub(crate) calls: Vec<ToolCall>,
 }
 
+/// Where the claim stands that a finding is about.
+fn span_of(finding: &Finding) -> Option<Span> {
+    match &finding.subject {
+        Subject::Claim { span, .. } => Some(*span),
+        Subject::Call(_) => None,
+    }
+}
+
 /// Begins to read what a request shows, while the request goes on.
 fn preparing(proxy: &Arc<Proxy>, asked: &Asked, owner: &str) -> Preparing {
     let (proxy, asked, owner) = (Arc::clone(proxy), asked.clone(), owner.to_owned());
@@ -252,7 +263,34 @@ impl Exchange {
         limit: Option<Duration>,
     ) -> Result<Vec<Finding>, NotJudged> {
         let Proxy { guard, judges, .. } = &*self.proxy;
-        judges.judge(guard, &prepared.shown, answer, limit).await
+        let plain: Vec<Option<Plain>> =
+            answer.iter().map(|message| Plain::of(&message.text)).collect();
+        let mut seen = answer.clone();
+        for (message, plain) in seen.iter_mut().zip(&plain) {
+            plain.iter().for_each(|plain| message.text.clone_from(&plain.text));
+        }
+        let mut findings = judges.judge(guard, &prepared.shown, answer, limit).await?;
+        if plain.iter().any(Option::is_some) {
+            let more = judges.judge(guard, &prepared.shown, seen, limit).await?;
+            let first = prepared.shown.transcript.messages.len();
+            for mut finding in more {
+                let at = finding.turn.checked_sub(first).and_then(|at| plain.get(at)?.as_ref());
+                if let (Subject::Claim { span, .. }, Some(plain)) = (&mut finding.subject, at) {
+                    (span.start, span.end) = (plain.source(span.start), plain.source(span.end));
+                }
+                let span = span_of(&finding);
+                let known = |other: &Finding| {
+                    let overlaps = span_of(other)
+                        .zip(span)
+                        .is_some_and(|(other, own)| other.start < own.end && own.start < other.end);
+                    other.code == finding.code && other.turn == finding.turn && overlaps
+                };
+                if at.is_some() && !findings.iter().any(known) {
+                    findings.push(finding);
+                }
+            }
+        }
+        Ok(findings)
     }
 
     /// What is to be said about an answer: its words, behind those that stand before it, and its
@@ -306,6 +344,13 @@ impl Exchange {
             Ok(calls) => Conclusion { calls, ..Conclusion::default() },
             Err(error) => Conclusion::not_judged(error, reply),
         };
+        if self.settings.withholds() {
+            let spoken = calls::spoken(&self.proxy.guard, seen, shown, &reply.text).await;
+            conclusion.unjudged = match spoken {
+                Ok(why) => conclusion.unjudged.or(why),
+                Err(error) => Some(error.to_string()),
+            };
+        }
         match findings {
             Ok(mut findings) => {
                 let unread = self.read_by_judge(&prepared, answer, &mut findings).await;

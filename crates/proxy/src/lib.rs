@@ -27,6 +27,7 @@ mod meter;
 mod notes;
 mod options;
 mod piece;
+mod plain;
 mod record;
 mod relay;
 mod request;
@@ -39,6 +40,7 @@ mod shape;
 mod shown;
 #[cfg(feature = "otel")]
 pub mod spans;
+mod spoken;
 mod tools;
 mod wire;
 

@@ -23,6 +23,7 @@ use crate::judge::{last_end, paragraph_start};
 use crate::notes;
 use crate::options::ProxyMode;
 use crate::shape::{self, Flow, Shape, Unreadable};
+use crate::spoken::may_call;
 use crate::wire::{Wire, Writer};
 
 /// The client's end of an answer.
@@ -356,6 +357,11 @@ impl Relay {
             return;
         }
         if self.exchange.has_judge() {
+            return;
+        }
+        // Where a call may begin, nothing goes on before it is known what it is.
+        if self.withholds() && may_call(&self.text, self.cleared) {
+            self.closing = true;
             return;
         }
         let fresh = self.text.get(self.cleared..).unwrap_or_default();

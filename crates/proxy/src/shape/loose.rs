@@ -123,7 +123,8 @@ const BESIDE: &[&str] = &[
 const ENDINGS: [&str; 6] = ["_id", "_at", "_reason", "_tier", "_fingerprint", "_hash"];
 
 /// Kinds of objects that are calls.
-const CALLS: [&str; 9] = [
+const CALLS: [&str; 10] = [
+    "mcp_approval_request",
     "function_call",
     "custom_tool_call",
     "tool_use",
@@ -175,7 +176,7 @@ impl Loose {
                 Ok(some)
             }
             Value::Object(members) => {
-                if CALLS.contains(&super::text(members, "type")) {
+                if CALLS.contains(&super::text(members, "type")) || is_call(members) {
                     return Err(Unreadable::LooseCall);
                 }
                 let mut some = false;
@@ -196,6 +197,13 @@ impl Loose {
         self.letters += count;
         if self.letters > MOST { Err(Unreadable::LooseWords) } else { Ok(true) }
     }
+}
+
+/// Whether an object names something and gives it arguments.
+fn is_call(members: &Members) -> bool {
+    let named = ["name", "tool_name", "tool"].iter().any(|name| super::has(members, name));
+    let given = ["arguments", "input", "parameters", "args"];
+    named && given.iter().any(|name| super::has(members, name))
 }
 
 fn weight(text: &str) -> usize {
@@ -229,6 +237,9 @@ mod tests {
             ("我已经取消了订单7。".chars().map(|c| json!({ "x": c.to_string() })).collect(), true),
             (vec![json!({ "x": [{ "type": "text", "text": lie }] })], true),
             (vec![json!({ "x": { "type": "function_call", "name": "f" } })], true),
+            (vec![json!({ "x": { "name": "f", "arguments": "{\"a\":1}" } })], true),
+            (vec![json!({ "x": { "type": "mcp_approval_request", "id": "1" } })], true),
+            (vec![json!({ "tools": [{ "name": "f", "parameters": { "a": 1 } }] })], false),
             (vec![json!({ "region": "us-east" }); 1000], false),
             (vec![json!({ "reasoning_details": [{ "text": lie }], "model": "a b c" })], false),
             (vec![json!({ "request": "req_01jbd6g2qdfw2adyrt2az8hz4w" })], false),

@@ -178,3 +178,57 @@ fn room_to_think_ends_here() {
         }
     });
 }
+
+/// Calls that a text holds, a part of each, and whether a rule denies them.
+const SPOKEN: [(&str, &str, bool); 8] = [
+    (
+        r#"One moment. <tool_call>{"name": "cancel_order", "arguments": {"id": 7}}</tool_call>"#,
+        "arguments",
+        true,
+    ),
+    (
+        "One moment.\n\n```tool_code\nprint(default_api.cancel_order(id=7))\n```\n",
+        "default_api",
+        true,
+    ),
+    (
+        "One moment.\n<function=cancel_order><parameter=id>7</parameter></function>",
+        "function=",
+        true,
+    ),
+    (r#"{"name": "cancel_order", "parameters": {"id": 7}}"#, "parameters", true),
+    ("```tool_code\ncancel_order(id=order)\n```", "(id", true),
+    (
+        r#"One moment. <tool_call>{"name": "get_order", "arguments": {"id": 7}}</tool_call>"#,
+        "arguments",
+        false,
+    ),
+    ("I could call `cancel_order` with the id 7. Shall I?", "Shall", false),
+    (r#"<tool_call>{"name": "refund", "arguments": {}}</tool_call>"#, "refund", false),
+];
+
+#[test]
+fn a_call_in_a_text_is_judged_like_any_other() {
+    test(async {
+        for on in WIRES {
+            for streams in [true, false] {
+                for (text, part, denied) in SPOKEN {
+                    let options = ProxyOptions {
+                        mode: ProxyMode::Block,
+                        verify_ms: 10_000,
+                        ..ProxyOptions::default()
+                    };
+                    let desk = Desk::with(options, denying()).await;
+                    let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
+                    request["stream"] = json!(streams);
+                    for _ in 0..4 {
+                        desk.next(scripted(on, streams, &[Text(text)]));
+                    }
+                    let told = desk.ask(on.path(), &request).await;
+                    let passed = told.text.contains(part);
+                    assert_eq!(passed, !denied, "{on:?} {streams} {text}: {}", told.text);
+                }
+            }
+        }
+    });
+}

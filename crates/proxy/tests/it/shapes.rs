@@ -268,6 +268,18 @@ fn wholes() -> Vec<(On, Value)> {
         let item = json!({ "type": "computer_call", "call_id": "c", "content": content });
         a["output"].as_array_mut().unwrap().push(item);
     });
+    // A call that its client is asked to agree to, and one at a place that nobody knows.
+    odd(On::Responses, &|a| {
+        let item = json!({ "type": "mcp_approval_request", "id": "m", "server_label": "s",
+            "name": "get_order", "arguments": "{\"id\":\"13\"}" });
+        a["output"].as_array_mut().unwrap().push(item);
+    });
+    odd(On::Chat, &|a| {
+        a["choices"][0]["message"]["x"] = json!([{ "name": "f", "arguments": "{\"id\":\"13\"}" }]);
+    });
+    odd(On::Messages, &|a| {
+        a["x"] = json!({ "tool": { "name": "f", "input": { "id": "13" } } });
+    });
     odd(On::Messages, &|a| {
         let result = json!({ "type": "web_search_tool_result",
             "content": [{ "type": "text", "text": LIE }] });

@@ -37,6 +37,49 @@ fn honest(on: On) -> Vec<String> {
     streams
 }
 
+/// A claim that markup splits is the claim that its reader sees.
+#[test]
+fn a_claim_with_markup_in_it_is_held() {
+    test(async {
+        for claim in [
+            "I have can<b>celled</b> order 7.",
+            "I have <b>cancelled</b> order 7.",
+            "I have **can**celled order 7.",
+            "I have [cancelled](https://example.com/7) order 7.",
+            "I have cancel<!-- not -->led order 7.",
+            "I have canc&shy;elled order 7.",
+        ] {
+            let text: &'static str =
+                format!("I looked at order 7. {claim} Have a nice day.").leak();
+            let says = [Text(text)];
+            for on in WIRES {
+                for streams in [false, true] {
+                    let desk = Desk::new(ProxyMode::Block).await;
+                    let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
+                    request["stream"] = json!(streams);
+                    for _ in 0..4 {
+                        desk.next(match streams {
+                            true => Scripted::cut(&on.stream(&says), 30),
+                            false => Scripted::json(&on.whole(&says)),
+                        });
+                    }
+                    let told = desk.ask(on.path(), &request).await;
+                    let part = claim.split("celled").next().unwrap_or(claim);
+                    assert!(!told.text.contains(part), "{on:?} {streams} {claim} {}", told.text);
+                }
+            }
+        }
+        // Markup alone is no claim.
+        let says = [Text("I looked at <b>order 7</b>: it is [shipped](https://example.com/7).")];
+        for on in WIRES {
+            let desk = Desk::new(ProxyMode::Block).await;
+            desk.next(Scripted::stream(&on.stream(&says)));
+            let told = desk.ask(on.path(), &on.request("Where is 7?", &[LOOKED_UP])).await;
+            assert!(told.text.contains("shipped"), "{on:?} {}", told.text);
+        }
+    });
+}
+
 /// Nothing of an answer passes unread because there is much before it.
 #[test]
 fn an_answer_longer_than_what_is_read_is_held() {

@@ -1,0 +1,231 @@
+//! Calls that a model writes into its text: some clients read them there.
+
+use counterfoil_model::ToolCall;
+use serde_json::{Map, Value};
+
+use crate::plain::rows;
+
+/// A call in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Spoken {
+    pub(crate) tool: String,
+    /// `None` where its arguments cannot be read.
+    pub(crate) call: Option<ToolCall>,
+}
+
+/// No form begins with more bytes.
+const LONGEST_BEGINNING: usize = 64;
+
+/// Whether a call may begin in a text, of which so much was looked at before.
+pub(crate) fn may_call(text: &str, looked: usize) -> bool {
+    let mut from = looked.saturating_sub(LONGEST_BEGINNING).min(text.len());
+    while !text.is_char_boundary(from) {
+        from -= 1;
+    }
+    let new = text.get(from..).unwrap_or_default();
+    is_object(text) || rows("call").any(|row| new.contains(begin(row)))
+}
+
+/// The calls of these tools that a text holds.
+pub(crate) fn calls(text: &str, tools: &[&str]) -> Vec<Spoken> {
+    let mut found = Vec::new();
+    let whole = is_object(text).then_some(text);
+    let forms = rows("call").flat_map(|row| bodies(text, row));
+    for (body, formal) in
+        whole.map(|body| (body, true)).into_iter().chain(forms.map(|b| (b, false)))
+    {
+        let named = tools.iter().filter(|tool| names(body, tool));
+        // `cancel_order`, and not `order`.
+        let Some(tool) = named.max_by_key(|tool| tool.len()) else { continue };
+        let arguments = arguments(body, tool);
+        if formal && arguments.is_none() {
+            // Any answer may be JSON.
+            continue;
+        }
+        let call = arguments
+            .map(|arguments| ToolCall::new("", *tool, Value::Object(arguments).to_string()));
+        found.push(Spoken { tool: (*tool).to_owned(), call });
+    }
+    found
+}
+
+fn begin(row: &str) -> &str {
+    row.split_once(' ').map_or(row, |(begin, _)| begin)
+}
+
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
+}
+
+/// What stands in a text between the beginnings and ends of a form.
+fn bodies<'t>(text: &'t str, row: &'static str) -> Vec<&'t str> {
+    let (begin, end) = row.split_once(' ').unwrap_or((row, ""));
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((_, inside)) = rest.split_once(begin) {
+        let (body, after) = match end {
+            "" => (inside, ""),
+            end => inside.split_once(end).unwrap_or((inside, "")),
+        };
+        found.push(body);
+        rest = after;
+    }
+    found
+}
+
+/// Whether a text names a tool, and not a part of another name.
+fn names(text: &str, tool: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(tool).any(|(at, _)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + tool.len()..).and_then(|after| after.chars().next());
+        !before.is_some_and(part) && !after.is_some_and(part)
+    })
+}
+
+/// The arguments of a call, as JSON, as tags or as Python writes them.
+fn arguments(body: &str, tool: &str) -> Option<Map<String, Value>> {
+    let (_, after) = body.split_once(tool)?;
+    if let Some(python) = after.trim_start().strip_prefix('(') {
+        return keywords(python);
+    }
+    if let Some(object) = object(body) {
+        return in_object(object, tool);
+    }
+    let tags = tagged(after);
+    (!tags.is_empty() || after.trim_matches([' ', '"', '>', '\n', '\'', '/']).is_empty())
+        .then_some(tags)
+}
+
+/// The first object in a text.
+fn object(text: &str) -> Option<Map<String, Value>> {
+    let from = text.get(text.find('{')?..)?;
+    let mut values = serde_json::Deserializer::from_str(from).into_iter::<Map<String, Value>>();
+    values.next()?.ok()
+}
+
+/// `{"name": …, "arguments": {…}}`, in any of its writings; an object without a name is the arguments.
+fn in_object(object: Map<String, Value>, tool: &str) -> Option<Map<String, Value>> {
+    let inner =
+        ["function", "tool_call", "call"].iter().find_map(|name| object.get(*name)?.as_object());
+    let members = inner.unwrap_or(&object);
+    let is_name = |name: &&str| members.get(*name).and_then(Value::as_str) == Some(tool);
+    let named =
+        ["name", "tool", "tool_name", "function", "action"].iter().any(|name| is_name(name));
+    let given = ["arguments", "parameters", "args", "input", "kwargs", "action_input"];
+    let given = given.iter().find_map(|name| members.get(*name));
+    match (named, given) {
+        (true, None) => Some(Map::new()),
+        (true, Some(Value::Object(arguments))) => Some(arguments.clone()),
+        (true, Some(Value::String(text))) => serde_json::from_str(text).ok(),
+        (true, Some(Value::Null)) => Some(Map::new()),
+        (true, Some(_)) => None,
+        (false, _) => Some(object),
+    }
+}
+
+/// `<parameter name="id">7</parameter>`, `<parameter=id>7</parameter>`, `<id>7</id>`
+fn tagged(text: &str) -> Map<String, Value> {
+    let mut found = Map::new();
+    let mut rest = text;
+    while let Some((_, inside)) = rest.split_once('<') {
+        let Some((tag, after)) = inside.split_once('>') else { break };
+        rest = after;
+        let name = tag.rsplit(['=', ' ']).next().unwrap_or(tag).trim_matches(['"', '\'']);
+        let Some((value, _)) = after.split_once("</").filter(|_| !tag.starts_with('/')) else {
+            continue;
+        };
+        let value = value.trim();
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        found.insert(name.to_owned(), value);
+    }
+    found
+}
+
+/// `id=7, why="x")`: values that stand there.
+fn keywords(text: &str) -> Option<Map<String, Value>> {
+    let mut found = Map::new();
+    let mut rest = text.trim_start();
+    while !rest.starts_with(')') {
+        let (name, after) = rest.split_once('=')?;
+        let (value, after) = literal(after.trim_start())?;
+        found.insert(name.trim().to_owned(), value);
+        let after = after.trim_start();
+        rest = after.strip_prefix(',').unwrap_or(after).trim_start();
+        if !rest.starts_with(')') && !after.starts_with(',') {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+/// A value as Python writes it, and what follows.
+fn literal(text: &str) -> Option<(Value, &str)> {
+    if let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        let inside = text.get(1..)?;
+        let (value, after) = inside.split_once(quote).filter(|(value, _)| !value.contains('\\'))?;
+        return Some((Value::from(value), after));
+    }
+    let end = text.find([',', ')'])?;
+    let (value, after) = text.split_at_checked(end)?;
+    let value = match value.trim() {
+        "True" => Value::Bool(true),
+        "False" => Value::Bool(false),
+        "None" => Value::Null,
+        value => serde_json::from_str(value).ok()?,
+    };
+    Some((value, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn calls_are_read_in_every_known_form() {
+        let tools = ["order", "cancel_order"];
+        let seven = Some(json!({ "id": 7 }));
+        for (text, expected) in [
+            (
+                r#"<tool_call>{"name": "cancel_order", "arguments": {"id": 7}}</tool_call>"#,
+                seven.clone(),
+            ),
+            (r#"<tool_call>{"name": "cancel_order", "arguments": "{\"id\": 7}"}"#, seven.clone()),
+            (
+                r#"Now: [TOOL_CALLS][{"name": "cancel_order", "arguments": {"id": 7}}]"#,
+                seven.clone(),
+            ),
+            (r#"{"name": "cancel_order", "parameters": {"id": 7}}"#, seven.clone()),
+            (r#"<function=cancel_order>{"id": 7}</function>"#, seven.clone()),
+            ("<function=cancel_order><parameter=id>7</parameter></function>", seven.clone()),
+            (
+                r#"<invoke name="cancel_order"><parameter name="id">7</parameter></invoke>"#,
+                seven.clone(),
+            ),
+            ("```tool_code\nprint(default_api.cancel_order(id=7))\n```", seven.clone()),
+            ("```tool_code\ncancel_order( id = 7, )\n```", seven.clone()),
+            (
+                r#"<|python_tag|>{"type": "function", "function": {"name": "cancel_order", "arguments": {"id": 7}}}"#,
+                seven,
+            ),
+            ("```tool_code\ncancel_order(id=x)\n```", None),
+        ] {
+            assert!(may_call(text, 0) && may_call(text, text.len().min(40)), "{text}");
+            let found = calls(text, &tools);
+            let [Spoken { tool, call }] = found.as_slice() else { panic!("{text} {found:?}") };
+            let arguments =
+                call.as_ref().map(|call| serde_json::from_str(call.arguments.as_str()).unwrap());
+            assert_eq!((tool.as_str(), arguments), ("cancel_order", expected), "{text}");
+        }
+        for text in [
+            "I would call `cancel_order` with id 7.",
+            "```json\n{\"name\": \"cancel_order\"}\n```",
+            "<tool_call>{\"name\": \"refund\", \"arguments\": {}}</tool_call>",
+            "{\"answer\": \"cancel_order was not called\", \"id\": [",
+        ] {
+            assert_eq!(calls(text, &tools), [], "{text}");
+        }
+    }
+}
