@@ -110,8 +110,7 @@ fn in_object(object: Map<String, Value>, tool: &str) -> Option<Map<String, Value
         ["function", "tool_call", "call"].iter().find_map(|name| object.get(*name)?.as_object());
     let members = inner.unwrap_or(&object);
     let is_name = |name: &&str| members.get(*name).and_then(Value::as_str) == Some(tool);
-    let named =
-        ["name", "tool", "tool_name", "function", "action"].iter().any(|name| is_name(name));
+    let named = ["name", "tool", "tool_name", "function", "action"].iter().any(is_name);
     let given = ["arguments", "parameters", "args", "input", "kwargs", "action_input"];
     let given = given.iter().find_map(|name| members.get(*name));
     match (named, given) {
