@@ -97,7 +97,6 @@ async fn one(
 /// Why the calls that a text holds may not go on: its client may read them there, and nobody can take
 /// them out.
 pub(crate) async fn spoken(
-    guard: &Guard,
     seen: &Seen,
     shown: &Shown,
     text: &str,
@@ -108,7 +107,7 @@ pub(crate) async fn spoken(
             return Ok(Some(format!("a call of `{tool}` in its text cannot be read")));
         };
         // It has no id: nothing is opened for it.
-        let (objection, _) = one(guard, seen, shown, &call, Asking::Nobody).await?;
+        let (objection, _) = one(seen, shown, &call, Asking::Nobody).await?;
         if let Some((why, true)) = objection {
             return Ok(Some(format!("a call of `{tool}` in its text may not run: {why}")));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Asking, Clock as _, Guard, without_hidden};
+use counterfoil_guard::{Asking, Clock as _, without_hidden};
 use counterfoil_model::{
     EvidenceSource, Finding, Message, Role, Severity, Span, Subject, ToolCall,
 };
@@ -345,7 +345,7 @@ impl Exchange {
             Err(error) => Conclusion::not_judged(error, reply),
         };
         if self.settings.withholds() {
-            let spoken = calls::spoken(&self.proxy.guard, seen, shown, &reply.text).await;
+            let spoken = calls::spoken(seen, shown, &reply.text).await;
             conclusion.unjudged = match spoken {
                 Ok(why) => conclusion.unjudged.or(why),
                 Err(error) => Some(error.to_string()),
