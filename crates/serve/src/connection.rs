@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use hyper::HeaderMap;
+use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -116,6 +117,8 @@ impl ClientConnection {
         let is_answer = asked.as_ref().is_some_and(|m| m.method.is_none());
         let cancelled = asked.as_ref().and_then(Message::cancels);
         let id = asked.and_then(|message| message.id).unwrap_or_default();
+        let list = async |request: &str| self.list(&gateway, request, headers).await;
+        gateway.list_first(text, list).await;
         let step = gateway.from_client(text).await.into_iter().next();
         // Without a session, requests stand alone and ids are not unique to one client.
         if let Some(cancelled) = cancelled.filter(|_| self.clients != Clients::Alone) {
@@ -132,6 +135,30 @@ impl ClientConnection {
             Some(Step::Forward(line)) if is_request => self.ask(gateway, id, &line, headers).await,
             Some(Step::Forward(line)) => self.pass(gateway, &line, headers).await,
         }
+    }
+
+    /// Requests a page of tools for the gateway. Returns whether the server was reached.
+    async fn list(&self, gateway: &Gateway, request: &str, headers: &HeaderMap) -> bool {
+        let headers = own_headers(headers);
+        let reply = match self.clients {
+            Clients::Streams => self.upstream.exchange_whole(request, &headers).await,
+            Clients::Session | Clients::Alone => self.upstream.exchange(request, &headers).await,
+        };
+        match reply.map(|reply| reply.content) {
+            Ok(Content::Message(text)) => drop(gateway.from_server(&text).await),
+            Ok(Content::Flow(mut flow)) => {
+                let id = Message::read(request).ok().and_then(|message| message.id);
+                while let Some(Ok(event)) = flow.next().await {
+                    let ends = id.as_deref().is_some_and(|id| is_answer_to(&event.data, id));
+                    drop(gateway.from_server(&event.data).await);
+                    if ends {
+                        break;
+                    }
+                }
+            }
+            Ok(Content::Other(_)) | Err(_) => return false,
+        }
+        true
     }
 
     /// The reply to a message that was not forwarded: an answer, or our own question.
@@ -351,6 +378,22 @@ impl ClientConnection {
         self.gateway.end(true, "the client went away").await;
         self.upstream.close(headers).await
     }
+}
+
+/// The client's headers for a request of ours: without those that repeat the client's message.
+fn own_headers(headers: &HeaderMap) -> HeaderMap {
+    let mut own = headers.clone();
+    let repeated = |name: &HeaderName| {
+        matches!(name.as_str(), "mcp-name" | "content-length") || name.as_str().starts_with("mcp-param-")
+    };
+    let names: Vec<HeaderName> = own.keys().filter(|name| repeated(name)).cloned().collect();
+    for name in names {
+        own.remove(name);
+    }
+    if let Some(method) = own.get_mut("mcp-method") {
+        *method = HeaderValue::from_static("tools/list");
+    }
+    own
 }
 
 /// Whether a response is or may contain a result. Errors can have any status.

@@ -432,6 +432,10 @@ impl Gateway {
             }
             Some(Waiting::Greeting) => Some(self.greeted(message, text, id)),
             Some(Waiting::Tools { first }) => Some(self.listed(message, text, id, first)),
+            Some(Waiting::OwnTools { first, listed }) => {
+                self.own_page(message, text, id, (first, listed));
+                None
+            }
             Some(Waiting::Call(call)) => Some(self.answered(message, text, id, *call).await),
             Some(Waiting::TaskState(task)) => Some(self.task_state(message, text, id, &task).await),
             Some(Waiting::TaskResult(task)) => {

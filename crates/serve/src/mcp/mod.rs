@@ -10,6 +10,7 @@ mod looks;
 mod meant;
 mod members;
 mod message;
+mod own_list;
 mod pins;
 mod redaction;
 mod relay;

@@ -117,7 +117,12 @@ async fn of_client<W: AsyncWrite + Unpin>(
     let mut lines = Lines::new(input);
     while let Ok(Some(line)) = lines.next().await {
         let steps = match line {
-            Line::Text(text) => gateway.from_client(&text).await,
+            Line::Text(text) => {
+                let to_server = &mut to_server;
+                let send = async |request: &str| write_message(to_server, request).await.is_ok();
+                gateway.list_first(&text, send).await;
+                gateway.from_client(&text).await
+            }
             Line::Unreadable(why, found) => vec![Step::Answer(found.refusal(why))],
         };
         for step in steps {

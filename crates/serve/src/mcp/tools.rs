@@ -38,6 +38,8 @@ pub(crate) struct Offered {
     told: BTreeSet<String>,
     /// The complete list; `None` until all of it has been seen.
     whole: Option<Arc<HostTools>>,
+    /// The server did not list its tools when it was asked.
+    given_up: bool,
 }
 
 /// One page of the list.
@@ -83,6 +85,16 @@ impl Offered {
 
     pub(crate) fn is_held(&self, name: &str) -> bool {
         self.held.contains(name)
+    }
+
+    /// Whether no page has been seen, and the server may still be asked for one.
+    pub(crate) fn is_unlisted(&self) -> bool {
+        self.pages.is_empty() && self.whole.is_none() && !self.given_up
+    }
+
+    /// The server was asked for its tools in vain.
+    pub(crate) fn give_up(&mut self) {
+        self.given_up = true;
     }
 
     /// Forgets everything after the server's tools changed.

@@ -3,6 +3,7 @@ use counterfoil_guard::HostedCall;
 use super::described::List;
 use super::gateway::member;
 use super::message::Message;
+use super::own_list::Listed;
 use super::tasks::asked_about;
 
 /// The kind of a pending request.
@@ -13,6 +14,8 @@ pub(super) enum Waiting {
     Person,
     /// A list of tools, and whether this is its first page.
     Tools { first: bool },
+    /// A page of tools that the gateway requested itself.
+    OwnTools { first: bool, listed: Listed },
     /// The server's greeting.
     Greeting,
     /// A list of prompts or resources, and whether this is its first page.

@@ -517,3 +517,32 @@ fn a_server_that_is_not_there_is_told() {
         assert!(Remote::new("ftp://x", [], Duration::from_secs(1)).is_err());
     });
 }
+
+/// A client that calls before it lists: the gateway asks for the list itself, once.
+#[test]
+fn a_call_is_checked_although_its_client_listed_nothing() {
+    test(async {
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
+        let begin = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+        let session = desk.post(&[], begin).await.session.unwrap();
+        let of_session = [("mcp-session-id", session.as_str())];
+        let wrong = call("2", "moon").replace("\"word\"", "\"wrod\"");
+        let wrong = desk.post(&of_session, &wrong).await;
+        assert_eq!(wrong.messages[0]["result"]["isError"], true, "{:?}", wrong.messages);
+        let unknown = call("3", "moon").replace("\"say\"", "\"sya\"");
+        let unknown = desk.post(&of_session, &unknown).await;
+        assert_eq!(unknown.messages[0]["error"]["code"], -32602, "{:?}", unknown.messages);
+        let right = desk.post(&of_session, &call("4", "moon")).await;
+        assert_eq!(right.messages[0]["result"]["content"][0]["text"], "moon");
+        let heard = std::fs::read_to_string(desk.folder.path().join("heard")).unwrap();
+        assert!(!heard.contains("wrod") && !heard.contains("sya"), "{heard}");
+        assert_eq!(heard.matches("tools/list").count(), 1, "{heard}");
+
+        let desk = Desk::new(GuardSettings::default(), Access::default()).await;
+        let wrong = alone("1", "moon").replace("\"word\"", "\"wrod\"");
+        let wrong = desk.post(&ALONE, &wrong).await;
+        assert_eq!(wrong.messages[0]["result"]["isError"], true, "{:?}", wrong.messages);
+        let right = desk.post(&ALONE, &alone("1", "moon")).await;
+        assert_eq!(right.messages[0]["result"]["content"][0]["text"], "moon");
+    });
+}

@@ -33,6 +33,7 @@ mod smuggling;
 mod spans;
 mod stateless;
 mod tasks;
+mod unlisted;
 
 use counterfoil_guard::{Guard, GuardSettings, SessionStart};
 use counterfoil_serve::{Gateway, Step};

@@ -1,0 +1,105 @@
+//! A client over streams that calls a tool before it lists any: on every way to a server the
+//! gateway lists the tools itself, and checks the call against them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use counterfoil_guard::{Guard, SessionStart};
+use counterfoil_serve::{
+    Access, Gateway, NamedServer, Program, Remote, Server, Servers, relay, relay_to,
+};
+use serde_json::json;
+use tokio::process::Command;
+
+use crate::http::Desk;
+use crate::{json, test};
+
+/// A server with one tool on two pages, that notes each call.
+const SERVER: &str = r#"
+while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}' ;;
+    *'"cursor":"two"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"say","inputSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}}]}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[],"nextCursor":"two"}}' ;;
+    *'"tools/call"'*) printf '%s\n' "$line" >> called
+      echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"said"}]}}' ;;
+  esac
+done
+"#;
+
+const BEGIN: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+"#;
+
+fn call(id: u32, tool: &str, member: &str) -> String {
+    let params = json!({ "name": tool, "arguments": { member: "moon" } });
+    let message = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+    format!("{message}\n")
+}
+
+fn check(folder: &Path, output: &[u8], way: &str) {
+    let told = String::from_utf8_lossy(output);
+    let answer = |id: u32| {
+        let answers = told.lines().map(json);
+        let mut answers = answers.filter(|message| message["id"] == id);
+        answers.next().unwrap_or_else(|| panic!("{way}: no answer to {id}: {told}"))
+    };
+    assert_eq!(answer(1)["result"]["isError"], true, "{way}: {told}");
+    assert_eq!(answer(2)["error"]["code"], -32602, "{way}: {told}");
+    assert_eq!(answer(3)["result"]["content"][0]["text"], "said", "{way}: {told}");
+    assert!(!told.contains("counterfoil-tools"), "{way}: {told}");
+    let called = std::fs::read_to_string(folder.join("called")).unwrap();
+    assert_eq!(called.lines().count(), 1, "{way}: {called}");
+}
+
+#[test]
+fn a_call_over_streams_is_checked_although_its_client_listed_nothing() {
+    test(async {
+        for way in ["relay", "command", "several", "bridge", "remote"] {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("server.sh"), SERVER).unwrap();
+            let program = Program {
+                words: vec!["sh".to_owned(), "server.sh".to_owned()],
+                folder: Some(folder.path().to_owned()),
+                ..Program::default()
+            };
+            let named = |server: Server| {
+                let limit = Duration::from_secs(10);
+                Servers::new(vec![NamedServer { name: "a".to_owned(), server, limit }])
+            };
+            let (say, odd) = match way {
+                "several" => ("a__say", "a__sya"),
+                _ => ("say", "sya"),
+            };
+            let calls = [call(1, say, "wrod"), call(2, odd, "word"), call(3, say, "word")];
+            let input = format!("{BEGIN}{}", calls.concat());
+            let guard = Guard::builder().build().unwrap();
+            let gateway = Gateway::new(guard, SessionStart::default(), "words").unwrap();
+            let (mut output, stop) = (Vec::new(), std::future::pending());
+            let streams = (input.as_bytes(), &mut output);
+            let server = match way {
+                "relay" => {
+                    let mut command = Command::new("sh");
+                    command.arg("server.sh").current_dir(folder.path());
+                    relay(&gateway, command, streams, stop).await.unwrap();
+                    check(folder.path(), &output, way);
+                    continue;
+                }
+                "command" => Server::Command(program),
+                "several" => Server::Several(named(Server::Command(program))),
+                "bridge" => Server::Bridged(named(Server::Command(program))),
+                _ => {
+                    let inner = tempfile::tempdir().unwrap();
+                    let settings = counterfoil_guard::GuardSettings::default();
+                    let server = Server::Command(program);
+                    let desk = Desk::before(server, settings, Access::default(), inner).await;
+                    let url = format!("http://{}/mcp", desk.address);
+                    Server::Remote(Remote::new(&url, [], Duration::from_secs(10)).unwrap())
+                }
+            };
+            relay_to(&server, gateway, streams, stop).await.unwrap();
+            check(folder.path(), &output, way);
+        }
+    });
+}
