@@ -1,8 +1,8 @@
-//! A whole `Session::call` with a tool that does nothing, and its parts, in one run:
+//! Benchmarks a whole `Session::call` with a tool that does nothing, and its parts, in one run:
 //! `cargo bench -p counterfoil-guard --bench call`.
 //!
-//! The ledger is written with durability `os`; the audit log with its default. Everything is on
-//! the file system of the temporary folder.
+//! The ledger uses durability `os`, the audit log its default. Both are in the temporary folder's
+//! file system.
 
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 
@@ -78,19 +78,19 @@ fn calls(bencher: Bencher<'_, '_>, kept: bool) {
     });
 }
 
-/// Ledger and audit log on disk.
+/// A whole call with the ledger and the audit log on disk.
 #[divan::bench(sample_count = 200, sample_size = 20)]
 fn whole_call(bencher: Bencher<'_, '_>) {
     calls(bencher, true);
 }
 
-/// The same without a disk and without an audit log.
+/// A whole call with an in-memory ledger and no audit log.
 #[divan::bench(sample_count = 200, sample_size = 20)]
 fn whole_call_in_memory(bencher: Bencher<'_, '_>) {
     calls(bencher, false);
 }
 
-/// One event of the size of an end.
+/// One event as large as the closing event of a call.
 #[divan::bench(sample_count = 200, sample_size = 20)]
 fn ledger_event(bencher: Bencher<'_, '_>) {
     let folder = TempDir::new().unwrap();
@@ -111,7 +111,7 @@ fn ledger_event(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// One line.
+/// One audit line.
 #[divan::bench(sample_count = 200, sample_size = 20)]
 fn audit_line(bencher: Bencher<'_, '_>) {
     let folder = TempDir::new().unwrap();
@@ -126,7 +126,7 @@ fn audit_line(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| audit.append(&entry).unwrap());
 }
 
-/// Arguments and result of one call.
+/// Redacting the arguments and the result of one call.
 #[divan::bench(sample_count = 200, sample_size = 20)]
 fn redaction(bencher: Bencher<'_, '_>) {
     let redactor = Redactor::standard();

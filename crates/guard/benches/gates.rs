@@ -1,4 +1,5 @@
-//! All cheap gates on one call, beside what any of them costs at least: one look at the call.
+//! Benchmarks all cheap gates on one call, next to the minimum cost of any gate: looking at the
+//! call once.
 //!
 //! `cargo bench -p counterfoil-guard --bench gates`
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
@@ -19,7 +20,7 @@ fn main() {
     divan::main();
 }
 
-/// Rules as somebody would write them: most about other tools, every fourth about all of them.
+/// A realistic set of rules: most are about other tools, every fourth is about all tools.
 fn gates(count: usize) -> Gates {
     let rules = (0..count).map(|n| {
         let rule = PolicyRule { effect: Effect::Deny, ..PolicyRule::default() };
@@ -81,7 +82,7 @@ fn a_command_is_run(bencher: Bencher<'_, '_>, rules: usize) {
     judge(bencher, rules, "shell", json!({ "command": "cargo test --workspace 2>&1 | tail -20" }));
 }
 
-/// The baseline: the digest of the same call, which every call needs anyway.
+/// The baseline: computing the digest of the same call, which every call needs anyway.
 #[divan::bench]
 fn the_digest_alone(bencher: Bencher<'_, '_>) {
     let call =

@@ -1,5 +1,6 @@
-//! A shell command through the executor (analysis, limits, process group, envelope) beside the
-//! bare shell: `cargo bench -p counterfoil-guard --features permits-for-tests --bench shell`.
+//! Benchmarks a shell command run by the executor (analysis, limits, process group, envelope)
+//! against plain Bash: `cargo bench -p counterfoil-guard --features permits-for-tests --bench
+//! shell`.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 #![expect(clippy::disallowed_methods, reason = "the bare shell is what it is held against")]
 

@@ -2,9 +2,9 @@ use counterfoil_admission::CallReport;
 use counterfoil_model::{Digest, ExactValue, Tool, ToolCall, canonical_bytes_of};
 use serde_json::Value;
 
-/// A call that admission let pass. Nothing else can make one.
+/// A call that passed admission. Only admission can create one.
 ///
-/// What the model wrote is kept as it was written; what will run stands beside it.
+/// It keeps the call as the model wrote it, and next to it the arguments that will run.
 #[derive(Debug, Clone)]
 pub struct Admitted {
     call: ToolCall,
@@ -15,7 +15,7 @@ pub struct Admitted {
 }
 
 impl Admitted {
-    /// The call, if its report has no blocking issue. `tool` is the one that is meant.
+    /// Creates an admitted call if `report` has no blocking issue. `tool` is the resolved tool.
     pub(crate) fn new(
         call: ToolCall,
         tool: Tool,
@@ -44,34 +44,34 @@ impl Admitted {
         &self.tool
     }
 
-    /// The arguments that will run, for whoever only reads them: an object.
+    /// The arguments that will run, as a plain JSON object, for read-only use.
     #[must_use]
     pub fn arguments(&self) -> &Value {
         &self.arguments
     }
 
-    /// The arguments that will run, with every number as it was written: what is shown, recorded
-    /// and executed.
+    /// The arguments that will run, with every number kept exactly as written. These are the
+    /// arguments that are shown, recorded and executed.
     #[must_use]
     pub fn exact_arguments(&self) -> &ExactValue {
         &self.arguments
     }
 
-    /// Digest of the canonical `{tool, arguments}` that will run: what an approval is bound to.
+    /// The digest of the canonical `{tool, arguments}` that will run. Approvals are bound to it.
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// What admission had to say, warnings above all.
+    /// The report of admission, mainly its warnings.
     #[must_use]
     pub fn report(&self) -> &CallReport {
         &self.report
     }
 }
 
-/// The digest of the canonical `{tool, arguments}`, in form 2: calls whose arguments differ in any
-/// digit have different ones.
+/// Returns the digest of the canonical `{tool, arguments}`, in form 2: calls whose arguments differ
+/// in any digit have different digests.
 pub(crate) fn call_digest(tool: &str, arguments: &ExactValue) -> Digest {
     #[derive(serde::Serialize)]
     struct Called<'c> {
@@ -79,15 +79,15 @@ pub(crate) fn call_digest(tool: &str, arguments: &ExactValue) -> Digest {
         tool: &'c str,
     }
     let bytes = canonical_bytes_of(&Called { arguments, tool });
-    // A value and a text can always be written.
+    // Serializing a value and a string cannot fail.
     debug_assert!(bytes.is_ok());
     Digest::of_bytes(&bytes.unwrap_or_default())
 }
 
-/// Calls without admission, so that executors and gates can test themselves.
+/// Creates admitted calls without admission, for tests of executors and gates.
 #[cfg(any(test, feature = "permits-for-tests"))]
 impl Admitted {
-    /// A call of `tool` with these arguments, as if admission had let it pass.
+    /// A call of `tool` with these arguments, as if it had passed admission.
     #[must_use]
     pub fn for_tests(tool: Tool, arguments: Value) -> Self {
         let arguments = ExactValue::from(arguments);

@@ -1,4 +1,4 @@
-//! A judge reads answers beside the rules.
+//! A judge that reads answers in addition to the rules.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use counterfoil_redact::Redactor;
 use crate::guard::Guard;
 use crate::verify::{Disposition, disposition};
 
-/// A judge that is asked about each answer; its opinions are not kept.
+/// A judge that is asked about every answer. Its opinions are not cached.
 pub struct LiveJudge {
     judge: Arc<dyn Judge>,
     options: ReadingOptions,
@@ -19,7 +19,8 @@ pub struct LiveJudge {
 }
 
 impl LiveJudge {
-    /// A judge that reads answers by these options. Secrets are taken out of what it is asked.
+    /// Creates a judge that reads answers with these options. Secrets are redacted from what it is
+    /// sent.
     #[must_use]
     pub fn new(judge: Arc<dyn Judge>, options: ReadingOptions) -> Self {
         Self { judge, options, redactor: Redactor::standard() }
@@ -54,9 +55,10 @@ impl Guard {
         self.answer_judge().is_some()
     }
 
-    /// Adds what the judge reads in the message at that position, where the rules found nothing that
-    /// blocks it; returns the reason if it should have been read and was not. `findings` are those of this
-    /// message. Needs a Tokio runtime, whose threads for blocking work it uses.
+    /// Adds the judge's findings for the message at that position, unless a rule already found
+    /// something that blocks it. Returns the reason if the judge should have read the message and
+    /// did not. `findings` are the findings of this message. Requires a Tokio runtime with threads
+    /// for blocking work.
     pub async fn read_answer(
         &self,
         transcript: &Transcript,

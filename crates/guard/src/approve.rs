@@ -7,24 +7,25 @@ use crate::gate::{GateId, Question, Reason};
 use crate::guard::Guard;
 use crate::ports::Approval;
 
-/// What a person says to a call that was denied.
+/// A person's decision on a call that was denied.
 #[derive(Debug, Clone)]
 pub enum PersonsDecision {
-    /// They agree.
+    /// The person agrees.
     Agree(Approval),
-    /// They say no, until somebody agrees.
+    /// The person refuses. The refusal holds until someone agrees.
     Refuse {
-        /// Who.
+        /// Who refused.
         by: String,
-        /// Why, where they said.
+        /// The reason, if one was given.
         reason: Option<String>,
     },
 }
 
 impl Guard {
-    /// Somebody agrees to a call ahead of it: to this tool with the arguments of this digest (see
-    /// [`Question::digest`] and [`Receipt::arguments_digest`](crate::Receipt)) in this session.
-    /// It stands in the ledger, so every process honours it, and only one call uses it up.
+    /// Records an approval before the call is made: for this tool, with the arguments of this
+    /// digest (see [`Question::digest`] and [`Receipt::arguments_digest`](crate::Receipt)), in this
+    /// session. The approval is kept in the ledger, so every process honours it; one call uses it
+    /// up.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -39,11 +40,12 @@ impl Guard {
         self.ledger().append(session, draft, Vec::new()).await.map(drop)
     }
 
-    /// The same for the call of a receipt, by somebody who knows what was decided on it up to the
-    /// place `seen` of its session: of several who decide at once, in whichever process, one does.
+    /// Records a decision on the call of a receipt. `seen` is the last position in the session that
+    /// the person had seen. When several people decide at the same time, in any process, only one
+    /// of them succeeds.
     ///
     /// # Errors
-    /// When somebody decided meanwhile, or it cannot be recorded.
+    /// When someone else has decided in the meantime, or the decision cannot be recorded.
     pub async fn decide(
         &self,
         receipt: &Receipt,
@@ -70,8 +72,8 @@ impl Guard {
         Draft::Approved(Approved { arguments_digest: digest, tool, by, reason, lasts, until })
     }
 
-    /// Somebody says no to such a call, now and later: until somebody agrees to it, it is denied,
-    /// and the agent is told who said so. Approvals of it that were given before hold no longer.
+    /// Records a refusal of such a call. The call is denied, now and later, until someone agrees to
+    /// it, and the agent is told who refused. Earlier approvals of the call become void.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -88,28 +90,29 @@ impl Guard {
         self.ledger().append(session, Draft::Declined(declined), Vec::new()).await.map(drop)
     }
 
-    /// Why a call is denied about which somebody would be asked who has said no already.
+    /// Why a call is denied without asking: someone has already refused it.
     pub(crate) fn declined_before(&self, session: &str, question: &Question) -> Option<Reason> {
         let found = self.ledger().standing_refusal(session, question.digest);
-        // What cannot be read is no agreement either: it is asked about.
+        // A refusal that cannot be read is not an approval: the question is still asked.
         let found = found
             .inspect_err(|error| tracing::error!("refusals cannot be read: {error}"))
             .ok()??;
         Some(self.declined(question, &found.by, found.reason.as_deref()))
     }
 
-    /// Takes note that somebody who was asked agreed.
+    /// Records that the person who was asked agreed.
     pub(crate) async fn agreed(&self, session: &str, question: &Question, approval: Approval) {
         let reason = approval.reason.map(|reason| self.redactor().redact(&reason).into_owned());
         let approval = Approval { reason, ..approval };
-        // Agreement to what somebody refused stands beside the refusal, or is none.
+        // A call that was refused before runs only if the agreement is recorded next to the
+        // refusal.
         let is_refused = self.approvals().is_refused(session, question.digest);
         if !is_refused {
             self.approvals().grant(session, question, approval.clone());
         }
         if is_refused || approval.lasts == Lasts::Session {
-            // Whoever goes on with the session elsewhere is not asked again; or is, where this
-            // cannot be kept.
+            // Recording the approval means that another process that continues the session does not
+            // ask again. If recording fails, it does.
             let (tool, digest) = (&question.tool, question.digest);
             if let Err(error) = self.approve(session, tool, digest, approval).await {
                 tracing::error!("an approval is not recorded: {error}");
@@ -117,7 +120,7 @@ impl Guard {
         }
     }
 
-    /// Why a call does not run to which somebody said no.
+    /// The denial of a call that a person refused.
     pub(crate) fn declined(&self, question: &Question, by: &str, why: Option<&str>) -> Reason {
         let why = why.map(|why| self.redactor().redact(why));
         let said = why.map(|why| format!(": {why}")).unwrap_or_default();
@@ -131,7 +134,7 @@ impl Guard {
     }
 }
 
-/// Why a call does not run whose approval another one used up meanwhile.
+/// The denial of a call whose approval another call has used up in the meantime.
 pub(crate) fn approval_used() -> Reason {
     Reason {
         gate: GateId("approval"),

@@ -7,22 +7,22 @@ use counterfoil_tools::RolledBack;
 use crate::guard::Guard;
 use crate::session::Session;
 
-/// What was heard about a call before it ran.
+/// What is known about a call for its audit line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Said<'s> {
-    /// Where the content that led to it came from.
+    /// The source of the content that led to the call.
     pub(crate) claim_source: Option<&'s str>,
-    /// What the model said that judges by policies, where it was asked.
+    /// The decision of the model that judges by policies, if it was asked.
     pub(crate) consulted: Option<&'static str>,
-    /// What was put back when it had failed.
+    /// What was rolled back after the call failed.
     pub(crate) rolled_back: Option<RolledBack>,
-    /// What left for the network, or was held back.
+    /// What was sent to the network or held back.
     pub(crate) egress: &'s [Egress],
-    /// Why it failed, as its result begins; redacted.
+    /// Why the call failed: the first line of its result, redacted.
     pub(crate) reason: Option<&'s str>,
 }
 
-/// What the audit log says about calls. Every call ends in exactly one of these.
+/// Writes the audit lines. Every call ends in exactly one of these.
 impl Guard {
     pub(crate) fn audit_closed(
         &self,
@@ -69,7 +69,7 @@ impl Guard {
             adversarial_policy_decision: said.consulted.map(str::to_owned),
             ..entry(session, opened, result)
         };
-        // A call that was given up before its host ran it has the consent of nobody.
+        // A call that was given up before its host ran it has no approval.
         if closed.status == Status::Cancelled && opened.permit == PermitBasis::Host {
             entry.approved_by = None;
         }
@@ -100,7 +100,7 @@ impl Guard {
         audit.record(&entry)
     }
 
-    /// For a call that nobody waits for any longer: there is nobody to tell of a failure either.
+    /// Audits a call that no caller is waiting for, so a failure can only be logged.
     pub(crate) fn audit_given_up(&self, session: &Session, opened: &Opened, closed: &Closed) {
         if let Err(error) = self.audit_closed(session, opened, closed, Said::default()) {
             tracing::error!("a cancelled call is not in the audit log: {error}");
@@ -134,10 +134,10 @@ fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry 
     }
 }
 
-/// The longest reason that is told twice, in characters.
+/// The maximum length of a repeated reason, in characters.
 const REASON: usize = 300;
 
-/// Why a call failed, as its result begins: one line.
+/// Returns the reason for a failed call: the first line of its result.
 pub(crate) fn reason_in(text: &str) -> Option<&str> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let end = line.char_indices().nth(REASON).map_or(line.len(), |(at, _)| at);

@@ -22,7 +22,7 @@ use crate::toolset::Toolset;
 /// Called with the id of a session that has ended.
 pub type SessionEnd = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Puts a guard together. What is not said is closed: no tool, no approver.
+/// Builds a guard. Whatever is not configured is closed: no tools, no approver.
 #[derive(Default)]
 pub struct GuardBuilder {
     state: Option<StateFolder>,
@@ -42,20 +42,20 @@ pub struct GuardBuilder {
     settings: Option<GuardSettings>,
 }
 
-/// A guard could not be put together.
+/// Why a guard could not be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildGuardError {
-    /// The ledger.
+    /// The ledger cannot be opened.
     #[error(transparent)]
     Ledger(#[from] OpenLedgerError),
-    /// The audit log.
+    /// The audit log cannot be opened.
     #[error(transparent)]
     Audit(#[from] OpenAuditError),
     /// Two executors claim one tool.
     #[error(transparent)]
     TwoOwners(#[from] TwoOwners),
-    /// There is no folder that commands and files could be confined to.
+    /// The folder to which commands and files are confined cannot be used.
     #[error("the workspace `{path}` cannot be used: {reason}")]
     Workspace {
         /// The folder.
@@ -66,7 +66,7 @@ pub enum BuildGuardError {
 }
 
 impl Guard {
-    /// The only way to a guard.
+    /// Starts a builder. It is the only way to create a guard.
     #[must_use]
     pub fn builder() -> GuardBuilder {
         GuardBuilder::default()
@@ -74,15 +74,15 @@ impl Guard {
 }
 
 impl GuardBuilder {
-    /// Keeps ledger, audit log and keys in this folder. Without it all is kept in memory and gone
-    /// with the guard, and there is no audit log.
+    /// Keeps the ledger, audit log and keys in this folder. Without it, everything is kept in
+    /// memory until the guard is dropped, and there is no audit log.
     #[must_use]
     pub fn state(mut self, folder: StateFolder) -> Self {
         self.state = Some(folder);
         self
     }
 
-    /// Keeps what happens in this ledger, not in one of the state folder.
+    /// Records events in this ledger instead of the one in the state folder.
     #[must_use]
     pub fn ledger(mut self, ledger: impl Into<Ledger>) -> Self {
         self.ledger = Some(ledger.into());
@@ -96,104 +96,106 @@ impl GuardBuilder {
         self
     }
 
-    /// Adds the tool `read_overflow`, with which an agent reads long results of its own session in
-    /// pieces.
+    /// Adds the tool `read_overflow`, with which an agent reads long results of its own session
+    /// piece by piece.
     #[must_use]
     pub fn read_overflow(mut self) -> Self {
         self.read_overflow = true;
         self
     }
 
-    /// It may begin without a tool: its tools are registered while it runs, and a host runs none of
-    /// its own.
+    /// Allows the guard to start without tools. They are registered while it runs, and a host does
+    /// not run tools of its own.
     #[must_use]
     pub fn growing(mut self) -> Self {
         self.grows = true;
         self
     }
 
-    /// Whom to ask when a gate asks.
+    /// Sets the approver that is asked when a gate asks.
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
         self
     }
 
-    /// The model that judges calls by policies in plain language, where the settings want that.
+    /// Sets the model that judges calls by policies in plain language, if the settings enable that.
     #[must_use]
     pub fn judge(mut self, judge: Arc<dyn Completion>) -> Self {
         self.judge = Some(judge);
         self
     }
 
-    /// The judge that reads answers beside the rules, in [`Session::verify`](crate::Session::verify).
+    /// Sets the judge that reads answers in addition to the rules, in
+    /// [`Session::verify`](crate::Session::verify).
     #[must_use]
     pub fn answer_judge(mut self, judge: Arc<dyn AnswerJudge>) -> Self {
         self.answer_judge = Some(judge);
         self
     }
 
-    /// The model that is asked once to rewrite arguments that do not fit their tool, where the
-    /// settings name one.
+    /// Sets the model that is asked once to rewrite arguments that do not fit their tool, if the
+    /// settings enable that.
     #[must_use]
     pub fn reformatter(mut self, reformatter: Arc<dyn Completion>) -> Self {
         self.reformatter = Some(reformatter);
         self
     }
 
-    /// The model for meanings, by which a request chooses among many tools where the settings want
-    /// that. Without it, words alone decide.
+    /// Sets the embedding model that ranks tools for a request, if the settings enable that.
+    /// Without it, tools are ranked by words alone.
     #[must_use]
     pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Some(embedder);
         self
     }
 
-    /// Another clock than the machine's.
+    /// Replaces the system clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
         self
     }
 
-    /// Another source of randomness than the system's.
+    /// Replaces the system's source of randomness.
     #[must_use]
     pub fn randomness(mut self, randomness: Arc<dyn Randomness>) -> Self {
         self.randomness = Some(randomness);
         self
     }
 
-    /// The project's root. Without it, executors that need one refuse to run.
+    /// Sets the root of the project. Without it, executors that need one refuse to run.
     #[must_use]
     pub fn workspace(mut self, workspace: impl Into<PathBuf>) -> Self {
         self.workspace = Some(workspace.into());
         self
     }
 
-    /// Called with the id of each session that is ended: whoever keeps something for a session
-    /// lets go of it.
+    /// Registers a callback for the end of each session, so that callers can drop what they keep
+    /// for it.
     #[must_use]
     pub fn at_session_end(mut self, end: SessionEnd) -> Self {
         self.session_ends.push(end);
         self
     }
 
-    /// Everything that can be configured.
+    /// Sets all configurable settings.
     #[must_use]
     pub fn settings(mut self, settings: GuardSettings) -> Self {
         self.settings = Some(settings);
         self
     }
 
-    /// The guard.
+    /// Builds the guard.
     ///
     /// # Errors
-    /// When its record cannot be kept, or two executors claim one tool.
+    /// When the ledger or audit log cannot be opened, the workspace cannot be used, or two
+    /// executors claim one tool.
     pub fn build(self) -> Result<Guard, BuildGuardError> {
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
         let randomness = self.randomness.unwrap_or_else(|| Arc::new(SystemRandomness));
         let settings = self.settings.unwrap_or_default();
-        // A guard whose host runs every tool has nobody to ask what wants a confirmation.
+        // A guard whose host runs every tool has no approver to ask for confirmations.
         let hosted = self.executors.is_empty() && !self.grows;
         let (ledger, mut notices) = match (self.ledger, &self.state) {
             (Some(ledger), _) => (ledger, Vec::new()),

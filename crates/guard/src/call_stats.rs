@@ -5,36 +5,35 @@ use counterfoil_ledger::{Draft, Event, Opened};
 use counterfoil_model::Status;
 use serde::Serialize;
 
-/// The code of a call of a tool that does not exist.
+/// The code for a call to a tool that does not exist.
 const UNKNOWN_TOOL: &str = "UNKNOWN_TOOL";
 
-/// What became of the calls in a ledger, counted.
+/// Statistics about the calls in a ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CallStats {
-    /// Calls, rejected ones included.
+    /// The number of calls, including rejected ones.
     pub calls: u64,
-    /// By how they ended: `completed`, `failed`, `denied`, `refused`, `open`, …
+    /// Calls by how they ended: `completed`, `failed`, `denied`, `refused`, `open`, …
     pub by_status: BTreeMap<&'static str, u64>,
-    /// The same by tool.
+    /// Calls by tool, then by how they ended.
     pub by_tool: BTreeMap<String, BTreeMap<&'static str, u64>>,
-    /// The same by model; `unknown` where nobody said.
+    /// Calls by model, then by how they ended; `unknown` if the model is not recorded.
     pub by_model: BTreeMap<String, BTreeMap<&'static str, u64>>,
-    /// Rejected calls by code; one with two codes counts for both.
+    /// Rejected calls by code. A call with two codes counts for both.
     pub by_code: BTreeMap<String, u64>,
-    /// Calls of tools that do not exist, by the name that was called.
+    /// Calls of tools that do not exist, by name.
     pub unknown_tools: BTreeMap<String, u64>,
-    /// Results that filters changed, by what changed them.
+    /// Results that filters changed, by filter.
     pub filters: BTreeMap<String, u64>,
-    /// Bytes of results that the agent did not have to read.
+    /// Bytes of results that filters removed.
     pub bytes_left_out: u64,
-    /// Executions that were begun before it was known that they are wanted. None of them is one of
-    /// the calls.
+    /// Speculative executions. They are not counted as calls.
     pub ran_ahead: u64,
-    /// Answers that were held against the record.
+    /// The number of answers that were verified.
     pub answers: u64,
-    /// Those in which something was found.
+    /// The number of answers with findings.
     pub answers_with_findings: u64,
-    /// What was found in them, by the rule's code.
+    /// Findings by rule code.
     pub findings: BTreeMap<String, u64>,
     /// Executions that have not ended yet.
     #[serde(skip)]
@@ -42,7 +41,7 @@ pub struct CallStats {
 }
 
 impl CallStats {
-    /// Counts one more event. Those of one execution have to come in their order.
+    /// Counts one event. The events of one execution must be added in their order.
     pub fn add(&mut self, event: &Event) {
         match &event.draft {
             Draft::Opened(opened) if opened.links.speculative => self.ran_ahead += 1,
@@ -53,7 +52,7 @@ impl CallStats {
                 self.open.insert(opened.execution_id.clone(), (tool, model));
             }
             Draft::Closed(closed) => {
-                // What a retention dropped was counted nowhere.
+                // An opening event that retention dropped was not counted.
                 let Some((tool, model)) = self.open.remove(&closed.execution_id) else { return };
                 self.uncount(&tool, &model, Status::Open);
                 self.count(&tool, &model, closed.status);
@@ -92,7 +91,7 @@ impl CallStats {
         }
     }
 
-    /// Tools that do not exist and were called all the same, the most frequent first.
+    /// The tools that do not exist and were called anyway, most frequent first.
     #[must_use]
     pub fn most_hallucinated(&self) -> Vec<(&str, u64)> {
         let mut tools: Vec<_> = self.unknown_tools.iter().map(|(t, n)| (t.as_str(), *n)).collect();
@@ -126,7 +125,7 @@ impl CallStats {
     }
 }
 
-/// The tool as it was called, and the model.
+/// The names of the called tool and of the model.
 fn names(call: &Opened) -> (String, String) {
     (call.tool.clone(), call.model.clone().unwrap_or_else(|| "unknown".to_owned()))
 }

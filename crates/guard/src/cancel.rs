@@ -9,9 +9,9 @@ use crate::recording::Recording;
 use crate::session::Session;
 
 impl Session {
-    /// Ends calls of a session that run now, by the model's id of the call or the id of the receipt:
-    /// their answer says that they were cancelled. How many there were. A call that a host executes
-    /// is not one of them, nor is one that has not begun to run.
+    /// Cancels running calls of this session, by the model's call id or by the receipt id, and
+    /// returns how many there were. Their answers say that they were cancelled. Calls that a host
+    /// executes and calls that have not started are not affected.
     pub fn cancel(&self, id: &str) -> usize {
         let running = self.running().cancellable(id);
         running.iter().for_each(AbortHandle::abort);
@@ -20,7 +20,7 @@ impl Session {
 }
 
 impl Guard {
-    /// What comes of it, if nobody cancels it before.
+    /// Runs a future until it ends or someone cancels it.
     pub(crate) async fn cancellable<T>(
         &self,
         session: &Session,
@@ -34,7 +34,7 @@ impl Guard {
     }
 }
 
-/// A call that can be cancelled as long as this lives.
+/// Keeps a call cancellable for as long as it lives.
 struct Listed<'c> {
     session: &'c Session,
     execution_id: &'c str,

@@ -7,46 +7,45 @@ use serde::{Deserialize, Serialize};
 use crate::guard::Guard;
 use crate::session::Session;
 
-/// An execution that somebody cited and that stands.
+/// A cited execution that is valid.
 #[derive(Debug, Clone)]
 pub struct CitedExecution {
     /// Its receipt.
     pub receipt: Receipt,
-    /// The recorded result; `None` when retention has dropped it.
+    /// The recorded result; `None` if retention has dropped it.
     pub result: Option<Vec<u8>>,
 }
 
-/// Why a cited execution does not stand, with a sentence that says so.
+/// Why a citation of an execution is invalid, with a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotStanding {
-    /// The one reason.
+    /// The reason.
     pub reason: CitationFault,
-    /// One sentence.
+    /// A sentence that states the reason.
     pub message: String,
 }
 
-/// The reasons for which a cited execution does not stand, in the order in which they are looked
-/// at.
+/// The reasons why a citation is invalid, in the order in which they are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CitationFault {
-    /// It is no execution id.
+    /// The text is not an execution id.
     MalformedId,
-    /// No execution of this session has it.
+    /// No execution of this session has this id.
     ExecutionIdNotFound,
-    /// It is older than everything that is still kept.
+    /// The execution is older than everything that is still kept.
     ExecutionEvicted,
-    /// It began too long ago.
+    /// The execution began too long ago.
     ExecutionExpired,
-    /// It was another tool.
+    /// The execution was of another tool.
     ToolNameMismatch,
-    /// It did not complete: failed, denied, cancelled, or still open.
+    /// The execution did not complete: it failed, was denied or cancelled, or is still open.
     ExecutionIncomplete,
 }
 
 impl Session {
-    /// Whether an execution of this session stands as cited. `window` is how long ago it may have
-    /// begun; `None` is the whole session. The host's own default is in the settings.
+    /// Checks whether a citation of an execution of this session is valid. `window` is the maximum
+    /// age of the execution; `None` allows the whole session. The settings have the host's default.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -64,7 +63,7 @@ impl Session {
                 format!("`{execution_id}` is not an execution id"),
             );
         };
-        // An id of another session is as good as none: nothing of it may leak.
+        // An id of another session counts as unknown, so that nothing about that session leaks.
         let receipt = guard.ledger().receipt(execution_id)?;
         let Some(receipt) = receipt.filter(|receipt| receipt.session_id == self.id()) else {
             return Ok(Err(guard.not_found(&id)?));
@@ -103,7 +102,7 @@ impl Session {
 }
 
 impl Guard {
-    /// Why no execution with this id is in the session.
+    /// Why no execution of the session has this id.
     fn not_found(&self, id: &ExecutionId<'_>) -> Result<NotStanding, ReadLedgerError> {
         let kept_since = self.ledger().kept_since()?;
         let evicted = kept_since.is_some_and(|since| id.millis < since);
@@ -120,7 +119,7 @@ impl Guard {
         Ok(NotStanding { reason, message })
     }
 
-    /// The age of a result: one that was given again is as old as its execution.
+    /// The age of a result. A cached result is as old as the execution that produced it.
     fn age_of_result(
         &self,
         session: &Session,
@@ -132,8 +131,8 @@ impl Guard {
         Ok(original.map_or(age, |original| age.max(self.age(session, &original))))
     }
 
-    /// The age of an execution by both clocks, the larger: a wall clock that jumped back does not
-    /// make it younger.
+    /// The age of an execution: the larger of the ages by the wall clock and by the monotonic
+    /// clock, so that a wall clock that jumps back does not make it younger.
     fn age(&self, session: &Session, receipt: &Receipt) -> Duration {
         let wall = self.clock().wall().saturating_sub(receipt.started_at);
         let wall = Duration::from_millis(u64::try_from(wall).unwrap_or(0));

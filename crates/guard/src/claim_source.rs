@@ -1,4 +1,4 @@
-//! Where the content that leads to a call comes from.
+//! Finds where the content that led to a call came from.
 
 use counterfoil_ledger::Requested;
 use serde_json::Value;
@@ -8,18 +8,18 @@ use crate::extract_paths::extract_paths;
 use crate::guard::Guard;
 use crate::session::{Record, Session, Surroundings};
 
-/// A longer argument is content, not the name of something.
+/// The maximum length of a name, in bytes. A longer argument is content.
 const LONGEST_NAME: usize = 4 * 1024;
 
-/// So many names of a call are looked for.
+/// The maximum number of names of a call that are looked for.
 const MOST_NAMES: usize = 16;
 
-/// So much of what was said and found is looked through, the latest first, in bytes.
+/// The maximum amount of earlier text that is searched, latest first, in bytes.
 const LOOKED_THROUGH: usize = 2 * 1024 * 1024;
 
 impl Guard {
-    /// The source of the paths and URLs that a call names: the latest message or successful result
-    /// that has one of them. `None` where the call names none, or nobody gave it.
+    /// Returns the source of the paths and URLs that a call names: the latest message or successful
+    /// result that contains one of them. `None` if the call names none, or none has a source.
     pub(crate) fn claim_source(
         &self,
         session: &Session,
@@ -34,8 +34,8 @@ impl Guard {
         let names = Names::of(&texts);
         let record = session.record();
         let found = match &names {
-            // INVARIANT: one URL that nobody gave leaves the call without a source, whatever else
-            // it names.
+            // INVARIANT: one URL without a source leaves the whole call without a source, whatever
+            // else it names.
             Names::Urls(urls) => {
                 let mut found = None;
                 for url in urls {
@@ -58,7 +58,7 @@ impl Guard {
     }
 }
 
-/// Something that a call names.
+/// A path or a URL that a call names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Name<'t> {
     Path(&'t str),
@@ -66,20 +66,20 @@ enum Name<'t> {
 }
 
 enum Found<'f> {
-    /// By the user or the operator.
+    /// The user or the operator wrote it.
     Said,
-    /// By this tool.
+    /// This tool returned it.
     Result(&'f str),
 }
 
-/// What a call names.
+/// The names in a call.
 #[derive(Debug, PartialEq, Eq)]
 enum Names<'t> {
-    /// The URLs, where there are any.
+    /// The URLs, if there are any.
     Urls(Vec<Name<'t>>),
-    /// Else the paths.
+    /// Otherwise, the paths.
     Paths(Vec<Name<'t>>),
-    /// URLs that are more or longer than is looked for.
+    /// There are too many URLs, or one is too long.
     TooMany,
 }
 
@@ -99,12 +99,12 @@ impl<'t> Names<'t> {
     }
 }
 
-/// Whether a whole text is the URL of a page, as browsers read it.
+/// Whether the whole text is an HTTP URL, as browsers parse it.
 fn is_url(text: &str) -> bool {
     url::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// A path without the folder that it is in anyway: `./docs/a.md` is `docs/a.md`.
+/// A path without a leading `./`: `./docs/a.md` is `docs/a.md`.
 fn plain(path: &str) -> &str {
     match path.strip_prefix("./").map(|rest| rest.trim_start_matches("./")) {
         Some(rest) if !rest.is_empty() => rest,
@@ -112,7 +112,7 @@ fn plain(path: &str) -> &str {
     }
 }
 
-/// Where the latest of the names stands.
+/// Finds the latest occurrence of any of the names.
 fn latest<'s>(record: &'s Record, names: &[Name<'_>]) -> Option<Found<'s>> {
     let transcript = record.transcript();
     let texts: Vec<&str> = names.iter().map(Name::text).collect();
@@ -136,7 +136,8 @@ impl<'t> Name<'t> {
         text
     }
 
-    /// Whether a text has this name at a place, and not only the beginning or the end of another.
+    /// Whether this name occurs in a text at a position as a whole, and not as the beginning or the
+    /// end of a longer name.
     fn stands_at(&self, text: &str, at: usize) -> bool {
         let Some((before, from)) = text.split_at_checked(at) else { return false };
         let Some(after) = from.strip_prefix(self.text()) else { return false };
@@ -153,7 +154,7 @@ impl<'t> Name<'t> {
     }
 }
 
-/// Whether a name goes on: with a character of it, or with a dot and one.
+/// Whether a name continues, with a character of a name or with a dot and such a character.
 fn goes_on(after: &str, inner: impl Fn(char) -> bool) -> bool {
     let mut next = after.chars();
     match next.next() {

@@ -1,10 +1,10 @@
-//! What gates say, in the words in which people and programs are told.
+//! Puts gates' verdicts into the words that people and programs see.
 
 use serde_json::{Map, Value, json};
 
 use crate::gate::{GateId, Judged, Verdict, combine};
 
-/// What gates say together: `allow`, `ask` or `deny`.
+/// The combined verdict of the gates: `allow`, `ask` or `deny`.
 #[must_use]
 pub fn verdict_word(verdicts: &[(GateId, Verdict)]) -> &'static str {
     match combine(verdicts.iter().cloned()) {
@@ -14,12 +14,12 @@ pub fn verdict_word(verdicts: &[(GateId, Verdict)]) -> &'static str {
     }
 }
 
-/// One gate's verdict in parts.
+/// The parts of one gate's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VerdictParts<'v> {
     /// `allow`, `ask` or `deny`.
     pub word: &'static str,
-    /// Why.
+    /// The reason.
     pub why: Option<&'v str>,
     /// The rule that decided.
     pub rule: Option<&'v str>,
@@ -30,7 +30,7 @@ pub struct VerdictParts<'v> {
 }
 
 impl<'v> VerdictParts<'v> {
-    /// Of this verdict.
+    /// Takes this verdict apart.
     #[must_use]
     pub fn of(verdict: &'v Verdict) -> Self {
         match verdict {
@@ -51,7 +51,7 @@ impl<'v> VerdictParts<'v> {
     }
 }
 
-/// Every gate's verdict, as JSON.
+/// The verdict of every gate, as JSON.
 #[must_use]
 pub fn verdicts_json(verdicts: &[(GateId, Verdict)]) -> Value {
     let one = |(gate, verdict): &(GateId, Verdict)| {
@@ -75,7 +75,7 @@ pub fn verdicts_json(verdicts: &[(GateId, Verdict)]) -> Value {
     Value::Array(verdicts.iter().map(one).collect())
 }
 
-/// The gates that decided, each with its reason.
+/// The gates that determined the outcome, each with its reason.
 #[must_use]
 pub fn deciding_reasons(verdicts: &[(GateId, Verdict)]) -> Vec<String> {
     let word = verdict_word(verdicts);

@@ -4,7 +4,7 @@ use counterfoil_model::{
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// A session in our own transcript form: the OpenAI chat form with `receipts`, which
+/// Exports a session in our own transcript format: the OpenAI chat format with `receipts`, which
 /// `counterfoil check` reads.
 ///
 /// A tool message carries `is_error`, `exit_code`, `is_refused`, `still_running` and
@@ -24,7 +24,7 @@ pub fn export(transcript: &Transcript) -> Value {
     Value::Object(session)
 }
 
-/// The available tools of a catalog as the OpenAI form has them.
+/// The available tools of a catalog, in the OpenAI format.
 pub(crate) fn tool_list(catalog: &Catalog) -> Value {
     catalog.iter().filter(|tool| tool.available).map(tool).collect()
 }

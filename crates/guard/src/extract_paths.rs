@@ -1,8 +1,8 @@
-//! Paths in a text: in a command, a message, the arguments of a call.
+//! Extracts paths from a text: a command, a message or the arguments of a call.
 
 use std::collections::BTreeSet;
 
-/// Files with such a suffix are named without a directory, too.
+/// Suffixes that make a name without a directory a path.
 const SUFFIXES: [&str; 46] = [
     "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "env", "go", "h", "hpp", "html",
     "ini", "ipynb", "java", "js", "json", "jsonl", "jsx", "kt", "lock", "lua", "md", "mjs", "php",
@@ -10,18 +10,17 @@ const SUFFIXES: [&str; 46] = [
     "ts", "tsx", "txt", "vue", "yaml", "yml",
 ];
 
-/// Ends of the names of hosts: what begins with one is an address of the web without its scheme.
+/// Suffixes of host names: a word that starts with such a host is a web address without its scheme.
 const HOSTS: [&str; 8] = [".com", ".org", ".net", ".io", ".dev", ".edu", ".gov", ".app"];
 
-/// What stands between two words.
+/// Whether a character separates words.
 fn separates(c: char) -> bool {
     c.is_whitespace() || c.is_control() || "\"'`=,;|&<>(){}[]".contains(c)
 }
 
-/// The paths in a text, each once, in their order: absolute ones, those that begin with `./`,
-/// `../` or `~/`, words with a `/` between them, and names with the suffix of a source file. A
-/// path in quotes may have blanks in it; the value of `NAME=/path` is one. A URL is none, nor is
-/// anything in it.
+/// Extracts the paths in a text, each once, in order: absolute ones, those that begin with `./`,
+/// `../` or `~/`, words with a `/` between them, and names with the suffix of a source file. A path
+/// in quotes may contain spaces; the value of `NAME=/path` is a path. URLs and their parts are not.
 #[must_use]
 pub fn extract_paths(text: &str) -> Vec<&str> {
     let (mut paths, mut known) = (Vec::new(), BTreeSet::new());
@@ -41,7 +40,7 @@ pub fn extract_paths(text: &str) -> Vec<&str> {
     paths
 }
 
-/// The words that are paths.
+/// The words of a text that may be paths.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(separates)
         .scan(None, |before: &mut Option<char>, word| {
@@ -53,7 +52,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .flatten()
 }
 
-/// The stretches between the URLs of a text.
+/// The parts of a text between its URLs.
 fn without_urls(text: &str) -> Vec<&str> {
     let mut stretches = Vec::new();
     let mut rest = text;
@@ -76,7 +75,7 @@ enum Piece<'t> {
     Plain(&'t str),
 }
 
-/// Tells paths in quotes that have blanks in them from the rest.
+/// Separates quoted paths that contain spaces from the rest.
 fn quoted(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -96,8 +95,7 @@ fn quoted(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Whether all that stands in quotes is one path with blanks in it: it begins as one, and none of
-/// the words after the first does.
+/// Whether quoted text is one path with spaces: it starts like a path, and no later word does.
 fn is_one_path(text: &str) -> bool {
     let begins = |word: &str| ["/", "./", "../", "~/"].iter().any(|start| word.starts_with(start));
     let mut words = text.split(' ');
@@ -108,7 +106,7 @@ fn is_one_path(text: &str) -> bool {
         && !words.any(|word| begins(word) || word.starts_with('-') || word.is_empty())
 }
 
-/// The path that a word is, without the punctuation and the line number behind it.
+/// The path in a word, without trailing punctuation and line number.
 fn path(word: &str) -> Option<&str> {
     let mut path = word.trim_end_matches([':', '.', '!', '?']);
     // `src/main.rs:12:5`
@@ -118,7 +116,7 @@ fn path(word: &str) -> Option<&str> {
         }
         path = before;
     }
-    // `-I/usr/include` is one, `--flag` is none.
+    // `-I/usr/include` contains a path, `--flag` does not.
     if let Some(rest) = path.strip_prefix('-') {
         path = path.get(path.len() - rest.trim_start_matches(is_flag).len()..)?;
         if !path.starts_with('/') {

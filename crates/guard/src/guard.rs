@@ -24,31 +24,31 @@ use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
 use crate::toolset::Toolset;
 
-/// The one door. Cheap to clone; every clone is the same guard.
+/// The single entry point for tool calls. Cheap to clone; every clone is the same guard.
 ///
-/// Made by [`Guard::builder`] and by nothing else, so no surface can have a shorter chain.
+/// Only [`Guard::builder`] creates one, so no surface can skip part of the chain.
 #[derive(Clone)]
 pub struct Guard {
     parts: Arc<Parts>,
 }
 
-/// A guard that somebody else holds: for tools that make calls themselves, and are held by it.
+/// A weak reference to a guard, for tools that make calls themselves and are owned by the guard.
 #[derive(Clone)]
 pub(crate) struct WeakGuard(Weak<Parts>);
 
 impl WeakGuard {
-    /// The guard, while it is there.
+    /// Returns the guard, if it still exists.
     pub(crate) fn upgrade(&self) -> Option<Guard> {
         self.0.upgrade().map(|parts| Guard { parts })
     }
 }
 
-/// What a guard is made of.
+/// The parts of a guard.
 pub(crate) struct Parts {
     pub(crate) tools: ArcSwap<Toolset>,
-    /// Held while tools come or go.
+    /// Held while tools are added or removed.
     pub(crate) registering: Mutex<()>,
-    /// It began without a tool: a host runs its own.
+    /// Whether it started without tools, because a host runs its own.
     pub(crate) for_host: bool,
     pub(crate) policy: ArcSwap<Policy>,
     pub(crate) approvals: Approvals,
@@ -72,15 +72,16 @@ pub(crate) struct Parts {
     pub(crate) notices: Vec<String>,
 }
 
-/// What decides about calls, and is replaced as one while the guard runs.
+/// The rules for calls, which are replaced as a whole while the guard runs.
 pub(crate) struct Policy {
     pub(crate) gates: Arc<Gates>,
-    /// What the gates go by. Of the rest only what was there in the beginning counts.
+    /// The settings of the gates. For everything else, only the initial settings count.
     pub(crate) settings: GuardSettings,
 }
 
 impl Policy {
-    /// `executor`: whom to ask what wants a confirmation; nobody, where a host runs every tool.
+    /// Builds the policy. `executor` decides which calls need confirmation; it is `None` if a host
+    /// runs every tool.
     pub(crate) fn of(
         settings: GuardSettings,
         executor: Option<Arc<CompositeExecutor>>,
@@ -96,64 +97,64 @@ impl Policy {
     }
 }
 
-/// A session could not begin.
+/// Why a session could not begin.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BeginSessionError {
-    /// Its record could not be read.
+    /// The session's record could not be read.
     #[error("the record of the session cannot be read: {0}")]
     Unreadable(#[from] counterfoil_ledger::ReadLedgerError),
-    /// Its beginning could not be recorded.
+    /// The beginning of the session could not be recorded.
     #[error("the beginning of the session cannot be recorded: {0}")]
     NotRecorded(#[from] AppendError),
     /// No id could be made.
     #[error(transparent)]
     NoRandomness(#[from] counterfoil_ledger::RandomnessError),
-    /// The id cannot be one.
+    /// The id is not valid for a session.
     #[error("`{0}` cannot be the id of a session")]
     BadId(String),
 }
 
 impl Guard {
-    /// Begins a session, or goes on with an earlier one.
+    /// Begins a session, or continues an earlier one.
     ///
     /// # Errors
-    /// When what the ledger knows of the session cannot be read.
+    /// When the ledger's record of the session cannot be read.
     pub fn session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
         let id = self.session_id(&start)?;
         Session::begin(self, id, start)
     }
 
-    /// How strictly calls are held against their tools, for hosts that bring tools of their own.
+    /// The admission settings, for hosts that bring their own tools.
     #[must_use]
     pub fn admission_settings(&self) -> &AdmissionSettings {
         &self.settings().admission
     }
 
-    /// Every tool there is now, whatever a session may use.
+    /// All current tools, including those that a session may not use.
     #[must_use]
     pub fn catalog(&self) -> Arc<Catalog> {
         Arc::clone(&self.toolset().catalog)
     }
 
-    /// What is wrong with the definitions of the tools.
+    /// Problems in the definitions of the tools.
     #[must_use]
     pub fn catalog_issues(&self) -> Vec<CatalogIssue> {
         self.toolset().issues.clone()
     }
 
-    /// What shell commands may do: by this handle it is replaced while the guard runs. A call that
-    /// runs keeps what it began with.
+    /// The handle of the shell policy, through which it can be replaced while the guard runs. A
+    /// running call keeps the policy that it began with.
     #[must_use]
     pub fn shell_policy(&self) -> ShellPolicyHandle {
         self.settings().shell.clone()
     }
 
-    /// Puts other rules in force for every call from now on: what the gates go by (blocklist and
+    /// Replaces the rules for all calls from now on: the settings of the gates (blocklist and
     /// quota, policy, permissions, trust, dependencies, protected places, utility, the policies in
-    /// plain language) and what shell commands may do. A call that is being judged or runs keeps
-    /// what it began with. The authorization (`[tools.authorization]`) is fixed when a guard is made;
-    /// ledger, audit log, executors and the rules for answers stay as they are, too.
+    /// plain language) and the shell policy. A call that is being judged or runs keeps the rules it
+    /// began with. The authorization (`[tools.authorization]`) is fixed when a guard is built; the
+    /// ledger, the audit log, the executors and the rules for answers do not change either.
     pub fn reload(&self, settings: GuardSettings) {
         let shell = self.settings().shell.clone();
         shell.rebuild(Arc::unwrap_or_clone(settings.shell.load()));
@@ -174,19 +175,19 @@ impl Guard {
         &self.parts.notices
     }
 
-    /// The record of what happened.
+    /// The ledger.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.parts.ledger
     }
 
-    /// Approvals that were given ahead of a call.
+    /// Approvals that were given before their call.
     #[must_use]
     pub fn approvals(&self) -> &Approvals {
         &self.parts.approvals
     }
 
-    /// The gates in force, to explain a verdict with.
+    /// The gates in force, for explaining a verdict.
     #[must_use]
     pub fn gates(&self) -> Arc<Gates> {
         Arc::clone(&self.policy().gates)
@@ -196,7 +197,7 @@ impl Guard {
         self.parts.policy.load_full()
     }
 
-    /// The guard for whoever it holds itself.
+    /// A weak reference, for parts that the guard owns.
     pub(crate) fn downgrade(&self) -> WeakGuard {
         WeakGuard(Arc::downgrade(&self.parts))
     }
@@ -254,18 +255,18 @@ impl Guard {
         self.parts.audit.as_ref()
     }
 
-    /// The judge that reads answers beside the rules.
+    /// The judge that reads answers in addition to the rules.
     pub(crate) fn answer_judge(&self) -> Option<&Arc<dyn AnswerJudge>> {
         self.parts.answer_judge.as_ref()
     }
 
-    /// What takes secrets out of texts.
+    /// The redactor that removes secrets from texts.
     #[must_use]
     pub fn redactor(&self) -> &Redactor {
         &self.parts.redactor
     }
 
-    /// What the filters left out of what commands printed, since this guard was made.
+    /// What the filters removed from the output of commands since this guard was built.
     #[must_use]
     pub fn filter_metrics(&self) -> &FilterMetrics {
         self.filters().metrics()
@@ -291,7 +292,7 @@ impl Guard {
         &*self.parts.randomness
     }
 
-    /// The project's root: what commands and files are confined to.
+    /// The root of the project, to which commands and files are confined.
     #[must_use]
     pub fn workspace(&self) -> &Path {
         &self.parts.workspace
@@ -301,7 +302,7 @@ impl Guard {
         &self.parts.settings
     }
 
-    /// Which rules judge what the agent says, and how strictly.
+    /// The settings of the rules that check what the agent says.
     #[must_use]
     pub fn rules(&self) -> &RuleSettings {
         &self.settings().rules
@@ -324,7 +325,7 @@ impl Guard {
         self.settings().shell.load().blocklist.takes_commands(tool)
     }
 
-    /// The text with the id of its execution in it, where the settings want that.
+    /// Adds the execution id to the text, if the settings say so.
     pub(crate) fn with_id(
         &self,
         text: &str,
@@ -340,7 +341,7 @@ impl Guard {
         way.show(text, structured, &opened.execution_id, &opened.tool, &started)
     }
 
-    /// The id that a session begins with.
+    /// The id for a new session.
     pub(crate) fn session_id(&self, start: &SessionStart) -> Result<String, BeginSessionError> {
         match &start.id {
             None => Ok(self.new_session_id()?),

@@ -3,16 +3,16 @@ use counterfoil_model::{Message, Role};
 use memchr::memmem::Finder;
 use std::path::{Component, Path};
 
-/// So much is looked through at a time, in bytes.
+/// The size of the window that is searched at a time, in bytes.
 const WINDOW: usize = 64 * 1024;
 
-/// What may ground the values of a call in a live session: policy, user text, earlier results.
-/// What the agent itself said does not.
+/// The texts that may ground the values of a call in a live session: policy, user text and earlier
+/// results. The agent's own text does not count.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// Everything in lower case, pieces apart by a line break.
+    /// All texts in lower case, separated by line breaks.
     text: String,
-    /// Where each piece begins, in their order.
+    /// Where each text begins, in order.
     pieces: Vec<Piece>,
 }
 
@@ -22,23 +22,23 @@ struct Piece {
     source: Source,
 }
 
-/// Where something was heard, in the session's transcript.
+/// Where a text comes from, in the session's transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Source {
-    /// The message's place.
+    /// The index of the message.
     pub(crate) message: usize,
-    /// The place of the result among the message's; `None`: the message's own text.
+    /// The index of the result in the message; `None` for the message's own text.
     pub(crate) outcome: Option<usize>,
 }
 
 impl Heard {
-    /// Takes note of the message at this place of the transcript.
+    /// Adds the message at this index of the transcript.
     pub(crate) fn message(&mut self, at: usize, message: &Message) {
         if matches!(message.role, Role::System | Role::User) {
             self.add(&message.text, Source { message: at, outcome: None });
         }
         for (n, outcome) in message.outcomes.iter().enumerate() {
-            // A failure that repeats an argument does not ground it: only successes count.
+            // A failure that repeats an argument does not ground it, so only successes are added.
             if outcome.is_error != Some(true) {
                 self.add(&outcome.text, Source { message: at, outcome: Some(n) });
             }
@@ -53,9 +53,9 @@ impl Heard {
         self.text.get_mut(start..).map(str::make_ascii_lowercase);
     }
 
-    /// The latest place, of the last `within` bytes or so, where one of the texts stands and
-    /// `counts`: which text, where it was heard and at which byte of that. The case of ASCII
-    /// letters is for `counts` to look at.
+    /// Finds the latest occurrence of one of the texts, within roughly the last `within` bytes, for
+    /// which `counts` returns true. Returns which text it is, its source and its byte offset there.
+    /// The search ignores the case of ASCII letters; `counts` may check it.
     pub(crate) fn latest(
         &self,
         texts: &[&str],
@@ -71,7 +71,7 @@ impl Heard {
             let start = end.saturating_sub(WINDOW);
             let mut found: Vec<(usize, usize)> = Vec::new();
             for (n, finder) in finders.iter().enumerate() {
-                // What begins in the window may end behind it.
+                // A match that begins in the window may end after it.
                 let until = (end + finder.needle().len()).saturating_sub(1).min(bytes.len());
                 let window = bytes.get(start..until).unwrap_or_default();
                 found.extend(finder.find_iter(window).map(|at| (start + at, n)));
@@ -95,7 +95,7 @@ impl Heard {
 }
 
 impl Context for Heard {
-    /// As a word, not within another one.
+    /// Whether the text occurs as a whole word.
     fn mentions(&self, text: &str) -> bool {
         let text = text.to_ascii_lowercase();
         let part = |c: char| c.is_alphanumeric() || c == '_';
@@ -109,16 +109,16 @@ impl Context for Heard {
         })
     }
 
-    /// What was heard says nothing about files; [`Seen`] looks.
+    /// The texts say nothing about files; [`Seen`] checks them.
     fn is_missing(&self, _path: &str) -> bool {
         false
     }
 }
 
-/// What was heard, beside a workspace in which may be looked whether a file is there.
+/// The texts, and a workspace in which the existence of files can be checked.
 pub(crate) struct Seen<'h> {
     pub(crate) heard: &'h Heard,
-    /// The project's root; empty where there is none.
+    /// The root of the project; empty if there is none.
     pub(crate) workspace: &'h Path,
 }
 
@@ -127,7 +127,7 @@ impl Context for Seen<'_> {
         self.heard.mentions(text)
     }
 
-    /// Only beneath the workspace: elsewhere nobody looks for an agent.
+    /// Only files in the workspace are checked.
     fn is_missing(&self, path: &str) -> bool {
         let path = Path::new(path);
         let inside = path.strip_prefix(self.workspace).unwrap_or(path);

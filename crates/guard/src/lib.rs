@@ -1,8 +1,9 @@
-//! What may happen, and what did: one door for every tool call, with receipts nobody can forge.
+//! Decides what tool calls may do and records what they did: a single entry point for every tool
+//! call, with receipts that cannot be forged.
 //!
-//! Three verbs: [`Session::offer`] says which tools the model may see, [`Session::call`] takes one
-//! call through `admit → judge → open → execute → close → filter → answer`, [`Session::verify`]
-//! holds what the agent says against the receipts.
+//! A session has three operations. [`Session::offer`] returns the tools that the model may see,
+//! [`Session::call`] takes one call through `admit → judge → open → execute → close → filter →
+//! answer`, and [`Session::verify`] checks what the agent says against the receipts.
 //!
 //! ```
 //! use counterfoil_guard::{
@@ -25,10 +26,10 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Deliberately not here: an HTTP server, a command line, the message shapes of any vendor.
+//! Deliberately not here: an HTTP server, a command line, any vendor's message format.
 //!
-//! Start with [`Guard::builder`], the only constructor of the chain. Programs that embed it use the
-//! crate `counterfoil-sdk`, which has these names by what they are about, and those of the model.
+//! Start with [`Guard::builder`], which is the only way to create a guard. Programs that embed the
+//! guard use the crate `counterfoil-sdk`, which groups these names and those of the model by topic.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod admitted;

@@ -1,5 +1,5 @@
-//! What a configuration says about the guard. Each component owns its section and checks it;
-//! here they are put together.
+//! The guard's part of the configuration. Each component defines and validates its own section;
+//! this file combines them.
 
 use std::time::Duration;
 
@@ -108,10 +108,10 @@ pub struct ToolsOptions {
     pub overflow: OverflowOptions,
 }
 
-/// How long an executor may take to end what took too long.
+/// How long an executor may take to end a call that exceeded its time limit.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// Why a configuration cannot be used. Each names the section or the key.
+/// Why a configuration is invalid. Each error names the section or the key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GuardOptionsError {
@@ -175,7 +175,7 @@ pub enum GuardOptionsError {
 }
 
 impl GuardOptionsError {
-    /// The key or the section in the file.
+    /// The key or section in the file.
     #[must_use]
     pub fn key(&self) -> &str {
         match self {
@@ -203,14 +203,14 @@ impl GuardOptionsError {
 }
 
 impl GuardOptions {
-    /// The checked settings.
+    /// Validates the options.
     ///
     /// # Errors
-    /// The first section that cannot be used.
+    /// When a section is invalid; the first one is reported.
     pub fn resolve(self) -> Result<GuardSettings, GuardOptionsError> {
         let Self { tools, ledger, audit, agent } = self;
         let permissions = tools.permissions.resolve()?;
-        // A command may take as long as its section says, and is then ended by its executor.
+        // A command may take as long as its section allows, and then its executor ends it.
         let command = Duration::from_secs(tools.shell.max_timeout_secs) + ENDING;
         let shell = ShellPolicy {
             blocklist: tools.blocklist.resolve()?,

@@ -1,5 +1,5 @@
-//! Results that are too long to be shown: beginning and end are, and between them what says that
-//! something is wrong. The record keeps the whole.
+//! Shortens results that are too long to show: the beginning and the end are kept, and between them
+//! lines that report problems. The ledger keeps the whole result.
 
 use counterfoil_tools::is_preserved;
 use schemars::JsonSchema;
@@ -19,16 +19,16 @@ impl Default for OverflowOptions {
     }
 }
 
-/// Why the options cannot be used.
+/// Why the options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`max_chars` is {0}, it must be between 1000 and 10000000")]
 pub struct OverflowOptionsError(usize);
 
 impl OverflowOptions {
-    /// The checked settings.
+    /// Validates the options.
     ///
     /// # Errors
-    /// A number that makes no sense.
+    /// When the number is out of range.
     pub fn resolve(self) -> Result<OverflowSettings, OverflowOptionsError> {
         if (1_000..=10_000_000).contains(&self.max_chars) {
             Ok(OverflowSettings { max_chars: self.max_chars })
@@ -38,7 +38,7 @@ impl OverflowOptions {
     }
 }
 
-/// How much of a long result is shown, checked.
+/// Validated settings: how much of a long result is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OverflowSettings {
     pub(crate) max_chars: usize,
@@ -50,10 +50,10 @@ impl Default for OverflowSettings {
     }
 }
 
-/// Beginning and end of a text, a third of what may be shown for each, and up to a third of lines
-/// between them that say that something is wrong. `None` when it is short enough.
+/// Returns the beginning and the end of a text, each up to a third of the maximum, and up to a
+/// third of lines between them that report problems. `None` if the text is short enough.
 pub(crate) fn cut(text: &str, most: usize, how: Option<&str>) -> Option<String> {
-    // Bytes are at least as many as characters.
+    // A text has at least as many bytes as characters.
     if text.len() <= most || text.chars().count() <= most {
         return None;
     }
@@ -78,7 +78,7 @@ pub(crate) fn cut(text: &str, most: usize, how: Option<&str>) -> Option<String> 
     Some(format!("{head}\n[... {left_out} characters left out{how}{what} ...]\n{end}{tail}"))
 }
 
-/// Where so many characters end.
+/// The byte offset after this many characters.
 fn boundary(text: &str, chars: usize) -> usize {
     text.char_indices().nth(chars).map_or(text.len(), |(place, _)| place)
 }

@@ -1,4 +1,4 @@
-//! What the guard needs from outside, so that tests and hosts can bring their own.
+//! The services that the guard needs from outside. Tests and hosts can bring their own.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,28 +13,28 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Asks a person.
 pub trait Approver: Send + Sync {
-    /// What somebody says to one call, to all that is asked about it.
+    /// Asks a person about one call. The reply covers all questions about it.
     fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply>;
 }
 
-/// One call about which a person is asked.
+/// A call that a person is asked about.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ApprovalRequest<'a> {
     /// The session that it belongs to.
     pub session: &'a str,
-    /// The model's id of the call; empty when it gave none.
+    /// The model's id of the call; empty if it gave none.
     pub call_id: &'a str,
-    /// The sub-agent that makes it; `None` for the main one.
+    /// The sub-agent that makes the call; `None` for the main agent.
     pub caller: Option<&'a str>,
-    /// When in the agent's cycle.
+    /// The phase of the agent's cycle.
     pub phase: Phase,
-    /// Everything that is asked about it, one question a gate; at least one. All are about the same
-    /// call: whoever agrees, agrees to the call.
+    /// The questions about the call, one per gate, at least one. All are about the same call: a
+    /// person who agrees, agrees to the call.
     pub questions: &'a [Question],
-    /// The arguments that would run, whole and with their secrets: for whoever changes them.
+    /// The arguments that would run, complete and not redacted, so that the person can change them.
     pub arguments: &'a ExactValue,
-    /// Why the arguments that were given instead, the last time this was asked, cannot be used.
+    /// Why the replacement arguments from the previous reply cannot be used.
     pub wrong: Option<&'a str>,
 }
 
@@ -46,67 +46,67 @@ impl ApprovalRequest<'_> {
     }
 }
 
-/// What somebody says who is asked.
+/// The reply of a person who is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalReply {
-    /// Yes.
+    /// The person agrees.
     Agreed(Approval),
-    /// No: the call is denied, and the model is told so.
+    /// The person refuses: the call is denied, and the model is told.
     Declined {
-        /// Who said so.
+        /// Who refused.
         by: String,
-        /// Why, where they said.
+        /// The reason, if one was given.
         reason: Option<String>,
     },
-    /// Other arguments, which are judged like any others. Where they fit the tool and no gate
-    /// denies, they run: whoever gives them agrees to them. The model is told.
+    /// The person gives other arguments, which are judged like any others. They run if they fit the
+    /// tool and no gate denies them; giving them counts as agreement. The model is told.
     Changed {
-        /// Who said so.
+        /// Who changed the arguments.
         by: String,
         /// A JSON object.
         arguments: String,
     },
-    /// Nobody was there, or nobody answered: the question stays open.
+    /// No person was there, or none answered. The question stays open.
     Nobody,
 }
 
-/// Somebody agreed to exactly what was asked: this tool with these arguments.
+/// A person's agreement to exactly what was asked: this tool with these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Approval {
-    /// Who agreed, as the receipt will say.
+    /// Who agreed, for the receipt.
     pub by: String,
-    /// Why, where they said.
+    /// The reason, if one was given.
     pub reason: Option<String>,
-    /// For how many calls.
+    /// For how many calls it is valid.
     pub lasts: Lasts,
 }
 
 impl Approval {
-    /// For one call, by this person.
+    /// An approval for one call by this person.
     #[must_use]
     pub fn by(who: impl Into<String>) -> Self {
         Self { by: who.into(), reason: None, lasts: Lasts::Once }
     }
 
-    /// The same for every such call of the session.
+    /// Extends it to all identical calls of the session.
     #[must_use]
     pub fn for_session(self) -> Self {
         Self { lasts: Lasts::Session, ..self }
     }
 
-    /// The same with the reason that was given.
+    /// Adds the reason.
     #[must_use]
     pub fn because(self, reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..self }
     }
 }
 
-/// A model that answers one text with one text: it judges calls by policies in plain language, and
-/// does whatever else the guard wants a model for.
+/// A model that answers a text with a text. It judges calls by policies in plain language, and
+/// serves the guard's other needs for a model.
 pub trait Completion: Send + Sync {
-    /// The model's whole answer. Whoever asks decides what it means.
+    /// Returns the model's complete answer. The caller interprets it.
     fn complete<'a>(&'a self, prompt: &'a str) -> BoxFuture<'a, Result<String, CompletionError>>;
 }
 
@@ -115,16 +115,16 @@ pub trait Completion: Send + Sync {
 #[error("the model did not answer: {0}")]
 pub struct CompletionError(pub String);
 
-/// Gives texts a place in a space in which those of one meaning are near each other.
+/// Computes embeddings of texts, which are close to each other for texts of similar meaning.
 pub trait Embedder: Send + Sync {
-    /// One vector a text, in their order, all of one length.
+    /// Returns one vector per text, in order, all of the same length.
     fn embed<'a>(
         &'a self,
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedderError>>;
 }
 
-/// Texts got no place.
+/// The embedding model did not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the model for meanings did not answer: {0}")]
 pub struct EmbedderError(pub String);

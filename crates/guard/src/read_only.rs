@@ -1,7 +1,7 @@
 use counterfoil_shell::{Command, Direction, Script, Target, WordKind};
 
-/// Whether every part of the command line is one of these commands and writes nothing. Each
-/// command is a program and its first words.
+/// Whether every part of the command line is one of these commands and writes nothing. Each command
+/// is given as a program and its first words.
 pub(crate) fn only_reads(command: &str, known: &[Vec<String>]) -> bool {
     Script::parse(command).is_ok_and(|script| {
         !script.commands().is_empty()
@@ -13,7 +13,7 @@ pub(crate) fn only_reads(command: &str, known: &[Vec<String>]) -> bool {
 }
 
 fn reads(command: &Command, known: &[Vec<String>]) -> bool {
-    // A program named by its path may be any program.
+    // A program that is named by a path could be any program.
     let Some(name) = command.name.as_ref().and_then(|name| name.literal()) else { return false };
     let args: Vec<&str> = command.args.iter().map(|word| word.text.as_str()).collect();
     command.assignments.is_empty()
@@ -42,7 +42,7 @@ fn reads(command: &Command, known: &[Vec<String>]) -> bool {
         }
 }
 
-/// The words that are no options and no values of options.
+/// The words that are neither options nor values of options.
 fn operands<'a>(args: &[&'a str], valued: &[&str]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut args = args.iter();
@@ -60,11 +60,11 @@ fn operands<'a>(args: &[&'a str], valued: &[&str]) -> Vec<&'a str> {
     found
 }
 
-/// Options by which a program that reads writes, sets or runs something, in every form that it
-/// takes them: shortened long ones and letters in a cluster.
+/// Whether an option makes a read-only program write, set or run something. Covers abbreviated long
+/// options and clusters of letters.
 fn does_more(program: &str, arg: &str) -> bool {
     let starts = |options: &[&str]| options.iter().any(|option| arg.starts_with(option));
-    // A long option may be shortened: `--comp` is `--compile`.
+    // A long option may be abbreviated: `--comp` is `--compile`.
     let long = |options: &[&str]| {
         let name = arg.split('=').next().unwrap_or(arg);
         name.len() > 3 && options.iter().any(|option| option.starts_with(name))

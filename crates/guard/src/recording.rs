@@ -10,22 +10,22 @@ use serde_json::Value;
 use crate::guard::Guard;
 use crate::session::Session;
 
-/// An execution whose intent stands in the ledger and whose end does not yet.
+/// An execution whose intent is recorded in the ledger and whose end is not yet.
 ///
-/// INVARIANT: it is closed exactly once. Whoever drops it gave the execution up, and then it is
-/// closed as cancelled.
+/// INVARIANT: it is closed exactly once. Dropping it gives the execution up, which closes it as
+/// cancelled.
 pub(crate) struct Recording {
     guard: Guard,
     session: Session,
     opened: Opened,
-    /// By the clock that never goes back.
+    /// When it began, on the monotonic clock.
     since: Duration,
-    /// How long it ran before this process knew of it, by the wall clock.
+    /// How long it had been running before this process learned of it, by the wall clock.
     before: Duration,
     closed: bool,
 }
 
-/// How an execution ended, with what came of it.
+/// How an execution ended, with its result.
 #[derive(Debug, Default)]
 pub(crate) struct Ending {
     pub(crate) status: Option<Status>,
@@ -38,26 +38,26 @@ pub(crate) struct Ending {
     pub(crate) attempts: u32,
     pub(crate) side_effects: Vec<SideEffect>,
     pub(crate) confinement: Option<Confinement>,
-    /// Of the result as the tool gave it, where that is neither the JSON nor the text.
+    /// The digest of the result as the tool gave it, if that is neither the JSON nor the text.
     pub(crate) raw_digest: Option<Digest>,
 }
 
-/// What stands in the ledger about it.
+/// What the ledger has about an execution.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) opened: Opened,
     pub(crate) closed: Closed,
-    /// Redacted.
+    /// The result text, redacted.
     pub(crate) text: String,
-    /// Redacted.
+    /// The result as JSON, redacted.
     pub(crate) structured: Option<Value>,
 }
 
 impl Recording {
-    /// Writes down the intent, in one step with the quota. Nothing may happen before.
+    /// Records the intent, in one step with the quota. It must precede any effect.
     ///
-    /// Whoever drops the future before the write is acknowledged gives the execution up, too: the
-    /// ledger writes in order, so the end comes behind the intent.
+    /// Dropping the future before the write is acknowledged also gives the execution up: the ledger
+    /// writes in order, so the end is recorded after the intent.
     pub(crate) async fn open(
         guard: &Guard,
         session: &Session,
@@ -68,7 +68,8 @@ impl Recording {
         let (guard, session) = (guard.clone(), session.clone());
         let mut recording =
             Self { guard, session, opened, since, before: Duration::ZERO, closed: false };
-        // Two calls in one millisecond may draw one number, once in four thousand million times.
+        // Two calls in the same millisecond may draw the same id, with a chance of one in four
+        // billion.
         let mut attempts = 0;
         let event = loop {
             let Self { guard, session, opened, .. } = &recording;
@@ -93,7 +94,8 @@ impl Recording {
         Ok(recording)
     }
 
-    /// An execution that was left open, here or by another process; `now` by the wall clock.
+    /// Resumes an execution that was left open, in this process or another one; `now` is the
+    /// wall-clock time.
     pub(crate) fn found(guard: &Guard, session: &Session, opened: Opened, now: i64) -> Self {
         let ran = || u64::try_from(now.saturating_sub(opened.started_at)).unwrap_or(0);
         let (since, before) = match session.running().begun(&opened.execution_id) {
@@ -104,8 +106,8 @@ impl Recording {
         Self { guard, session, since, before, opened, closed: false }
     }
 
-    /// Leaves it open: somebody will say later how it ended, here or to another process. Gives its
-    /// id.
+    /// Leaves it open, so that its end can be recorded later, here or in another process. Returns
+    /// its id.
     pub(crate) fn left_open(mut self) -> String {
         self.closed = true;
         if !self.opened.call_id.is_empty() {
@@ -123,9 +125,9 @@ impl Recording {
         self.before + self.guard.clock().monotonic().saturating_sub(self.since)
     }
 
-    /// Redacts the result and writes down how it ended.
+    /// Redacts the result and records how the execution ended.
     pub(crate) async fn close(mut self, ending: Ending) -> Result<Recorded, AppendError> {
-        // From here on it was not given up: whatever it did has happened.
+        // From here on it does not count as given up, because whatever it did has happened.
         self.closed = true;
         let redactor = self.guard.redactor();
         let raw_digest = match (ending.raw_digest, &ending.structured) {
@@ -150,12 +152,12 @@ impl Recording {
         Ok(Recorded { opened: self.opened.clone(), closed, text, structured })
     }
 
-    /// The model's id of the call; empty when it gave none.
+    /// The model's id of the call; empty if it gave none.
     pub(crate) fn call_id(&self) -> &str {
         &self.opened.call_id
     }
 
-    /// With what whoever executes it tells how far it is.
+    /// Lets the executor of the call report its progress.
     pub(crate) fn progress(&self) -> Progress {
         let call = CallName::of(self.session.id(), &self.opened);
         Progress::new(self.guard.sender().clone(), call)
@@ -173,7 +175,7 @@ impl Recording {
             exit_code: ending.exit_code,
             truncated: ending.truncated,
             kept_whole: ending.kept_whole,
-            // What was given again was not attempted.
+            // A cached result took no attempt.
             attempts: match self.opened.links.cached_from {
                 Some(_) => 0,
                 None => ending.attempts.max(1),
@@ -202,7 +204,7 @@ impl Drop for Recording {
         };
         let closed = self.closed_with(ending, digest, digest);
         let stored = vec![text.as_bytes().to_vec()];
-        // Nobody is left to wait for it: the write is under way once `append` returns, and the
+        // No caller is left to wait for the write. It is under way once `append` returns, and the
         // session reads it back from the ledger.
         drop(self.guard.ledger().append(self.session.id(), Draft::Closed(closed.clone()), stored));
         self.guard.audit_given_up(&self.session, &self.opened, &closed);

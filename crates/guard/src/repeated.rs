@@ -1,4 +1,4 @@
-//! Repetition over processes: what a session did last stands in the ledger.
+//! Detects repetition across processes, from the session's latest events in the ledger.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use counterfoil_admission::{Ending, Fixation, FixationEvent, FixationSettings, S
 use counterfoil_ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
 use counterfoil_model::{Arguments, Role, Status};
 
-/// How many of the latest events are looked at: enough for the longest cycle that is looked for.
+/// The number of latest events that are read: enough for the longest cycle that is detected.
 const EVENTS: u64 = 96;
 
-/// The latest call that ended, with what is to be said about it.
+/// The latest call that ended, with the hint about its repetition, if any.
 pub(crate) type Last = Option<(Opened, Option<String>)>;
 
-/// What `caller` did last in a session.
+/// Reads what `caller` did last in a session.
 ///
 /// # Errors
 /// When the ledger cannot be read.
@@ -25,8 +25,8 @@ pub(crate) fn remembered(
     Ok(replayed(ledger.last_events(session, EVENTS)?, caller, fixation))
 }
 
-/// What was repeated without progress in a session, from its events: by the agent, then by each of
-/// its sub-agents.
+/// Lists the repetitions without progress in a session, from its events: first the agent's, then
+/// those of each sub-agent.
 #[must_use]
 pub fn repetitions(events: &[Event], settings: &FixationSettings) -> Vec<FixationEvent> {
     let mut callers: Vec<Option<&str>> = vec![None];
@@ -77,7 +77,7 @@ fn replayed(
                 });
                 last = Some((opened, nudge));
             }
-            // The user spoke: what was repeated before was another task.
+            // After a message of the user, earlier repetitions belong to another task.
             Draft::Said(said) if said.role == Role::User => fixation.reset(),
             Draft::Cleared => fixation.reset(),
             _ => {}

@@ -1,4 +1,4 @@
-//! Recorded calls, judged by two policies: what changes from one to the other.
+//! Judges recorded calls by two policies and reports the differences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,36 +13,36 @@ use serde_json::Value;
 use crate::explained::{deciding_reasons, verdict_word, verdicts_json};
 use crate::gate::Gates;
 
-/// Surroundings in which a recorded call is judged again.
+/// The surroundings in which recorded calls are judged again.
 #[derive(Debug, Clone, Default)]
 pub struct RehearsalPlace {
     /// How far the turn is trusted.
     pub trust: TrustLevel,
-    /// When in the agent's cycle the call is made.
+    /// The phase of the agent's cycle in which the call is made.
     pub phase: Phase,
-    /// The sub-agent that calls, whoever is recorded.
+    /// The sub-agent that calls, overriding the recorded one.
     pub caller: Option<String>,
-    /// The project's root.
+    /// The root of the project.
     pub workspace: PathBuf,
     /// Variables that the host passes on.
     pub environment: BTreeMap<String, String>,
 }
 
-/// What a session has done up to a call.
+/// What a session has done before a call.
 #[derive(Debug, Clone, Default)]
 pub struct SessionPast {
-    /// Calls.
+    /// The number of calls.
     pub calls_made: u64,
     /// Tools that succeeded.
     pub completed: BTreeSet<String>,
-    /// Every tool that there was.
+    /// All tools of the session.
     pub tools: BTreeSet<String>,
-    /// Those that the user named last.
+    /// The tools that the latest user message names.
     pub mentioned: BTreeSet<String>,
 }
 
 impl RehearsalPlace {
-    /// The scene of one call. `caller` is the one that is recorded, if any.
+    /// The scene of one call. `caller` is the recorded one, if any.
     #[must_use]
     pub fn scene<'s>(&'s self, past: &'s SessionPast, caller: Option<&'s str>) -> Scene<'s> {
         Scene {
@@ -67,12 +67,12 @@ impl RehearsalPlace {
     }
 }
 
-/// One call on which two policies differ.
+/// A call on which the two policies differ.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReplayChange {
-    /// Where the session was read from; empty for the ledger.
+    /// The log that the session was read from; empty for the ledger.
     pub log: String,
-    /// 1-based line there; 0 when unknown.
+    /// The 1-based line in that log; 0 if unknown.
     pub line: usize,
     /// The session.
     pub session: String,
@@ -80,31 +80,31 @@ pub struct ReplayChange {
     pub tool: String,
     /// The arguments.
     pub arguments: ExactValue,
-    /// What the old policy says: `allow`, `ask` or `deny`.
+    /// The old policy's decision: `allow`, `ask` or `deny`.
     pub before: &'static str,
-    /// What the new one says.
+    /// The new policy's decision.
     pub after: &'static str,
-    /// What every gate of the new one says.
+    /// The verdict of every gate of the new policy.
     pub gates: Value,
-    /// Why: the reasons of the new one, or those that no longer hold.
+    /// The reasons of the new policy, or those of the old one that no longer apply.
     #[serde(skip)]
     pub why: Vec<String>,
 }
 
-/// Everything that was judged by both.
+/// The result of judging calls by both policies.
 #[derive(Debug, Clone, Default)]
 pub struct Replay {
-    /// Calls.
+    /// The number of calls.
     pub calls: usize,
-    /// Those with arguments that are not a JSON object.
+    /// The number of calls whose arguments are not a JSON object.
     pub unreadable: usize,
-    /// Those on which the two differ.
+    /// The calls on which the two policies differ.
     pub changes: Vec<ReplayChange>,
 }
 
 impl Replay {
-    /// Judges every call of a session in its order, each with what the session had done until
-    /// then, by the old policy and the new one.
+    /// Judges every call of a session in order, by the old policy and the new one, each with what
+    /// the session had done before it.
     pub fn add(
         &mut self,
         transcript: &Transcript,
@@ -141,7 +141,7 @@ impl Replay {
 }
 
 impl SessionPast {
-    /// Takes note of what a message says and which calls it answers.
+    /// Updates the past with what a message says and which calls it answers.
     fn hear<'m>(&mut self, message: &'m Message, open: &mut BTreeMap<&'m str, &'m str>) {
         for outcome in &message.outcomes {
             let succeeded = outcome.is_error != Some(true)

@@ -1,4 +1,4 @@
-//! When a failed call is tried again, and after what time.
+//! Decides whether and when a failed call is retried.
 
 use std::time::Duration;
 
@@ -37,29 +37,29 @@ impl Default for RetryOptions {
     }
 }
 
-/// Why the options cannot be used.
+/// Why the options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetryOptionsError {
-    /// So many that something else is wrong.
+    /// The number of attempts is too large.
     #[error("`max_attempts` is {given}, at most {most} are allowed")]
     TooManyAttempts {
-        /// What was given.
+        /// The given number.
         given: u32,
-        /// The most.
+        /// The maximum.
         most: u32,
     },
-    /// The first pause is longer than the longest.
+    /// The first pause is longer than the maximum.
     #[error("`base_ms` ({base_ms}) is more than `max_ms` ({max_ms})")]
     BaseAboveMax {
-        /// The first.
+        /// The first pause.
         base_ms: u64,
-        /// The longest.
+        /// The maximum.
         max_ms: u64,
     },
-    /// Longer than anybody waits.
+    /// A duration is longer than a day.
     #[error("`{key}` is longer than a day")]
     TooLong {
-        /// Which one.
+        /// The key.
         key: &'static str,
     },
 }
@@ -68,10 +68,10 @@ const MOST_ATTEMPTS: u32 = 20;
 const DAY_SECS: u64 = 24 * 60 * 60;
 
 impl RetryOptions {
-    /// The checked settings.
+    /// Validates the options.
     ///
     /// # Errors
-    /// Values that contradict each other or make no sense.
+    /// When values are out of range or contradict each other.
     pub fn resolve(self) -> Result<RetrySettings, RetryOptionsError> {
         let Self { max_attempts, base_ms, max_ms, budget_secs, parameter_reformat_provider } = self;
         if max_attempts > MOST_ATTEMPTS {
@@ -98,16 +98,16 @@ impl RetryOptions {
     }
 }
 
-/// When a failed call is tried again, checked.
+/// Validated settings: when a failed call is retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrySettings {
-    /// How often a call is tried, the first time included; at least 1.
+    /// The maximum number of attempts, including the first; at least 1.
     pub max_attempts: u32,
-    /// The longest pause before the second attempt.
+    /// The maximum pause before the second attempt.
     pub base: Duration,
-    /// The longest pause of all.
+    /// The maximum pause before any attempt.
     pub max: Duration,
-    /// How long after the call began a further attempt may begin.
+    /// How long after the start of the call another attempt may begin.
     pub budget: Duration,
     /// The provider that rewrites arguments.
     pub parameter_reformat_provider: Option<String>,
@@ -126,9 +126,9 @@ impl Default for RetrySettings {
 }
 
 impl RetrySettings {
-    /// The pause before the next attempt, after `attempts` of them and `elapsed` since the first
-    /// began; `None` when there is to be none. Without randomness there is none: callers that all
-    /// wait the same time would come back together.
+    /// Returns the pause before the next attempt, after `attempts` attempts and `elapsed` since the
+    /// first one began; `None` if there should be no further attempt. Without randomness there is
+    /// none, because callers that all wait for the same time would retry at once.
     pub fn next_delay(
         &self,
         attempts: u32,
@@ -141,9 +141,9 @@ impl RetrySettings {
         Some(share(longest, u64::from_le_bytes(bytes)))
     }
 
-    /// The longest pause that may come before the next attempt; `None` when there is to be none.
+    /// Returns the maximum pause before the next attempt; `None` if there should be none.
     ///
-    /// Doubles from `base` with every attempt up to `max`, and always ends within the budget.
+    /// It doubles from `base` with every attempt, up to `max`, and always ends within the budget.
     #[must_use]
     pub fn longest_delay(&self, attempts: u32, elapsed: Duration) -> Option<Duration> {
         if attempts >= self.max_attempts {
@@ -156,15 +156,15 @@ impl RetrySettings {
     }
 }
 
-/// A part of `longest`, from nothing to all of it, evenly ("full jitter").
+/// A uniformly distributed part of `longest`, from zero to all of it ("full jitter").
 fn share(longest: Duration, random: u64) -> Duration {
     let nanos = longest.as_nanos() * u128::from(random) / u128::from(u64::MAX);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).min(longest)
 }
 
-/// Whether a call that failed may be tried again at all: trying can help, and doing it twice does
-/// no harm (`retryable`: what the owner says of the tool). Every failure may have had its effect,
-/// so a tool that is not retryable is never tried again.
+/// Whether a failed call may be retried at all: a retry can help, and does no harm. `retryable` is
+/// what the tool's owner says. A failed call may already have had its effect, so a tool that is not
+/// retryable is never retried.
 #[must_use]
 pub fn may_retry(error: &ToolError, retryable: bool) -> bool {
     retryable && error.kind() == ToolErrorKind::Transient

@@ -19,16 +19,16 @@ use crate::session::ReadSettings;
 use crate::shown_id::ShowId;
 use crate::speculation::SpeculationSettings;
 
-/// Everything about a guard that can be configured, checked.
+/// All validated settings of a guard.
 #[derive(Debug, Clone)]
 pub struct GuardSettings {
-    /// How strict admission is.
+    /// How strictly calls are checked by admission.
     pub admission: AdmissionSettings,
-    /// In which order executors and their tools are listed.
+    /// The order in which executors and their tools are listed.
     pub executors: ExecutorOrder,
-    /// When repetition counts.
+    /// When repetition counts as lack of progress.
     pub fixation: FixationSettings,
-    /// The shell policy in force, which may be swapped under running calls.
+    /// The shell policy in force, which may be replaced while calls run.
     pub shell: ShellPolicyHandle,
     /// Which files the file tools may use.
     pub file: FileSettings,
@@ -36,50 +36,50 @@ pub struct GuardSettings {
     pub web: WebSettings,
     /// The operator's rules.
     pub policy: PolicySettings,
-    /// Places that decide about the agent, or that others run.
+    /// Places that control the agent or that other programs run.
     pub protected: ProtectedSettings,
-    /// Whether a model is shown every tool, or those that a request is about.
+    /// Whether a model is shown all tools, or only those that suit the request.
     pub tool_filter: ToolFilterOptions,
     /// Whether a model is given room to think in schemas that are hard to fill in.
     pub tafc: TafcOptions,
-    /// Which tools have to come first.
+    /// Which tools have to succeed before others.
     pub dependencies: ToolDependencyGraph,
-    /// What trust a tool needs.
+    /// The trust that tools need.
     pub trust: TrustSettings,
     /// What a person has to agree to.
     pub permissions: PermissionSettings,
     /// Which calls are worth their cost.
     pub utility: UtilitySettings,
-    /// About which calls a model is asked.
+    /// The calls that a model is asked about.
     pub adversarial: AdversarialSettings,
-    /// How long an approval that nobody uses is good for.
+    /// How long an unused approval is valid.
     pub approval_lifetime: Duration,
-    /// First attempts that one session may make; `None` is unlimited.
+    /// The maximum number of first attempts per session; `None` means no limit.
     pub quota: Option<u64>,
-    /// When a failed call is tried again.
+    /// When a failed call is retried.
     pub retry: RetrySettings,
-    /// Which results are given again.
+    /// Which results are cached.
     pub result_cache: ResultCacheSettings,
-    /// Which calls run ahead.
+    /// Which calls run speculatively.
     pub speculation: SpeculationSettings,
-    /// What is left out of the output of commands.
+    /// What is removed from the output of commands.
     pub filters: FilterSettings,
     /// How much of a long result is shown.
     pub overflow: OverflowSettings,
-    /// After what time a call is given up, whatever its executor does.
+    /// The time after which a call is given up, whatever its executor does.
     pub longest_call: Duration,
     /// How the ledger is kept.
     pub ledger: LedgerSettings,
     /// How the audit log is kept.
     pub audit: AuditSettings,
-    /// How the agent gets to see the id of an execution.
+    /// How the agent sees the id of an execution.
     pub show_id: ShowId,
-    /// Which rules judge an answer, and how strictly.
+    /// Which rules check an answer, and how strictly.
     pub rules: RuleSettings,
 }
 
 impl GuardSettings {
-    /// What a session does about results of calls that only read.
+    /// The settings for results of read-only calls.
     pub(crate) fn reads(&self) -> ReadSettings {
         ReadSettings { cache: self.result_cache, speculation: self.speculation }
     }
@@ -89,8 +89,8 @@ impl GuardSettings {
     /// Ten minutes.
     pub const APPROVAL_LIFETIME: Duration = Duration::from_secs(600);
 
-    /// The gates that go by these settings: the same for every surface, and for whoever only wants
-    /// to know what they would say.
+    /// The gates with these settings, for every surface and for explaining what the gates would
+    /// decide.
     #[must_use]
     pub fn gates(&self) -> GatesBuilder {
         Gates::builder()

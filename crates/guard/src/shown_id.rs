@@ -18,7 +18,7 @@ pub enum ShowId {
 }
 
 impl ShowId {
-    /// The text as the agent sees it. `executed_at` is RFC 3339.
+    /// Returns the text as the agent sees it. `executed_at` is in RFC 3339.
     #[must_use]
     pub fn show(
         self,

@@ -1,12 +1,12 @@
 use std::path::{Path, PathBuf};
 
-/// Where everything that outlives the process is kept: one folder. Only names; whoever makes the
-/// folder sees to it that nobody else may write there.
+/// The folder that holds everything that outlives the process. This type only names the paths; the
+/// creator of the folder must make sure that only its owner can write to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateFolder(PathBuf);
 
 impl StateFolder {
-    /// This folder.
+    /// Uses this folder.
     #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
@@ -30,43 +30,43 @@ impl StateFolder {
         self.0.join("audit.jsonl")
     }
 
-    /// The folder of what is remembered of coding agents' sessions between two of their hooks.
+    /// The folder of what is kept about coding agents' sessions between hook events.
     #[must_use]
     pub fn hooks(&self) -> PathBuf {
         self.0.join("hooks")
     }
 
-    /// What judges said of answers (JSON Lines).
+    /// The judges' opinions about answers (JSON Lines).
     #[must_use]
     pub fn opinions(&self) -> PathBuf {
         self.0.join("opinions.jsonl")
     }
 
-    /// What the agent of `counterfoil chat` remembers.
+    /// The memory of the agent of `counterfoil chat`.
     #[must_use]
     pub fn agent(&self) -> PathBuf {
         self.0.join("agent.sqlite")
     }
 
-    /// The folder of what MCP servers' tools were when they were first seen.
+    /// The folder with the definitions of MCP servers' tools when they were first seen.
     #[must_use]
     pub fn pins(&self) -> PathBuf {
         self.0.join("pins")
     }
 
-    /// The folder of the key of a witness, and of what it saw.
+    /// The folder with the key of a witness and its records.
     #[must_use]
     pub fn witness(&self) -> PathBuf {
         self.0.join("witness")
     }
 
-    /// The folder of snapshots, with which commands can be undone.
+    /// The folder of snapshots, which are used to undo commands.
     #[must_use]
     pub fn snapshots(&self) -> PathBuf {
         self.0.join("snapshots")
     }
 
-    /// The folder of the signing key and of every public key there ever was.
+    /// The folder of the signing key and of all public keys so far.
     #[must_use]
     pub fn keys(&self) -> PathBuf {
         self.0.join("keys")

@@ -9,22 +9,23 @@ use counterfoil_model::{
 use counterfoil_rules::set_feedback_aside;
 use serde_json::Value;
 
-/// A session's events as the transcript that rules understand.
+/// Builds a transcript, as rules understand it, from a session's events.
 ///
-/// INVARIANT: the only way from events to a transcript. The live session applies each event as it
-/// is written, a replay applies them as they are read; so both judge the same thing.
+/// INVARIANT: this is the only way from events to a transcript. A live session applies each event
+/// as it is written, and a replay applies events as they are read, so both judge the same
+/// transcript.
 #[derive(Debug, Clone)]
 pub(crate) struct Timeline {
     transcript: Transcript,
-    /// Where the receipt of an execution stands.
+    /// The index of each execution's receipt.
     receipts: BTreeMap<String, usize>,
-    /// Executions that only started a command, which goes on behind them.
+    /// Executions that only started a command, which keeps running in the background.
     started: BTreeSet<String>,
     tools: Option<Digest>,
 }
 
-/// A recorded session as a transcript, read from the ledger alone; `None` when the ledger has no
-/// event of it. [`crate::export`] writes it, `counterfoil check` reads that.
+/// Reads a recorded session as a transcript from the ledger; `None` if the ledger has no event of
+/// it. [`crate::export`] writes it, and `counterfoil check` reads that.
 ///
 /// # Errors
 /// When the ledger cannot be read.
@@ -35,7 +36,8 @@ pub fn recorded_transcript(
     recorded_transcript_until(ledger, session, u64::MAX)
 }
 
-/// The same up to an event of the session, with it: by its place there, from 1.
+/// Reads a recorded session up to and including one of its events, by its sequence number in the
+/// session, from 1.
 ///
 /// # Errors
 /// When the ledger cannot be read.
@@ -60,10 +62,10 @@ pub fn recorded_transcript_until(
     Ok(Some(timeline.transcript))
 }
 
-/// Gives the bytes behind a digest, where they are still there.
+/// Looks up the stored bytes of a digest, if they still exist.
 type Stored<'s> = dyn Fn(&Digest) -> Option<Vec<u8>> + 's;
 
-/// Arguments as the model wrote them: what could not be read as JSON is recorded as text.
+/// The arguments as the model wrote them. Arguments that were not JSON are recorded as text.
 fn as_emitted(recorded: &ExactValue) -> Arguments {
     match recorded.as_str() {
         Some(text) => Arguments::raw(text),
@@ -78,7 +80,7 @@ impl Timeline {
         Self { transcript, receipts: BTreeMap::new(), started: BTreeSet::new(), tools: None }
     }
 
-    /// The tools with which the session began, or went on.
+    /// The digest of the session's latest list of tools.
     pub(crate) fn tools(&self) -> Option<Digest> {
         self.tools
     }
@@ -87,8 +89,8 @@ impl Timeline {
         &self.transcript
     }
 
-    /// Adds what one event says. `stored` gives the bytes behind a digest; where they are gone
-    /// (retention), the text is empty and marked as cut.
+    /// Applies one event. `stored` looks up the bytes of a digest; if retention has dropped them,
+    /// the text is empty and marked as cut.
     pub(crate) fn apply(&mut self, event: &Event, stored: &Stored<'_>) {
         match &event.draft {
             Draft::Said(said) => {
@@ -101,7 +103,8 @@ impl Timeline {
                 set_feedback_aside(&mut message);
                 self.push(message);
             }
-            // Nobody made that call: it supports nothing, and its end finds no receipt.
+            // The model has not made that call: it supports no claim, and its closing event finds
+            // no receipt.
             Draft::Opened(opened) if opened.links.speculative => {}
             Draft::Opened(opened) => self.opened(opened),
             Draft::Closed(closed) => self.closed(closed, stored),
@@ -226,8 +229,8 @@ impl Timeline {
     }
 }
 
-/// The model's id of a call. Where it gave none, the execution's: results need something to
-/// answer.
+/// The model's id of a call, or the execution's id if it gave none, because results must refer to
+/// an id.
 fn call_id(opened: &Opened) -> String {
     if opened.call_id.is_empty() { opened.execution_id.clone() } else { opened.call_id.clone() }
 }
@@ -237,7 +240,7 @@ fn text_of(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// A recorded result as JSON: objects and lists as what they are, all else as text.
+/// A recorded result as JSON: objects and lists are parsed, everything else is text.
 pub(crate) fn recorded_value(text: &str) -> Value {
     let looks = text.trim_start().starts_with(['{', '[']);
     let parsed = looks.then(|| serde_json::from_str(text).ok()).flatten();

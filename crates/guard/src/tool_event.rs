@@ -1,4 +1,4 @@
-//! What happens to calls, told to whoever listens.
+//! Events about calls, for subscribers.
 
 use counterfoil_ledger::Opened;
 use counterfoil_tools::{CallEvent, CallName, ToolEvent};
@@ -8,14 +8,14 @@ use crate::guard::Guard;
 use crate::session::Session;
 
 impl Guard {
-    /// What happens to the calls of this guard from now on. A receiver that is slow misses the
-    /// oldest; no call waits for one.
+    /// Subscribes to the events about this guard's calls from now on. A slow receiver misses the
+    /// oldest events; no call waits for one.
     #[must_use]
     pub fn events(&self) -> Receiver<CallEvent> {
         self.sender().subscribe()
     }
 
-    /// Tells whoever listens; where nobody does, there is no event.
+    /// Sends an event to the subscribers. Without subscribers, the event is not even created.
     pub(crate) fn tell(
         &self,
         session: &Session,

@@ -11,26 +11,26 @@ use crate::export::tool_list;
 use crate::guard::Guard;
 use crate::session::Session;
 
-/// The tools of a guard at one time: what it lists, and what calls are held against.
+/// A guard's tools at one time: the catalog, and what calls are checked against.
 pub(crate) struct Toolset {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) issues: Vec<CatalogIssue>,
     pub(crate) admission: Admission,
-    /// Of every available tool.
+    /// The names of all available tools.
     pub(crate) names: Arc<BTreeSet<String>>,
-    /// The list as sessions record it.
+    /// The list of tools in the form that sessions record.
     pub(crate) list: Vec<u8>,
     pub(crate) digest: Digest,
 }
 
-/// An executor cannot be added.
+/// Why an executor cannot be added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// One of its tools has an owner.
+    /// One of its tools already has an owner.
     #[error(transparent)]
     TwoOwners(#[from] TwoOwners),
-    /// The guard began without a tool: it judges the calls of a host, which is asked for
+    /// The guard was built without tools: it judges the calls of a host, and the host asks for
     /// confirmation itself.
     #[error("a guard that was built without tools judges the calls of a host and takes none")]
     ForHost,
@@ -49,12 +49,13 @@ impl Toolset {
 }
 
 impl Guard {
-    /// Adds the tools of an executor to a guard that runs, behind a
-    /// [`DynExecutor`](crate::DynExecutor). Sessions have them from their next call on, and calls
-    /// that run keep the executor they run on.
+    /// Adds the tools of an executor to a running guard, wrapped in a
+    /// [`DynExecutor`](crate::DynExecutor). Sessions have them from their next call on, and running
+    /// calls keep their executor.
     ///
     /// # Errors
-    /// When one of its tools has an owner, or the guard is a host's; then nothing changes.
+    /// When one of its tools already has an owner, or the guard judges calls of a host. Nothing
+    /// changes then.
     pub fn register(
         &self,
         executor: impl ErasedToolExecutor + 'static,
@@ -68,8 +69,8 @@ impl Guard {
         Ok(())
     }
 
-    /// Takes the tools of an executor away again that was registered while the guard ran; whether
-    /// there was one of this id.
+    /// Removes the tools of an executor that was registered while the guard was running. Returns
+    /// whether there was one with this id.
     pub fn unregister(&self, id: &ExecutorId) -> bool {
         let _registering = self.registering().lock().unwrap_or_else(PoisonError::into_inner);
         let removed = self.executor().unregister(id);
@@ -84,7 +85,7 @@ impl Guard {
         self.swap_tools(tools);
     }
 
-    /// Records which tools there are, where that changed since the session's record says so.
+    /// Records the list of tools if it differs from the list in the session's record.
     pub(crate) async fn list_tools(
         &self,
         session: &Session,

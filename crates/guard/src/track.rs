@@ -9,7 +9,7 @@ use crate::guard::Guard;
 use crate::recording::{Ending, Recorded, Recording};
 use crate::session::{Session, Surroundings};
 
-/// An execution that a host performs itself and that is recorded here.
+/// An execution that a host performs itself and the guard records.
 ///
 /// Dropping it records `cancelled`.
 pub struct Tracked {
@@ -18,21 +18,21 @@ pub struct Tracked {
     recording: Recording,
 }
 
-/// An execution that a host performed, recorded to its end.
+/// An execution that a host performed and whose end is recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrackedResult {
-    /// The id of its receipt.
+    /// The id of the receipt.
     pub execution_id: String,
-    /// The recorded result as the agent should see it: redacted, with the id where the guard's
-    /// settings want it in the text.
+    /// The recorded result as the agent should see it: redacted, and with the execution id if the
+    /// settings put it into the text.
     pub text: String,
 }
 
 impl Session {
-    /// Opens a receipt for a call that the host executes itself, with its own permission.
+    /// Opens a receipt for a call that the host executes on its own authority.
     ///
     /// # Errors
-    /// When the intent cannot be recorded; then the host must not execute the call.
+    /// When the intent cannot be recorded. The host must not execute the call then.
     pub async fn track(
         &self,
         tool: &str,
@@ -73,10 +73,10 @@ impl Tracked {
         self.recording.execution_id()
     }
 
-    /// The execution succeeded with this result.
+    /// Records that the execution succeeded with this result.
     ///
     /// # Errors
-    /// When it cannot be recorded.
+    /// When the end cannot be recorded.
     pub async fn complete(self, result: Value) -> Result<TrackedResult, CallError> {
         let (text, structured) = match result {
             Value::String(text) => (text, None),
@@ -85,10 +85,10 @@ impl Tracked {
         self.close(Ending { text, structured, ..Ending::default() }).await
     }
 
-    /// The execution failed with this message.
+    /// Records that the execution failed with this message.
     ///
     /// # Errors
-    /// When it cannot be recorded.
+    /// When the end cannot be recorded.
     pub async fn fail(
         self,
         category: ToolErrorCategory,
@@ -106,7 +106,7 @@ impl Tracked {
 
     async fn close(self, ending: Ending) -> Result<TrackedResult, CallError> {
         let Self { guard, session, recording } = self;
-        // What a host's tool wrote is unknown.
+        // Whether a host's tool wrote anything is unknown.
         session.cache().invalidate();
         let recorded = guard.finish(&session, recording, ending, Said::default()).await?;
         let Recorded { opened, text, structured, .. } = recorded;

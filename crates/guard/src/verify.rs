@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 use crate::guard::Guard;
 use crate::session::Session;
 
-/// What an answer of the agent is worth.
+/// The result of verifying an answer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Verified {
     /// What should happen to it.
     pub disposition: Disposition,
-    /// What is wrong with it, by place.
+    /// Its findings, by position.
     pub findings: Vec<Finding>,
-    /// The text that was judged: the answer after redaction. Spans index it.
+    /// The text that was judged: the redacted answer. Spans refer to it.
     pub text: String,
-    /// Why no judge read the answer, where one should have, or why not all of it was read.
+    /// Why a judge that should have read the answer did not, or did not read all of it.
     pub unjudged: Option<String>,
-    /// Every claim of the answer that a rule decided, by place.
+    /// The judgement of every claim that a rule decided, by position.
     pub judgements: Vec<Judgement>,
-    /// Claims of the whole session by verdict.
+    /// The number of claims in the whole session, by verdict.
     pub counts: Counts,
-    /// What to tell the model when the answer may not pass; empty when it may. It grounds nothing,
-    /// even where it is heard.
+    /// The message for the model if the answer is blocked; empty otherwise. It never grounds a
+    /// value, even if it becomes part of the conversation.
     pub feedback: String,
 }
 
@@ -40,11 +40,11 @@ pub enum Disposition {
     Block,
 }
 
-/// An answer could not be judged, or the judgement could not be recorded.
+/// Why an answer could not be verified.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// What was said, or the judgement, could not be written down.
+    /// The answer or the judgement could not be recorded.
     #[error("the judgement cannot be recorded: {0}")]
     NotRecorded(#[from] AppendError),
     /// The record of the session could not be read.
@@ -52,11 +52,11 @@ pub enum VerifyError {
     Unreadable(#[from] ReadLedgerError),
 }
 
-/// Pieces of evidence that are kept of one finding.
+/// The maximum number of evidence items that are recorded per finding.
 const EVIDENCE: usize = 6;
 
 impl Session {
-    /// Takes note of what a person or a policy said. It may ground values, never actions.
+    /// Records a message of a person or a policy. It may ground values, never actions.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -64,7 +64,7 @@ impl Session {
         self.hear_in(None, role, text).await
     }
 
-    /// The same in the conversation of a sub-agent: what is said to it, and what it says.
+    /// Records a message in the conversation of a sub-agent: one to it, or one by it.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -83,14 +83,14 @@ impl Session {
         let event = guard.ledger().append(self.id(), Draft::Said(said), stored.clone()).await?;
         self.note(event, stored);
         if role == Role::User && caller.is_none() {
-            // What went before was another task.
+            // Earlier counts belong to another task.
             self.conduct().new_task();
         }
         Ok(())
     }
 
-    /// Records a judgement that was made on a host's own record: what the agent said, and what was
-    /// found in it.
+    /// Records a judgement that was made on a host's own record: the agent's answer and the
+    /// findings.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -105,8 +105,8 @@ impl Session {
         guard.note_judgement(self, &answer, findings).await
     }
 
-    /// Holds an answer of the agent against the session's receipts. The judgement is recorded with
-    /// the time and window it used, so that a replay judges alike.
+    /// Checks an answer of the agent against the session's receipts. The judgement is recorded
+    /// together with its time and window, so that a replay gives the same result.
     ///
     /// # Errors
     /// When the record cannot be read or written.
@@ -114,7 +114,7 @@ impl Session {
         self.verify_of(None, answer).await
     }
 
-    /// The same for what a sub-agent reports.
+    /// Checks a sub-agent's report against the session's receipts.
     ///
     /// # Errors
     /// When the record cannot be read or written.
@@ -166,7 +166,7 @@ impl Guard {
         Ok(())
     }
 
-    /// A finding as the ledger keeps it: what was found in which words, and what was looked at.
+    /// A finding in the form that the ledger keeps: the rule, the words and the evidence.
     fn recorded(&self, finding: &Finding) -> Value {
         let redact = |text: &str| self.redactor().redact(text).into_owned();
         let claim = match &finding.subject {

@@ -14,7 +14,7 @@ use crate::heard::Seen;
 use crate::session::Session;
 use crate::toolset::Toolset;
 
-/// A call that admission did not let pass, with what is wrong with it.
+/// A call that admission refused, with its issues.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) call: ToolCall,
@@ -22,11 +22,12 @@ pub(crate) struct Refused {
 }
 
 impl Guard {
-    /// What admission would make of a call that begins a session. Nothing is recorded, and nobody
-    /// is asked; what gates say to it, [`Gates::explain`](crate::Gates::explain) tells.
+    /// Returns what admission would make of a call at the start of a session. Nothing is recorded
+    /// and no person is asked. [`Gates::explain`](crate::Gates::explain) shows what the gates would
+    /// say.
     ///
     /// # Errors
-    /// What is wrong with the call, where it would not be admitted.
+    /// The issues of the call, if it would not be admitted.
     pub fn rehearse(&self, call: ToolCall) -> Result<Arc<Admitted>, Box<CallReport>> {
         let call = without_hidden(call);
         let tools = self.toolset();
@@ -34,8 +35,8 @@ impl Guard {
         settled(&tools.catalog, call, report).map_err(|refused| Box::new(refused.report))
     }
 
-    /// Why the executor would refuse an admitted call even with a person's agreement, as far as is known
-    /// before it runs.
+    /// Returns why the executor would refuse an admitted call even after a person agreed, as far as
+    /// this is known before it runs.
     #[must_use]
     pub fn refusal(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<Reason> {
         let error = self.executor().refusal(admitted, scene)?;
@@ -49,7 +50,7 @@ impl Guard {
         })
     }
 
-    /// Holds the call against the catalog, the tool's schema and the session's history.
+    /// Checks the call against the catalog, the tool's schema and the session's history.
     pub(crate) fn admit(
         &self,
         session: &Session,
@@ -62,7 +63,7 @@ impl Guard {
             let seen = Seen { heard: &record.heard, workspace: self.workspace() };
             let mut report = tools.admission.admit(&call, Some(&seen));
             if requested == Requested::ByUser {
-                // Where a value comes from that the user wrote, nobody has to ask.
+                // Values in a call that the user wrote need no other source.
                 report.issues.retain(|issue| !issue.code.0.starts_with("UNGROUNDED"));
             }
             let tool = report.resolved_name.as_deref().unwrap_or(&call.tool);
@@ -73,7 +74,7 @@ impl Guard {
     }
 }
 
-/// The call, admitted; or what is wrong with it.
+/// Admits the call, or returns its issues.
 pub(crate) fn settled(
     catalog: &Catalog,
     call: ToolCall,
@@ -81,7 +82,7 @@ pub(crate) fn settled(
 ) -> Result<Arc<Admitted>, Box<Refused>> {
     let name = report.resolved_name.clone().unwrap_or_else(|| call.tool.clone());
     let Some(tool) = catalog.get(&name).cloned() else {
-        // Admission refuses unknown names; this holds even if it did not.
+        // Admission refuses unknown names already; this is a second safeguard.
         report.arguments = None;
         return Err(Box::new(Refused { call, report }));
     };

@@ -13,7 +13,7 @@ use crate::guard::Guard;
 use crate::recording::Recorded;
 use crate::session::Session;
 
-/// What came of a call: what the agent will see, and the id of the receipt that stands behind it.
+/// The result of a call: what the agent will see, and the id of the call's receipt.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Answer {
@@ -21,45 +21,45 @@ pub struct Answer {
     pub execution_id: String,
     /// How the call ended.
     pub status: Status,
-    /// Why it did not complete.
+    /// Why the call did not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<ToolErrorCategory>,
-    /// Codes of the issues or reasons for which it was not executed.
+    /// The codes of the issues or reasons for which the call was not executed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<String>,
-    /// What the agent sees: redacted.
+    /// The text that the agent sees, redacted.
     pub text: String,
-    /// The result as JSON, where the tool gives JSON: redacted.
+    /// The result as JSON, if the tool returned JSON; redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
-    /// The result in blocks, where the tool gives more than a text: redacted, in the form of MCP.
-    /// Where the text that the agent sees differs from what the tool gave, these say that, too.
+    /// The result as MCP content blocks, if the tool returned more than a text; redacted. If the
+    /// agent sees a different text than the tool returned, the blocks contain that text, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub content: Vec<Value>,
-    /// What the tool says beside its result: redacted.
+    /// Metadata that the tool returned with its result, redacted.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Value>,
-    /// The exit code, where there is one.
+    /// The exit code, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// The result was cut.
+    /// Whether the result was cut.
     pub truncated: bool,
-    /// How well the filters knew what they left something out of; `None` when nothing is missing.
+    /// How certain the filters were about what they removed; `None` if nothing was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filtered: Option<FilterConfidence>,
-    /// What a person would have to agree to.
+    /// The questions that a person would have to agree to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
-    /// A word to a model that repeats itself without getting anywhere.
+    /// A hint for a model that repeats itself without making progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nudge: Option<String>,
-    /// What was doubtful about the call, and did not keep it from running.
+    /// Issues of the call that did not block it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Issue>,
-    /// What was not as it should be and did not keep the tool from doing its work: redacted.
+    /// Problems that did not keep the tool from doing its work, redacted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_warnings: Vec<String>,
-    /// What a shell command gave back, in its parts: redacted.
+    /// The parts of a shell command's output, redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<ShellOutputEnvelope>,
 }
@@ -68,10 +68,10 @@ pub struct Answer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// Nothing was executed.
+    /// The call was not executed.
     #[error("the call cannot be recorded, so it was not executed: {0}")]
     NotRecorded(#[source] AppendError),
-    /// It was executed, and its result is withheld. The ledger holds its intent.
+    /// The call was executed, and its result is withheld. The ledger has its intent.
     #[error("the call ran, but its end cannot be recorded, so its result is withheld: {0}")]
     ResultNotRecorded(#[source] AppendError),
     /// The audit log could not be written.
@@ -80,13 +80,13 @@ pub enum CallError {
     /// No id could be made.
     #[error(transparent)]
     NoRandomness(RandomnessError),
-    /// What was recorded before could not be read.
+    /// Earlier records could not be read.
     #[error("the record of the session cannot be read: {0}")]
     Unreadable(#[source] ReadLedgerError),
 }
 
 impl Answer {
-    /// The receipt that stands behind it.
+    /// The receipt of this call.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -96,7 +96,7 @@ impl Answer {
 }
 
 impl Guard {
-    /// What admission found doubtful, without secrets.
+    /// The issues of an admitted call, redacted.
     fn doubts(&self, admitted: &Admitted) -> Vec<Issue> {
         let clean = |text: &str| self.redactor().redact(text).into_owned();
         let issues = admitted.report().issues.iter().cloned();
@@ -109,7 +109,8 @@ impl Guard {
         cleaned.collect()
     }
 
-    /// Lets the result leave. Where it differs from what is recorded, that is recorded too.
+    /// Returns the result to the caller. If it differs from the recorded result, the difference is
+    /// recorded as well.
     pub(super) async fn answer(
         &self,
         session: &Session,

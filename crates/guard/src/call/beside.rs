@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 use counterfoil_redact::Redactor;
 use counterfoil_tools::ToolOutput;
 
-/// What a tool gave beside its text, without secrets.
+/// What a tool returned in addition to its text, redacted.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     content: Vec<Value>,
@@ -21,13 +21,13 @@ impl Beside {
         }
     }
 
-    /// Whether the result is more than its text.
+    /// Whether the result has content blocks.
     pub(super) fn has_blocks(&self) -> bool {
         !self.content.is_empty()
     }
 
-    /// The blocks of the result. Where the agent sees another text than the tool gave, that one
-    /// stands in the place of the first text, and for all of them.
+    /// The blocks of the result. If the agent sees a different text than the tool returned, that
+    /// text replaces all text blocks, at the place of the first one.
     pub(super) fn content(&self, shown: Option<&String>) -> Vec<Value> {
         let Some(shown) = shown.filter(|_| !self.content.is_empty()) else {
             return self.content.clone();
@@ -41,8 +41,8 @@ impl Beside {
     }
 }
 
-/// A block without secrets. A picture, a sound or a file in Base64 is no text in which one could be
-/// seen, and stays what it is.
+/// Redacts a block. Base64 data of an image, a sound or a file is kept unchanged: it is not text in
+/// which a secret could be found.
 fn clean_block(block: &Value, redactor: &Redactor) -> Value {
     let Value::Object(members) = block else { return redactor.redact_value(block) };
     let kind = members.get("type").and_then(Value::as_str);

@@ -10,21 +10,21 @@ use crate::guard::Guard;
 use crate::session::{Session, Surroundings};
 use crate::speculation::RanAhead;
 
-/// What the cache of the session has to do with a call.
+/// How the session's result cache applies to a call.
 pub(super) enum Lookup<'s> {
-    /// The call may write: whatever is cached is dropped when this is.
+    /// The call may write: all cached results are dropped when this value is dropped.
     Writes(#[expect(dead_code, reason = "what counts is its end")] Writing<'s>),
-    /// It neither writes nor may be cached.
+    /// The call neither writes nor can be cached.
     Nothing,
-    /// Its result may be kept.
+    /// The result of the call may be cached.
     Missed { key: CacheKey, generation: u64 },
-    /// Its result is there.
+    /// The result was found in the cache.
     Hit(CachedResult),
-    /// It was cancelled before it began: what ran ahead of it was waited for.
+    /// The call was cancelled while it waited for its speculative execution.
     Cancelled,
 }
 
-/// Something may be written as long as this lives, also by a call that is given up.
+/// Something may be written while this value lives, even by a call that is given up.
 pub(super) struct Writing<'s>(&'s ToolResultCache);
 
 impl Drop for Writing<'_> {
@@ -34,7 +34,7 @@ impl Drop for Writing<'_> {
 }
 
 impl Lookup<'_> {
-    /// The execution that the result is taken from.
+    /// The execution that produced the cached result.
     pub(super) fn cached_from(&self) -> Option<String> {
         match self {
             Self::Hit(result) => Some(result.execution_id.clone()),
@@ -42,7 +42,7 @@ impl Lookup<'_> {
         }
     }
 
-    /// The result, as if the tool had given it.
+    /// The cached result, as if the tool had returned it.
     pub(super) fn ended(&self) -> Option<Ended> {
         let CachedResult { text, structured, .. } = match self {
             Self::Hit(result) => result,
@@ -59,7 +59,8 @@ impl Lookup<'_> {
 }
 
 impl Guard {
-    /// Whether this very call ran ahead, or the session has its result already.
+    /// Looks for the result of this call: from a speculative execution of the same call, else in
+    /// the session's cache.
     pub(super) async fn look_up<'s>(
         &self,
         session: &'s Session,
@@ -83,7 +84,7 @@ impl Guard {
         if self.writes(admitted) {
             return Lookup::Writes(Writing(cache));
         }
-        // Whoever repeats a call wants it done again.
+        // A retry is meant to run again.
         if !is_cacheable(tool) || self.runs_commands(&tool.name) || around.retry_of.is_some() {
             return Lookup::Nothing;
         }
@@ -95,19 +96,19 @@ impl Guard {
         }
     }
 
-    /// Keeps the result for the next call like this one.
+    /// Caches the result for the next identical call.
     pub(super) fn keep(&self, session: &Session, lookup: Lookup<'_>, call: &ClosedCall) {
         let Lookup::Missed { key, generation } = lookup else { return };
         let Some(result) = call.as_result() else { return };
         session.cache().put(key, result, generation, self.clock().monotonic());
     }
 
-    /// Whether the call may change what others read.
+    /// Whether the call may change what other calls read.
     pub(crate) fn writes(&self, admitted: &Admitted) -> bool {
         may_write(admitted.tool()) && !self.command_only_reads(admitted)
     }
 
-    /// A shell command of which every part is known to only read.
+    /// Whether this is a shell command whose parts are all known to only read.
     fn command_only_reads(&self, admitted: &Admitted) -> bool {
         let policy = self.settings().shell.load();
         let command = policy.blocklist.command_in(admitted.into()).and_then(Result::ok);

@@ -1,4 +1,4 @@
-//! Other arguments than the model wrote.
+//! Calls whose arguments a person changed.
 
 use std::sync::Arc;
 
@@ -11,14 +11,15 @@ use crate::guard::Guard;
 use crate::session::Session;
 use crate::toolset::Toolset;
 
-/// What stands in the receipt of a call whose arguments a person changed who was asked about it.
+/// The code in the receipt of a call whose arguments were changed by the person who was asked about
+/// it.
 pub const CHANGED_BY_PERSON: Code = Code("CHANGED_BY_PERSON");
 
 impl Guard {
-    /// The call with the arguments that somebody gave who was asked about it.
+    /// Returns the call with the arguments that a person gave when asked about it.
     ///
     /// # Errors
-    /// Why they cannot be used, for whoever gave them.
+    /// Why the arguments cannot be used, as a message for that person.
     pub(super) fn changed(
         &self,
         session: &Session,
@@ -33,7 +34,7 @@ impl Guard {
             arguments: Arguments::raw(arguments),
             ..written.clone()
         };
-        // What a person writes, nobody has to have said before.
+        // Values that a person writes need no other source.
         let again = self.admit(session, tools, call, Requested::ByUser).map_err(|refused| {
             let issues = refused.report.blocking().map(|issue| issue.message.clone());
             issues.collect::<Vec<_>>().join("; ")
@@ -45,7 +46,7 @@ impl Guard {
     }
 }
 
-/// What was admitted, in the place of what the model wrote, which stays beside it.
+/// Replaces what the model wrote with what was admitted; the original is kept next to it.
 pub(super) fn instead(
     written: &ToolCall,
     admitted: &Admitted,

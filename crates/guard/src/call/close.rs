@@ -13,25 +13,25 @@ use crate::recording::{Ending, Recorded, Recording};
 use crate::repeated::ending_of;
 use crate::session::Session;
 
-/// An execution that is recorded to its end, also in the audit log.
+/// An execution whose end is recorded in the ledger and in the audit log.
 #[derive(Debug)]
 pub(crate) struct ClosedCall {
     pub(crate) recorded: Recorded,
-    /// Characters that the executor would show of it; `None` where it says nothing about that.
+    /// The number of characters that the executor would show; `None` if it does not say.
     pub(super) shown_chars: Option<usize>,
-    /// A word to a model that repeats itself.
+    /// A hint for a model that repeats itself.
     pub(super) nudge: Option<String>,
-    /// What stands beside the text: redacted.
+    /// What the tool returned in addition to its text, redacted.
     pub(super) beside: Beside,
-    /// What a shell command gave back, in its parts: redacted.
+    /// The parts of a shell command's output, redacted.
     pub(super) envelope: Option<ShellOutputEnvelope>,
 }
 
 impl ClosedCall {
-    /// What can be given again of it: whole results that are text.
+    /// The result in a form that can be cached. Only complete results that are plain text can be.
     pub(crate) fn as_result(&self) -> Option<CachedResult> {
         let closed = &self.recorded.closed;
-        // Of a result in blocks only the text would be given again.
+        // From a result with blocks, only the text could be returned again.
         if closed.status != Status::Completed || closed.is_partial() || self.beside.has_blocks() {
             return None;
         }
@@ -44,7 +44,7 @@ impl ClosedCall {
 }
 
 impl Guard {
-    /// Writes down how the execution ended: in the ledger, in the audit log, in the session.
+    /// Records how the execution ended, in the ledger, in the audit log and in the session.
     pub(super) async fn close(
         &self,
         session: &Session,
@@ -76,7 +76,7 @@ impl Guard {
         Ok(call)
     }
 
-    /// The same but for what the session learns of it.
+    /// Records how the execution ended, in the ledger and in the audit log, but not in the session.
     pub(crate) async fn record(
         &self,
         session: &Session,
@@ -88,10 +88,10 @@ impl Guard {
         let raw = output.raw_response.as_ref().map(|raw| self.redactor().redact_value(raw));
         let envelope = raw.and_then(|raw| serde_json::from_value(raw).ok());
         let beside = Beside::of(&output, self.redactor());
-        // A result in blocks is more than its text.
+        // A result with blocks is more than its text, so the raw response has a digest of its own.
         let whole = output.raw_response.as_ref().filter(|_| !output.content.is_empty());
         let raw_digest = whole.map(Digest::of_json);
-        // What is shown may be cut; what is recorded is all there is.
+        // The shown result may be cut; the recorded result is the full one.
         let shown_chars = output.full.as_ref().map(|_| output.text.chars().count());
         let shown_cut = output.truncated;
         let rolled_back = output.rolled_back;
@@ -122,8 +122,8 @@ impl Guard {
         Ok(ClosedCall { recorded, shown_chars, nudge: None, beside, envelope })
     }
 
-    /// Writes down how an execution ended, whoever performed it: in the ledger, then in the audit
-    /// log.
+    /// Records how an execution ended, whether an executor or a host performed it: in the ledger,
+    /// then in the audit log.
     pub(crate) async fn finish(
         &self,
         session: &Session,

@@ -11,7 +11,7 @@ use crate::recording::Recording;
 use crate::retry::may_retry;
 use crate::session::Session;
 
-/// How an execution went, all attempts together.
+/// How an execution ended, over all its attempts.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(super) output: ToolOutput,
@@ -21,7 +21,7 @@ pub(crate) struct Ended {
 }
 
 impl Guard {
-    /// Lets the tool's owner perform the call, until somebody cancels it.
+    /// Lets the tool's owner perform the call, until the call is cancelled.
     pub(crate) async fn execute(
         &self,
         session: &Session,
@@ -34,7 +34,7 @@ impl Guard {
         ended.unwrap_or_else(|cancelled| Ended::of(Err(cancelled), 1))
     }
 
-    /// Again where that may help and does no harm.
+    /// Performs the call, and tries again if that may help and does no harm.
     async fn attempts(
         &self,
         recording: &Recording,
@@ -45,7 +45,7 @@ impl Guard {
         let retryable = self.executor().is_tool_retryable(&cleared.call().tool().name);
         let mut attempts = 1;
         let retry = self.retry();
-        // What earlier attempts sent has left, too.
+        // What earlier attempts sent counts as well.
         let mut egress = Vec::new();
         loop {
             let permit = cleared.permit(recording.execution_id(), attempts, &progress);
@@ -65,7 +65,8 @@ impl Guard {
         }
     }
 
-    /// One attempt. A tool that breaks off has failed; one that never returns is given up.
+    /// Performs one attempt. A tool that panics has failed; one that does not return in time is
+    /// given up.
     async fn attempt(
         &self,
         permit: AnyPermit,
@@ -96,7 +97,7 @@ impl Guard {
 }
 
 impl Ended {
-    /// Somebody cancelled it before it began.
+    /// The call was cancelled before it began.
     pub(super) fn cancelled() -> Self {
         let text = "the call was cancelled";
         Self::of(Err(ToolError::of(ToolErrorCategory::Cancelled, text)), 1)

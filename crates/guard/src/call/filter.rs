@@ -10,23 +10,25 @@ use crate::overflow::cut;
 use crate::recording::Recorded;
 use crate::shown_id::ShowId;
 
-/// Bytes that have to be saved before something is left out: the note about it costs some, too.
+/// The minimum number of bytes that a filter has to save, because the note about the removal costs
+/// some.
 const WORTH_IT: usize = 200;
 
-/// What the agent will see of a result.
+/// The part of a result that the agent will see.
 #[derive(Debug)]
 pub(super) struct Shown {
     pub(super) text: String,
-    /// What changed it.
+    /// The names of the filters that changed the text.
     pub(super) filters: Vec<String>,
-    /// How sure the filters were that left something out.
+    /// How certain the filters were that removed something.
     pub(super) filtered: Option<FilterConfidence>,
-    /// It was too long.
+    /// Whether the text was too long and was cut.
     pub(super) cut: bool,
 }
 
 impl Guard {
-    /// Makes of the recorded result what the agent will see; `verbatim`: nothing else than that.
+    /// Turns the recorded result into what the agent will see. With `verbatim`, nothing is filtered
+    /// or cut.
     pub(super) fn filter(&self, admitted: &Admitted, call: &ClosedCall, verbatim: bool) -> Shown {
         let Recorded { opened, closed, text, structured } = &call.recorded;
         let mut shown =
@@ -59,7 +61,7 @@ impl Guard {
         shown
     }
 
-    /// Leaves out what a command printed only to show that it goes on.
+    /// Removes output that a command printed only to show progress.
     fn reduce(&self, shown: &mut Shown, admitted: &Admitted, call: &ClosedCall) {
         let policy = self.settings().shell.load();
         let Some(Ok((line, _))) = policy.blocklist.command_in(admitted.into()) else { return };
@@ -81,10 +83,10 @@ impl Guard {
         shown.filtered = Some(confidence);
     }
 
-    /// Shows beginning and end of what is too long.
+    /// Keeps only the beginning and the end of a text that is too long.
     fn cut(&self, shown: &mut Shown, call: &ClosedCall) {
         let most = self.settings().overflow.max_chars;
-        // What reads a long result in pieces has its own limit.
+        // The tool that reads long results in pieces has its own limit.
         if call.recorded.opened.tool == READ_OVERFLOW {
             return;
         }
@@ -97,7 +99,7 @@ impl Guard {
         }
     }
 
-    /// What shows the agent the recorded result, where it has the tool for that.
+    /// How the agent can read the whole recorded result, if it has the tool for that.
     fn how_to_read(&self, call: &ClosedCall) -> Option<String> {
         self.catalog().get(READ_OVERFLOW)?;
         let id = &call.recorded.opened.execution_id;

@@ -16,23 +16,23 @@ use crate::toolset::Toolset;
 /// Why a call did not get a permit.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// Nobody agreed.
+    /// No person agreed.
     Asked(Vec<Question>),
-    /// Gates said no.
+    /// Gates denied the call.
     Denied(Vec<Reason>),
 }
 
-/// What became of a call before the gates.
+/// The outcome of judging a call.
 #[derive(Debug)]
 pub(crate) struct Ruling {
-    /// The call that was judged: a person may have changed it.
+    /// The call that was judged. It differs from the original if a person changed it.
     pub(crate) admitted: Arc<Admitted>,
     pub(crate) outcome: Result<Clearance, Stopped>,
-    /// What the model said that judges by policies in plain language, where it was asked.
+    /// The decision of the model that judges by policies in plain language, if it was asked.
     pub(crate) consulted: Option<&'static str>,
 }
 
-/// What somebody who was asked says, as far as the guard can use it.
+/// A person's reply, as far as the guard can use it.
 enum Reply {
     Agreed(Approval),
     Declined(Reason),
@@ -40,11 +40,11 @@ enum Reply {
     Nobody,
 }
 
-/// What came of asking for permission.
+/// The outcome of asking for permission.
 enum Permission {
     Given(Clearance),
     Stopped(Stopped),
-    /// Another call is to be judged, which this person wrote.
+    /// This person rewrote the call; the new call has to be judged.
     Changed(Arc<Admitted>, String),
 }
 
@@ -59,8 +59,8 @@ impl From<Decision> for Permission {
 }
 
 impl Guard {
-    /// Asks every gate; where none denies, the model that judges by policies, if there is one; and
-    /// where gates ask, a person. Where that one changes the call, all of it begins anew.
+    /// Asks every gate. If none denies, asks the model that judges by policies, if there is one. If
+    /// gates ask, asks a person. If the person changes the call, starts over with the changed call.
     pub(crate) async fn judge(
         &self,
         session: &Session,
@@ -87,8 +87,8 @@ impl Guard {
         }
     }
 
-    /// Why the call is denied before anybody is asked, and the word of the model that judges by
-    /// policies.
+    /// Returns why the call is denied before a person is asked, and the decision of the model that
+    /// judges by policies.
     async fn objection(
         &self,
         admitted: &Admitted,
@@ -97,7 +97,7 @@ impl Guard {
         let Some(judge) = self.consulting(admitted, scene) else {
             return (None, self.unconsulted(admitted, scene));
         };
-        // No approval is used up before the model has spoken.
+        // The gates judge first without using up an approval; the model has not decided yet.
         if let Judged::Denied(reasons) = self.gates().judge(admitted, scene) {
             return (Some(reasons), None);
         }
@@ -105,7 +105,8 @@ impl Guard {
         (objection.map(|reason| vec![reason]), Some(word))
     }
 
-    /// `changed_by` gave the call its arguments, and agrees to it.
+    /// Decides on a call, asking a person if needed. If `changed_by` is set, that person wrote the
+    /// arguments and thereby agrees to the call.
     async fn permit(
         &self,
         session: &Session,
@@ -139,18 +140,18 @@ impl Guard {
             }
         };
         self.agreed(scene.session, question, approval).await;
-        // Judged again: a policy may have been replaced meanwhile.
+        // Judged again, because a policy may have been replaced in the meantime.
         self.gates().decide(admitted, scene, self.approvals()).into()
     }
 
-    /// What the gates decide, with the approvals that exist.
+    /// What the gates decide with the existing approvals.
     fn decision(
         &self,
         performer: Performer<'_>,
         admitted: &Arc<Admitted>,
         scene: &Scene<'_>,
     ) -> Decision {
-        // A host's call without an id opens no receipt, so it could not use an approval up.
+        // A host's call without an id opens no receipt, so it cannot use up an approval.
         match performer {
             Performer::Host if admitted.call().id.is_empty() => {
                 let none = Approvals::new(Arc::clone(self.shared_clock()), Duration::ZERO);
@@ -161,7 +162,7 @@ impl Guard {
     }
 
     /// Why no person is asked: the call would not run even if they agreed, or someone has already
-    /// said no to it.
+    /// refused it.
     fn no_question(
         &self,
         performer: Performer<'_>,
@@ -181,7 +182,7 @@ impl Guard {
         refused.or_else(declined)
     }
 
-    /// Asks a person, until what they give instead can be used.
+    /// Asks a person, and asks again while the arguments that they give instead cannot be used.
     async fn ask(
         &self,
         session: &Session,
@@ -223,7 +224,7 @@ impl Guard {
         }
     }
 
-    /// Whom to ask about this call. Where nobody is there, its gate has the last word.
+    /// The model to ask about this call. Without one, the gate itself decides.
     pub(crate) fn consulting(
         &self,
         admitted: &Admitted,
@@ -233,7 +234,7 @@ impl Guard {
         self.policy().settings.adversarial.concerns(admitted, scene).then_some(judge)
     }
 
-    /// The word for a call that such a model has to judge where there is none.
+    /// The word in the audit log for a call that a model should judge when there is no model.
     fn unconsulted(&self, admitted: &Admitted, scene: &Scene<'_>) -> Option<&'static str> {
         let policy = self.policy();
         let settings = &policy.settings.adversarial;
@@ -241,7 +242,8 @@ impl Guard {
         missing.then(|| settings.word_without_judge())
     }
 
-    /// The word of the model that judges by policies, and its objection where it has one.
+    /// Asks the model that judges by policies. Returns its decision and, if it denies the call, the
+    /// reason.
     async fn consult(
         &self,
         judge: &dyn Completion,

@@ -1,5 +1,5 @@
-//! One tool call, from the model's words to the answer. One step a file, in the order of the
-//! sentence.
+//! One tool call, from what the model wrote to the answer. Each step has its own file, in the order
+//! of `Session::call`.
 
 mod admit;
 mod answer;
@@ -32,12 +32,12 @@ impl Session {
     /// Takes one call of a session through the whole chain:
     /// `admit → judge → open → execute → close → filter → answer`.
     ///
-    /// A call that may not run, or fails, is an [`Answer`] too: it says so, and a receipt stands
-    /// behind it. Dropping the future gives the call up: what runs is stopped, and the receipt
-    /// says `cancelled`.
+    /// A call that may not run, or fails, is an [`Answer`] too: the answer says so, and the call
+    /// has a receipt. Dropping the future gives the call up: whatever runs is stopped, and the
+    /// receipt says `cancelled`.
     ///
     /// # Errors
-    /// When the record cannot be kept: the call did not run, or its result does not leave.
+    /// When the call cannot be recorded: either the call did not run, or its result is withheld.
     pub async fn call(
         &self,
         call: ToolCall,

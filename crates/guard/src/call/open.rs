@@ -16,7 +16,7 @@ use crate::recording::Recording;
 use crate::session::Session;
 
 impl Guard {
-    /// Reserves the quota and writes down the intent, in one step, before any effect.
+    /// Reserves the quota and records the intent, in one step, before any effect.
     pub(crate) async fn open(
         &self,
         session: &Session,
@@ -57,8 +57,8 @@ impl Guard {
         }
     }
 
-    /// Writes down the intent of a call that its host permits itself or has performed already: no
-    /// quota stops it.
+    /// Records the intent of a call that its host permits itself or has already performed. No quota
+    /// applies.
     pub(crate) async fn open_unasked(
         &self,
         session: &Session,
@@ -67,7 +67,8 @@ impl Guard {
         Recording::open(self, session, opened, None).await.map_err(CallError::NotRecorded)
     }
 
-    /// What is known of a call before it runs. `digest` is that of `{tool, arguments}`.
+    /// Collects what is known about a call before it runs. `digest` is the digest of `{tool,
+    /// arguments}`.
     pub(crate) fn intent(
         &self,
         call: &ToolCall,
@@ -99,7 +100,7 @@ impl Guard {
         })
     }
 
-    /// A new id.
+    /// Creates a new execution id.
     pub(crate) fn execution_id(&self, tool: &str, now: i64) -> Result<String, RandomnessError> {
         let mut unique = [0; 4];
         self.randomness().fill(&mut unique)?;
@@ -107,7 +108,8 @@ impl Guard {
     }
 }
 
-/// The answer when the ledger, which counts for all processes, has the last word on the quota.
+/// The denial when the quota is exceeded according to the ledger, which counts the calls of all
+/// processes.
 fn quota_blocked(limit: u64) -> Reason {
     Reason {
         gate: GateId("quota"),

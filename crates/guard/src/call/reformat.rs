@@ -1,5 +1,5 @@
-//! Arguments that do not fit are rewritten once by a model, where the settings name one. It may
-//! only give what was written another form: the values stay the same, all of them.
+//! Has a model rewrite arguments that do not fit their tool, once, if the settings name one. The
+//! model may only change the form of the arguments: all values must stay the same.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::ports::Completion;
 use crate::session::Session;
 use crate::toolset::Toolset;
 
-/// What stands in the receipt of a call whose arguments a model rewrote.
+/// The code in the receipt of a call whose arguments a model rewrote.
 pub(crate) const REFORMATTED: Code = Code("REFORMATTED");
 
-/// The longest arguments that a model is asked about, in bytes.
+/// The maximum length of arguments that a model is asked to rewrite, in bytes.
 const LONGEST: usize = 16 * 1024;
 
 impl Guard {
-    /// The call with rewritten arguments; `None` where it stays refused.
+    /// The call with rewritten arguments; `None` if it stays refused.
     pub(super) async fn reformatted(
         &self,
         session: &Session,
@@ -79,11 +79,11 @@ impl Guard {
     }
 }
 
-/// Whether the values are the same, in another form: none is new, gone or a part of another, they
-/// stand in the same order, and whatever keeps its name keeps its value. A number and its text are
-/// one value.
+/// Whether the values are the same in another form: no value is new, missing or part of another,
+/// their order is the same, and every member that keeps its name keeps its value. A number and its
+/// text count as the same value.
 fn same_values(written: &ExactValue, rewritten: &ExactValue) -> bool {
-    // What the values do not hold, nobody can hold against each other.
+    // Values that do not fit into JSON numbers cannot be compared.
     if [written, rewritten].iter().any(|value| value.long_number().is_some()) {
         return false;
     }
@@ -102,7 +102,7 @@ fn plain(leaf: &Value) -> String {
     }
 }
 
-/// Every value that holds no others, in its place, with the member that it is in.
+/// Lists all scalar values in order, each with the name of its member.
 fn leaves<'v>(name: &'v str, value: &'v Value) -> Vec<(&'v str, &'v Value)> {
     match value {
         Value::Array(items) => items.iter().flat_map(|item| leaves(name, item)).collect(),

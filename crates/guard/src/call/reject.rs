@@ -17,7 +17,7 @@ use crate::guard::Guard;
 use crate::session::Session;
 
 impl Guard {
-    /// Records a call that admission did not let pass, and tells the model what is wrong with it.
+    /// Records a call that admission refused, and tells the model what is wrong with it.
     pub(crate) async fn refuse(
         &self,
         session: &Session,
@@ -61,8 +61,8 @@ impl Guard {
         self.reject(session, rejected, Vec::new(), said).await
     }
 
-    /// Answers a call in which the model only thought: nothing runs, and nothing of the thought is
-    /// kept. No call is left without a result.
+    /// Answers a call that contained only the model's thinking: nothing runs, and the thinking is
+    /// not kept. Every call gets a result.
     pub(super) async fn skip(
         &self,
         session: &Session,
@@ -85,13 +85,13 @@ impl Guard {
             codes: vec!["only_thinking".to_owned()],
             answer: ONLY_THINKING.to_owned(),
         };
-        // Whoever does so again and again gets nowhere.
+        // A model that repeats such calls is making no progress.
         session.went(failed(&call.tool, &call.arguments, ONLY_THINKING, None));
         let said = Said { claim_source: scene.claim_source, ..Said::default() };
         self.reject(session, rejected, Vec::new(), said).await
     }
 
-    /// Records a call that the gates did not let pass, and tells the model why.
+    /// Records a call that the gates denied, and tells the model why.
     pub(super) async fn stop(
         &self,
         session: &Session,
@@ -107,7 +107,7 @@ impl Guard {
         Ok(answer)
     }
 
-    /// Records that an admitted call was denied. A host's denied calls are no repetition of it.
+    /// Records that an admitted call was denied. A host's denied calls do not count as repetitions.
     pub(crate) async fn deny_admitted(
         &self,
         session: &Session,
@@ -124,7 +124,7 @@ impl Guard {
         self.deny(session, intent, stopped, said).await
     }
 
-    /// Records that a call was denied, and what the model is to know about it.
+    /// Records that a call was denied, and tells the model why.
     pub(crate) async fn deny(
         &self,
         session: &Session,
@@ -191,7 +191,7 @@ impl Guard {
         })
     }
 
-    /// Writes down that a call was not executed: in the ledger, then in the audit log.
+    /// Records that a call was not executed: in the ledger, then in the audit log.
     async fn record_rejected(
         &self,
         session: &Session,
@@ -206,7 +206,7 @@ impl Guard {
     }
 }
 
-/// What a model reads that has only thought.
+/// The answer to a call that contained only thinking.
 const ONLY_THINKING: &str = "Nothing was executed: the call has no arguments beside your thoughts. \
                              Make it with its arguments, or go on without it.";
 

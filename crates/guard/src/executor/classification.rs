@@ -1,12 +1,12 @@
-//! What kind of failure a refusal is: the answers of admission and gates.
+//! Maps refusals by admission and gates to categories of failure.
 
 use counterfoil_admission::CallReport;
 use counterfoil_model::ToolErrorCategory;
 
 use crate::gate::Judged;
 
-/// The one category of a refused call; `None` when nothing blocks it. An unknown tool outranks
-/// everything; a wrong type is one only where nothing else is wrong.
+/// Returns the category of a refused call; `None` if nothing blocks it. An unknown tool takes
+/// precedence over everything else; a wrong type counts only if nothing else is wrong.
 #[must_use]
 pub fn classify_report(report: &CallReport) -> Option<ToolErrorCategory> {
     report.blocking().map(|issue| classify_issue(issue.code.0)).min_by_key(
@@ -30,7 +30,7 @@ pub fn classify_issue(code: &str) -> ToolErrorCategory {
     }
 }
 
-/// The category of what the gates said; `None` when they allow it.
+/// The category of the gates' decision; `None` if they allow the call.
 #[must_use]
 pub fn classify_judged(judged: &Judged) -> Option<ToolErrorCategory> {
     match judged {

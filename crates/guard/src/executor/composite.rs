@@ -11,8 +11,8 @@ use super::{
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 
-/// Every executor of a guard, behind one. Each tool has exactly one owner, found in the
-/// definitions, and only the owner ever sees the permit.
+/// Combines all executors of a guard into one. Each tool has exactly one owner, the executor that
+/// defines it, and only the owner ever sees the permit.
 pub struct CompositeExecutor {
     order: ExecutorOrder,
     table: ArcSwap<Table>,
@@ -26,26 +26,26 @@ pub struct CompositeExecutor {
 pub struct TwoOwners {
     /// The tool.
     pub tool: String,
-    /// Who stands first in the order.
+    /// The executor that comes first in the order.
     pub first: ExecutorId,
-    /// Who claims it, too.
+    /// The other executor that claims it.
     pub second: ExecutorId,
 }
 
 impl CompositeExecutor {
-    /// These executors, in the declared order: skill, shell, file, web, MCP, native; those of one
-    /// kind as they are given.
+    /// Combines these executors in the declared order: skill, shell, file, web, MCP, native.
+    /// Executors of the same kind keep the given order.
     ///
     /// # Errors
-    /// Two of them claim one tool.
+    /// When two of them claim one tool.
     pub fn new(executors: Vec<Arc<dyn ErasedToolExecutor>>) -> Result<Self, TwoOwners> {
         Self::in_order(ExecutorOrder::default(), executors)
     }
 
-    /// The same in a configured order.
+    /// Combines these executors in a configured order.
     ///
     /// # Errors
-    /// Two of them claim one tool.
+    /// When two of them claim one tool.
     pub fn in_order(
         order: ExecutorOrder,
         executors: Vec<Arc<dyn ErasedToolExecutor>>,
@@ -55,11 +55,11 @@ impl CompositeExecutor {
         Ok(Self { order, table: ArcSwap::from_pointee(table), replacing: Mutex::new(()) })
     }
 
-    /// Adds an executor after the start, behind a [`DynExecutor`]. Calls that run keep the one
-    /// they run on.
+    /// Adds an executor after the start, wrapped in a [`DynExecutor`]. Running calls keep their
+    /// executor.
     ///
     /// # Errors
-    /// One of its tools has an owner already; then nothing changes.
+    /// When one of its tools already has an owner. Nothing changes then.
     pub fn register(&self, executor: Arc<dyn ErasedToolExecutor>) -> Result<(), TwoOwners> {
         let _replacing = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut members = self.table.load().members.clone();
@@ -68,15 +68,15 @@ impl CompositeExecutor {
         Ok(())
     }
 
-    /// Takes an executor away that was added after the start; whether there was one of this id.
+    /// Removes an executor that was added after the start. Returns whether there was one with this
+    /// id.
     pub fn unregister(&self, id: &ExecutorId) -> bool {
         let _replacing = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut members = self.table.load().members.clone();
         let before = members.len();
         members.retain(|member| !(member.late && member.executor.id() == *id));
         let removed = members.len() != before;
-        // Fewer executors claim no more tools than before; if they do all the same, nothing
-        // changes.
+        // Fewer executors cannot claim more tools than before. If they did, nothing would change.
         match Table::new(&self.order, members) {
             Ok(table) => {
                 self.table.store(Arc::new(table));
@@ -92,7 +92,7 @@ impl CompositeExecutor {
         self.table.load().members.iter().map(|member| member.executor.id()).collect()
     }
 
-    /// Where a tool comes from.
+    /// The kind of executor that owns a tool.
     pub(crate) fn kind(&self, tool: &str) -> Option<ExecutorKind> {
         self.owner(tool).map(|owner| owner.id().kind)
     }
@@ -109,7 +109,7 @@ impl CompositeExecutor {
     }
 }
 
-/// Executors in their order, and who owns what.
+/// The executors in their order, and which of them owns which tool.
 struct Table {
     members: Vec<Member>,
     owners: BTreeMap<String, usize>,
@@ -118,7 +118,7 @@ struct Table {
 #[derive(Clone)]
 struct Member {
     executor: Arc<dyn ErasedToolExecutor>,
-    /// It came after the start, and may go again.
+    /// Whether it was added after the start and can be removed again.
     late: bool,
 }
 
@@ -151,8 +151,8 @@ impl ToolExecutor for CompositeExecutor {
 
     fn tool_definitions(&self) -> Vec<Tool> {
         let table = self.table.load();
-        // INVARIANT: what is listed is what has an owner; an executor that defines more than when
-        // it was registered does not get in this way.
+        // INVARIANT: only tools with an owner are listed; an executor that defines more tools than
+        // when it was registered cannot add them this way.
         let mut listed = Vec::new();
         for (at, member) in table.members.iter().enumerate() {
             let definitions = member.executor.tool_definitions();
@@ -210,7 +210,7 @@ impl ToolExecutor for CompositeExecutor {
     }
 }
 
-/// The owner said that the tool is not its own: nobody else gets the call.
+/// The owner returned that the tool is not its own. No other executor gets the call.
 fn disowned(tool: &str, owner: &ExecutorId) -> ToolError {
     let message = format!("`{owner}` owns the tool `{tool}` and did not execute it");
     ToolError::of(ToolErrorCategory::PermanentFailure, message)

@@ -8,17 +8,17 @@ use super::{ErasedToolExecutor, ExecutorId, ToolExecutor};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 
-/// An executor that came after the start, such as an MCP server's.
+/// An executor that is added after the start, such as that of an MCP server.
 ///
-/// It owns the tools that it defined when it came, whatever it defines later. Everything else is
-/// the inner executor's answer.
+/// It owns the tools that it defined when it was added, whatever it defines later. Everything else
+/// is delegated to the inner executor.
 pub struct DynExecutor {
     inner: Arc<dyn ErasedToolExecutor>,
     names: BTreeSet<String>,
 }
 
 impl DynExecutor {
-    /// Wraps an executor with the tools that it defines now.
+    /// Wraps an executor, with the tools that it defines now.
     #[must_use]
     pub fn new(inner: Arc<dyn ErasedToolExecutor>) -> Self {
         let names = inner.tool_definitions().into_iter().map(|tool| tool.name).collect();
@@ -57,7 +57,7 @@ impl ToolExecutor for DynExecutor {
         self.inner.execute_tool_call_confirmed(permit, scene).await
     }
 
-    // INVARIANT: never an answer of its own. A wrapper that says "no need to ask" opens every
+    // INVARIANT: always delegates. A wrapper that answers "no confirmation needed" would open every
     // tool behind it.
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String> {
         self.inner.requires_confirmation(call, scene)

@@ -6,11 +6,11 @@ use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 use crate::ports::BoxFuture;
 
-/// What an execution gives: the output of the tool, or why it failed.
+/// The result of an execution: the output of the tool, or why it failed.
 type Execution<'a> = BoxFuture<'a, Result<Option<ToolOutput>, ToolError>>;
 
-/// [`ToolExecutor`] as an object: `Arc<dyn ErasedToolExecutor>`. Implemented for every executor,
-/// by nobody else.
+/// The object-safe form of [`ToolExecutor`], for `Arc<dyn ErasedToolExecutor>`. It is implemented
+/// for every executor and cannot be implemented by hand.
 pub trait ErasedToolExecutor: sealed::Sealed + Send + Sync {
     /// See [`ToolExecutor::id`].
     fn id(&self) -> ExecutorId;

@@ -5,20 +5,20 @@ use counterfoil_model::ToolErrorCategory;
 use counterfoil_redact::Redactor;
 use counterfoil_tools::ToolError;
 
-/// What the model is told about a failed call.
+/// The description of a failed call for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolErrorFeedback {
-    /// What kind of failure.
+    /// The category of the failure.
     pub category: ToolErrorCategory,
     /// What went wrong.
     pub message: String,
     /// What to do now.
     pub suggestion: String,
-    /// Whether the same or a corrected call may succeed.
+    /// Whether the same call, or a corrected one, may succeed.
     pub retryable: bool,
 }
 
-/// The longest message that is shown, in characters.
+/// The maximum length of a message, in characters.
 const LONGEST: usize = 2_000;
 
 impl ToolErrorFeedback {
@@ -33,14 +33,14 @@ impl ToolErrorFeedback {
         }
     }
 
-    /// The same with another suggestion.
+    /// Replaces the suggestion.
     #[must_use]
     pub fn suggesting(self, suggestion: impl Into<String>) -> Self {
         Self { suggestion: suggestion.into(), ..self }
     }
 
-    /// The block for the model: five lines without secrets, whatever stands in the message. No
-    /// line break at the end.
+    /// The block for the model: five lines without secrets, whatever the message contains, without
+    /// a trailing line break.
     #[must_use]
     pub fn format_for_llm(&self) -> String {
         format!(
@@ -53,7 +53,7 @@ impl ToolErrorFeedback {
     }
 }
 
-/// The message is that of the error.
+/// Uses the message of the error.
 impl From<&ToolError> for ToolErrorFeedback {
     fn from(error: &ToolError) -> Self {
         Self::new(error.category(), error.to_string())
@@ -87,9 +87,9 @@ fn suggestion(category: ToolErrorCategory) -> &'static str {
     }
 }
 
-/// The text without secrets, on one line that cannot be taken for another line of the block: line breaks are
-/// written as `\n`, other control and layout characters are left out, the block's own mark is
-/// broken up.
+/// Redacts the text and puts it on one line that cannot be mistaken for another line of the block:
+/// line breaks become `\n`, other control and layout characters are removed, and the block's own
+/// marker is broken up.
 fn one_line(text: &str) -> String {
     let text = Redactor::standard().redact(text);
     let mut line = String::with_capacity(text.len().min(LONGEST));
@@ -106,7 +106,8 @@ fn one_line(text: &str) -> String {
                 line.push_str("\\n");
             }
             '\t' => line.push(' '),
-            // What reorders or hides text: it would show people another message than the model's.
+            // Characters that reorder or hide text would show people another message than the model
+            // gets.
             '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => continue,
             character if character.is_control() => continue,
             character => line.push(character),

@@ -8,21 +8,21 @@ use super::{ExecutorId, ExecutorKind, ToolExecutor};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 
-/// Reads, writes, lists and searches files beneath the workspace.
+/// Reads, writes, lists and searches files in the workspace.
 ///
-/// Which paths may be used is decided on the real path, and what is opened is exactly that path: a
-/// link that somebody puts there in between is refused.
+/// Access is decided on the real path, and exactly that path is opened: a link that is put there in
+/// between is refused.
 #[derive(Debug, Clone)]
 pub struct FileExecutor(FileTools);
 
 impl FileExecutor {
-    /// Works under these settings.
+    /// Creates an executor with these settings.
     #[must_use]
     pub fn new(settings: FileSettings) -> Self {
         Self(FileTools::new(settings))
     }
 
-    /// The same, but nothing in this folder is read or written, whatever is configured: for the
+    /// Protects a folder: nothing in it is read or written, whatever is configured. Meant for the
     /// folder in which the guard keeps its records and keys.
     #[must_use]
     pub fn protecting(self, folder: impl Into<PathBuf>) -> Self {
@@ -63,8 +63,8 @@ impl ToolExecutor for FileExecutor {
         self.0.perform(permit.call().into(), scene, Reach::Folders).await
     }
 
-    /// Reading asks nobody: what it may see is settled. Writing asks nobody in the workspace, in a
-    /// turn that is at least provisional.
+    /// Reading needs no confirmation, because what may be read is already decided. Writing needs
+    /// none in the workspace, in a turn that is at least provisional.
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String> {
         self.0.question(call.into(), scene)
     }
@@ -73,7 +73,7 @@ impl ToolExecutor for FileExecutor {
         self.0.refusal(call.into(), scene)
     }
 
-    /// A tool that changes nothing the second time may be tried again.
+    /// A tool that changes nothing the second time may be retried.
     fn is_tool_retryable(&self, tool: &str) -> bool {
         FileTools::is_idempotent(tool)
     }

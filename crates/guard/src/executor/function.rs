@@ -10,10 +10,10 @@ use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 use crate::ports::BoxFuture;
 
-/// A function of the program as a tool.
+/// A function of the embedding program as a tool.
 ///
-/// What the tool declares in its effects is believed: it is the program's own. Only an idempotent
-/// one is tried again, and only one that writes nothing runs ahead of its time.
+/// The declared effects of the tool are trusted, because it is the program's own. Only an
+/// idempotent tool is retried, and only one that writes nothing runs speculatively.
 pub struct FunctionExecutor {
     tool: Tool,
     function: Arc<Function>,
@@ -25,8 +25,8 @@ type Function =
     dyn Fn(Value, Progress) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 
 impl FunctionExecutor {
-    /// A tool that a function answers at once; it gets the arguments, an object. What takes long
-    /// belongs into [`FunctionExecutor::waiting`].
+    /// A tool whose function returns at once. The function gets the arguments, an object. Use
+    /// [`FunctionExecutor::waiting`] for slow work.
     pub fn new<R: Into<ToolOutput>>(
         tool: Tool,
         function: impl Fn(&Value) -> Result<R, ToolError> + Send + Sync + 'static,
@@ -38,7 +38,7 @@ impl FunctionExecutor {
         })
     }
 
-    /// A tool that a function answers later. The future may be dropped before its end.
+    /// A tool whose function is asynchronous. The future may be dropped before it completes.
     pub fn waiting<R, F>(tool: Tool, function: impl Fn(Value) -> F + Send + Sync + 'static) -> Self
     where
         R: Into<ToolOutput>,
@@ -47,7 +47,7 @@ impl FunctionExecutor {
         Self::telling(tool, move |arguments, _| function(arguments))
     }
 
-    /// The same for one that tells how far it is while it works.
+    /// A tool whose function is asynchronous and reports progress.
     pub fn telling<R, F>(
         tool: Tool,
         function: impl Fn(Value, Progress) -> F + Send + Sync + 'static,
@@ -63,13 +63,13 @@ impl FunctionExecutor {
         Self { tool, function: Arc::new(function), asks: None, kind: ExecutorKind::Native }
     }
 
-    /// The same, but a person agrees to every call first; `why` says for what reason.
+    /// Requires a person's agreement to every call; `why` is the reason that is shown.
     #[must_use]
     pub fn asking(self, why: impl Into<String>) -> Self {
         Self { asks: Some(why.into()), ..self }
     }
 
-    /// The same as an executor of this kind, which says where it stands among others.
+    /// Sets the kind of this executor, which determines its place in the order.
     #[must_use]
     pub fn of_kind(self, kind: ExecutorKind) -> Self {
         Self { kind, ..self }

@@ -1,5 +1,5 @@
-//! Performing permitted calls: an executor spends the permit, and has the work done. One a file; the
-//! composite decides ownership.
+//! Performs permitted calls: an executor spends the permit and has the work done. Each executor has
+//! its own file; the composite decides which one owns a tool.
 
 mod classification;
 mod composite;
@@ -39,22 +39,22 @@ pub use shell::ShellExecutor;
 #[cfg(feature = "web")]
 pub use web::WebExecutor;
 
-/// Performs one permitted call; the permit is spent.
+/// Performs one permitted call, which spends the permit.
 ///
-/// Ownership is asked beforehand, so only the owner ever sees the permit; `Ok(None)` from the
-/// owner is a fault, not a fall-through. Both ways to execute run every other control; approval
-/// skips only the question. No default bodies where something is decided: a wrapper that inherits a permissive default would
-/// be a hole.
+/// Ownership is checked beforehand, so only the owner ever sees the permit; `Ok(None)` from the
+/// owner is an error, not a fall-through. Both ways to execute run every other control; approval
+/// skips only the question. Methods that decide something have no default bodies: a wrapper that
+/// inherits a permissive default would be a hole.
 ///
-/// A future that is dropped must leave nothing running.
+/// Dropping a future must leave nothing running.
 pub trait ToolExecutor: Send + Sync {
-    /// Which executor it is.
+    /// The id of the executor.
     fn id(&self) -> ExecutorId;
 
     /// The tools that it owns.
     fn tool_definitions(&self) -> Vec<Tool>;
 
-    /// Whether a tool of this name is its own.
+    /// Whether it owns the tool of this name.
     fn owns(&self, tool: &str) -> bool;
 
     /// Executes a call that the gates allowed.
@@ -71,20 +71,20 @@ pub trait ToolExecutor: Send + Sync {
         scene: &Scene<'_>,
     ) -> impl Future<Output = Result<Option<ToolOutput>, ToolError>> + Send;
 
-    /// Whether a person should agree to this call first; the text says why.
+    /// Whether a person should agree to this call first; the text is the reason.
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String>;
 
-    /// Why it would not execute this call even with a person's agreement, as far as is known beforehand.
-    /// It only saves a question: execution decides again.
+    /// Why it would not execute this call even after a person agreed, as far as this is known
+    /// beforehand. This only avoids a pointless question: execution decides again.
     fn refusal(&self, _call: &Admitted, _scene: &Scene<'_>) -> Option<ToolError> {
         None
     }
 
-    /// Whether a failed call of this tool may be tried again: its effect happens at most once or
-    /// does no harm twice.
+    /// Whether a failed call of this tool may be retried: its effect happens at most once, or
+    /// repeating it does no harm.
     fn is_tool_retryable(&self, tool: &str) -> bool;
 
-    /// Whether this tool may run before it is known that its result is needed.
+    /// Whether this tool may run speculatively, before its result is known to be needed.
     fn is_tool_speculatable(&self, tool: &str) -> bool;
 }
 

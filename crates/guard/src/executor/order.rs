@@ -3,17 +3,17 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which executor it is: in errors that name it, and for its place in the order.
+/// Identifies an executor in errors and determines its place in the order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExecutorId {
     /// Its kind.
     pub kind: ExecutorKind,
-    /// What tells it from others of its kind, such as an MCP server's name; may be empty.
+    /// Distinguishes it from others of its kind, such as the name of an MCP server; may be empty.
     pub name: String,
 }
 
 impl ExecutorId {
-    /// The executor of this name among those of its kind.
+    /// Creates the id of an executor from its kind and its name.
     #[must_use]
     pub fn new(kind: ExecutorKind, name: impl Into<String>) -> Self {
         Self { kind, name: name.into() }
@@ -52,7 +52,7 @@ impl ExecutorKind {
     pub const ALL: [Self; 6] =
         [Self::Skill, Self::Shell, Self::File, Self::Web, Self::Mcp, Self::Native];
 
-    /// The name in errors and configuration.
+    /// The name that errors and configuration use.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -66,15 +66,15 @@ impl ExecutorKind {
     }
 }
 
-/// The order in which executors and their tools are listed. Only configuration changes it.
+/// The order in which executors and their tools are listed. Only configuration can change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecutorOrder(Vec<ExecutorKind>);
 
 impl ExecutorOrder {
-    /// The order that configuration asks for; nothing asks for the declared one.
+    /// The configured order. An empty list means the declared order.
     ///
     /// # Errors
-    /// A kind is named twice or not at all.
+    /// When a kind is named twice or not at all.
     pub fn configured(kinds: &[ExecutorKind]) -> Result<Self, ExecutorOrderError> {
         if kinds.is_empty() {
             return Ok(Self::default());
@@ -101,16 +101,16 @@ impl Default for ExecutorOrder {
     }
 }
 
-/// A configured order of executors that is none.
+/// Why a configured order of executors is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutorOrderError {
-    /// A kind has no place.
+    /// A kind is missing.
     #[error("the order of executors does not name `{kind}`")]
     Missing {
         /// The kind.
         kind: &'static str,
     },
-    /// A kind has two places.
+    /// A kind is named more than once.
     #[error("the order of executors names `{kind}` more than once")]
     Repeated {
         /// The kind.

@@ -7,13 +7,13 @@ use super::{ExecutorId, ExecutorKind, ToolExecutor};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 
-/// The tool.
+/// The name of the tool.
 pub(crate) const READ_OVERFLOW: &str = "read_overflow";
 
-/// Reads recorded results of the same session, in pieces. The record has them without secrets.
+/// Reads recorded results of the same session in pieces. Recorded results are redacted.
 pub(crate) struct OverflowExecutor {
     ledger: Ledger,
-    /// Characters that one piece may have.
+    /// The maximum length of one piece, in characters.
     most: usize,
 }
 
@@ -43,12 +43,12 @@ impl OverflowExecutor {
         Ok(ToolOutput::from(note + &piece))
     }
 
-    /// The recorded result of an execution of this session.
+    /// Returns the recorded result of an execution of this session.
     fn text(&self, id: &str, session: &str) -> Result<String, ToolError> {
         let failed = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
         let unreadable = |error| failed(format!("the record cannot be read: {error}"));
         let receipt = self.ledger.receipt(id).map_err(unreadable)?;
-        // INVARIANT: another session's result is as unknown as one that never was.
+        // INVARIANT: a result of another session looks the same as one that does not exist.
         let receipt = receipt.filter(|receipt| receipt.session_id == session);
         let receipt =
             receipt.ok_or_else(|| failed(format!("this session has no execution `{id}`")))?;

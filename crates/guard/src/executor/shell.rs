@@ -12,38 +12,39 @@ use crate::gate::{Basis, ByApproval, ByPolicy, Permit};
 
 /// Runs shell commands with Bash.
 ///
-/// On every way to execution the blocklist is asked again, under the policy that is in force when
-/// the command starts; the command keeps that policy to its end.
+/// The blocklist is checked again on every way to execution, under the policy in force when the
+/// command starts; the command keeps that policy until it ends.
 #[derive(Debug, Clone)]
 pub struct ShellExecutor(ShellTools);
 
 impl ShellExecutor {
-    /// Runs commands under this policy, which the gates should share. Nothing confines them.
+    /// Runs commands under this policy, which the gates should share. Commands are not confined.
     #[must_use]
     pub fn new(policy: ShellPolicyHandle) -> Self {
         Self(ShellTools::new(policy))
     }
 
-    /// Confines commands.
+    /// Runs commands in this sandbox.
     #[must_use]
     pub fn confined(self, sandbox: Sandbox) -> Self {
         Self(self.0.confined(sandbox))
     }
 
-    /// Keeps the last snapshots in this folder, as many as the settings say.
+    /// Keeps the latest snapshots in this folder, as many as the settings say.
     #[must_use]
     pub fn keeping_snapshots(self, folder: impl Into<PathBuf>) -> Self {
         Self(self.0.keeping_snapshots(folder))
     }
 
-    /// What has to be called when a session ends, so that nothing of it goes on.
+    /// The callback that must be called when a session ends, so that none of its processes keeps
+    /// running.
     #[must_use]
     pub fn session_end(&self) -> SessionEnd {
         let tools = self.0.clone();
         Arc::new(move |session| tools.end_session(session))
     }
 
-    /// Spends the permit.
+    /// Spends the permit by running its command.
     async fn spend<B: Basis>(
         &self,
         permit: Permit<B>,
@@ -94,7 +95,7 @@ impl ToolExecutor for ShellExecutor {
         self.0.refusal(call.into(), scene)
     }
 
-    /// A command may have had its effect when it fails.
+    /// A command that fails may already have had an effect.
     fn is_tool_retryable(&self, _tool: &str) -> bool {
         false
     }

@@ -5,21 +5,22 @@ use super::{ExecutorId, ExecutorKind, ToolExecutor};
 use crate::admitted::Admitted;
 use crate::gate::{ByApproval, ByPolicy, Permit};
 
-/// Fetches pages: as they are, or as Markdown.
+/// Fetches web pages, unchanged or as Markdown.
 ///
-/// Every hop is checked like the first: its URL, the addresses of its host, and the address that
-/// was connected to. No proxy, no cookies, no credentials, no connection that is used twice.
+/// Every hop is checked like the first one: its URL, the addresses of its host, and the address
+/// that was connected to. It uses no proxy, no cookies and no credentials, and reuses no
+/// connection.
 #[derive(Debug, Clone)]
 pub struct WebExecutor(WebTools);
 
 impl WebExecutor {
-    /// Works under these settings, and finds addresses as the system does.
+    /// Creates an executor with these settings and the system's resolver.
     #[must_use]
     pub fn new(settings: WebSettings) -> Self {
         Self(WebTools::new(settings))
     }
 
-    /// The same with another way to find addresses.
+    /// Creates an executor with these settings and another resolver.
     #[must_use]
     pub fn resolving(settings: WebSettings, resolver: impl Resolver + 'static) -> Self {
         Self(WebTools::resolving(settings, resolver))
@@ -55,7 +56,7 @@ impl ToolExecutor for WebExecutor {
         self.0.perform(permit.call().into(), scene).await
     }
 
-    /// A person agrees to every host that the operator has not named.
+    /// A person has to agree to every host that the operator has not listed.
     fn requires_confirmation(&self, call: &Admitted, scene: &Scene<'_>) -> Option<String> {
         self.0.question(call.into(), scene)
     }
@@ -68,7 +69,7 @@ impl ToolExecutor for WebExecutor {
         WebTools::owns(tool)
     }
 
-    /// Nothing leaves the machine before it is known that it has to.
+    /// Nothing is sent over the network speculatively.
     fn is_tool_speculatable(&self, _tool: &str) -> bool {
         false
     }

@@ -8,10 +8,10 @@ use counterfoil_model::{Digest, PermitBasis};
 use super::verdict::Question;
 use crate::ports::Approval;
 
-/// What people agreed to: in this process, and ahead of a call in the ledger.
+/// The approvals that people have given: in this process, and in advance in the ledger.
 ///
-/// An approval holds for exactly one tool with exactly these arguments in one session; once, and
-/// not for long, unless whoever gave it said for the whole session.
+/// An approval is valid for exactly one tool with exactly these arguments in one session. It
+/// expires and can be used only once, unless the person approved the call for the whole session.
 #[derive(Debug, Clone)]
 pub struct Approvals {
     clock: Arc<dyn Clock>,
@@ -25,48 +25,48 @@ struct Granted {
     session: String,
     digest: Digest,
     approval: Approval,
-    /// On the clock that never goes back.
+    /// When it expires, on the monotonic clock.
     until: Duration,
 }
 
-/// Who agreed to a call that is about to run.
+/// The person who agreed to a call that is about to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Agreed {
     pub(crate) by: String,
     pub(crate) reason: Option<String>,
-    /// The approval in the ledger that the call uses up.
+    /// The position of the ledger's approval that the call uses up.
     pub(crate) uses: Option<u64>,
 }
 
 impl Agreed {
-    /// The same as the receipt has it.
+    /// The basis of the permit, for the receipt.
     pub(crate) fn basis(&self) -> PermitBasis {
         let Self { by, reason, uses } = self.clone();
         PermitBasis::Approval { who: by, reason, uses }
     }
 }
 
-/// Approvals that may wait at one time; beyond, the oldest is forgotten.
+/// The maximum number of pending approvals. When it is reached, the oldest is dropped.
 const MOST: usize = 4096;
 
 impl Approvals {
-    /// An approval for one call that is not used within `lifetime` is worth nothing.
+    /// An approval for one call expires after `lifetime`.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>, lifetime: Duration) -> Self {
         Self { clock, lifetime, granted: Arc::default(), ledger: None }
     }
 
-    /// The same, with those that were given ahead.
+    /// Adds the approvals that were given in advance and are in this ledger.
     pub(crate) fn and_of(self, ledger: Ledger) -> Self {
         Self { ledger: Some(ledger), ..self }
     }
 
-    /// How long one for one call is good for.
+    /// How long an approval for one call is valid.
     pub(crate) fn lifetime(&self) -> Duration {
         self.lifetime
     }
 
-    /// Somebody agreed to what was asked.
+    /// Adds an approval of what was asked.
     pub fn grant(&self, session: &str, question: &Question, approval: Approval) {
         let now = self.clock.monotonic();
         let until = match approval.lasts {
@@ -82,7 +82,7 @@ impl Approvals {
         all.push_back(granted);
     }
 
-    /// The approval for exactly this call; one for one call is used up.
+    /// Returns the approval for exactly this call. One that is valid for a single call is used up.
     pub(crate) fn redeem(&self, session: &str, digest: Digest) -> Option<Agreed> {
         self.redeem_here(session, digest).or_else(|| self.given_ahead(session, digest))
     }
@@ -92,7 +92,7 @@ impl Approvals {
         if !self.granted().iter().any(is_it) {
             return None;
         }
-        // Whoever said no meanwhile, in whichever process, said it to what was agreed to before.
+        // A refusal from any process in the meantime revokes earlier approvals.
         let is_refused = self.is_refused(session, digest);
         let mut granted = self.granted();
         if is_refused {
@@ -106,7 +106,7 @@ impl Approvals {
         Some(Agreed { by: approval.by, reason: approval.reason, uses: None })
     }
 
-    /// Those that still hold.
+    /// Returns the approvals that are still valid.
     fn granted(&self) -> MutexGuard<'_, VecDeque<Granted>> {
         let now = self.clock.monotonic();
         let mut granted = self.granted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,8 +114,8 @@ impl Approvals {
         granted
     }
 
-    /// Whether somebody said no to this call, and nobody agreed to it since. What cannot be read is
-    /// no agreement.
+    /// Whether someone refused this call and no one has agreed to it since. If the ledger cannot be
+    /// read, the call counts as refused.
     pub(crate) fn is_refused(&self, session: &str, digest: Digest) -> bool {
         self.ledger.as_ref().is_some_and(|ledger| {
             let found = ledger.standing_refusal(session, digest);
@@ -125,11 +125,11 @@ impl Approvals {
         })
     }
 
-    /// One that stands in the ledger. It is used up by the event that opens the call.
+    /// Returns an approval from the ledger. The event that opens the call uses it up.
     fn given_ahead(&self, session: &str, digest: Digest) -> Option<Agreed> {
         let ledger = self.ledger.as_ref()?;
         let found = ledger.standing_approval(session, digest, self.clock.wall());
-        // What cannot be read is no approval.
+        // An approval that cannot be read does not count.
         let (at, approved) = found
             .inspect_err(|error| tracing::error!("approvals cannot be read: {error}"))
             .ok()??;

@@ -8,10 +8,10 @@ use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit};
 use super::verdict::{GateId, Judged};
 use crate::admitted::Admitted;
 
-/// The gates' yes to one call. Worth nothing by itself: only the guard turns it into permits, one
-/// for each attempt, once the intent stands in the ledger.
+/// The gates' permission for one call. It is worth nothing by itself: only the guard turns it into
+/// permits, one for each attempt, once the intent is recorded in the ledger.
 ///
-/// Only [`Gates::decide`](super::Gates::decide) makes one; it cannot be copied.
+/// Only [`Gates::decide`](super::Gates::decide) creates one; it cannot be copied.
 #[derive(Debug)]
 pub struct Clearance {
     call: Arc<Admitted>,
@@ -20,7 +20,7 @@ pub struct Clearance {
 
 #[derive(Debug)]
 enum Ground {
-    /// The gates that allow it, each with its rule.
+    /// The gates that allow the call, each with its rule.
     Policy(Vec<(GateId, String)>),
     Approval(Agreed),
 }
@@ -34,13 +34,13 @@ impl Clearance {
         Self { call: Arc::clone(call), ground: Ground::Approval(agreed) }
     }
 
-    /// The call that is cleared.
+    /// The cleared call.
     #[must_use]
     pub fn call(&self) -> &Arc<Admitted> {
         &self.call
     }
 
-    /// What it stands on, as the receipt has it.
+    /// The basis of the permission, for the receipt.
     #[must_use]
     pub fn basis(&self) -> PermitBasis {
         match &self.ground {
@@ -49,7 +49,7 @@ impl Clearance {
         }
     }
 
-    /// What decided, and on what the call runs if its host performs it with permissions of its own.
+    /// The decision, and the basis of a call that its host performs with permissions of its own.
     pub(crate) fn for_host(self, host: PermitBasis) -> (Judged, PermitBasis) {
         match self.ground {
             Ground::Policy(matched) => (Judged::Allowed { matched }, host),
@@ -60,8 +60,8 @@ impl Clearance {
         }
     }
 
-    /// The permit for one attempt at the execution that stands open in the ledger under this id.
-    /// `attempt` is 1 for the first.
+    /// Creates the permit for one attempt at the execution that is open in the ledger under this
+    /// id. `attempt` starts at 1.
     pub(crate) fn permit(
         &self,
         execution_id: &str,

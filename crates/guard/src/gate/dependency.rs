@@ -45,25 +45,25 @@ impl Default for DependencyOptions {
     }
 }
 
-/// Why dependencies cannot be used.
+/// Why the dependencies are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DependencyOptionsError {
-    /// A boost that is no number from 0 to 1.
+    /// A boost is not a number from 0 to 1.
     #[error("tools.dependencies.{key} is `{value}`; it must be a number from 0 to 1")]
     Boost {
         /// The key.
         key: &'static str,
-        /// What stands there.
+        /// The value.
         value: String,
     },
 }
 
 impl DependencyOptions {
-    /// The checked dependencies. Tools that wait for one another in a circle are freed:
+    /// Validates the dependencies. Tools that wait for one another in a cycle are freed:
     /// [`ToolDependencyGraph::notice`] names them.
     ///
     /// # Errors
-    /// A boost outside 0 to 1.
+    /// When a boost is outside 0 to 1.
     pub fn resolve(self) -> Result<ToolDependencyGraph, DependencyOptionsError> {
         let boosts =
             [("boost_per_dep", self.boost_per_dep), ("max_total_boost", self.max_total_boost)];
@@ -77,7 +77,8 @@ impl DependencyOptions {
             enabled: self.enabled,
             boost_per_dep: self.boost_per_dep,
             max_total_boost: self.max_total_boost,
-            // With it alone an agent could do nothing: it must not hide a deadlock.
+            // `read_overflow` alone does not let an agent do anything, so it must not hide a
+            // deadlock.
             always_on: self.always_on.into_iter().chain([READ_OVERFLOW.to_owned()]).collect(),
             rules: self.rules,
             freed,
@@ -85,7 +86,7 @@ impl DependencyOptions {
     }
 }
 
-/// Checked dependencies between tools.
+/// Validated dependencies between tools.
 #[derive(Debug, Clone, Default)]
 pub struct ToolDependencyGraph {
     enabled: bool,
@@ -96,10 +97,10 @@ pub struct ToolDependencyGraph {
     freed: BTreeSet<String>,
 }
 
-/// What dependencies look at in one turn.
+/// The state of a turn that dependencies are checked against.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'t> {
-    /// Every tool that could be offered.
+    /// All tools that could be offered.
     pub tools: &'t BTreeSet<String>,
     /// Tools that succeeded in this session.
     pub completed: &'t BTreeSet<String>,
@@ -108,7 +109,7 @@ pub struct Turn<'t> {
 }
 
 impl<'t> Turn<'t> {
-    /// The turn of this scene.
+    /// The turn of a scene.
     #[must_use]
     pub fn of(scene: &Scene<'t>) -> Self {
         Self { tools: scene.tools, completed: scene.completed, mentioned: scene.mentioned }
@@ -118,16 +119,16 @@ impl<'t> Turn<'t> {
 /// Which tools can be used in a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Available {
-    /// Those that are offered, each with what preferred tools add to its score.
+    /// The tools that are offered, each with the score that preferred tools add.
     pub offered: BTreeMap<String, f64>,
-    /// Those that are not, each with what has to succeed first.
+    /// The tools that are not offered, each with the tools that have to succeed first.
     pub excluded: BTreeMap<String, Vec<String>>,
-    /// Everything would have been blocked, so nothing is.
+    /// Every tool would have been blocked, so none is.
     pub deadlock: bool,
 }
 
-/// Which tools can be used in this turn, and why not the others. What is offered here is never
-/// denied by the dependency gate.
+/// Returns which tools can be used in this turn, and why the others cannot. The dependency gate
+/// never denies a tool that is offered here.
 #[must_use]
 pub fn available(settings: &ToolDependencyGraph, turn: &Turn<'_>) -> Available {
     let deadlock = settings.deadlock(turn);
@@ -148,13 +149,13 @@ pub fn available(settings: &ToolDependencyGraph, turn: &Turn<'_>) -> Available {
 }
 
 impl ToolDependencyGraph {
-    /// Tools that waited for one another in a circle.
+    /// The tools that waited for one another in a cycle.
     #[must_use]
     pub fn freed(&self) -> &BTreeSet<String> {
         &self.freed
     }
 
-    /// What the operator should know: the tools that were freed. Whoever shows it, does so once.
+    /// A notice for the operator that names the freed tools. Callers should show it once.
     #[must_use]
     pub fn notice(&self) -> Option<String> {
         let names: Vec<&str> = self.freed.iter().map(String::as_str).collect();
@@ -165,7 +166,7 @@ impl ToolDependencyGraph {
         })
     }
 
-    /// What has to succeed before this tool can be used in this turn.
+    /// The tools that have to succeed before this tool can be used in this turn.
     #[must_use]
     pub fn missing<'s>(&'s self, tool: &str, turn: &Turn<'_>) -> Vec<&'s str> {
         let unmet = self.unmet(tool, turn);
@@ -184,12 +185,12 @@ impl ToolDependencyGraph {
         requires.filter(|name| !turn.completed.contains(*name)).collect()
     }
 
-    /// Whether this tool requires others, which may have succeeded.
+    /// Whether this tool requires others, including ones that have already succeeded.
     pub(crate) fn requires_some(&self, tool: &str) -> bool {
         self.enabled && self.rules.get(tool).is_some_and(|rule| !rule.requires.is_empty())
     }
 
-    /// Whether anything depends on what was done before.
+    /// Whether dependencies are checked.
     pub(crate) fn is_enabled(&self) -> bool {
         self.enabled
     }
@@ -198,7 +199,7 @@ impl ToolDependencyGraph {
         self.always_on.contains(tool) || turn.mentioned.contains(tool)
     }
 
-    /// Whether nothing but what is always on could be used.
+    /// Whether only tools that are always on could be used.
     fn deadlock(&self, turn: &Turn<'_>) -> bool {
         let mut others =
             turn.tools.iter().filter(|tool| !self.always_on.contains(*tool)).peekable();
@@ -216,7 +217,7 @@ impl ToolDependencyGraph {
     }
 }
 
-/// The tools that stand on a circle of `requires`.
+/// The tools that are part of a cycle of `requires`.
 fn circles(rules: &BTreeMap<String, ToolDependency>) -> BTreeSet<String> {
     let reaches_itself = |start: &str| {
         let mut seen = BTreeSet::new();

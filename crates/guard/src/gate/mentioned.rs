@@ -1,6 +1,6 @@
-//! The paths that a call names, as far as its text shows them: in arguments that are no contents, and
-//! in the words of a shell command. Links in arguments are followed: no executor of ours opens what a
-//! server is given. Those in commands are for the executors.
+//! Finds the paths that a call names, as far as its text shows them: in arguments that are not
+//! content, and in the words of a shell command. Links in arguments are followed, because no
+//! executor of ours opens what a server is given. Links in commands are left to the executors.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -14,30 +14,30 @@ use crate::gate::names::other_name;
 use crate::gate::path_forms::{Links, forms, gone_up, in_named_folders, is_file_uri, without_proc};
 use crate::gate::targets::{self, Change, patch};
 
-/// One path that a call names.
+/// A path that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::gate) struct Named {
-    /// Absolute, or beginning with `~`; without `.`, `//` and `..`.
+    /// Absolute or beginning with `~`, without `.`, `//` and `..`.
     pub(in crate::gate) absolute: String,
-    /// The same seen from the project's root, when it lies there.
+    /// The path relative to the root of the project, if it is inside it.
     pub(in crate::gate) inside: Option<String>,
-    /// It looks like a path, and not only like a word that might be one.
+    /// Whether it clearly is a path, rather than a word that might be one.
     pub(in crate::gate) certain: bool,
-    /// It holds something that only the shell knows.
+    /// Whether it contains something that only the shell can expand.
     pub(in crate::gate) open: bool,
-    /// It stands for any path: the call names more than are looked at.
+    /// Whether it represents any path, because the call names more paths than are checked.
     pub(in crate::gate) any: bool,
-    /// What the call may do to it; `None` where it only reads it, or names it.
+    /// What the call may do to the path; `None` if it only reads or names it.
     pub(in crate::gate) change: Option<Change>,
 }
 
-/// Where paths are seen from.
+/// The folders that paths are relative to.
 pub(in crate::gate) struct Ground<'g> {
     pub(in crate::gate) root: String,
     pub(in crate::gate) home: Option<&'g str>,
 }
 
-/// A shell command and the directory that its call names.
+/// A shell command, and the directory that its call names.
 #[derive(Debug)]
 pub(in crate::gate) struct Line {
     pub(in crate::gate) command: String,
@@ -45,14 +45,14 @@ pub(in crate::gate) struct Line {
 }
 
 impl Line {
-    /// The command of a shell call; `None` for any other call, and where there is no command.
+    /// The command of a shell call; `None` for any other call and for one without a command.
     pub(in crate::gate) fn of(call: &Admitted, shell: &ShellPolicyHandle) -> Option<Self> {
         let policy = shell.load();
         let (command, directory) = policy.blocklist.command_in(call.into())?.ok()?;
         Some(Self { command: command.into_owned(), directory: directory.map(str::to_owned) })
     }
 
-    /// The same for the examples of a rule, in which two tools take commands.
+    /// The command in an example of a rule; two tools take commands there.
     pub(in crate::gate) fn of_example(tool: &str, arguments: &Value) -> Option<Self> {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
         let command = text("command").filter(|_| other_name(tool).is_some())?;
@@ -60,8 +60,8 @@ impl Line {
     }
 }
 
-/// Members that hold contents, messages or what is looked for, in tools of any maker. A path in
-/// them is only spoken of.
+/// Members that hold content, messages or search terms, in the tools of any vendor. A path in them
+/// is only mentioned.
 const CONTENTS: [&str; 34] = [
     "content",
     "contents",
@@ -99,10 +99,10 @@ const CONTENTS: [&str; 34] = [
     "plan",
 ];
 
-/// Of those, lists in which nothing is a path.
+/// The content members that are lists and never contain paths.
 const SPOKEN: [&str; 3] = ["todos", "todo", "plan"];
 
-/// The paths in the arguments of a call that is no shell command.
+/// The paths in the arguments of a call that is not a shell command.
 pub(in crate::gate) fn in_arguments(
     arguments: &Value,
     ground: &Ground<'_>,
@@ -129,7 +129,7 @@ pub(in crate::gate) fn in_arguments(
     paths
 }
 
-/// Adds where the paths lead whose links can be followed.
+/// Adds the targets of the paths whose links can be followed.
 fn follow(paths: &mut Vec<Named>, ground: &Ground<'_>) {
     let mut links = Links::below(&ground.root);
     let mut further = Vec::new();
@@ -139,7 +139,7 @@ fn follow(paths: &mut Vec<Named>, ground: &Ground<'_>) {
         }
     }
     if links.are_too_many() {
-        // What is not followed may be anything: every rule about a path is about this one.
+        // A path that is not followed could lead anywhere, so every rule about paths applies to it.
         let any = Named {
             absolute: String::new(),
             inside: None,
@@ -153,12 +153,12 @@ fn follow(paths: &mut Vec<Named>, ground: &Ground<'_>) {
     paths.extend(further);
 }
 
-/// Whether a member of this name holds what is only spoken of.
+/// Whether a member of this name holds content, whose paths are only mentioned.
 pub(in crate::gate) fn is_content(name: &str) -> bool {
     CONTENTS.contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// `3 * (350 + 20)`: no file is called so, and its `*` stands for none.
+/// `3 * (350 + 20)`: not a file name, and its `*` is not a wildcard.
 fn is_reckoning(text: &str) -> bool {
     let of_numbers = |c: char| c.is_ascii_digit() || " +-*/().,%^".contains(c);
     text.starts_with(|c: char| c.is_ascii_digit() || c == '(')
@@ -172,7 +172,7 @@ fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {
             texts.extend(patch::named(text).map(|(path, _)| path));
         }
         Value::String(text) => {
-            // What is looked for is a name of files where nothing else is.
+            // Content is only mentioned, so it is not a path.
             if !is_content(name) {
                 texts.push(text);
             }
@@ -192,7 +192,7 @@ fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {
     }
 }
 
-/// The paths in the words of a shell command.
+/// The paths in a shell command.
 pub(in crate::gate) fn in_command(line: &Line, ground: &Ground<'_>) -> Vec<Named> {
     let mut paths = Vec::new();
     let Ok(script) = Script::parse(&line.command) else {
@@ -221,7 +221,8 @@ pub(in crate::gate) fn in_command(line: &Line, ground: &Ground<'_>) -> Vec<Named
     paths
 }
 
-/// The words of a command that may name a file: not what is printed, looked for, or said.
+/// The words of a command that may name files: not those that are printed, searched for or used as
+/// messages.
 fn words(command: &Command) -> Vec<&Word> {
     let program = command.program().unwrap_or_default();
     let args = command.args.as_slice();
@@ -248,7 +249,7 @@ fn words(command: &Command) -> Vec<&Word> {
     command.name.iter().chain(named.map(|(_, word)| word)).chain(redirected).collect()
 }
 
-/// The paths in one word, seen from the directory of its command.
+/// Adds the paths in one word, relative to the directory of its command.
 fn located(word: &Word, from: Option<&str>, ground: &Ground<'_>, paths: &mut Vec<Named>) {
     let text = word.text.as_str();
     if is_url(text) || text.is_empty() {
@@ -276,7 +277,7 @@ fn located(word: &Word, from: Option<&str>, ground: &Ground<'_>, paths: &mut Vec
     }
 }
 
-/// The path that a target is, seen from the directory of its command.
+/// Adds the path of a target, relative to the directory of its command.
 fn changed(word: &Word, from: Option<&str>, ground: &Ground<'_>, paths: &mut Vec<Named>) {
     let text = word.text.as_str();
     if is_url(text) || text.is_empty() {
@@ -300,7 +301,8 @@ fn looks_like_a_path(text: &str) -> bool {
     text.contains(['/', '\\']) || text.starts_with(['.', '~'])
 }
 
-/// `a{b,c}d` as `abd` and `acd`, the innermost first; many of them stay as they are.
+/// Expands `a{b,c}d` to `abd` and `acd`, innermost first; beyond a limit, the rest stays
+/// unexpanded.
 fn braces(text: &str) -> Vec<String> {
     const MOST: usize = 64;
     let mut done = Vec::new();
@@ -331,7 +333,8 @@ impl<'g> Ground<'g> {
         }
     }
 
-    /// Adds a path, seen from here and from home, and where `/proc` leads.
+    /// Adds a path, absolute, relative to the root and to the home folder, and with `/proc`
+    /// resolved.
     fn seen(&self, path: &str, certain: bool, open: bool, paths: &mut Vec<Named>) {
         let root = self.root.as_str();
         let absolute =
@@ -344,12 +347,12 @@ impl<'g> Ground<'g> {
         for absolute in std::iter::once(absolute).chain(through).chain(up) {
             let inside = absolute.strip_prefix(root.trim_end_matches('/'));
             let inside = inside.and_then(|rest| rest.strip_prefix('/')).map(str::to_owned);
-            // The same place as rules may name it: `~/.ssh/id`.
+            // The same place in the form that rules may use: `~/.ssh/id`.
             let at_home = self.home.and_then(|home| {
                 let rest = absolute.strip_prefix(home.trim_end_matches('/'))?;
                 (rest.is_empty() || rest.starts_with('/')).then(|| format!("~{rest}"))
             });
-            // The home folder of somebody else is one, too.
+            // Home folders of other users count, too.
             let at_home =
                 at_home.or_else(|| inside_home(&absolute).map(|rest| format!("~/{rest}")));
             let one = Named { inside, absolute, certain, open, any: false, change: None };
@@ -361,11 +364,12 @@ impl<'g> Ground<'g> {
     }
 }
 
-/// A text longer than this is content, not the name of a file. The paths in it still count.
+/// The maximum length of a file name, in bytes. A longer text is content; the paths in it still
+/// count.
 const LONGEST_NAME: usize = 4096;
 
 fn in_text(text: &str, ground: &Ground<'_>, paths: &mut Vec<Named>) {
-    // A whole text may be a path, with blanks in it.
+    // The whole text may be one path that contains spaces.
     let whole = text.len() <= LONGEST_NAME && !text.contains('\n') && !is_url(text);
     if whole && !text.is_empty() {
         let one_word = text.starts_with('/') || !text.contains(' ');
@@ -381,7 +385,7 @@ fn in_text(text: &str, ground: &Ground<'_>, paths: &mut Vec<Named>) {
     }
 }
 
-/// Adds the path that a text spells, and others that it may mean.
+/// Adds the path that a text spells, and other paths that it may mean.
 fn add(text: &str, certain: bool, ground: &Ground<'_>, paths: &mut Vec<Named>) {
     let (spelled, others) = forms(text);
     add_one(&spelled, certain, ground, paths);

@@ -1,5 +1,5 @@
-//! What may happen. One gate a file in `gates/`, one line each in its table, in the order in which
-//! they judge. What they go by stands beside them here.
+//! Decides what may happen. Each gate has its own file in `gates/` and one line in the table there,
+//! in the order in which they judge. Their settings are in the files here.
 
 mod adversarial;
 mod approvals;
@@ -48,11 +48,11 @@ pub use utility::{
 };
 pub use verdict::{GateId, Judged, Question, Reason, Stake, Verdict, combine};
 
-/// Judges one admitted call. Synchronous and unable to fail: trouble is a denial.
+/// Judges one admitted call. It is synchronous and cannot fail: an internal error is a denial.
 ///
 /// No default bodies: a wrapper that inherits a permissive default would be a hole.
 pub trait Gate: Send + Sync {
-    /// Its name in reasons, receipts and audit.
+    /// Its name in reasons, receipts and the audit log.
     fn id(&self) -> GateId;
     /// Whether the call may happen.
     fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Verdict;

@@ -1,5 +1,5 @@
-//! The files that a text may mean for whoever opens it: servers read URIs, end texts at a NUL, and
-//! follow what the kernel follows.
+//! Finds the files that a text may mean to a program that opens it: servers parse URIs, cut texts
+//! at a NUL, and follow links like the kernel does.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,16 @@ use serde_json::Value;
 
 use super::mentioned::is_content;
 
-/// How often a URI may have been escaped.
+/// How many times a URI may have been percent-encoded.
 const ESCAPED: usize = 3;
 
-/// The most folders of one call whose links are followed, and the most texts with a folder beside them.
-/// A call that names more is not judged by what it names, and denied where that decides.
+/// The maximum number of folders of one call whose links are followed, above which the call counts
+/// as naming any path, and of texts that are joined with a folder next to them, above which the
+/// rest is not joined.
 const MOST_LINKS: usize = 20_000;
 const MOST_PAIRS: usize = 20_000;
 
-/// Members that name the folder in which the other members of their object are looked for.
+/// Members that name the folder in which the other members of their object are looked up.
 const FOLDERS: [&str; 24] = [
     "base",
     "basedir",
@@ -45,8 +46,8 @@ const FOLDERS: [&str; 24] = [
     "workingdirectory",
 ];
 
-/// What a text spells, and the other paths that it may mean: as a URI of a file, and before a NUL, a
-/// fragment or a query.
+/// Returns the path that a text spells, and the other paths that it may mean: as a file URI, and
+/// cut at a NUL, a fragment or a query.
 pub(super) fn forms(text: &str) -> (String, Vec<String>) {
     let mut forms = match of_file_uri(text) {
         None => vec![text.to_owned()],
@@ -55,7 +56,7 @@ pub(super) fn forms(text: &str) -> (String, Vec<String>) {
             let path = host_and_path.and_then(|rest| rest.get(rest.find('/')?..));
             let path = path.or(host_and_path).unwrap_or(rest);
             let mut forms = decoded(path);
-            // Some take the host for the first folder.
+            // Some programs take the host for the first folder.
             forms.extend(host_and_path.filter(|rest| *rest != path).map(|rest| format!("/{rest}")));
             forms
         }
@@ -69,7 +70,7 @@ pub(super) fn forms(text: &str) -> (String, Vec<String>) {
     (forms.next().unwrap_or_default(), forms.collect())
 }
 
-/// A path of a URI without its escapes, and the steps to it.
+/// A path of a URI, decoded, with all intermediate forms.
 fn decoded(path: &str) -> Vec<String> {
     let mut forms = vec![path.to_owned()];
     for _ in 0..ESCAPED {
@@ -84,19 +85,19 @@ fn decoded(path: &str) -> Vec<String> {
     forms
 }
 
-/// What follows the scheme: `file:/a`, `FILE:///a`, `file://localhost/a`.
+/// Returns what follows the scheme: `file:/a`, `FILE:///a`, `file://localhost/a`.
 fn of_file_uri(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     scheme.trim_start().eq_ignore_ascii_case("file").then_some(rest)
 }
 
-/// Whether a text is a URI of a file.
+/// Whether a text is a file URI.
 pub(super) fn is_file_uri(text: &str) -> bool {
     of_file_uri(text).is_some()
 }
 
-/// A tidy path without the links of `/proc` to the root and to where a process is, both of which
-/// are ours: `/proc/self/root/etc` is `/etc`.
+/// A normalized path without the `/proc` links to the root and to a process's directory, both of
+/// which are ours: `/proc/self/root/etc` is `/etc`.
 pub(super) fn without_proc(path: &str, here: &str) -> Option<String> {
     let rest = path.strip_prefix("/proc/")?;
     for (link, target) in [("/root", ""), ("/cwd", here.trim_end_matches('/'))] {
@@ -112,8 +113,8 @@ pub(super) fn without_proc(path: &str, here: &str) -> Option<String> {
     None
 }
 
-/// Where a path with `..` leads for the kernel, which follows a link before it goes up; `None` where that
-/// is where its text leads. `here` is the folder of the project.
+/// Where the kernel takes a path with `..`, following links before going up; `None` if that is
+/// where its text leads anyway. `here` is the folder of the project.
 pub(super) fn gone_up(path: &str, here: &str) -> Option<String> {
     if !path.split('/').any(|name| name == "..") {
         return None;
@@ -133,11 +134,11 @@ pub(super) fn gone_up(path: &str, here: &str) -> Option<String> {
     place.into_os_string().into_string().ok()
 }
 
-/// Follows the links of paths that lie in one project.
+/// Follows the links of paths in one project.
 pub(super) struct Links {
     root: PathBuf,
     real_root: Option<PathBuf>,
-    /// Real forms of the folders that were looked at.
+    /// The real paths of the folders that were looked up.
     known: BTreeMap<PathBuf, Option<PathBuf>>,
 }
 
@@ -148,13 +149,13 @@ impl Links {
         Self { root, real_root, known: BTreeMap::new() }
     }
 
-    /// Whether there were more folders than are followed.
+    /// Whether the limit on followed folders is reached.
     pub(super) fn are_too_many(&self) -> bool {
         self.known.len() >= MOST_LINKS
     }
 
-    /// Where a tidy path leads, as far as there is something; `None` where it leads to itself, and
-    /// after too many. What lies in the project is given as in the project.
+    /// Where a normalized path leads, as far as it exists; `None` if it leads to itself, or if the
+    /// limit is reached. A path in the project is returned relative to the given root.
     pub(super) fn followed(&mut self, path: &str) -> Option<String> {
         if self.are_too_many() {
             return None;
@@ -172,7 +173,8 @@ impl Links {
     }
 }
 
-/// Every text of arguments with each folder that a member beside or above it names.
+/// Collects every text of the arguments together with each folder that a member next to it or above
+/// it names.
 pub(super) fn in_named_folders<'v>(
     value: &'v Value,
     folders: &mut Vec<&'v str>,

@@ -63,35 +63,35 @@ impl Default for PermissionOptions {
     }
 }
 
-/// Why permissions cannot be used.
+/// Why the permissions are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionOptionsError {
-    /// A pattern of a rule.
+    /// The pattern of a rule is invalid.
     #[error("tools.permissions.rules[{index}]: {error}")]
     Rule {
-        /// Its place in the list, from 0.
+        /// The rule's index in the list, from 0.
         index: usize,
         /// What is wrong.
         error: PatternError,
     },
-    /// A pattern of `internal`.
+    /// A pattern in `internal` is invalid.
     #[error("tools.permissions.internal[{index}]: {error}")]
     Internal {
-        /// Its place in the list, from 0.
+        /// The pattern's index in the list, from 0.
         index: usize,
         /// What is wrong.
         error: PatternError,
     },
-    /// Approvals that nobody could use.
+    /// The lifetime of approvals is zero.
     #[error("tools.permissions.approval_secs is 0, so no approval could be used")]
     NoTime,
 }
 
 impl PermissionOptions {
-    /// The checked permissions.
+    /// Validates the permissions.
     ///
     /// # Errors
-    /// A pattern that cannot be used, or approvals without a lifetime.
+    /// When a pattern is invalid, or approvals have no lifetime.
     pub fn resolve(self) -> Result<PermissionSettings, PermissionOptionsError> {
         if self.approval_secs == 0 {
             return Err(PermissionOptionsError::NoTime);
@@ -126,13 +126,13 @@ impl PermissionOptions {
     }
 }
 
-/// Checked permissions.
+/// Validated permissions.
 #[derive(Debug, Clone)]
 pub struct PermissionSettings {
     pub(super) default: Action,
     rules: Vec<Compiled>,
     internal: Vec<Pattern>,
-    /// How long an approval may wait for its call.
+    /// How long an approval is valid before its call is made.
     pub approval_lifetime: std::time::Duration,
 }
 
@@ -140,7 +140,7 @@ pub struct PermissionSettings {
 struct Compiled {
     tool: Pattern,
     pattern: Option<Pattern>,
-    /// The same with its short options in order.
+    /// The pattern with its short options sorted.
     in_order: Option<Pattern>,
     action: Action,
     name: String,
@@ -168,7 +168,8 @@ impl Default for PermissionSettings {
 }
 
 impl PermissionSettings {
-    /// Why no call of this tool is let through, whatever is in it; `None` where one may be.
+    /// Returns why every call of this tool is denied, whatever its arguments; `None` if some call
+    /// may run.
     pub(crate) fn always_denies(&self, tool: &str) -> Option<String> {
         let mut rules = self.rules.iter().filter(|rule| rule.is_about(tool)).peekable();
         if rules.peek().is_none() && self.default == Action::Deny {
@@ -178,8 +179,8 @@ impl PermissionSettings {
         rules.find(denies).map(|rule| format!("`tools.permissions` denies `{}`", rule.name))
     }
 
-    /// What happens to a call of this tool with these texts, and the rule that says so.
-    /// `texts` is asked only when a rule needs it.
+    /// The action for a call of this tool with these texts, and the rule that determines it.
+    /// `texts` is called only when a rule needs it.
     pub(super) fn action<'s>(
         &'s self,
         tool: &str,
@@ -217,15 +218,15 @@ impl PermissionSettings {
         }
     }
 
-    /// The commands and texts that rules allow a tool.
+    /// The commands and texts that rules allow for a tool.
     pub(super) fn allowed(&self, tool: &str) -> Vec<Pattern> {
         let rules = self.rules.iter().filter(|rule| rule.action == Action::Allow);
         let rules = rules.filter(|rule| rule.tool.is_match(tool));
         rules.filter_map(|rule| rule.pattern.clone()).collect()
     }
 
-    /// Whether the agent may use this tool by itself: declared internal, ours, and free of effects
-    /// on anything outside.
+    /// Whether the agent may use this tool on its own: it is listed as internal, built in, and
+    /// declared to have no effect on anything outside.
     pub(super) fn is_internal(&self, tool: &Tool) -> bool {
         tool.origin == Origin::Builtin
             && tool.effects.writes == Some(false)

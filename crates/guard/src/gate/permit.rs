@@ -4,9 +4,10 @@ use counterfoil_tools::Progress;
 
 use crate::admitted::Admitted;
 
-/// The right to execute one admitted call whose intent stands in the ledger. Spent by using it.
+/// The right to execute one admitted call whose intent is recorded in the ledger. Using it spends
+/// it.
 ///
-/// Only this module makes one: its fields are private and it cannot be copied.
+/// Only this module creates permits: the fields are private, and a permit cannot be copied.
 #[derive(Debug)]
 pub struct Permit<B: Basis> {
     call: Arc<Admitted>,
@@ -16,7 +17,7 @@ pub struct Permit<B: Basis> {
     progress: Progress,
 }
 
-/// What a permit stands on.
+/// What a permit is based on.
 pub trait Basis: sealed::Sealed + Send + Sync + 'static {}
 
 /// Every gate allowed it.
@@ -40,7 +41,7 @@ mod sealed {
     impl Sealed for super::ByApproval {}
 }
 
-/// A permit, whatever it stands on.
+/// A permit on either basis.
 #[derive(Debug)]
 pub enum AnyPermit {
     /// For `execute_tool_call`.
@@ -66,43 +67,43 @@ impl<B: Basis> Permit<B> {
         &self.call
     }
 
-    /// The id under which it is recorded.
+    /// The id of the execution in the ledger.
     #[must_use]
     pub fn execution_id(&self) -> &str {
         &self.execution_id
     }
 
-    /// 1 for the first attempt.
+    /// The number of the attempt, from 1.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// With what the tool tells how far it is.
+    /// Lets the tool report its progress.
     #[must_use]
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// What it stands on.
+    /// The basis of the permit.
     #[must_use]
     pub fn basis(&self) -> &B {
         &self.basis
     }
 }
 
-// No dependency can switch this on: only the workspace's own `.cargo/config.toml` says so.
+// A dependent crate cannot enable this: only the workspace's own `.cargo/config.toml` sets the
+// variable.
 #[cfg(feature = "permits-for-tests")]
 const _: () = assert!(
     option_env!("WORKSPACE_OF_COUNTERFOIL").is_some(),
     "permits-for-tests is for the tests of counterfoil-guard, and for no other program"
 );
 
-/// Permits without gates, so that executors can test themselves. Never in a build that serves
-/// anybody.
+/// Creates permits without gates, for tests of executors. Never enabled in a production build.
 #[cfg(any(test, feature = "permits-for-tests"))]
 impl Permit<ByPolicy> {
-    /// A permit for a call that nobody judged and no ledger knows.
+    /// A permit for a call that no gate judged and no ledger records.
     #[must_use]
     pub fn for_tests(call: Admitted, execution_id: &str) -> Self {
         let basis = ByPolicy { matched: Vec::new() };
@@ -112,7 +113,7 @@ impl Permit<ByPolicy> {
 
 #[cfg(any(test, feature = "permits-for-tests"))]
 impl Permit<ByApproval> {
-    /// The same, as if somebody had agreed.
+    /// A permit as if a person had agreed.
     #[must_use]
     pub fn for_tests(call: Admitted, execution_id: &str, by: &str) -> Self {
         let basis = ByApproval { by: by.to_owned() };

@@ -1,4 +1,4 @@
-//! Places that decide about the agent, or that others run.
+//! Places that control the agent or that other programs run.
 
 mod holders;
 
@@ -15,12 +15,13 @@ use super::policy::Globs;
 use super::targets::Change;
 use holders::Holder;
 
-/// What the agent should not change unseen: what decides about it, and what runs by itself later.
+/// Places that the agent should not change unnoticed: what controls it, and what runs on its own
+/// later.
 const PLACES: [&str; 51] = [
     "**/counterfoil.toml",
     "~/.config/counterfoil/**",
     "~/.local/state/counterfoil/**",
-    // The program that judges.
+    // Our own binary.
     "**/bin/counterfoil",
     "**/bin/counterfoil.exe",
     // Settings, hooks and servers of agents and editors.
@@ -40,7 +41,7 @@ const PLACES: [&str; 51] = [
     "**/.vscode/mcp.json",
     "**/.idea/runConfigurations/**",
     "**/.envrc",
-    // What agents record of their sessions: a false claim is held against it.
+    // Agents' session logs: claims are checked against them.
     "~/.claude/projects/**/*.jsonl",
     "~/.codex/sessions/**",
     "~/.gemini/tmp/**/chats/**",
@@ -50,7 +51,7 @@ const PLACES: [&str; 51] = [
     "**/.git/config",
     "~/.gitconfig",
     "~/.config/git/**",
-    // What shells and sessions start with.
+    // Files that shells and login sessions run at startup.
     "~/.bashrc",
     "~/.bash_profile",
     "~/.bash_login",
@@ -93,21 +94,21 @@ impl Default for ProtectedOptions {
     }
 }
 
-/// A place that is no pattern.
+/// A glob is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tools.protected.{key}: {error}")]
 pub struct ProtectedOptionsError {
-    /// The key, with its place in the list.
+    /// The key, with its index in the list.
     pub key: String,
     /// What is wrong with it.
     pub error: PatternError,
 }
 
 impl ProtectedOptions {
-    /// The checked places.
+    /// Validates the places.
     ///
     /// # Errors
-    /// A pattern that cannot be used.
+    /// When a pattern is invalid.
     pub fn resolve(self) -> Result<ProtectedSettings, ProtectedOptionsError> {
         let wrong = |wrong: super::policy::Wrong| ProtectedOptionsError {
             key: wrong.key,
@@ -119,15 +120,15 @@ impl ProtectedOptions {
     }
 }
 
-/// Checked places.
+/// Validated protected places.
 #[derive(Debug, Clone)]
 pub struct ProtectedSettings {
     pub(super) action: Action,
-    /// Those of the configuration.
+    /// The globs of the configuration.
     globs: Option<Globs>,
-    /// The folders that hold those.
+    /// The folders that contain the configured places.
     more: Vec<Holder>,
-    /// Places that are only known where this runs, with all that lies in them.
+    /// Places that are known only at run time, with everything in them.
     folders: Vec<(PathBuf, Holder)>,
 }
 
@@ -138,10 +139,10 @@ impl Default for ProtectedSettings {
     }
 }
 
-/// No system opens a longer path.
+/// The maximum length of a path. No system opens a longer one.
 const LONGEST: usize = 8192;
 
-/// Whether a path is a file that shells start with. What only sets variables there is nobody's code.
+/// Whether a path is a startup file of a shell. Lines that only set variables there run no code.
 fn is_start_file(names: &[&str]) -> bool {
     const START_FILES: [&str; 8] = [
         ".bashrc",
@@ -156,14 +157,14 @@ fn is_start_file(names: &[&str]) -> bool {
     names.last().is_some_and(|name| START_FILES.contains(name))
 }
 
-/// Our own places, compiled when a call first changes something.
+/// Our built-in places, compiled when a call first changes something.
 fn own() -> Option<&'static Globs> {
     static OWN: LazyLock<Option<Globs>> =
         LazyLock::new(|| Globs::new(&PLACES.map(str::to_owned)).ok().flatten());
     OWN.as_ref()
 }
 
-/// The folders that hold our own places.
+/// The folders that contain our built-in places.
 fn own_holders() -> &'static [Holder] {
     static OWN: LazyLock<Vec<Holder>> =
         LazyLock::new(|| PLACES.iter().map(|place| Holder::of_pattern(place)).collect());
@@ -171,8 +172,8 @@ fn own_holders() -> &'static [Holder] {
 }
 
 impl ProtectedSettings {
-    /// The same with files and folders whose names are only known where this runs: the state, the
-    /// configuration and the settings of agents, wherever they lie.
+    /// Adds files and folders whose names are known only at run time: the state, the configuration
+    /// and agents' settings, wherever they are.
     #[must_use]
     pub fn and_folders(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         for folder in folders {
@@ -182,7 +183,7 @@ impl ProtectedSettings {
         self
     }
 
-    /// Whether what a call does to a path changes a protected place.
+    /// Whether a call's change to a path affects a protected place.
     pub(super) fn touched(&self, path: &Named, ground: &Ground<'_>) -> bool {
         let Some(change) = &path.change else { return false };
         if path.any {

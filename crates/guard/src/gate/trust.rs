@@ -86,19 +86,19 @@ impl Default for TrustOptions {
     }
 }
 
-/// Why the trust that tools need cannot be used.
+/// Why the trust settings are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustOptionsError {
-    /// The name of a tool, in `needs` or `untrusted_results`, is no pattern.
+    /// A tool name in `needs` or `untrusted_results` is not a valid pattern.
     #[error("tools.trust: {0}")]
     Pattern(#[from] PatternError),
 }
 
 impl TrustOptions {
-    /// The checked settings.
+    /// Validates the options.
     ///
     /// # Errors
-    /// A pattern that cannot be used.
+    /// When a pattern is invalid.
     pub fn resolve(self) -> Result<TrustSettings, TrustOptionsError> {
         let needs = self
             .needs
@@ -115,14 +115,14 @@ impl TrustOptions {
     }
 }
 
-/// Checked: how far a turn has to be trusted for a tool to run.
+/// Validated settings: how far a turn has to be trusted for a tool to run.
 #[derive(Debug, Clone)]
 pub struct TrustSettings {
     needs: Vec<(Pattern, TrustLevel)>,
     pub(super) below: Below,
-    /// Tools whose results come from strangers.
+    /// Tools whose results come from untrusted sources.
     strangers: Vec<Pattern>,
-    /// Each a program and its first words.
+    /// Read-only commands, each as a program and its first words.
     read_only: Vec<Vec<String>>,
 }
 
@@ -144,19 +144,19 @@ impl TrustSettings {
         crate::read_only::only_reads(command, &self.read_only)
     }
 
-    /// Whether any tool brings content from strangers.
+    /// Whether any tool's results come from untrusted sources.
     pub(crate) fn taints(&self) -> bool {
         !self.strangers.is_empty()
     }
 
-    /// The first of these tools that brings content from strangers.
+    /// The first of these tools whose results come from untrusted sources.
     pub(crate) fn stranger<'t>(&self, tools: &'t BTreeSet<String>) -> Option<&'t String> {
         tools.iter().find(|tool| {
             any_name(tool, |name| self.strangers.iter().any(|stranger| stranger.is_match(name)))
         })
     }
 
-    /// The trust that this tool needs, and whether the operator said so.
+    /// The trust that this tool needs, and whether the operator configured it.
     pub(super) fn need(&self, tool: &Tool) -> (TrustLevel, bool) {
         let said = |name: &str| {
             let named = self.needs.iter().filter(|(pattern, _)| pattern.is_match(name));
@@ -170,10 +170,10 @@ impl TrustSettings {
     }
 }
 
-/// The trust that a tool needs of which the operator says nothing.
+/// The trust that a tool needs if the operator has not configured it.
 fn usual_need(tool: &Tool) -> TrustLevel {
-    // INVARIANT: only what we declare ourselves lowers the need. Effects of other tools are
-    // hints of whoever wrote them.
+    // INVARIANT: only our own declarations lower the need. Other tools' declared effects are merely
+    // hints from their authors.
     let effects = tool.effects;
     let only_reads = tool.origin == Origin::Builtin
         && effects.writes == Some(false)

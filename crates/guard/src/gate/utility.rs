@@ -34,8 +34,8 @@ pub struct UtilityOptions {
     pub exempt_tools: Vec<String>,
 }
 
-/// Whoever may not load what it knows how to do cannot do it: these are never skipped, whatever
-/// the configuration names.
+/// An agent that cannot load a skill cannot use it, so these are never skipped, whatever is
+/// configured.
 const ALWAYS: [&str; 2] = ["invoke_skill", "load_skill"];
 
 fn exempt(named: &[String]) -> BTreeSet<String> {
@@ -56,26 +56,26 @@ impl Default for UtilityOptions {
     }
 }
 
-/// Why the options cannot be used.
+/// Why the options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UtilityOptionsError {
-    /// A number that is none, or too large to mean anything.
+    /// A value is not a number, or out of range.
     #[error("tools.utility.{key} is `{value}`; it must be a number from {least} to 100")]
     Number {
         /// The key.
         key: &'static str,
-        /// What stands there.
+        /// The value.
         value: String,
-        /// The least.
+        /// The minimum.
         least: i32,
     },
 }
 
 impl UtilityOptions {
-    /// The checked settings.
+    /// Validates the options.
     ///
     /// # Errors
-    /// A number that cannot be used.
+    /// When a number is invalid.
     pub fn resolve(self) -> Result<UtilitySettings, UtilityOptionsError> {
         for (key, number, least) in [
             ("threshold", self.threshold, -100),
@@ -93,7 +93,7 @@ impl UtilityOptions {
     }
 }
 
-/// Which calls are worth their cost, checked.
+/// Validated settings: which calls are worth their cost.
 #[derive(Debug, Clone)]
 pub struct UtilitySettings {
     options: UtilityOptions,
@@ -109,34 +109,34 @@ impl Default for UtilitySettings {
     }
 }
 
-/// Knows better what a call may gain: a host that has a model of relevance.
+/// Estimates what a call may gain, for hosts that have a model of relevance.
 pub trait GainEstimator: Send + Sync + fmt::Debug {
-    /// The expected gain, from 0 to 1.
+    /// Returns the expected gain, from 0 to 1.
     ///
     /// # Errors
-    /// When it cannot be said; then the call does not run.
+    /// When it cannot be estimated. The call does not run then.
     fn gain(&self, call: &Admitted, scene: &Scene<'_>) -> Result<f64, UtilityError>;
 }
 
-/// A call cannot be scored.
+/// Why a call cannot be scored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the call cannot be scored: {0}")]
 pub struct UtilityError(pub String);
 
-/// What a call is worth, and how that came about.
+/// The score of a call and its components.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UtilityScore {
     /// Expected gain, 0 to 1.
     pub gain: f64,
     /// Expected cost, 0 to 1.
     pub cost: f64,
-    /// How like it is to a recent call, 0 to 1.
+    /// Similarity to a recent call, 0 to 1.
     pub redundancy: f64,
-    /// What is added because the tool was not called of late.
+    /// The bonus for a tool that was not called recently.
     pub exploration: f64,
     /// The score.
     pub total: f64,
-    /// The recent call that it is most like.
+    /// The most similar recent call.
     pub like: Option<String>,
 }
 
@@ -146,22 +146,22 @@ pub struct UtilityScorer<'s> {
     settings: &'s UtilitySettings,
 }
 
-/// Calls of this many steps back count as recent for exploration.
+/// The number of latest calls that count as recent for exploration.
 const LATELY: usize = 10;
-/// What a result costs of which nothing is known, in tokens.
+/// The assumed size of a result when nothing is known about it, in tokens.
 const USUAL_TOKENS: f64 = 250.0;
-/// What counts as the full cost, in tokens.
+/// The result size that counts as the full cost, in tokens.
 const FULL_TOKENS: f64 = 8_000.0;
 
 impl UtilitySettings {
-    /// Asks this estimator instead of going by the history alone.
+    /// Uses this estimator instead of the history of calls.
     #[must_use]
     pub fn estimated_by(mut self, estimator: impl GainEstimator + 'static) -> Self {
         self.estimator = Some(Arc::new(estimator));
         self
     }
 
-    /// What scores by these settings.
+    /// A scorer with these settings.
     #[must_use]
     pub fn scorer(&self) -> UtilityScorer<'_> {
         UtilityScorer { settings: self }
@@ -181,10 +181,10 @@ impl UtilitySettings {
 }
 
 impl UtilityScorer<'_> {
-    /// What the call is worth in this scene.
+    /// Scores the call in this scene.
     ///
     /// # Errors
-    /// When the estimator fails, or the score is no number.
+    /// When the estimator fails, or the score is not a number.
     pub fn score(&self, call: &Admitted, scene: &Scene<'_>) -> Result<UtilityScore, UtilityError> {
         let options = &self.settings.options;
         let tool = call.tool().name.as_str();
@@ -213,7 +213,7 @@ impl UtilityScorer<'_> {
     }
 }
 
-/// By how calls of this tool went.
+/// The expected gain, from the outcomes of this tool's recent calls.
 fn expected_gain(call: &Admitted, scene: &Scene<'_>) -> f64 {
     let tool = call.tool();
     let before = if tool.effects.retrieves == Some(true) { 0.8 } else { 0.6 };
@@ -225,7 +225,7 @@ fn expected_gain(call: &Admitted, scene: &Scene<'_>) -> f64 {
     before * (good + 1.0) / (calls + 1.0)
 }
 
-/// By how long results of this tool were.
+/// The expected cost, from the length of this tool's recent results.
 fn expected_cost(call: &Admitted, scene: &Scene<'_>) -> f64 {
     let (mut calls, mut tokens) = (0.0_f64, 0.0_f64);
     for recent in scene.recent.iter().filter(|recent| recent.tool == call.tool().name) {
@@ -241,7 +241,7 @@ fn in_tokens(chars: usize) -> f64 {
     f64::from(u32::try_from(chars).unwrap_or(u32::MAX)) / 4.0
 }
 
-/// How like the call is to a recent one that still holds.
+/// The similarity to the most similar recent call whose result is still current.
 fn redundancy(call: &Admitted, scene: &Scene<'_>) -> (f64, Option<String>) {
     let words = words(call.arguments());
     let mut most: (f64, Option<&str>) = (0.0, None);
@@ -258,7 +258,8 @@ fn redundancy(call: &Admitted, scene: &Scene<'_>) -> (f64, Option<String>) {
     (most.0, most.1.map(str::to_owned))
 }
 
-/// How many of the words two texts share, less than 1: they are not the same call.
+/// The share of words that two texts have in common. It stays below 1, because the calls are not
+/// identical.
 fn shared(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
     let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
     let both = one.intersection(other).count();

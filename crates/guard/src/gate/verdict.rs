@@ -16,77 +16,78 @@ impl fmt::Display for GateId {
     }
 }
 
-/// What a gate says about a call. The reason travels inside.
+/// A gate's verdict on a call, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing against it. `matched` names the rule that says so, where there is one.
+    /// The gate does not object. `matched` names the rule that allows the call, if there is one.
     Allow {
         /// The rule that allows it.
         matched: Option<String>,
     },
     /// A person has to agree first.
     Ask(Question),
-    /// No.
+    /// The call may not run.
     Deny(Reason),
 }
 
 /// Why a call is denied.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Reason {
-    /// Who says so.
+    /// The gate that denies it.
     pub gate: GateId,
     /// A short stable word: `blocked_command`, `quota_blocked`, `policy_denied`, …
     pub code: &'static str,
     /// One sentence: lower case, no full stop.
     pub message: String,
-    /// The rule that decided, where there is one.
+    /// The rule that decided, if there is one.
     pub matched: Option<String>,
-    /// What would settle it.
+    /// Advice on what to do instead.
     pub help: Option<String>,
 }
 
-/// What is at stake where a person is asked.
+/// Why a person is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stake {
-    /// Somebody wants to know of such calls first.
+    /// Someone wants to approve such calls first.
     Agreement,
-    /// What it does cannot be read before it runs.
+    /// Its effect cannot be determined before it runs.
     Unread,
-    /// Nothing brings back what it does: it deletes, or lets a secret out.
+    /// Its effect cannot be undone: it deletes, or reveals a secret.
     Irreversible,
-    /// It changes what decides about the agent, or what others run.
+    /// It changes what controls the agent, or what other programs run.
     Protected,
 }
 
 impl Stake {
-    /// Whether it is denied where nobody is asked, whatever the mode: what was lost then stays so.
+    /// Whether the call is denied if no person can be asked, whatever the mode, because the damage
+    /// would be permanent.
     #[must_use]
     pub fn is_lasting(self) -> bool {
         matches!(self, Self::Irreversible | Self::Protected)
     }
 }
 
-/// What a person is asked.
+/// A question for a person.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Question {
-    /// Who asks.
+    /// The gate that asks.
     pub gate: GateId,
-    /// The digest of tool and arguments that an approval holds for, and for nothing else.
+    /// The digest of the tool and its arguments. An approval is valid only for this digest.
     pub digest: Digest,
     /// The tool.
     pub tool: String,
     /// The call in one line, redacted.
     pub call: String,
-    /// Why it is asked.
+    /// Why the person is asked.
     pub why: String,
-    /// What is at stake.
+    /// The kind of risk.
     #[serde(skip)]
     pub stake: Stake,
 }
 
 impl Question {
-    /// The question that `gate` has about this call.
+    /// Creates the question that `gate` asks about this call.
     pub(crate) fn about(call: &Admitted, gate: GateId, why: String) -> Self {
         let tool = call.tool().name.clone();
         let (call, digest) = (in_one_line(call), call.digest());
@@ -98,7 +99,7 @@ impl Question {
     }
 }
 
-/// The call for somebody who has to decide about it: its beginning and its end, without secrets.
+/// The call for the person who has to decide: its beginning and its end, redacted.
 fn in_one_line(call: &Admitted) -> String {
     const HEAD: usize = 16_000;
     const TAIL: usize = 4_000;
@@ -113,22 +114,22 @@ fn in_one_line(call: &Admitted) -> String {
     format!("{head} … {} characters left out … {tail}", count - HEAD - TAIL)
 }
 
-/// What all gates together say.
+/// The combined verdict of all gates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judged {
-    /// Every gate allows it; the rules that matched.
+    /// Every gate allows it.
     Allowed {
-        /// Rules that said so, by gate.
+        /// The rules that matched, by gate.
         matched: Vec<(GateId, String)>,
     },
-    /// No gate denies it, and these ask.
+    /// No gate denies it, but some ask.
     Asked(Vec<Question>),
-    /// These deny it.
+    /// Some gates deny it.
     Denied(Vec<Reason>),
 }
 
-/// Joins verdicts: deny beats ask beats allow; no verdict at all is a denial. The order of the
-/// verdicts does not matter, and one more never loosens the result.
+/// Combines verdicts: deny beats ask beats allow, and no verdict at all is a denial. The order of
+/// the verdicts does not matter, and an additional verdict never loosens the result.
 #[must_use]
 pub fn combine(verdicts: impl IntoIterator<Item = (GateId, Verdict)>) -> Judged {
     let (mut allowed, mut asked, mut denied) = (Vec::new(), Vec::new(), Vec::new());

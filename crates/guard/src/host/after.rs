@@ -11,29 +11,29 @@ use crate::recording::{Ending, Recording};
 use crate::session::{Session, Surroundings};
 use crate::shown_id::ShowId;
 
-/// How a call ended that a host executed.
+/// How a call that a host executed ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostEnded {
-    /// How.
+    /// The status.
     pub status: Status,
-    /// Why it did not complete.
+    /// Why the call did not complete.
     pub category: Option<ToolErrorCategory>,
-    /// The result as the host gave it.
+    /// The result, as the host provided it.
     pub result: Value,
-    /// The exit code, where there is one.
+    /// The exit code, if there is one.
     pub exit_code: Option<i32>,
-    /// The host cut the result.
+    /// Whether the host cut the result.
     pub truncated: bool,
 }
 
 impl Session {
-    /// Records how a call ended that a host executed: closes the receipt that [`Session::before`]
-    /// opened, maybe in another process, or writes a whole one where there is none. Gives what the
-    /// model should know: that it repeats itself, and the id of the execution where the settings
-    /// show it.
+    /// Records how a call that a host executed ended: closes the receipt that [`Session::before`]
+    /// opened, possibly in another process, or writes a complete one if there is none. Returns what
+    /// the model should be told: that it repeats itself, and the execution id if the settings show
+    /// it.
     ///
     /// # Errors
-    /// When it cannot be recorded.
+    /// When the end cannot be recorded.
     pub async fn after(
         &self,
         hosted: &HostedCall,
@@ -46,7 +46,7 @@ impl Session {
             let open = guard.left_open(self, &hosted.call.id)?;
             recording = open.map(|opened| Recording::found(guard, self, opened, now));
         }
-        // A background command that goes on is open, and stays so.
+        // A background command that keeps running stays open.
         let running = ended.status == Status::Open;
         let recording = match recording {
             Some(recording) => recording,
@@ -59,7 +59,7 @@ impl Session {
                     .map_err(CallError::NoRandomness)?;
                 opened.origin = tool.origin.clone();
                 opened.permit = self.host_basis();
-                // It has run: no quota can stop it any more.
+                // The call has already run, so no quota can stop it.
                 guard.open_unasked(self, opened).await?
             }
         };
@@ -87,11 +87,11 @@ impl Session {
         Ok((!told.is_empty()).then(|| told.join("\n")))
     }
 
-    /// Closes the receipt of a call that the host did not make after all, because somebody did not
-    /// let it; nothing where no receipt of it is open.
+    /// Closes the receipt of a call that the host did not make after all, because a person denied
+    /// it. Does nothing if the call has no open receipt.
     ///
     /// # Errors
-    /// When it cannot be recorded.
+    /// When the end cannot be recorded.
     pub async fn not_made(&self, call_id: &str) -> Result<(), CallError> {
         let guard = self.guard();
         if call_id.is_empty() {
@@ -110,16 +110,15 @@ impl Session {
 }
 
 impl Guard {
-    /// The id of an execution as the model is told it of a result that the host shows itself: it can
-    /// only stand beside that. `None` where the settings do not show it.
+    /// The execution id as the model sees it next to a result that the host shows itself. `None` if
+    /// the settings do not show it.
     #[must_use]
     pub fn id_beside(&self, execution_id: &str) -> Option<String> {
         let shown = self.settings().show_id != ShowId::Metadata;
         shown.then(|| format!("(execution_id: {execution_id})"))
     }
 
-    /// The call of this id whose end is not recorded. One that another process opened stands in the
-    /// ledger only.
+    /// The open call with this id. If another process opened it, it is only in the ledger.
     fn left_open(&self, session: &Session, call_id: &str) -> Result<Option<Opened>, CallError> {
         let handed_over = session.running().handed_over(call_id);
         match handed_over {

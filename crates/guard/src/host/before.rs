@@ -11,26 +11,26 @@ use crate::gate::{Clearance, GateId, Gates, Judged, Question, Reason};
 use crate::guard::{BeginSessionError, Guard};
 use crate::session::{Session, SessionStart, Surroundings};
 
-/// A call that a host is about to execute, or has executed.
+/// A call that a host is about to execute or has executed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostedCall {
-    /// The call as the model wrote it; its id is the host's.
+    /// The call as the model wrote it, with the host's id.
     pub call: ToolCall,
-    /// The tool as far as it is known. A host grows tools: one that nobody knows has only a name.
+    /// The tool, as far as it is known. An unknown tool of a host has only a name.
     pub tool: Tool,
-    /// The arguments: an object, with every number as the model wrote it.
+    /// The arguments, an object, with every number as the model wrote it.
     pub arguments: ExactValue,
 }
 
-/// Whether the host can ask somebody before it executes a call.
+/// Whether the host can ask a person before it executes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {
-    /// A person answers.
+    /// A person can be asked.
     Person,
-    /// Nobody can be asked: what somebody would have to agree to is denied.
+    /// No person can be asked, so a call that needs agreement is denied.
     Nobody,
-    /// The user has switched questions off. What nothing brings back, and what changes a protected
-    /// place, is denied; the rest may run, and is remarked upon.
+    /// The user has switched questions off. A call that cannot be undone or that changes a
+    /// protected place is denied; any other may run, with a note.
     SwitchedOff,
 }
 
@@ -40,21 +40,22 @@ impl HostedCall {
     }
 }
 
-/// What is to be said about a call before the host executes it.
+/// The result of judging a call before the host executes it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Before {
-    /// What the gates say. `Allowed` is the absence of an objection: the host's own permissions
+    /// The gates' decision. `Allowed` means that they do not object: the host's own permissions
     /// still decide.
     pub judged: Judged,
-    /// What the model should know, where it may run all the same.
+    /// Notes for the model if the call may run.
     pub notes: Vec<String>,
-    /// The receipt that was opened, or that says that it was denied; `None` where the host gives
-    /// its calls no ids, and nothing denies it.
+    /// The id of the receipt that was opened, or that records the denial; `None` if the host gives
+    /// its calls no ids and nothing denies this one.
     pub execution_id: Option<String>,
 }
 
-/// Arguments that are no object cannot be judged; whether the host refuses them is not known.
+/// The denial of arguments that are not an object: they cannot be judged, and the host may or may
+/// not refuse them.
 fn not_judged(tool: &str) -> Reason {
     Reason {
         gate: GateId("admission"),
@@ -67,13 +68,13 @@ fn not_judged(tool: &str) -> Reason {
     }
 }
 
-/// What would have been asked, where questions are switched off.
+/// The note about what would have been asked if questions were not switched off.
 fn unasked(questions: &[Question]) -> String {
     let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
     format!("questions are switched off; elsewhere a person would be asked: {}", whys.join("; "))
 }
 
-/// What somebody would have to agree to, and nobody can.
+/// The denial of a call that needs agreement when no person can be asked.
 fn not_agreed(question: Question) -> Reason {
     Reason {
         gate: question.gate,
@@ -88,11 +89,11 @@ fn not_agreed(question: Question) -> Reason {
 }
 
 impl Session {
-    /// Asks every gate about a call that the host is about to execute, and opens its receipt where
-    /// none denies it. A denied one is recorded as denied.
+    /// Asks every gate about a call that the host is about to execute. Opens its receipt if no gate
+    /// denies it, and records the denial otherwise.
     ///
     /// # Errors
-    /// When it cannot be recorded.
+    /// When the call cannot be recorded.
     pub async fn before(
         &self,
         hosted: &HostedCall,
@@ -120,8 +121,8 @@ impl Session {
 }
 
 impl Guard {
-    /// Begins or goes on with a session whose calls a host executes. What was recorded before is
-    /// read only when something asks for it, so this costs the same however long the session is.
+    /// Begins or continues a session whose calls a host executes. Earlier records are read only
+    /// when needed, so the cost does not depend on the length of the session.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -130,7 +131,7 @@ impl Guard {
         Session::hosted(self, id, start)
     }
 
-    /// The same for a call that admission let pass.
+    /// Judges and records a call that passed admission.
     pub(super) async fn before_admitted(
         &self,
         session: &Session,
@@ -155,11 +156,11 @@ impl Guard {
         };
         let stopped = match stopped {
             Some(stopped) => stopped,
-            // A call without an id is not found again: it is recorded once it has ended.
+            // A call without an id cannot be found again, so it is recorded after it has ended.
             None if admitted.call().id.is_empty() => {
                 return Ok(Before { judged, notes, execution_id: None });
             }
-            // Where a person is asked and does not agree, the host's own log says so.
+            // If the host asks a person and the person disagrees, the host's own log records that.
             None => match self.open(session, &admitted, basis, Links::default(), &scene).await? {
                 Ok(recording) => {
                     let execution_id = Some(recording.left_open());
@@ -178,8 +179,8 @@ impl Guard {
     }
 }
 
-/// What the host is to know, on what the call runs, and what would have been asked where questions
-/// are switched off.
+/// Returns the decision for the host, the basis on which the call runs, and the questions that are
+/// switched off.
 fn for_host(
     outcome: Result<Clearance, Stopped>,
     host: PermitBasis,

@@ -1,4 +1,4 @@
-//! Calls of hosts that know what tools there are: they are held against them first.
+//! Calls of hosts that know their tools: such calls are first checked against the tools.
 
 use counterfoil_admission::{Admission, AdmissionSettings, CallReport, CatalogIssue};
 use counterfoil_model::{Catalog, Origin, Tool, ToolCall};
@@ -7,7 +7,7 @@ use super::before::{Asking, Before, HostedCall};
 use crate::call::{Answer, CallError, Refused, settled};
 use crate::session::{Session, Surroundings};
 
-/// The tools of a host, and what calls of them are held against.
+/// The tools of a host, and the admission that checks calls of them.
 #[derive(Debug)]
 pub struct HostTools {
     catalog: Catalog,
@@ -15,18 +15,18 @@ pub struct HostTools {
     issues: Vec<CatalogIssue>,
 }
 
-/// What is to be said about a call of a host that knows its tools.
+/// The result of judging a call of a host that knows its tools.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Listed {
-    /// It does not fit its tool. That is recorded, and this is what the model is to be told.
+    /// The call does not fit its tool. The refusal is recorded, and the answer is for the model.
     Refused(Box<Answer>, CallReport),
-    /// It fits, as it stands here: the tool that is meant, and the arguments that are to run,
-    /// which may be corrected ones. The gates say this.
+    /// The call fits: the resolved tool, and the arguments that are to run, possibly corrected,
+    /// with the gates' decision.
     Judged(Box<HostedCall>, Before),
 }
 
 impl HostTools {
-    /// Makes the tools' schemas ready.
+    /// Compiles the schemas of the tools.
     #[must_use]
     pub fn new(tools: impl IntoIterator<Item = Tool>, settings: &AdmissionSettings) -> Self {
         let (catalog, _) = Catalog::known(tools);
@@ -34,7 +34,7 @@ impl HostTools {
         Self { catalog, admission, issues }
     }
 
-    /// What is wrong with the tools themselves.
+    /// Problems in the definitions of the tools.
     #[must_use]
     pub fn issues(&self) -> &[CatalogIssue] {
         &self.issues
@@ -52,22 +52,22 @@ impl HostTools {
 }
 
 impl HostedCall {
-    /// A call of a tool of which only its name is known, and where it comes from.
+    /// A call of a tool of which only the name and the origin are known.
     #[must_use]
     pub fn of_unknown(call: ToolCall, origin: Origin) -> Self {
         let tool = Tool { origin, ..Tool::named(&call.tool) };
-        // What cannot be read is no object, and no object is denied.
+        // Unreadable arguments become a value that is not an object, which is denied.
         let arguments = call.arguments.exact().unwrap_or_default();
         Self { call, tool, arguments }
     }
 }
 
 impl Session {
-    /// Holds a call that the host is about to execute against its tools, and then does what
-    /// [`before`](Self::before) does. A call that does not fit is recorded as refused.
+    /// Checks a call that the host is about to execute against its tools, then continues like
+    /// [`before`](Self::before). A call that does not fit is recorded as refused.
     ///
     /// # Errors
-    /// When it cannot be recorded.
+    /// When the call cannot be recorded.
     pub async fn before_listed(
         &self,
         call: ToolCall,

@@ -1,5 +1,5 @@
-//! For hosts that execute tools themselves and tell of it event by event, each event maybe in a
-//! process of its own: a coding agent with hooks. One step a file.
+//! For hosts that execute tools themselves and report each event, possibly from a new process every
+//! time, such as a coding agent with hooks. Each step has its own file.
 
 mod after;
 mod before;

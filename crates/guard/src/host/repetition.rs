@@ -1,5 +1,5 @@
-//! Repetition without progress. A process that lasts remembers what a session did last; one that
-//! begins with every event reads it in the ledger.
+//! Detects repetition without progress. A long-lived process remembers what the session did last; a
+//! process that handles a single event reads it from the ledger.
 
 use counterfoil_admission::{Fixation, Step};
 use counterfoil_ledger::Closed;
@@ -11,7 +11,7 @@ use crate::guard::Guard;
 use crate::repeated::{Last, ending_of, remembered};
 use crate::session::{Session, Surroundings};
 
-/// What to say about a call that would repeat failures; nothing when the past cannot be read.
+/// The note about a call that would repeat failures; nothing if the earlier calls cannot be read.
 pub(super) fn before(
     guard: &Guard,
     session: &Session,
@@ -31,7 +31,7 @@ pub(super) fn before(
     issue.map(|issue| issue.message)
 }
 
-/// What to say after a call that was the same once more.
+/// The note after a call that repeated an earlier one.
 pub(super) fn after(
     guard: &Guard,
     session: &Session,

@@ -1,4 +1,4 @@
-//! What an agent said before it stops, held against the record.
+//! Checks what an agent said before it stops against the record.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,25 +8,25 @@ use counterfoil_model::{
 };
 use counterfoil_rules::{FEEDBACK_TO_AN_AGENT, Settings, check_from};
 
-/// How much of a claim or of an excerpt is quoted, in characters.
+/// The maximum length of a quoted claim or excerpt, in characters.
 const QUOTED: usize = 300;
 
-/// What was found in what an agent said since it last stopped.
+/// The findings in what an agent said since it last stopped.
 #[derive(Debug, Clone, Default)]
 pub struct Review {
-    /// The text that was judged last: its final message.
+    /// The text that was judged last: the final message.
     pub answer: String,
-    /// What it may not stop on.
+    /// Findings that keep the agent from stopping.
     pub blocking: Vec<Finding>,
-    /// What is worth a word.
+    /// Findings that are only mentioned.
     pub warnings: Vec<Finding>,
 }
 
 /// Judges what the agent said from message `first` on. Facts come from the whole transcript.
 ///
-/// The final message has to hold. What was said on the way is judged by what is true in the end:
-/// a claim that is contradicted there may have been put right since, so that only something that
-/// never happened at all stops the agent.
+/// The final message has to be true. Earlier messages are judged by what is true at the end: a
+/// claim that was false then may have become true since, so only a claim that never came true
+/// blocks.
 #[must_use]
 pub fn review(transcript: &Transcript, first: usize, settings: &Settings) -> Review {
     let messages = &transcript.messages;
@@ -59,8 +59,8 @@ pub fn review(transcript: &Transcript, first: usize, settings: &Settings) -> Rev
     Review { answer, blocking, warnings }
 }
 
-/// Claims of the agent from message `first` on that something is wrong with. Sub-agents whose
-/// messages stand in the main one's log are judged when they stop themselves.
+/// The doubtful claims of the agent from message `first` on. Messages of sub-agents in the main
+/// agent's log are judged when the sub-agent stops.
 fn said_from(
     transcript: &Transcript,
     first: usize,
@@ -75,7 +75,7 @@ fn said_from(
     })
 }
 
-/// The claims that would still be without support if they were made now.
+/// The claims that would still be unsupported if they were repeated now.
 fn repeated_at_the_end(
     transcript: &Transcript,
     doubted: &[Finding],
@@ -97,7 +97,8 @@ fn speaks(message: &Message) -> bool {
         && !message.text.trim().is_empty()
 }
 
-/// What an agent is told that may not stop: each claim, what the record shows, what settles it.
+/// The message for an agent that may not stop: each claim, what the record shows, and how to
+/// resolve it.
 #[must_use]
 pub fn reason(findings: &[Finding], transcript: &Transcript) -> String {
     let mut text = format!("{FEEDBACK_TO_AN_AGENT}\n");
@@ -127,7 +128,7 @@ pub fn reason(findings: &[Finding], transcript: &Transcript) -> String {
     text
 }
 
-/// What there was before a message, where nothing of it bears on the claim.
+/// Describes the calls before a message, for a claim that none of them concerns.
 fn all_before(transcript: &Transcript, turn: usize) -> String {
     let mut calls: BTreeMap<&str, usize> = BTreeMap::new();
     for call in transcript.messages.iter().take(turn).flat_map(|message| &message.calls) {
@@ -142,7 +143,7 @@ fn all_before(transcript: &Transcript, turn: usize) -> String {
     }
 }
 
-/// A finding in one line.
+/// A finding on one line.
 #[must_use]
 pub fn remark(finding: &Finding) -> String {
     let help = finding.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
@@ -164,7 +165,7 @@ fn quoted(finding: &Finding) -> String {
     }
 }
 
-/// In one line, and not too long.
+/// The text on one line, shortened.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= QUOTED {

@@ -2,8 +2,8 @@ use counterfoil_redact::Redactor;
 
 use crate::admitted::Admitted;
 
-/// Remarks upon a shell command that carries a secret. Whether one may leave the machine is a gate's
-/// question.
+/// A note about a shell command that contains a secret. Whether the secret may leave the machine is
+/// decided by a gate.
 pub(super) fn note(call: &Admitted, runs_commands: bool) -> Option<String> {
     let redacted = runs_commands.then(|| found(call)).flatten()?;
     let shown: String = redacted.chars().take(200).collect();
@@ -13,7 +13,7 @@ pub(super) fn note(call: &Admitted, runs_commands: bool) -> Option<String> {
     ))
 }
 
-/// The arguments without their secrets, where there are any.
+/// The redacted arguments, if they contain secrets.
 fn found(call: &Admitted) -> Option<String> {
     let redacted = Redactor::standard().redact_exact(call.exact_arguments());
     (redacted != *call.exact_arguments()).then(|| redacted.to_string())

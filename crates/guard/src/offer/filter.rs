@@ -1,4 +1,4 @@
-//! Which tools a request is shown, of many.
+//! Chooses which of many tools to show for a request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -43,50 +43,50 @@ impl Default for ToolFilterOptions {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum InclusionReason {
-    /// The configuration says so.
+    /// The configuration always shows it.
     AlwaysOn,
     /// The request names it.
     NameMentioned,
-    /// The model has called it in this turn: what it knows must not vanish.
+    /// The model has called it in this turn, so it must not disappear.
     Referenced,
     /// Its description is too short to tell what it does.
     ShortDescription,
-    /// Nothing is known that it could be ranked by.
+    /// There is nothing to rank it by.
     NoEmbedding,
-    /// It is among those that have most in common with the request.
+    /// It is among the tools most similar to the request.
     SimilarityRank,
-    /// What it requires has succeeded.
+    /// The tools that it requires have succeeded.
     DependencyMet,
-    /// What it prefers has succeeded, which counted for it.
+    /// A tool that it prefers has succeeded, which raised its score.
     PreferenceBoost,
 }
 
-/// What is shown of many tools, and why.
+/// The tools that are shown, and why.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolFilterResult {
-    /// Tools that are shown, each with every reason.
+    /// The tools that are shown, each with all reasons.
     pub included: BTreeMap<String, Vec<InclusionReason>>,
-    /// Tools that have too little in common with the request.
+    /// The tools that are not similar enough to the request.
     pub excluded: BTreeSet<String>,
-    /// What each ranked tool has in common with the request, from 0 to 1, and what preferences add.
+    /// For each ranked tool, its similarity to the request, from 0 to 1, plus what preferences add.
     pub scores: BTreeMap<String, f64>,
 }
 
-/// What is known of the turn.
+/// What is known about the turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) query: &'a str,
-    /// Tools that the model called since the user spoke.
+    /// The tools that the model has called since the user's last message.
     pub(super) referenced: &'a BTreeSet<String>,
-    /// What preferred tools add to the score of each.
+    /// What preferred tools add to each tool's score.
     pub(super) boosts: &'a BTreeMap<String, f64>,
 }
 
-/// Chooses tools for a request by what both mean. Made for one set of tools.
+/// Chooses tools by semantic similarity to a request. It is built for one set of tools.
 pub(crate) struct ToolSchemaFilter {
     tools: Vec<Tool>,
-    /// Of each tool; the same length as `tools`. `None` if the model gave none: then every tool is
-    /// shown.
+    /// The embeddings, in the order of `tools`. `None` if the model returned none, which shows
+    /// every tool.
     embeddings: Option<Vec<Vec<f32>>>,
 }
 
@@ -111,7 +111,7 @@ impl ToolSchemaFilter {
         self.tools == tools
     }
 
-    /// Which tools are shown: every one if the request has no embedding.
+    /// Returns which tools are shown: all of them if the request has no embedding.
     pub(super) async fn filter(
         &self,
         options: &ToolFilterOptions,
@@ -135,7 +135,7 @@ impl ToolSchemaFilter {
             let mut reasons = shown(tool, options, asked);
             match score {
                 None => reasons.push(InclusionReason::NoEmbedding),
-                // What is shown anyway takes no place.
+                // A tool that is shown anyway does not use up a place.
                 Some(score) if reasons.is_empty() => ranked.push((score, boost, tool)),
                 Some(_) => {}
             }
@@ -156,7 +156,7 @@ impl ToolSchemaFilter {
         result
     }
 
-    /// What each tool has in common with a request, from 0 to 1; `None` for one without an
+    /// The similarity of each tool to a request, from 0 to 1; `None` for a tool without an
     /// embedding.
     async fn scores(
         &self,
@@ -172,7 +172,7 @@ impl ToolSchemaFilter {
     }
 }
 
-/// What is compared with a request: a tool's name, description and parameters.
+/// The text that is compared with a request: a tool's name, description and parameters.
 fn text_of(tool: &Tool) -> String {
     let mut text = format!("{}: {}", tool.name, tool.description);
     let schema = tool.parameters.as_ref().and_then(|schema| schema.get("properties"));
@@ -183,11 +183,11 @@ fn text_of(tool: &Tool) -> String {
     text
 }
 
-/// Why a tool is shown whatever it has in common with the request.
+/// The reasons to show a tool regardless of its similarity to the request.
 fn shown(tool: &Tool, options: &ToolFilterOptions, asked: &Asked<'_>) -> Vec<InclusionReason> {
     let short = tool.description.split_whitespace().count() < options.min_description_words;
     let reasons = [
-        // What was cut is read by that one, whatever the request is about.
+        // Any result may be cut, so this tool is needed whatever the request is about.
         (tool.name == READ_OVERFLOW, InclusionReason::AlwaysOn),
         (options.always_on.contains(&tool.name), InclusionReason::AlwaysOn),
         (names(asked.query, &tool.name), InclusionReason::NameMentioned),
@@ -197,7 +197,7 @@ fn shown(tool: &Tool, options: &ToolFilterOptions, asked: &Asked<'_>) -> Vec<Inc
     reasons.into_iter().filter_map(|(is, reason)| is.then_some(reason)).collect()
 }
 
-/// Whether a text names a tool, as a word of its own.
+/// Whether a text contains the tool's name as a whole word.
 fn names(text: &str, tool: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     !tool.is_empty()
@@ -208,7 +208,7 @@ fn names(text: &str, tool: &str) -> bool {
         })
 }
 
-/// `None` where one of them has no direction, or they are of two lengths.
+/// The cosine similarity; `None` if a vector has no direction or their lengths differ.
 fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
     let dot = |a: &[f32], b: &[f32]| {
         a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>()
@@ -224,5 +224,5 @@ impl std::fmt::Debug for ToolSchemaFilter {
     }
 }
 
-/// The filter of the tools that there were last, so that it is not made for every turn.
+/// The filter for the last set of tools, so that it is not rebuilt every turn.
 pub(crate) type LastFilter = tokio::sync::Mutex<Option<Arc<ToolSchemaFilter>>>;

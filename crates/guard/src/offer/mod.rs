@@ -1,5 +1,5 @@
-//! Which tools the model may see: what the operator's rules, dependencies and the request make of
-//! the catalog.
+//! Selects the tools that the model may see, by the operator's rules, by dependencies and by the
+//! request.
 
 mod filter;
 mod thinking;
@@ -21,24 +21,24 @@ use filter::{Asked, ToolSchemaFilter};
 pub use filter::{InclusionReason, ToolFilterOptions, ToolFilterResult};
 pub use thinking::{TafcOptions, schema_complexity};
 
-/// Which tools the model may see in this turn.
+/// The tools that the model may see in this turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Offer {
-    /// Those it may see, by name.
+    /// The tools that it may see, by name.
     pub tools: Vec<Tool>,
-    /// What preferred tools add to the score of each, where something.
+    /// What preferred tools add to each tool's score, if anything.
     pub boosts: BTreeMap<String, f64>,
-    /// Those of them whose schema has room to think (`[tools.tafc]`): what the model writes there ends
-    /// before its call is admitted.
+    /// The tools whose schema has room to think (`[tools.tafc]`). What the model writes there is
+    /// removed before its call is admitted.
     pub thinking: BTreeSet<String>,
-    /// Those it may not see, with the reason.
+    /// The tools that it may not see, with reasons.
     pub excluded: Vec<Excluded>,
-    /// Why each is there, where a request chose among them; empty where none did.
+    /// Why each tool is included, if the request was used to select tools; empty otherwise.
     pub reasons: BTreeMap<String, Vec<InclusionReason>>,
-    /// What each has in common with the request, from 0 to 1, and what preferences add.
+    /// Each tool's similarity to the request, from 0 to 1, plus what preferences add.
     pub scores: BTreeMap<String, f64>,
-    /// Every tool waited for another one, so dependencies are off in this turn.
+    /// Whether every tool waits for another one, so that dependencies are off in this turn.
     pub deadlock: bool,
 }
 
@@ -46,19 +46,19 @@ pub struct Offer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Excluded {
-    /// Its name.
+    /// The tool's name.
     pub tool: String,
-    /// What has to succeed first.
+    /// The tools that have to succeed first.
     pub waits_for: Vec<String>,
-    /// Why no call of it would be let through, whatever is in it.
+    /// Why every call of it would be denied, whatever its arguments.
     pub denied: Option<String>,
-    /// It has less in common with the request than others.
+    /// Whether other tools are more similar to the request.
     pub unlike: bool,
 }
 
 impl Session {
-    /// Which tools the model may see now. Nothing that is offered is denied for a dependency: the
-    /// gate asks the same function.
+    /// Returns the tools that the model may see now. The dependency gate uses the same function, so
+    /// it denies no tool that is offered.
     #[must_use]
     pub fn offer(&self) -> Offer {
         let guard = self.guard();
@@ -66,7 +66,7 @@ impl Session {
         guard.augmented(guard.all(&held, &held.tools, &guard.catalog()))
     }
 
-    /// The tools of a host that its model may see for this request.
+    /// Returns a host's tools that its model may see for this request.
     pub async fn offer_listed(&self, tools: &HostTools, query: &str) -> Offer {
         let guard = self.guard();
         let held = self.hold(guard, &Surroundings::default());
@@ -76,9 +76,9 @@ impl Session {
         guard.chosen(self, query, offer).await
     }
 
-    /// The same for one request, where the settings let a request choose: of many tools those that
-    /// it is about. The rest is said to be [`unlike`](Excluded::unlike) it, and can be called all
-    /// the same.
+    /// Returns the tools that the model may see for one request. If the settings allow it, only
+    /// tools similar to the request are offered. The others are marked [`unlike`](Excluded::unlike)
+    /// and can still be called.
     pub async fn offer_for(&self, query: &str) -> Offer {
         let guard = self.guard();
         guard.chosen(self, query, self.offer()).await
@@ -86,8 +86,8 @@ impl Session {
 }
 
 impl Guard {
-    /// Why no call of this tool would be let through, whatever is in it: by the rules of the
-    /// operator. `None` where one may be. Such a tool need not be offered.
+    /// Returns why the operator's rules deny every call of this tool, whatever its arguments;
+    /// `None` if some call may run. Such a tool need not be offered.
     #[must_use]
     pub fn never_runs(&self, tool: &str) -> Option<String> {
         let policy = self.policy();
@@ -95,8 +95,8 @@ impl Guard {
         settings.policy.always_denies(tool).or_else(|| settings.permissions.always_denies(tool))
     }
 
-    /// Whether what is offered depends on more than the rules of the operator: on what was done, on
-    /// the request, or on how hard a tool is to call.
+    /// Whether the offer depends on more than the operator's rules: on earlier calls, on the
+    /// request, or on how complex a tool's schema is.
     #[must_use]
     pub fn chooses_tools(&self) -> bool {
         let dependencies = self.policy().settings.dependencies.is_enabled();
@@ -132,7 +132,7 @@ impl Guard {
         offer.thinking.retain(|tool| result.included.contains_key(tool));
         offer.reasons = result.included;
         for (tool, reasons) in &mut offer.reasons {
-            // It is here, so whatever it requires has succeeded.
+            // It is offered, so the tools that it requires have succeeded.
             reasons.extend(
                 policy
                     .settings
@@ -167,7 +167,7 @@ impl Guard {
         offer
     }
 
-    /// The filter of these tools: the last one, where they are still the same.
+    /// The filter for these tools, reused if the tools have not changed.
     async fn filter_of(&self, tools: &[Tool], embedder: &dyn Embedder) -> Arc<ToolSchemaFilter> {
         let mut last = self.last_filter().lock().await;
         if let Some(filter) = last.as_ref().filter(|filter| filter.is_of(tools)) {

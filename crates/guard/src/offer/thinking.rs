@@ -1,4 +1,4 @@
-//! Room to think in schemas that are hard to fill in (think-augmented function calling).
+//! Adds room to think to schemas that are hard to fill in (think-augmented function calling).
 
 use counterfoil_redact::{HIDDEN, is_hidden};
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ pub struct TafcOptions {
     pub complexity_threshold: f64,
 }
 
-/// How hard a schema has to be where nobody says anything that can be used.
+/// The default complexity threshold.
 const THRESHOLD: f64 = 0.6;
 
 impl Default for TafcOptions {
@@ -26,7 +26,7 @@ impl Default for TafcOptions {
 }
 
 impl TafcOptions {
-    /// The same, with a threshold that is a number from 0 to 1.
+    /// Replaces an invalid threshold, so that it is a number from 0 to 1.
     #[must_use]
     pub fn resolve(self) -> Self {
         let threshold = self.complexity_threshold;
@@ -34,7 +34,7 @@ impl TafcOptions {
         Self { complexity_threshold: threshold, ..self }
     }
 
-    /// A schema with room to think, if it is hard enough to fill in.
+    /// Returns the schema with room to think, if it is complex enough.
     pub(super) fn augmented(&self, schema: &Value) -> Option<Value> {
         let wanted = self.enabled && schema_complexity(schema) >= self.complexity_threshold;
         let schema = schema.as_object().filter(|_| wanted)?;
@@ -42,12 +42,12 @@ impl TafcOptions {
         if own.keys().any(|name| is_hidden(name)) {
             return None;
         }
-        // First, so that it is written first.
+        // It comes first, so that the model writes it first.
         let mut properties = Map::new();
         properties.insert(HIDDEN.to_owned(), json!({ "type": "string", "description": ROOM }));
         properties.extend(own.clone());
         let mut augmented = schema.clone();
-        // Where a vendor wants every property, it wants this one, too.
+        // If all properties are required, this one must be required, too.
         if let Some(required) = augmented.get_mut("required").and_then(Value::as_array_mut)
             && required.len() == own.len()
         {
@@ -58,12 +58,13 @@ impl TafcOptions {
     }
 }
 
-/// What a model reads about the room that it has.
+/// The description of the room to think, for the model.
 const ROOM: &str = "Think here first, step by step: what is each parameter for, which value does it \
                     take, and where does that value come from? Nobody else reads this.";
 
-/// How hard the arguments of a tool are to fill in, from 0 (nothing to fill in) to 1: by how deep
-/// they are nested, how many there are, and how many alternatives and lists of values.
+/// How hard a tool's arguments are to fill in, from 0 (nothing to fill in) to 1. It depends on how
+/// deeply they are nested, how many there are, and how many alternatives and lists of values they
+/// have.
 #[must_use]
 pub fn schema_complexity(schema: &Value) -> f64 {
     let mut found = Found::default();
@@ -76,17 +77,17 @@ pub fn schema_complexity(schema: &Value) -> f64 {
         + 0.15 * part(enums, 3)
 }
 
-/// What makes a schema hard.
+/// What makes a schema complex.
 #[derive(Debug, Default)]
 struct Found {
-    /// Levels of objects.
+    /// The number of nested object levels.
     depth: u32,
     properties: u32,
     alternatives: u32,
     enums: u32,
 }
 
-/// Deeper than this nobody looks.
+/// The maximum depth that is inspected.
 const DEEPEST: u32 = 16;
 
 impl Found {

@@ -5,28 +5,28 @@ use counterfoil_ledger::Draft;
 use counterfoil_model::Role;
 use counterfoil_tools::RecentCall;
 
-/// The maximum number of recent calls that other calls are scored by.
+/// The maximum number of recent calls that are kept for scoring.
 const REMEMBERED: usize = 20;
 
-/// Which calls a session made, by whichever process.
+/// The calls that a session made, in any process.
 #[derive(Default)]
 pub(crate) struct Calls {
-    /// How many were opened, without those that ran ahead.
+    /// The number of calls that were opened, not counting speculative ones.
     pub(super) made: u64,
-    /// Executions that are open, with their tools.
+    /// Open executions, with their tools.
     open: BTreeMap<String, String>,
     /// Tools that succeeded.
     pub(super) completed: Arc<BTreeSet<String>>,
-    /// Tools whose results the agent has.
+    /// Tools that have returned a result to the agent.
     pub(super) answered: BTreeSet<String>,
-    /// Tools that the agent called since the user spoke.
+    /// Tools that the agent has called since the user's last message.
     referenced: BTreeSet<String>,
-    /// What ran recently, the newest last.
+    /// Recent calls, newest last.
     pub(super) recent: Arc<Vec<RecentCall>>,
 }
 
 impl Calls {
-    /// Takes note of which tools run and completed.
+    /// Updates which tools are running and have completed.
     pub(super) fn apply(&mut self, draft: &Draft) {
         match draft {
             Draft::Said(said) if said.role == Role::User && said.caller_id.is_none() => {
@@ -35,7 +35,7 @@ impl Calls {
             Draft::Rejected(rejected) => {
                 self.referenced.insert(rejected.call.tool.clone());
             }
-            // The model did not make that call.
+            // The model did not make a speculative call.
             Draft::Opened(opened) if opened.links.speculative => {}
             Draft::Opened(opened) => {
                 self.referenced.insert(opened.tool.clone());
@@ -56,15 +56,14 @@ impl Calls {
         }
     }
 
-    /// Takes note that a tool succeeded.
+    /// Records that a tool succeeded.
     pub(super) fn complete(&mut self, tool: &str) {
         if !self.completed.contains(tool) {
             Arc::make_mut(&mut self.completed).insert(tool.to_owned());
         }
     }
 
-    /// Takes note of a call that ran. One that may have changed something makes what was read
-    /// before it old.
+    /// Adds a call that ran. If it may have changed something, earlier results become outdated.
     pub(crate) fn ran(&mut self, call: RecentCall, wrote: bool) {
         let recent = Arc::make_mut(&mut self.recent);
         if wrote {
@@ -76,12 +75,12 @@ impl Calls {
         }
     }
 
-    /// Tools that the agent called since the user spoke.
+    /// Tools that the agent has called since the user's last message.
     pub(crate) fn referenced(&self) -> &BTreeSet<String> {
         &self.referenced
     }
 
-    /// Forgets which tools completed and what they gave.
+    /// Forgets which tools completed, and their results.
     pub(super) fn forget(&mut self) {
         self.completed = Arc::default();
         self.answered.clear();

@@ -1,12 +1,12 @@
 use counterfoil_admission::{Corrections, Ending, Fixation, RejectionLog, Step};
 
-/// How the model of a session makes its calls: whether it repeats itself, and what was rejected.
+/// How a session's model makes its calls: its repetitions and its rejected calls.
 pub(crate) struct Conduct {
     pub(crate) fixation: Fixation,
-    /// `fixation` knows what was done before this process joined.
+    /// Whether `fixation` includes what happened before this process joined.
     past_known: bool,
     pub(crate) rejections: RejectionLog,
-    /// Rounds of correction since the user spoke, or a call succeeded.
+    /// Rounds of correction since the user's last message or the last successful call.
     corrections: Option<Corrections>,
 }
 
@@ -16,7 +16,7 @@ impl Conduct {
         Self { fixation, past_known: false, rejections, corrections: None }
     }
 
-    /// `fixation` knows the whole past.
+    /// Creates it with a `fixation` that covers the whole past.
     pub(super) fn knowing(fixation: Fixation) -> Self {
         Self { past_known: true, ..Self::new(fixation) }
     }
@@ -25,7 +25,7 @@ impl Conduct {
         self.past_known
     }
 
-    /// Takes note of what was done before this process joined.
+    /// Adds what happened before this process joined.
     pub(crate) fn know_past(&mut self, fixation: Fixation) {
         self.fixation = fixation;
         self.past_known = true;
@@ -38,12 +38,12 @@ impl Conduct {
         self.fixation.record(step)
     }
 
-    /// The rounds of correction that are left, out of `limit`.
+    /// The rounds of correction that remain out of `limit`.
     pub(crate) fn corrections(&mut self, limit: u32) -> &mut Corrections {
         self.corrections.get_or_insert(Corrections::limited_to(limit))
     }
 
-    /// The user spoke: what went before was another task.
+    /// Resets the counts after a message of the user, which starts another task.
     pub(crate) fn new_task(&mut self) {
         self.corrections = None;
         self.fixation.reset();

@@ -1,5 +1,5 @@
-//! One conversation of one agent: what is recorded of it (`record.rs`), which calls it made
-//! (`calls.rs`), how its model makes them (`conduct.rs`), and what runs of it in this process
+//! A conversation of one agent. Its parts are what is recorded of it (`record.rs`), which calls it
+//! made (`calls.rs`), how its model makes calls (`conduct.rs`), and its executions in this process
 //! (`running.rs`).
 
 mod calls;
@@ -26,16 +26,16 @@ pub(crate) use conduct::Conduct;
 pub(crate) use record::Record;
 pub(crate) use running::Running;
 
-/// One conversation of one agent. Cheap to clone; every clone is the same session.
+/// A conversation of one agent. Cheap to clone; every clone is the same session.
 ///
-/// All state of a session lives here or in the ledger: nothing is global.
+/// All state of a session is here or in the ledger; none is global.
 #[derive(Clone)]
 pub struct Session {
     guard: Guard,
     shared: Arc<Shared>,
 }
 
-/// A session whose guard someone else holds: for tools that make calls themselves and belong to
+/// A session with a weak reference to its guard, for tools that make calls themselves and belong to
 /// that guard.
 #[derive(Clone)]
 pub struct WeakSession {
@@ -44,7 +44,7 @@ pub struct WeakSession {
 }
 
 impl WeakSession {
-    /// The session, while its guard exists.
+    /// Returns the session, if its guard still exists.
     #[must_use]
     pub fn upgrade(&self) -> Option<Session> {
         Some(Session { guard: self.guard.upgrade()?, shared: Arc::clone(&self.shared) })
@@ -54,43 +54,42 @@ impl WeakSession {
 /// How a session begins.
 #[derive(Debug, Clone, Default)]
 pub struct SessionStart {
-    /// Its id; `None` makes one. The id of an earlier session goes on with that one.
+    /// The session's id; `None` creates one. The id of an earlier session continues that session.
     pub id: Option<String>,
-    /// The model, where known.
+    /// The model, if known.
     pub model: Option<String>,
-    /// The session that it is a part of, where a sub-agent has one of its own.
+    /// The session that it is part of, if a sub-agent has a session of its own.
     pub parent: Option<String>,
     /// How far its sources are trusted.
     pub trust: TrustLevel,
-    /// Variables that the host passes on.
+    /// Environment variables that the host passes on.
     pub environment: BTreeMap<String, String>,
-    /// Its calls run out of our sight: a client tells of them.
+    /// Whether its calls run elsewhere and a client reports them.
     pub reported: bool,
 }
 
-/// What is particular to one call.
+/// The circumstances of one call.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// When in the agent's cycle it is made.
+    /// The phase of the agent's cycle.
     pub phase: Phase,
-    /// Who asked for it.
+    /// Who requested the call.
     pub requested: Requested,
-    /// The trust of this turn, where it is less than the session's. More is not possible.
+    /// The trust of this turn, if it is lower than the session's. It cannot be higher.
     pub trust: Option<TrustLevel>,
-    /// The sub-agent that makes it.
+    /// The sub-agent that makes the call.
     pub caller: Option<String>,
-    /// Where the content that led to it came from.
+    /// The source of the content that led to the call.
     pub claim_source: Option<String>,
-    /// The execution that this one repeats.
+    /// The execution that this call retries.
     pub retry_of: Option<String>,
-    /// The execution that this one undoes.
+    /// The execution that this call undoes.
     pub rollback_of: Option<String>,
-    /// The result is for a program: nothing is left out of it, cut, or added. What is redacted
-    /// stays redacted.
+    /// Whether the result is for a program: nothing is removed, cut or added. It is still redacted.
     pub verbatim: bool,
-    /// Variables for this call, beside those of the session and before them.
+    /// Environment variables for this call. They take precedence over the session's.
     pub environment: BTreeMap<String, String>,
-    /// The trace that it belongs to.
+    /// The trace that the call belongs to.
     pub trace: Option<TraceContext>,
 }
 
@@ -105,7 +104,7 @@ struct Shared {
     running: Mutex<Running>,
 }
 
-/// What a session does about results of calls that only read.
+/// The settings for results of read-only calls.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadSettings {
     pub(crate) cache: ResultCacheSettings,
@@ -123,7 +122,7 @@ impl Session {
         record.catch_up(&id, ledger)?;
         record.calls.made = ledger.calls_made(&id)?;
         let mut fixation = Fixation::new(guard.settings().fixation.clone());
-        // What other processes did in this session counts as well.
+        // The session's history in other processes counts, too.
         if record.calls.made > 0 {
             (fixation, _) = remembered(ledger, &id, None, fixation)?;
         }
@@ -138,9 +137,9 @@ impl Session {
         Ok(Self::with(guard, id, start, record, Conduct::knowing(fixation)))
     }
 
-    /// A session whose calls a host executes. Its past is read when it is asked for; here only as
-    /// far as the gates need it: how many calls were made, and, if they depend on that, which
-    /// tools completed. The host's tools are not known to the end, so no list of them is recorded.
+    /// A session whose calls a host executes. Its history is read lazily; only what the gates need
+    /// is read now: how many calls were made and, if they depend on it, which tools completed. The
+    /// host's tools are not fully known, so no list of them is recorded.
     pub(crate) fn hosted(
         guard: &Guard,
         id: String,
@@ -174,78 +173,78 @@ impl Session {
         Self { guard, shared: Arc::new(shared) }
     }
 
-    /// The guard that it belongs to.
+    /// The guard of this session.
     #[must_use]
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
 
-    /// The session for a tool that its guard holds.
+    /// A weak reference, for a tool that the guard owns.
     #[must_use]
     pub fn downgrade(&self) -> WeakSession {
         WeakSession { guard: self.guard.downgrade(), shared: Arc::clone(&self.shared) }
     }
 
-    /// Its id.
+    /// The session's id.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.shared.id
     }
 
-    /// The model, where known.
+    /// The model, if known.
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.shared.start.model.as_deref()
     }
 
-    /// On what calls run that we do not execute.
+    /// The basis of calls that we do not execute ourselves.
     pub(crate) fn host_basis(&self) -> PermitBasis {
         if self.shared.start.reported { PermitBasis::Reported } else { PermitBasis::Host }
     }
 
-    /// The session that it is a part of, where a sub-agent has one of its own.
+    /// The session that it is part of, if a sub-agent has a session of its own.
     #[must_use]
     pub fn parent(&self) -> Option<&str> {
         self.shared.start.parent.as_deref()
     }
 
-    /// Where the current streak of one tool stands.
+    /// The current streak of calls to one tool.
     #[must_use]
     pub fn streak(&self) -> StreakInfo {
         self.conduct().fixation.streak_info()
     }
 
-    /// What was repeated without progress so far.
+    /// The repetitions without progress so far.
     #[must_use]
     pub fn repetitions(&self) -> Vec<FixationEvent> {
         self.conduct().fixation.events().to_vec()
     }
 
-    /// The same as text.
+    /// The repetitions as text.
     #[must_use]
     pub fn repetition_report(&self) -> String {
         self.conduct().fixation.report()
     }
 
-    /// What was rejected in this session since this process joined it.
+    /// The rejected calls of this session since this process joined it.
     #[must_use]
     pub fn rejections(&self) -> counterfoil_admission::RejectionCounts {
         self.conduct().rejections.counts().clone()
     }
 
-    /// Results of this session that are given again.
+    /// The cache of this session's results.
     #[must_use]
     pub fn cache(&self) -> &ToolResultCache {
         &self.shared.cache
     }
 
-    /// Its calls that run ahead.
+    /// The session's speculative calls.
     #[must_use]
     pub(crate) fn speculation(&self) -> &SpeculationEngine {
         &self.shared.speculation
     }
 
-    /// What is known of what was said and done.
+    /// The recorded messages and calls.
     pub(crate) fn record(&self) -> MutexGuard<'_, Record> {
         locked(&self.shared.record)
     }
@@ -260,7 +259,7 @@ impl Session {
         locked(&self.shared.running)
     }
 
-    /// What a call is judged in; `with` sees it.
+    /// The scene in which a call is judged.
     pub(crate) fn scene<'s>(
         &'s self,
         held: &'s Held,
@@ -291,7 +290,7 @@ impl Session {
         }
     }
 
-    /// What a scene borrows from the session, as it is now.
+    /// The data that a scene borrows from the session, in its current state.
     pub(crate) fn hold(&self, guard: &Guard, around: &Surroundings) -> Held {
         let mut record = self.record();
         record.fill_gaps(&self.shared.id, guard.ledger());
@@ -318,43 +317,43 @@ impl Session {
         }
     }
 
-    /// Takes note of an event that this process wrote.
+    /// Adds an event that this process recorded.
     pub(crate) fn note(&self, event: Event, stored: Vec<Vec<u8>>) {
         self.record().note(event, stored);
     }
 
-    /// For a session of very many calls: this process does not keep them in memory. What was said
-    /// and done is read from the ledger when it is asked for.
+    /// Keeps this process from holding the session's calls in memory, for sessions with very many
+    /// calls. They are read from the ledger when needed.
     pub fn keep_lean(&self) {
         self.record().lean = true;
     }
 
-    /// The whole session as a transcript, with what other processes wrote meanwhile:
-    /// what [`crate::export`] writes and `counterfoil check` reads.
+    /// The whole session as a transcript, including what other processes have recorded:
+    /// [`crate::export`] writes it, and `counterfoil check` reads that.
     ///
     /// # Errors
-    /// When its record cannot be read.
+    /// When the session's record cannot be read.
     pub fn transcript(&self) -> Result<Transcript, ReadLedgerError> {
         let mut record = self.record();
         record.catch_up(&self.shared.id, self.guard.ledger())?;
         Ok(record.transcript().clone())
     }
 
-    /// Ends the session: what still runs of it in the background ends, and its record is signed to
-    /// here.
+    /// Ends the session: its background processes are stopped, and its record is signed up to this
+    /// point.
     ///
     /// # Errors
-    /// When that cannot be recorded.
+    /// When the end cannot be recorded.
     pub async fn end(&self) -> Result<(), AppendError> {
         self.guard.session_ends().iter().for_each(|end| end(self.id()));
         self.guard.ledger().append(self.id(), Draft::Ended, Vec::new()).await.map(drop)
     }
 
-    /// Forgets what the session learned about its calls: completed tools, repetitions and cached
-    /// results. What is recorded stays, and that it was cleared is recorded, too.
+    /// Forgets what the session has learned from its calls: completed tools, repetitions and cached
+    /// results. The record stays, and the clearing is recorded, too.
     ///
     /// # Errors
-    /// When that cannot be recorded; then nothing is forgotten.
+    /// When it cannot be recorded. Nothing is forgotten then.
     pub async fn clear(&self) -> Result<(), AppendError> {
         let event = self.guard.ledger().append(self.id(), Draft::Cleared, Vec::new()).await?;
         self.note(event, Vec::new());
@@ -364,7 +363,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes note of how a call went; returns what to say to a model that repeats itself.
+    /// Records how a call went. Returns a hint for a model that repeats itself.
     pub(crate) fn went(&self, step: Step<'_>) -> Option<String> {
         if step.ending == Ending::Succeeded {
             self.record().calls.complete(step.tool);
@@ -373,12 +372,12 @@ impl Session {
     }
 }
 
-/// Every change under these locks is made in one step, so a poisoned one is taken all the same.
+/// Every change under these locks is a single step, so a poisoned lock is still usable.
 fn locked<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a scene borrows.
+/// The data that a scene borrows.
 pub(crate) struct Held {
     tainted_by: Option<String>,
     environment: Arc<BTreeMap<String, String>>,

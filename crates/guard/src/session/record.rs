@@ -8,20 +8,21 @@ use super::calls::Calls;
 use crate::heard::Heard;
 use crate::timeline::Timeline;
 
-/// What this process knows of what was said and done in a session: a view of the ledger.
+/// What this process knows about the messages and calls of a session: a view of the ledger.
 pub(crate) struct Record {
     timeline: Timeline,
     pub(crate) calls: Calls,
     pub(crate) heard: Heard,
-    /// Tools that the latest message of the user names.
+    /// The tools that the latest message of the user names.
     pub(super) mentioned: Arc<BTreeSet<String>>,
-    /// The latest list of tools that the ledger has; `None` if a host's are not listed.
+    /// The latest list of tools in the ledger; `None` if a host's tools are not listed.
     pub(super) listed: Option<Digest>,
-    /// Calls of this process are not kept in the timeline: it is read when it is asked for.
+    /// Whether this process's calls are left out of the timeline, which is then read from the
+    /// ledger when needed.
     pub(super) lean: bool,
     /// The session's sequence number up to which events are in the timeline.
     applied: u64,
-    /// Events after one that is still missing, with what they stored.
+    /// Events that come after a missing one, with the data that they stored.
     waiting: BTreeMap<u64, (Event, Vec<Vec<u8>>)>,
 }
 
@@ -39,7 +40,7 @@ impl Record {
         }
     }
 
-    /// What was said and done, as far as it is known here.
+    /// The messages and calls, as far as this process knows them.
     pub(crate) fn transcript(&self) -> &Transcript {
         self.timeline.transcript()
     }
@@ -49,17 +50,17 @@ impl Record {
         self.timeline.tools()
     }
 
-    /// Whether the ledger has another list of tools than this.
+    /// Whether the ledger already has a list of tools that differs from this one.
     pub(crate) fn lists_others(&self, tools: Digest) -> bool {
         self.listed.is_some_and(|listed| listed != tools)
     }
 
-    /// Takes note that the ledger has this list of tools.
+    /// Records that the ledger has this list of tools.
     pub(crate) fn lists(&mut self, tools: Digest) {
         self.listed = Some(tools);
     }
 
-    /// Takes note of an event that this process wrote.
+    /// Adds an event that this process recorded.
     pub(super) fn note(&mut self, event: Event, stored: Vec<Vec<u8>>) {
         if matches!(&event.draft, Draft::Opened(opened) if !opened.links.speculative) {
             self.calls.made += 1;
@@ -77,15 +78,15 @@ impl Record {
         }
     }
 
-    /// Reads events that this process did not write, if later ones wait for them. What cannot be
-    /// read now is read another time.
+    /// Reads events that other processes recorded, if later ones wait for them. If reading fails,
+    /// it is tried again later.
     pub(super) fn fill_gaps(&mut self, session: &str, ledger: &Ledger) {
         if !self.waiting.is_empty() {
             drop(self.catch_up(session, ledger));
         }
     }
 
-    /// Reads what is in the ledger and not yet here.
+    /// Reads the events of the ledger that are not here yet.
     pub(super) fn catch_up(
         &mut self,
         session: &str,

@@ -4,22 +4,22 @@ use std::time::Duration;
 use counterfoil_ledger::Opened;
 use futures_util::future::AbortHandle;
 
-/// The maximum number of executions that are remembered.
+/// The maximum number of executions that are kept.
 const RECENT: usize = 100;
 
 /// The executions of a session in this process.
 #[derive(Default)]
 pub(crate) struct Running {
-    /// When the latest began, by the monotonic clock.
+    /// When the latest executions began, on the monotonic clock.
     begun: VecDeque<(String, Duration)>,
-    /// Those that can be cancelled: the ids of the receipt and of the call.
+    /// Executions that can be cancelled: the id of the receipt, the id of the call, and the handle.
     cancellable: Vec<(String, String, AbortHandle)>,
-    /// The latest that a host executes and this process opened.
+    /// The latest executions that this process opened and a host performs.
     handed_over: VecDeque<Opened>,
 }
 
 impl Running {
-    /// Takes note of when an execution began.
+    /// Records when an execution began.
     pub(crate) fn begin(&mut self, execution_id: &str, monotonic: Duration) {
         push(&mut self.begun, (execution_id.to_owned(), monotonic));
     }
@@ -38,7 +38,7 @@ impl Running {
         self.cancellable.retain(|(id, ..)| id != execution_id);
     }
 
-    /// What cancels the calls of this id, of the call or the receipt.
+    /// The handles of all calls with this id, which is the call's or the receipt's.
     pub(crate) fn cancellable(&self, id: &str) -> Vec<AbortHandle> {
         let named = |(execution_id, call_id, _): &&(String, String, AbortHandle)| {
             !id.is_empty() && (execution_id == id || call_id == id)
@@ -46,12 +46,12 @@ impl Running {
         self.cancellable.iter().filter(named).map(|(.., by)| by.clone()).collect()
     }
 
-    /// Takes note of a call that a host executes now.
+    /// Adds a call that a host is executing.
     pub(crate) fn hand_over(&mut self, opened: Opened) {
         push(&mut self.handed_over, opened);
     }
 
-    /// A call that a host executed, if it is a recent one that this process opened; once.
+    /// Takes a call that a host has executed, if it is a recent one that this process opened.
     pub(crate) fn handed_over(&mut self, call_id: &str) -> Option<Opened> {
         let at = self.handed_over.iter().rposition(|opened| opened.call_id == call_id)?;
         self.handed_over.remove(at)

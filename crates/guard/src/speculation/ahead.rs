@@ -14,22 +14,23 @@ use crate::gate::{Clearance, Decision, Judged};
 use crate::guard::Guard;
 use crate::session::{Session, Surroundings};
 
-/// What became of a call that ran ahead of the one that is made now.
+/// The outcome of looking for a speculative execution of a call.
 pub(crate) enum RanAhead {
-    /// None did, or it came to nothing.
+    /// There was none, or it had no usable result.
     Nothing,
     Result(CachedResult),
-    /// Somebody cancelled the call while it was waited for.
+    /// The call was cancelled while it waited for the speculative execution.
     Cancelled,
 }
 
 impl Session {
-    /// Begins this call before it is known that it is wanted, where nothing speaks against it: its
-    /// tool only reads and may run ahead, no stranger is in play, no gate denies or asks, and no
-    /// person or model would be asked. Its receipt is marked `speculative` and supports nothing.
-    /// [`Session::call`] with the same arguments takes its result, and has its own receipt.
+    /// Starts this call speculatively, before it is known to be needed, if nothing prevents it: its
+    /// tool only reads and may run speculatively, no content from untrusted sources is involved, no
+    /// gate denies or asks, and no person or model would be asked. Its receipt is marked
+    /// `speculative` and supports no claim. [`Session::call`] with the same arguments uses its
+    /// result and gets a receipt of its own.
     ///
-    /// Returns at once. Does nothing outside a runtime.
+    /// Returns at once. Does nothing outside a Tokio runtime.
     pub fn speculate(&self, call: ToolCall, around: &Surroundings, guess: Guess) {
         let guard = self.guard();
         let engine = self.speculation();
@@ -63,13 +64,13 @@ impl Session {
         self.speculation().begin(Ahead { key, caller, generation, since: now, running });
     }
 
-    /// Ends what still runs ahead for this caller: its turn is over.
+    /// Stops the speculative calls of this caller at the end of its turn.
     pub fn end_speculation(&self, caller: Option<&str>) {
         let guard = self.guard();
         self.speculation().stop(caller, guard.clock().monotonic());
     }
 
-    /// How calls of this session that ran ahead went.
+    /// Statistics about this session's speculative calls.
     #[must_use]
     pub fn speculation_counts(&self) -> SpeculationCounts {
         self.speculation().counts()
@@ -77,7 +78,7 @@ impl Session {
 }
 
 impl Guard {
-    /// The permission, where nobody has to be asked.
+    /// The clearance of a call that may run speculatively.
     fn may_run_ahead(&self, admitted: &Arc<Admitted>, scene: &Scene<'_>) -> Option<Clearance> {
         let tool = &admitted.tool().name;
         let harmless = self.executor().is_tool_speculatable(tool)
@@ -88,7 +89,7 @@ impl Guard {
             && scene.tainted_by.is_none()
             && self.executor().requires_confirmation(admitted, scene).is_none()
             && self.consulting(admitted, scene).is_none();
-        // Asked first, so that no approval is used up.
+        // The gates judge first, so that no approval is used up.
         if !harmless || !matches!(self.gates().judge(admitted, scene), Judged::Allowed { .. }) {
             return None;
         }
@@ -113,7 +114,7 @@ impl Guard {
         closed.as_result().filter(|_| closed.recorded.closed.status == Status::Completed)
     }
 
-    /// What ran ahead of this call, waited for.
+    /// Waits for the speculative execution of this call, if there is one.
     pub(crate) async fn ran_ahead(
         &self,
         session: &Session,
@@ -126,14 +127,14 @@ impl Guard {
         let Some(running) = engine.take(&key, caller, generation, now) else {
             return RanAhead::Nothing;
         };
-        // Whoever cancels the call cancels this.
+        // Cancelling the call cancels the wait.
         let (handle, registration) = AbortHandle::new_pair();
         let waiting = format!("ahead of {}", admitted.call().id);
         session.running().begin_cancellable(&waiting, &admitted.call().id, handle);
         let outcome = Abortable::new(running.outcome(), registration).await;
         session.running().end_cancellable(&waiting);
         let Ok(outcome) = outcome else { return RanAhead::Cancelled };
-        // What was written meanwhile may have changed what it read.
+        // A write in the meantime may have changed what was read.
         let result = outcome.filter(|_| cache.generation() == generation);
         let Some(result) = result else { return RanAhead::Nothing };
         if is_cacheable(admitted.tool()) {
@@ -142,13 +143,13 @@ impl Guard {
         RanAhead::Result(result)
     }
 
-    /// Takes note of a call that ran, and begins what usually follows it.
+    /// Records a call that ran, and starts what usually follows it.
     pub(crate) fn guess_next(&self, session: &Session, admitted: &Admitted, around: &Surroundings) {
         let engine = session.speculation();
         if !engine.guesses(Guess::Pattern) {
             return;
         }
-        // A guess is made of values that hold their numbers.
+        // Guesses are made from plain JSON values, which cannot hold such a number.
         if admitted.exact_arguments().long_number().is_some() {
             return;
         }

@@ -9,21 +9,21 @@ use tokio::task::JoinHandle;
 use super::pattern::Patterns;
 use super::{Guess, SpeculationSettings};
 
-/// The calls of one session that run ahead, and what is known of how its calls follow each other.
+/// The speculative calls of one session, and the patterns in which its calls follow each other.
 #[derive(Debug)]
 pub struct SpeculationEngine {
     settings: SpeculationSettings,
     state: Mutex<State>,
 }
 
-/// How calls that ran ahead went.
+/// Statistics about speculative calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SpeculationCounts {
-    /// Calls that were begun.
+    /// Calls that were started.
     pub begun: u64,
-    /// Those that were wanted.
+    /// Calls whose result was used.
     pub used: u64,
-    /// Those that nobody wanted, or wanted too late.
+    /// Calls that were not needed, or needed too late.
     pub wasted: u64,
 }
 
@@ -36,26 +36,26 @@ struct State {
     paused_until: Duration,
 }
 
-/// A call that runs ahead, or has run.
+/// A speculative call that is running or has ended.
 #[derive(Debug)]
 pub(super) struct Ahead {
     pub(super) key: CacheKey,
     pub(super) caller: Option<String>,
-    /// Which state of the world it reads.
+    /// The generation of the cache that it reads.
     pub(super) generation: u64,
     pub(super) since: Duration,
     pub(super) running: Running,
 }
 
-/// What a call that ran ahead came to; `None` where that is nothing that could be given.
+/// The result of a speculative call; `None` if it has no usable result.
 pub(super) type Outcome = Option<CachedResult>;
 
-/// Is stopped when it is dropped.
+/// Aborts the task when dropped.
 #[derive(Debug)]
 pub(super) struct Running(pub(super) JoinHandle<Outcome>);
 
 impl Running {
-    /// Waits for it.
+    /// Waits for the result.
     pub(super) async fn outcome(mut self) -> Outcome {
         (&mut self.0).await.ok().flatten()
     }
@@ -72,7 +72,7 @@ impl SpeculationEngine {
         Self { settings, state: Mutex::default() }
     }
 
-    /// How calls that ran ahead went so far.
+    /// Statistics about speculative calls so far.
     #[must_use]
     pub fn counts(&self) -> SpeculationCounts {
         self.state().counts
@@ -82,12 +82,12 @@ impl SpeculationEngine {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether anything is guessed this way at all.
+    /// Whether guesses of this kind are enabled.
     pub(super) fn guesses(&self, guess: Guess) -> bool {
         self.settings.mode.allows(guess)
     }
 
-    /// Whether this call may be begun now.
+    /// Whether this call may be started now.
     pub(super) fn has_room(&self, key: &CacheKey, caller: Option<&str>, now: Duration) -> bool {
         let mut state = self.state();
         state.drop_old(&self.settings, now);
@@ -103,7 +103,7 @@ impl SpeculationEngine {
         state.ahead.push(ahead);
     }
 
-    /// The call that ran ahead of this one, where what it read is still so.
+    /// Takes the speculative execution of this call, if nothing was written since it started.
     pub(super) fn take(
         &self,
         key: &CacheKey,
@@ -126,7 +126,7 @@ impl SpeculationEngine {
         }
     }
 
-    /// Stops what still runs ahead for this caller.
+    /// Stops the speculative calls of this caller.
     pub(super) fn stop(&self, caller: Option<&str>, now: Duration) {
         let mut state = self.state();
         let before = state.ahead.len();
@@ -135,7 +135,7 @@ impl SpeculationEngine {
         state.waste(wasted, &self.settings, now);
     }
 
-    /// Takes note of a call, and guesses what comes next: a tool and its arguments.
+    /// Records a call, and guesses the next one: a tool and its arguments.
     pub(super) fn follows(&self, tool: &str, arguments: &Value) -> Option<(String, Value)> {
         let mut state = self.state();
         state.patterns.saw(tool, arguments);
@@ -151,7 +151,7 @@ impl State {
         self.waste(wasted, settings, now);
     }
 
-    /// The breaker: whoever guesses wrong again and again is quiet for a while.
+    /// Counts unused calls. After too many in a row, speculation pauses for a while.
     fn waste(&mut self, wasted: usize, settings: &SpeculationSettings, now: Duration) {
         self.counts.wasted += u64::try_from(wasted).unwrap_or(u64::MAX);
         self.wasted_in_a_row += u32::try_from(wasted).unwrap_or(u32::MAX);

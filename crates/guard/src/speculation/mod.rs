@@ -1,6 +1,6 @@
-//! Calls that only read, begun before it is known that they are wanted. Nothing of this module
-//! decides about a call: what runs ahead has passed every gate, its receipt supports nothing, and
-//! the call itself passes them again and has a receipt of its own.
+//! Starts read-only calls before they are known to be needed. Nothing here decides about a call: a
+//! speculative call has passed every gate and its receipt supports no claim; the call itself passes
+//! the gates again and has its own receipt.
 
 mod ahead;
 mod engine;
@@ -61,12 +61,12 @@ pub enum SpeculationMode {
     Both,
 }
 
-/// Where a guess comes from.
+/// The source of a guess.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guess {
     /// The model wrote it.
     Decoded,
-    /// It followed such a call before.
+    /// It followed a similar call before.
     Pattern,
 }
 
@@ -81,23 +81,23 @@ impl SpeculationMode {
     }
 }
 
-/// Why the options cannot be used.
+/// Why the options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpeculationOptionsError {
-    /// Too many at once, or none.
+    /// The number of concurrent calls is out of range.
     #[error("`max_in_flight` is {0}, it must be between 1 and {MOST_IN_FLIGHT}")]
     InFlight(usize),
-    /// What was read so long ago is old.
+    /// The lifetime of an unused result is out of range.
     #[error("`ttl_secs` is {0}, it must be between 1 and {LONGEST_TTL_SECS}")]
     Ttl(u64),
 }
 
 impl SpeculationOptions {
-    /// The checked settings.
+    /// Validates the options.
     ///
     /// # Errors
-    /// Values that make no sense.
+    /// When a value is out of range.
     pub fn resolve(self) -> Result<SpeculationSettings, SpeculationOptionsError> {
         let Self { mode, max_in_flight, ttl_secs, max_wasted, pause_secs } = self;
         if !(1..=MOST_IN_FLIGHT).contains(&max_in_flight) {
@@ -116,18 +116,18 @@ impl SpeculationOptions {
     }
 }
 
-/// How calls run ahead, checked.
+/// Validated settings of speculation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpeculationSettings {
     /// What is guessed.
     pub mode: SpeculationMode,
-    /// How many may run at once.
+    /// The maximum number of concurrent speculative calls.
     pub max_in_flight: usize,
-    /// For how long one that nobody wanted is good.
+    /// How long an unused result is valid.
     pub ttl: Duration,
     /// After this many unused results in a row, speculation pauses for a while.
     pub max_wasted: u32,
-    /// For how long.
+    /// How long the pause is.
     pub pause: Duration,
 }
 

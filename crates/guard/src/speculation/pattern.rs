@@ -2,35 +2,36 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// So many tools are known, and so many ways in which a call followed one of each.
+/// The maximum number of tools that are tracked, and of patterns for each.
 const MOST_TOOLS: usize = 64;
 const MOST_WAYS: usize = 32;
-/// So often a call must have followed in the same way, and of all that followed at least this part.
+/// How often a pattern must have been seen, and the minimum share of all successors, as a divisor.
 const OFTEN: u32 = 2;
 const PART: u32 = 2;
-/// A text that is this short is the same by chance.
+/// The minimum length of a text that is taken from the call before. A shorter one may be equal by
+/// chance.
 const SHORTEST: usize = 3;
 
-/// How calls of a session follow each other: after a call of one tool comes one of another, with
-/// arguments that are always the same or are those of the call before.
+/// How the calls of a session follow each other: which tool's call comes after a call of which
+/// tool, with arguments that are constant or taken from the call before.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
     last: Option<(String, Value)>,
     after: HashMap<String, Vec<Way>>,
 }
 
-/// One way in which a call followed another.
+/// A pattern in which one call followed another.
 #[derive(Debug)]
 struct Way {
     tool: String,
     arguments: Map<String, Value>,
-    /// Arguments that are one of the call before: its name there.
+    /// Arguments taken from the call before: the name here and the name there.
     taken: Vec<(String, String)>,
     seen: u32,
 }
 
 impl Patterns {
-    /// Takes note of a call.
+    /// Records a call.
     pub(super) fn saw(&mut self, tool: &str, arguments: &Value) {
         let this = (tool.to_owned(), arguments.clone());
         let Some((before, earlier)) = self.last.replace(this) else { return };
@@ -43,7 +44,7 @@ impl Patterns {
             Some(known) => known.seen += 1,
             None => {
                 if ways.len() >= MOST_WAYS {
-                    // The rarest makes room.
+                    // The rarest pattern is dropped.
                     ways.sort_by_key(|way| std::cmp::Reverse(way.seen));
                     ways.pop();
                 }
@@ -52,7 +53,7 @@ impl Patterns {
         }
     }
 
-    /// What follows such a call.
+    /// The call that usually follows such a call.
     pub(super) fn next(&self, tool: &str, arguments: &Value) -> Option<(String, Value)> {
         let ways = self.after.get(tool)?;
         let all: u32 = ways.iter().map(|way| way.seen).sum();
@@ -113,10 +114,10 @@ mod tests {
                 edit("c.rs"),
                 Some(read("c.rs")),
             ),
-            // Of another file, something else follows.
+            // A different file each time is no pattern.
             (vec![edit("a.rs"), read("x.rs"), edit("b.rs"), read("y.rs")], edit("c.rs"), None),
             (vec![edit("a"), list(), edit("b"), list()], edit("c"), Some(list())),
-            // It follows now and then.
+            // It follows only now and then.
             (
                 vec![
                     edit("a.rs"),

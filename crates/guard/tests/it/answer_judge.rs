@@ -1,4 +1,4 @@
-//! A judge reads answers beside the rules.
+//! A judge that reads answers in addition to the rules.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use counterfoil_model::{Grade, Role};
 
 use crate::desk::{run, session, shop, wait};
 
-/// Replies the same to every question, and counts them.
+/// Gives the same reply to every question, and counts the questions.
 #[derive(Default)]
 struct Says {
     reply: &'static str,
@@ -31,11 +31,11 @@ impl Judge for Says {
     }
 }
 
-/// What is wrong with the total of an order that was looked up.
+/// A finding about the total of an order that was looked up.
 const OTHER_TOTAL: &str = r#"{"findings": [{"sentence": "S1", "verdict": "contradicted",
     "says": "total is 529", "record": "R1", "quote": "\"total\":42.5", "confidence": 0.9}]}"#;
 
-/// Looks an order up, says something, and has it verified: with how often the judge was asked.
+/// Looks an order up, gives an answer, and verifies it. Also returns how often the judge was asked.
 fn said(reply: &'static str, answer: &str) -> (Verified, usize) {
     let judge = Arc::new(Says { reply, ..Says::default() });
     let live = LiveJudge::new(Arc::clone(&judge) as Arc<dyn Judge>, ReadingOptions::default());

@@ -1,4 +1,4 @@
-//! Results that are given again, and those that never are.
+//! Results that are cached, and those that never are.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::desk::{NOW, StillClock, call, run, session, wait};
 
-/// A tool that says how often it ran.
+/// A tool whose result says how often it has run.
 fn counting(name: &str, effects: Effects, origin: Origin) -> (FunctionExecutor, Arc<AtomicU64>) {
     let count = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&count);
@@ -64,25 +64,25 @@ fn the_same_call_gets_the_same_result_and_a_receipt_that_says_so() {
     let counts = ours.cache().counts();
     assert_eq!((counts.hits, counts.misses, counts.entries), (1, 1, 1));
 
-    // Other arguments, another session, a repeated attempt: all run.
+    // Other arguments, another session and a retry all run the tool.
     assert_eq!(wait(run(&ours, "look", r#"{"a":2}"#)).text, "run 2");
     assert_eq!(wait(run(&theirs, "look", r#"{"a":1,"b":2}"#)).text, "run 3");
     let around = Surroundings { retry_of: Some(first.execution_id), ..Surroundings::default() };
     let repeated = wait(ours.call(call("look", r#"{"a":1,"b":2}"#), around)).unwrap();
     assert_eq!(repeated.text, "run 4");
 
-    // A write drops what may depend on it, and nothing of other sessions.
+    // A write drops what may depend on it, but nothing of other sessions.
     wait(run(&ours, "save", "{}"));
     assert_eq!(wait(run(&ours, "look", r#"{"a":2}"#)).text, "run 5");
     assert_eq!(wait(run(&theirs, "look", r#"{"a":1,"b":2}"#)).text, "run 3");
 
-    // `clear` also sets the counters back.
+    // `clear` also resets the counters.
     wait(ours.clear()).unwrap();
     assert_eq!(ours.cache().counts(), counterfoil_guard::CacheCounts::default());
     assert_eq!(wait(run(&ours, "look", r#"{"a":2}"#)).text, "run 6");
 }
 
-/// INVARIANT: what claims may take from a hit is as old as the execution behind it.
+/// INVARIANT: for claims, a cached result is as old as the execution that produced it.
 #[test]
 fn a_cached_result_is_as_old_as_its_execution() {
     let clock = StillClock::at(NOW);
@@ -102,7 +102,7 @@ fn a_cached_result_is_as_old_as_its_execution() {
     assert_eq!(expired.text, "run 2");
 }
 
-/// INVARIANT: exclusions, by effect, by name and by typed origin.
+/// INVARIANT: what is excluded from the cache, by effects, by name and by origin.
 #[test]
 fn only_what_declares_that_it_reads_is_cached_and_mcp_never() {
     let mcp = || Origin::Mcp { server: "files".to_owned() };
@@ -131,7 +131,7 @@ fn only_what_declares_that_it_reads_is_cached_and_mcp_never() {
         let (executor, runs) = counting(name, effects, origin);
         let guard = guard(&clock, GuardSettings::default()).executor(executor).build().unwrap();
         let session = session(&guard, "s");
-        // As a command it harms nobody: it is what `bash` would have to be called with.
+        // The arguments are a harmless command, so that `bash` runs, too.
         let first = wait(run(&session, name, r#"{"command":"ls"}"#));
         assert_eq!(first.status, Status::Completed, "{name}: {}", first.text);
         wait(run(&session, name, r#"{"command":"ls"}"#));
@@ -183,9 +183,9 @@ fn entries_live_as_long_as_they_may() {
         let cache = ToolResultCache::new(settings);
         cache.put(key("a"), result("x"), cache.generation(), secs(7));
         assert_eq!(cache.get(&key("a"), secs(7 + after)).is_some(), found, "{ttl:?} {after}");
-        // What is no longer good is gone.
+        // An expired entry is removed.
         assert_eq!(cache.counts().entries, usize::from(found));
-        // A clock that seems to go back makes nothing older.
+        // A clock that seems to go back does not expire anything.
         cache.put(key("b"), result("x"), cache.generation(), secs(7));
         assert!(cache.get(&key("b"), secs(0)).is_some());
     }
@@ -211,7 +211,7 @@ fn a_cache_is_bounded_and_takes_nothing_that_was_read_before_a_write() {
     assert_ne!(cache.counts().hits, 0);
 }
 
-/// A session may be served by several threads.
+/// Several threads may serve one session.
 #[test]
 fn threads_may_share_a_cache() {
     let cache = ToolResultCache::new(ResultCacheSettings::default());

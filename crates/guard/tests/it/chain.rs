@@ -1,4 +1,5 @@
-//! `admit → judge → open → execute → close → filter → answer`, and what is left of it.
+//! `admit → judge → open → execute → close → filter → answer`, and what each call leaves in the
+//! records.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 use crate::desk::{NOW, StillClock, call, cancel, run, session, shop, tool, wait};
 use crate::server::Server;
 
-/// Status, category and codes of one call.
+/// Checks status, category and codes of one call.
 #[track_caller]
 fn check(tool: &str, arguments: &str, status: Status, category: Option<ToolErrorCategory>) {
     let guard = shop().build().unwrap();
@@ -81,7 +82,7 @@ fn a_call_that_is_given_up_leaves_a_cancelled_receipt() {
 fn a_call_that_is_given_up_while_its_intent_is_written_is_cancelled_too() {
     let folder = tempfile::TempDir::new().unwrap();
     let mut settings = GuardSettings::default();
-    // The intent is gathered into a group for far longer than anybody waits here.
+    // Intents are written in groups, at an interval that is longer than this test waits.
     settings.ledger.durability = Durability::Batch;
     settings.ledger.group_interval = Duration::from_millis(300);
     let state = StateFolder::at(folder.path());
@@ -90,7 +91,7 @@ fn a_call_that_is_given_up_while_its_intent_is_written_is_cancelled_too() {
     wait(async {
         let arguments = r##"{"order_id":"#W1"}"##;
         let opening = session.call(call("get_order", arguments), Surroundings::default());
-        // Polled once, so that the write is under way, and dropped.
+        // Polled once, so that the write is under way, then dropped.
         let mut opening = Box::pin(opening);
         std::future::poll_fn(|context| {
             assert!(opening.as_mut().poll(context).is_pending());
@@ -119,7 +120,7 @@ fn a_tool_that_never_returns_is_given_up() {
     assert_eq!(answer.category, Some(ToolErrorCategory::Timeout));
 }
 
-/// A tool that counts how often it really ran, and fails so that it would be tried again.
+/// A tool that counts how often it really ran, and fails so that it would be retried.
 fn flaky(runs: &Arc<AtomicUsize>, failures: usize, idempotent: bool) -> FunctionExecutor {
     let mut definition = tool("flaky", json!({}), Some(false));
     definition.effects.idempotent = Some(idempotent);
@@ -244,7 +245,8 @@ fn an_approval_holds_for_one_call_with_these_arguments_once() {
     assert_eq!([ask("#W1").status, ask("#W1").status], [Status::Completed; 2], "for the session");
 }
 
-/// In a ledger on disk, so that another process honours it; and of many calls one uses it up.
+/// The ledger is on disk, so that another process honours the approval; only one of many calls uses
+/// it up.
 #[test]
 fn an_approval_that_was_given_ahead_stands_in_the_ledger() {
     let folder = tempfile::tempdir().unwrap();
@@ -299,7 +301,7 @@ fn a_refusal_stands_until_somebody_agrees() {
         let (by, why) = ("ada".to_owned(), Some("it was shipped".to_owned()));
         wait(guard.decline("s", "cancel_order", digest, by, why)).unwrap();
     };
-    // What was agreed to before holds no longer: in the ledger, and in this process.
+    // Earlier approvals are void, in the ledger and in this process.
     approve(Approval::by("bob").for_session());
     let question = &first.questions[0];
     for approval in [Approval::by("bob"), Approval::by("bob").for_session()] {
@@ -320,7 +322,7 @@ fn a_refusal_stands_until_somebody_agrees() {
     assert!(ask().text.contains("has to agree"), "used up, and not refused");
 }
 
-/// Of people who decide on a call at once, in whichever process, one does.
+/// When several people decide on a call at the same time, in any process, only one succeeds.
 #[test]
 fn a_call_is_decided_on_once() {
     let server = shared();
@@ -363,7 +365,7 @@ fn decided_on_once(first: &Guard, second: &Guard) {
     assert_eq!(ask().status, Status::Completed);
     assert_eq!(decided(second, agree()), Err(AppendError::DecidedMeanwhile), "it was used up");
     assert_eq!(ask().status, Status::Denied);
-    // Whoever knows of the decision may take it back; other calls are other calls.
+    // A person who knows of the decision may revoke it. Other calls are not affected.
     let seen = second.ledger().events("s").unwrap().last().unwrap().session_seq;
     assert_eq!(wait(second.decide(&receipt, refuse(), seen)), Ok(()));
     assert!(ask().text.contains("bob did not agree"));
@@ -372,7 +374,7 @@ fn decided_on_once(first: &Guard, second: &Guard) {
     assert_eq!(wait(second.decide(&other, agree(), other.seq)), Ok(()));
 }
 
-/// What a program reads is what is recorded; what a model reads may be less, and says more.
+/// A program gets the recorded result; a model may get less of it, and notes.
 #[test]
 fn a_program_reads_the_result_as_it_is_recorded() {
     let long = "x".repeat(200_000);
@@ -392,8 +394,8 @@ fn a_program_reads_the_result_as_it_is_recorded() {
     assert!(model.truncated && model.text.contains(&model.execution_id), "{}", model.text.len());
 }
 
-/// INVARIANT: receipt and audit log agree on whether the tool cut its output. A record that is whole
-/// all the same can show what is not in it.
+/// INVARIANT: receipt and audit log agree on whether the tool cut its output. If the record is
+/// complete, it can be used to show what is missing.
 #[test]
 fn receipt_and_audit_log_agree_on_what_was_cut() {
     let full = |cut: bool| Some(FullText { text: "one\ntwo\n".to_owned(), cut });
@@ -540,7 +542,7 @@ fn a_cited_execution_stands_or_there_is_one_reason() {
     assert_eq!(cited(&foreign, "get_order"), Err(ExecutionIdNotFound));
     assert_eq!(cited("get_order_1735999999123_deadbeef", "get_order"), Err(ExecutionIdNotFound));
     assert_eq!(cited("W1", "get_order"), Err(MalformedId));
-    // A wall clock that jumps back makes nothing younger.
+    // A wall clock that jumps back does not make anything younger.
     clock.pass_monotonic(Duration::from_secs(301));
     clock.set_wall(NOW - 1_000_000);
     assert_eq!(cited(&good, "get_order"), Err(ExecutionExpired));
@@ -570,8 +572,8 @@ fn trust_of_a_turn_is_never_more_than_the_sessions() {
     }
 }
 
-/// INVARIANT: a model that keeps making invalid calls is told to stop, until the user speaks or a
-/// call succeeds.
+/// INVARIANT: a model that keeps making invalid calls is told to stop, until the user sends a
+/// message or a call succeeds.
 #[test]
 fn corrections_of_a_turn_are_bounded() {
     let guard = shop().build().unwrap();

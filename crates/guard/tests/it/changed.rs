@@ -1,4 +1,4 @@
-//! Whoever is asked about a call gives it other arguments.
+//! A person who is asked about a call gives it other arguments.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{cancel, run, session, wait};
 
-/// Says these, one after the other, and then nothing; what it is told is kept.
+/// Gives these replies in order, then none. Keeps what it was asked.
 #[derive(Default)]
 struct Says(Mutex<VecDeque<ApprovalReply>>, Mutex<Vec<(Value, Option<String>)>>);
 
@@ -37,11 +37,11 @@ fn what_a_person_writes_runs_where_it_fits_and_no_gate_denies() {
     let denied = r##"{"permissions":{"rules":[{"tool":"cancel_order","pattern":"*#W9*","action":"deny"}]}}"##;
     for (replies, asked, status, ran) in [
         (vec![to(OTHER)], 1, Status::Completed, "#W2"),
-        // What does not fit is asked about again, until it does, or somebody decides.
+        // Arguments that do not fit are asked about again, until they fit or the person decides.
         (vec![to("{"), to(r#"{"order_id":7}"#), to(OTHER)], 3, Status::Completed, "#W2"),
         (vec![to("{}"), agreed()], 2, Status::Completed, "#W1"),
         (vec![to("{}")], 2, Status::Denied, "#W1"),
-        // No word of a person is above a gate.
+        // A person's decision does not override a gate.
         (vec![to(r##"{"order_id":"#W9"}"##)], 1, Status::Denied, "#W9"),
     ] {
         let says = Arc::new(Says(Mutex::new(replies.into()), Mutex::default()));

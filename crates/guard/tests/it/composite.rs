@@ -1,4 +1,4 @@
-//! Composite order: one owner a tool, listed in the declared order.
+//! The order of the composite: each tool has one owner, and tools are listed in the declared order.
 
 use std::path::Path;
 use std::sync::Arc;

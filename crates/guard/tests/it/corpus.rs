@@ -1,4 +1,5 @@
-//! Shell inputs that want past the blocklist, and those of every day: data under `spec/shell`.
+//! Hostile shell inputs that try to evade the blocklist, and everyday ones, from the data in
+//! `spec/shell`.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![cfg_attr(
     target_os = "linux",
@@ -32,7 +33,7 @@ const ORDINARY: &str = include_str!("../../../../spec/shell/ordinary.md");
 
 const POWERSHELL: &str = include_str!("../../../../spec/shell/powershell.md");
 
-/// The inputs in the blocks behind a heading; all of them without one.
+/// The inputs in the blocks under a heading; all inputs if none is given.
 fn inputs(page: &str, heading: Option<&str>) -> Vec<String> {
     let mut inputs = Vec::new();
     let (mut wanted, mut inside) = (heading.is_none(), false);
@@ -55,7 +56,7 @@ fn list(substitution: Substitution) -> Blocklist {
     options.resolve().unwrap().at(Path::new("/home/dev/project"), Some("/home/dev"), None)
 }
 
-/// The blocklist as a hook has it.
+/// The blocklist with the settings that hooks use.
 pub(crate) fn of_hooks() -> Blocklist {
     let options = BlocklistOptions {
         substitution: Substitution::Analyse,
@@ -82,7 +83,7 @@ fn hostile_inputs_are_refused() {
     }
 }
 
-/// The first thing that would run leaves a trace.
+/// Whatever would run first leaves a trace.
 #[cfg(target_os = "linux")]
 #[test]
 fn hostile_inputs_are_not_executed() {
@@ -98,7 +99,8 @@ fn hostile_inputs_are_not_executed() {
         let shell: &dyn ErasedToolExecutor = &shell;
         let scene = stage.scene();
         for command in inputs(HOSTILE, None) {
-            // What is only hostile in the project of the page is somebody else's folder here.
+            // Some commands are hostile only in the page's project; here the folder is not the
+            // agent's.
             let here = Blocklist::default().at(&root, None, None);
             if find_blocked_command(&command, &here).is_none() {
                 continue;
@@ -117,7 +119,7 @@ fn hostile_inputs_are_not_executed() {
     }
 }
 
-/// What a hook asks about, and what it lets pass in silence.
+/// What a hook asks about, and what it allows silently.
 #[test]
 fn people_are_asked_about_what_nothing_brings_back() {
     let list = of_hooks();
@@ -186,7 +188,7 @@ fn harmless_substitutions_pass_where_they_are_analysed() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// `rm -rf "$tmp"` is safe only where nothing else than `mktemp` can have said what `tmp` is.
+/// `rm -rf "$tmp"` is safe only if `tmp` can only come from `mktemp`.
 #[test]
 fn a_temporary_folder_is_removed_only_if_it_surely_is_one() {
     let list = list(Substitution::Analyse);
@@ -237,7 +239,7 @@ fn a_temporary_folder_is_removed_only_if_it_surely_is_one() {
     }
 }
 
-/// Neither a hole nor a way to keep the analysis busy.
+/// Endless braces neither evade the analysis nor keep it busy.
 #[test]
 fn braces_without_end_are_refused_at_once() {
     let list = list(Substitution::Refuse);
@@ -251,7 +253,7 @@ fn braces_without_end_are_refused_at_once() {
     }
 }
 
-/// What Bash does not take as a script, the analysis must not take for another one.
+/// The analysis must not read a script out of text that Bash rejects.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_analysis_and_bash_agree_on_what_is_a_script() {
@@ -279,7 +281,7 @@ fn the_analysis_and_bash_agree_on_what_is_a_script() {
     assert!(only_bash.len() * 100 <= commands.len(), "{only_bash:#?}");
 }
 
-/// What `bash -n` says of each; all at once, in a process that runs none of them.
+/// The verdicts of `bash -n` on all commands, without running any of them.
 #[cfg(target_os = "linux")]
 fn valid(commands: &[String]) -> Option<Vec<bool>> {
     let mut answers = Vec::new();
@@ -293,16 +295,17 @@ fn valid(commands: &[String]) -> Option<Vec<bool>> {
             .stderr(Stdio::piped())
             .spawn();
         let mut bash = started.ok()?;
-        // It stops reading at the first fault.
+        // Bash stops reading at the first error.
         let _stopped = bash.stdin.take()?.write_all(command.as_bytes());
         let output = bash.wait_with_output().ok()?;
-        // A here-document that the end of the text closes is a warning; the analysis refuses it.
+        // A here-document that is ended by the end of the text is only a warning in Bash; the
+        // analysis refuses it.
         answers.push(output.status.success() && output.stderr.is_empty());
     }
     Some(answers)
 }
 
-/// Commands of real sessions, where the public data lies beside the project: a sample of them.
+/// A sample of commands from real sessions, if the public data is next to the project.
 #[cfg(target_os = "linux")]
 fn recorded() -> Vec<String> {
     const WANTED: usize = 500;
@@ -327,7 +330,7 @@ fn recorded() -> Vec<String> {
     commands.into_iter().step_by(every).collect()
 }
 
-/// Every text under `command`, also in arguments that are JSON in a text.
+/// Collects every text under `command`, even in arguments that are JSON inside a text.
 #[cfg(target_os = "linux")]
 fn collect(value: &Value, commands: &mut BTreeSet<String>) {
     match value {

@@ -1,4 +1,4 @@
-//! `DynExecutor` delegation: no wrapper answers for the executor inside it.
+//! Wrappers delegate: no wrapper answers for the executor inside it.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::Path;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Recording, Stage, approved, call, permit, wait};
 
-/// Every wrapper there is, around one executor.
+/// All wrappers, each around the same executor.
 fn wrapped(inner: Recording) -> Vec<(&'static str, Arc<dyn ErasedToolExecutor>)> {
     let inner: Arc<dyn ErasedToolExecutor> = Arc::new(inner);
     let late = CompositeExecutor::new(Vec::new()).unwrap();
@@ -104,13 +104,14 @@ fn a_running_guard_takes_an_executor_up_and_asks_it() {
     let id = ErasedToolExecutor::id(&late);
     guard.register(late).unwrap();
     assert_eq!(offered(), ["close", "look"]);
-    // It wants to be asked about, and nobody can be asked: the wrapper does not say "no need".
+    // The tool requires confirmation, and no person can be asked: the wrapper must not skip the
+    // question.
     let answer = called("close");
     assert_eq!(answer.status, Status::Denied, "{}", answer.text);
     assert!(answer.text.contains("github wants to be asked"), "{}", answer.text);
     assert!(log.lock().unwrap().iter().all(|line| !line.contains("execute")));
     assert_eq!(called("look").status, Status::Completed);
-    // The session's record says which tools there were.
+    // The session's record has the list of tools.
     let transcript = session.transcript().unwrap();
     assert!(transcript.catalog.get("close").is_some());
     let twice = Recording::new(ExecutorKind::Mcp, "other", &["look"]);

@@ -1,4 +1,4 @@
-//! What most tests need: a guard with a few tools, a clock that stands still, and calls.
+//! What most tests need: a guard with a few tools, a manual clock, and calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use counterfoil_guard::{
 use counterfoil_model::{Arguments, Effects, Origin, Tool, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
-/// A clock that moves only when told to.
+/// A clock that advances only on request.
 #[derive(Debug, Default)]
 pub(crate) struct StillClock {
     wall: AtomicI64,
@@ -48,7 +48,7 @@ impl Clock for StillClock {
     }
 }
 
-/// Counts up, so that ids are the same in every run.
+/// A counter, so that ids are the same in every run.
 #[derive(Debug, Default)]
 pub(crate) struct Counting(AtomicU64);
 
@@ -65,10 +65,10 @@ impl Randomness for Counting {
     }
 }
 
-/// The time at which every desk begins.
+/// The time at which every test starts.
 pub(crate) const NOW: i64 = 1_735_999_999_123;
 
-/// A guard in memory with the tools of a small shop.
+/// An in-memory guard with the tools of a small shop.
 pub(crate) fn shop() -> GuardBuilder {
     Guard::builder()
         .clock(StillClock::at(NOW))
@@ -78,7 +78,7 @@ pub(crate) fn shop() -> GuardBuilder {
         .executor(broken())
 }
 
-/// Reads an order.
+/// A tool that reads an order.
 pub(crate) fn look_up() -> FunctionExecutor {
     let tool = tool("get_order", json!({ "order_id": { "type": "string" } }), Some(false));
     FunctionExecutor::new(tool, |arguments: &Value| {
@@ -90,7 +90,7 @@ pub(crate) fn look_up() -> FunctionExecutor {
     })
 }
 
-/// Cancels an order.
+/// A tool that cancels an order.
 pub(crate) fn cancel() -> FunctionExecutor {
     let tool = tool("cancel_order", json!({ "order_id": { "type": "string" } }), Some(true));
     FunctionExecutor::new(tool, |arguments: &Value| {
@@ -99,13 +99,13 @@ pub(crate) fn cancel() -> FunctionExecutor {
     })
 }
 
-/// Breaks off.
+/// A tool that panics.
 pub(crate) fn broken() -> FunctionExecutor {
     let tool = tool("break_off", json!({}), None);
     FunctionExecutor::new(tool, |_: &Value| -> Result<String, ToolError> { panic!("oh no") })
 }
 
-/// A tool of which every parameter is required.
+/// A tool whose parameters are all required.
 pub(crate) fn tool(name: &str, properties: Value, writes: Option<bool>) -> Tool {
     let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
     Tool {
@@ -133,12 +133,12 @@ pub(crate) fn call(tool: &str, arguments: &str) -> ToolCall {
     }
 }
 
-/// Calls with nothing particular about it.
+/// Makes a call without special circumstances.
 pub(crate) async fn run(session: &Session, tool: &str, arguments: &str) -> Answer {
     session.call(call(tool, arguments), Surroundings::default()).await.unwrap()
 }
 
-/// Lets a future run to its end.
+/// Runs a future to completion.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

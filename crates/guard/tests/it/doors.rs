@@ -1,7 +1,7 @@
-//! What must not compile: a way past the gates.
+//! Programs that must not compile because they would bypass the gates.
 //!
 //! Each program in `tests/ui` is compiled against the library that this test was built with. Its
-//! lines `//~ …` are all the errors that the compiler must report, and no others.
+//! `//~ …` lines list exactly the errors that the compiler must report.
 #![expect(clippy::disallowed_methods, reason = "a compiler is started on the files of a folder")]
 
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ fn permits_come_only_from_the_guard() {
     }
 }
 
-/// The newest build of the library beside this test that has the tools, too: others with fewer
-/// features may have been built since.
+/// The newest build of the library next to this test that includes the tools. Builds with fewer
+/// features may be newer.
 fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let built = |path: &PathBuf| -> SystemTime { path.metadata().unwrap().modified().unwrap() };

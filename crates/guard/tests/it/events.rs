@@ -1,4 +1,4 @@
-//! What a surface hears of calls while they run, and how it ends them.
+//! The events that a surface receives while calls run, and how it cancels them.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn told(events: &mut Receiver<CallEvent>) -> Vec<CallEvent> {
 fn every_call_is_told_to_whoever_listens() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
-    // Nobody listens yet.
+    // There is no subscriber yet.
     wait(run(&session, "get_order", r##"{"order_id":"#W1"}"##));
     let mut events = guard.events();
     let answers = ["get_order", "cancel_order", "no_such_tool"].map(|tool| {
@@ -52,7 +52,7 @@ fn every_call_is_told_to_whoever_listens() {
     assert_eq!(told, expected);
 }
 
-/// A shell that prints three lines, one of them a secret; on the permit it tells each.
+/// A shell prints three lines, one with a secret; each is reported as progress.
 #[test]
 #[cfg(target_os = "linux")]
 fn what_a_command_prints_is_told_while_it_runs() {
@@ -107,7 +107,7 @@ fn endless() -> FunctionExecutor {
     })
 }
 
-/// Its answer says so; a call of another id, or of another session, goes on.
+/// Its answer says so. A call with another id, or of another session, continues.
 #[test]
 fn a_call_is_cancelled_by_its_id() {
     let guard = shop().executor(endless()).build().unwrap();

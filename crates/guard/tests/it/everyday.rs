@@ -1,4 +1,4 @@
-//! The commands of real coding sessions, where they lie beside the repository: how many an agent's
+//! The commands of real coding sessions, if they are next to the repository: how many an agent's
 //! hook refuses, and how many it asks about.
 
 use std::collections::BTreeMap;
@@ -83,7 +83,7 @@ fn ordinary_commands_are_left_alone() {
     assert!(irreversible * 100 <= commands.len(), "{irreversible} of {}", commands.len());
 }
 
-/// Commands of other public sessions, those of PowerShell among them: as an agent's hook gets them.
+/// Commands of other public sessions, including PowerShell, as an agent's hook gets them.
 fn five_hundred() -> Option<Vec<(String, String)>> {
     let file = File::open(OTHERS).ok()?;
     let mut commands = Vec::new();
@@ -100,7 +100,7 @@ fn five_hundred() -> Option<Vec<(String, String)>> {
             }
         }
     }
-    // All of PowerShell, and of Bash as many, evenly drawn, as make five hundred.
+    // All of PowerShell, and as many evenly drawn ones of Bash as make five hundred.
     let (mut drawn, bash): (Vec<_>, Vec<_>) =
         commands.into_iter().partition(|(name, _)| name == "PowerShell");
     let wanted = 500 - drawn.len();
@@ -142,8 +142,9 @@ fn of_five_hundred_commands_at_most_five_are_asked_about() {
     assert!(stopped <= 5, "{stopped} of 500");
 }
 
-/// Commands by somebody who had read nothing here, as they were written: none is mended for its own
-/// sake, so that the counts say something. `-- --nocapture` prints which are judged wrongly.
+/// Commands by an author who had not read this project, unchanged: the code is not adjusted to
+/// them, so that the counts are meaningful. `-- --nocapture` prints the commands that are judged
+/// wrongly.
 #[test]
 fn the_commands_of_a_stranger_are_told_apart() {
     let list = of_hooks().at(Path::new("/home/ada/src/shop"), Some("/home/ada"), None);

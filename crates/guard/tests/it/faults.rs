@@ -1,4 +1,5 @@
-//! When the record cannot be kept: a clear error or a denied call, never an unrecorded execution.
+//! If the record cannot be kept, the result is a clear error or a denied call, never an unrecorded
+//! execution.
 #![expect(clippy::disallowed_methods, reason = "files of the state folder are spoiled")]
 
 use std::path::Path;
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::desk::{call, run, session, shop, tool, wait};
 
-/// A guard that keeps its record here, and how often its tool ran.
+/// A guard with its record in this folder, and a counter of its tool's runs.
 fn kept(folder: &TempDir, settings: GuardSettings) -> (Guard, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
@@ -68,7 +69,7 @@ fn a_result_that_cannot_be_audited_does_not_leave() {
         let (guard, runs) = kept(&folder, settings);
         let session = session(&guard, "s");
         assert_eq!(wait(run(&session, "touch", "{}")).status, Status::Completed);
-        // Somebody cuts the log.
+        // The log is truncated.
         std::fs::write(StateFolder::at(folder.path()).audit(), "").unwrap();
         let answer = wait(session.call(call("touch", "{}"), Surroundings::default()));
         match (answer, leaves) {
@@ -78,7 +79,7 @@ fn a_result_that_cannot_be_audited_does_not_leave() {
             }
             (other, _) => panic!("{other:?}"),
         }
-        // What ran stands in the ledger, whatever became of the audit log.
+        // The executed call is in the ledger, whatever happened to the audit log.
         assert_eq!(runs.load(Ordering::SeqCst), 2);
         let events = guard.ledger().events("s").unwrap();
         let closed = events.iter().filter(|event| matches!(event.draft, Draft::Closed(_)));
@@ -90,7 +91,7 @@ fn a_result_that_cannot_be_audited_does_not_leave() {
 fn a_call_whose_intent_cannot_be_recorded_does_not_run() {
     type Spoil = fn(&Path);
     let cases: [(&str, Spoil); 2] = [
-        // The log has what the tables have not.
+        // The log has events that the tables do not have yet.
         ("-log", |log| {
             std::fs::File::options().write(true).open(log).unwrap().set_len(100).unwrap()
         }),
@@ -102,7 +103,8 @@ fn a_call_whose_intent_cannot_be_recorded_does_not_run() {
     for (file, spoil) in cases {
         let folder = TempDir::new().unwrap();
         let mut settings = GuardSettings::default();
-        // Otherwise a signature is written behind the answer, perhaps into what is spoiled here.
+        // Otherwise, a signature is written after the answer, possibly into the part that is
+        // corrupted here.
         settings.ledger.durability = Durability::Os;
         let (guard, runs) = kept(&folder, settings);
         let session = session(&guard, "s");

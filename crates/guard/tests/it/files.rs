@@ -1,4 +1,4 @@
-//! The file executor: what comes back, what is refused, what is written down.
+//! The file executor: what it returns, what it refuses, and what it records.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 
 use crate::stage::{Stage, approved, call, permit, wait};
 
-/// A workspace with files in it, and a folder around it that nobody may touch.
+/// A workspace with files, in a folder that must not be touched.
 pub(crate) struct Room {
     folder: TempDir,
     stage: Stage,
@@ -73,7 +73,7 @@ impl Room {
         self.call(tool, arguments).text
     }
 
-    /// How it is refused, in words and by category.
+    /// The message and the category with which a call is refused.
     #[track_caller]
     fn refused(&self, tool: &str, arguments: Value) -> (ToolErrorCategory, String) {
         let error = self.try_call(tool, arguments).unwrap_err();
@@ -195,7 +195,7 @@ fn what_is_no_text_or_no_file_is_told_apart() {
         assert_eq!(refused, (PermanentFailure, expected.to_owned()));
     }
     assert_eq!(room.refused("read_file", json!({"path": "loop"})).0, PolicyBlocked);
-    // Nobody is left waiting for the other end of the pipe.
+    // The tool must not wait for the other end of the pipe.
     for tool in ["write_file", "edit_file"] {
         let arguments = json!({"path": "pipe", "content": "x", "old": "a", "new": "b"});
         assert_eq!(room.refused(tool, arguments).0, PermanentFailure);
@@ -246,7 +246,7 @@ fn who_is_asked() {
         ("write_file", &elsewhere, Provisional, true),
         ("write_file", &elsewhere, Trusted, false),
         ("read_file", &elsewhere, Provisional, false),
-        // It is refused in any case, so nobody is bothered.
+        // The call is refused in any case, so no person is asked.
         ("write_file", ".env", Provisional, false),
         ("write_file", "/etc/passwd", Provisional, false),
     ];

@@ -1,4 +1,4 @@
-//! What is left out of what commands print, and what never is.
+//! What filters remove from the output of commands, and what they never remove.
 #![expect(clippy::disallowed_methods, reason = "the files are the test's own")]
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::desk::{run, wait};
 
-/// One page a filter; each has cases from commands that were run, and some written by hand.
+/// One page per filter. Each has cases from commands that were run, and some written by hand.
 const PAGES: [(&str, &str); 15] = [
     ("cargo", include_str!("../../../../spec/filters/cargo.md")),
     ("pytest", include_str!("../../../../spec/filters/pytest.md")),
@@ -37,7 +37,7 @@ const PAGES: [(&str, &str); 15] = [
     ("jvm", include_str!("../../../../spec/filters/jvm.md")),
 ];
 
-/// A case of a page: `` `command` failed; full, 12 lines less: ``, then what was printed and what
+/// A case of a page: `` `command` failed; full, 12 lines less: ``, then the printed output and what
 /// is shown of it.
 struct Case {
     command: String,
@@ -50,7 +50,8 @@ struct Case {
 
 fn cases(page: &str) -> Vec<Case> {
     let blocks: Vec<&str> = page.split("\n````").collect();
-    // Before the first block, between them, and behind the last; blocks come in pairs.
+    // The text before the first block, between blocks, and after the last one; blocks come in
+    // pairs.
     let mut cases = Vec::new();
     for group in blocks.chunks(4) {
         let [before, input, _, shown] = group else { break };
@@ -61,7 +62,7 @@ fn cases(page: &str) -> Vec<Case> {
         let text = |block: &str, kind: &str| {
             let text = block.strip_prefix(kind).unwrap();
             let text = text.strip_prefix('\n').unwrap_or(text);
-            // What no page can hold stands there as a sign.
+            // Characters that a page cannot contain are written as symbols.
             format!("{}\n", text.replace('␛', "\u{1b}").replace('␍', "\r"))
         };
         cases.push(Case {
@@ -95,7 +96,7 @@ fn every_filter_has_a_page_whose_cases_hold() {
             assert_eq!(made.text, case.shown, "{id}: {}", case.command);
             assert_eq!(made.filters, [FilterId(id.to_owned())], "{}", case.command);
             assert_eq!((made.confidence, made.left_out), (case.confidence, case.left_out), "{id}");
-            // Every line that says that something is wrong is still there.
+            // Every line that reports a problem is still there.
             let shown: BTreeSet<&str> = made.text.lines().collect();
             let input = case.input.replace('\r', "\n");
             for line in input.lines().filter(|line| is_preserved(line)) {
@@ -107,11 +108,11 @@ fn every_filter_has_a_page_whose_cases_hold() {
             }
         }
     }
-    // The goal on test runs that pass.
+    // The goal for test runs that pass.
     assert!(less * 100 >= tests * 70, "{less} of {tests} bytes saved");
 }
 
-/// Lines that filters look at, and others, in any order.
+/// Lines that filters handle, and others, in any order.
 fn line() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "   Compiling serde v1.0.200",
@@ -138,8 +139,8 @@ fn line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// INVARIANT: filtering what was filtered changes nothing, no line that must stay is lost, and
-    /// nothing is invented: every shown line was printed, or is a note.
+    /// INVARIANT: filtering is idempotent, no line that must stay is lost, and nothing is made up:
+    /// every shown line was printed, or is a note.
     #[test]
     fn filters_are_idempotent_and_keep_what_must_stay(
         lines in prop::collection::vec(line(), 0..60),
@@ -170,7 +171,7 @@ proptest! {
     }
 }
 
-/// A filter of a program's own that goes wrong in a way of its choice.
+/// A custom filter that fails in a given way.
 #[derive(Debug)]
 struct Wrong {
     matchers: Vec<CommandMatcher>,
@@ -197,7 +198,7 @@ impl Filter for Wrong {
     }
 }
 
-/// INVARIANT: a filter that fails passes the text on.
+/// INVARIANT: a filter that fails leaves the text unchanged.
 #[test]
 fn a_filter_that_fails_passes_the_text_on() {
     let text = "a\nerror: it is broken\nb\n";
@@ -280,8 +281,8 @@ fn a_configuration_may_add_filters_and_leave_some_out() {
     assert_eq!(empty, "a filter is called ``; a name is letters, digits and `-`");
 }
 
-/// The whole way: the record has every line, the agent sees fewer, and the digest of what it saw
-/// stands in the receipt. The output is filtered once, after the receipt is closed.
+/// End to end: the record has every line, the agent sees fewer, and the receipt has the digest of
+/// what it saw. The output is filtered once, after the receipt is closed.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_record_is_whole_and_what_was_shown_has_its_digest() {
@@ -296,7 +297,7 @@ fn the_record_is_whole_and_what_was_shown_has_its_digest() {
         .unwrap();
     let start = SessionStart { trust: TrustLevel::Trusted, ..SessionStart::default() };
     let session = guard.session(start).unwrap();
-    // A program of the name that a filter knows.
+    // A program with a name that a filter knows.
     let script = "#!/bin/sh\nfor n in 1 2 3 4 5 6 7 8 9; do echo \"   Compiling crate$n v1.0.$n (x)\"; \
                   done\necho 'error: it is broken'\necho password=hunter2hunter2\nexit 101\n";
     let path = folder.path().join("cargo");

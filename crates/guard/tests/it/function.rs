@@ -1,4 +1,4 @@
-//! Functions of a program as tools.
+//! Functions of an embedding program as tools.
 
 use std::panic::AssertUnwindSafe;
 use std::path::Path;

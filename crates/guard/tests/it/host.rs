@@ -1,4 +1,4 @@
-//! Calls that a host executes, in one process that lasts.
+//! Calls that a host executes, in one long-lived process.
 
 use counterfoil_guard::{
     Asking, Guard, GuardOptions, HostEnded, HostTools, HostedCall, Judged, Listed, Session,
@@ -19,7 +19,8 @@ fn hosted(id: &str, tool: &str, arguments: &Value) -> HostedCall {
     HostedCall { call, tool: Tool::named(tool), arguments: arguments.clone().into() }
 }
 
-/// Whether the call may run; then it ends so. With what the model is told after it.
+/// Records one call with this status if it may run. Returns the notes for the model after it, or
+/// `None` if the call may not run.
 fn ran(session: &Session, call: &HostedCall, status: Status) -> Option<Vec<String>> {
     let around = Surroundings::default();
     let before = wait(session.before(call, &around, Asking::Nobody)).unwrap();
@@ -73,7 +74,7 @@ fn repetition_is_noticed_as_if_every_event_were_a_process_of_its_own() {
             let session = if lasting { one.clone() } else { begin() };
             let call = hosted(&at.to_string(), "look", &json!({ "at": "a" }));
             let told = ran(&session, &call, Status::Failed).unwrap();
-            // Ids differ from run to run.
+            // Ids differ between runs.
             told.into_iter().map(|text| text.replace(char::is_numeric, "")).collect()
         };
         (0..8).map(call).collect()
@@ -103,7 +104,7 @@ fn a_host_that_knows_its_tools_has_calls_held_against_them() {
     });
     let order = Tool { parameters: Some(parameters), ..Tool::named("place_order") };
     let tools = HostTools::new([order], guard.admission_settings());
-    // A tool's name, arguments; the tool that is meant and the arguments, or the code.
+    // A tool's name and arguments; then the resolved tool and arguments, or the code.
     let cases = [
         ("place_order", json!({ "count": 2 }), Ok(("place_order", json!({ "count": 2 })))),
         ("place_order", json!({ "count": "2" }), Ok(("place_order", json!({ "count": 2 })))),

@@ -1,5 +1,5 @@
-//! What is in force for a call: rules that are replaced while a guard runs, content from strangers,
-//! and who of several agents speaks.
+//! What is in force for a call: rules that are replaced while a guard runs, content from untrusted
+//! sources, and which of several agents wrote a message.
 
 use counterfoil_guard::{
     Answer, Approval, Asking, Disposition, Draft, FunctionExecutor, Guard, GuardOptions,
@@ -47,12 +47,12 @@ fn rules_are_replaced_while_a_guard_runs() {
     let offered = session.offer();
     assert!(!offered.tools.iter().any(|tool| tool.name == "cancel_order"));
     guard.reload(GuardSettings::default());
-    // What was repeated is another matter.
+    // Earlier repetitions no longer count.
     wait(session.clear()).unwrap();
     assert_eq!(cancel(&session).status, Status::Completed);
 }
 
-/// Whoever could write the file while a guard runs could otherwise take back what narrows it.
+/// Otherwise, a process that can write the file while a guard runs could remove its restrictions.
 #[test]
 fn an_authorization_is_fixed_when_a_guard_is_made() {
     const DENIES: &str = r#"{"authorization":{"enabled":true,"rules":[
@@ -107,7 +107,7 @@ fn content_from_strangers_lowers_the_trust_of_what_follows() {
     assert!(denied.text.contains("with content from strangers by `web_read`"), "{}", denied.text);
     let receipt = first.ledger().receipt(&denied.execution_id).unwrap().unwrap();
     assert_eq!(receipt.trust, TrustLevel::Untrusted);
-    // What a caller says raises nothing.
+    // A caller cannot raise the trust.
     let around = Surroundings { trust: Some(TrustLevel::Trusted), ..Surroundings::default() };
     let insisted = wait(session.call(call("mail", "{}"), around)).unwrap();
     assert_eq!(insisted.codes, ["trust_too_low"]);
@@ -145,8 +145,8 @@ fn a_host_s_calls_are_lowered_too() {
     assert!(matches!(judged("3", "mail"), Judged::Denied(_)));
 }
 
-/// A host's call runs by an approval that was given ahead, once; one without an id, of which nothing
-/// would be opened, does not.
+/// An approval that was given in advance lets a host's call run, once. It does not apply to a call
+/// without an id, which would open no receipt.
 #[test]
 fn an_approval_given_ahead_lets_a_host_s_call_through_once() {
     let asks = r#"{"permissions":{"rules":[{"tool":"mail","action":"ask"}]}}"#;
@@ -173,7 +173,8 @@ fn an_approval_given_ahead_lets_a_host_s_call_through_once() {
     assert!(matches!(judged("3").judged, Judged::Denied(_)));
 }
 
-/// What was said stands under who said it, and what a sub-agent reports is held against the record.
+/// Messages are recorded under their author, and a sub-agent's report is checked against the
+/// record.
 #[test]
 fn who_of_several_agents_speaks_is_recorded() {
     let guard = shop().build().unwrap();

@@ -1,4 +1,4 @@
-//! A live session is a transcript that has not ended yet: verdicts and replays agree.
+//! A live session is a transcript that has not ended yet: live verdicts and replays agree.
 
 use std::io::Cursor;
 
@@ -10,7 +10,7 @@ use insta::assert_snapshot;
 
 use crate::desk::{run, session, shop, wait};
 
-/// What is said and called in one session; answers of the agent with what should become of them.
+/// The messages and calls of a session, and answers of the agent with their expected disposition.
 enum Step {
     User(&'static str),
     Call(&'static str, &'static str),
@@ -114,7 +114,7 @@ fn live_verdicts_and_their_replay_agree() {
         assert_eq!(wrong, "", "{name}");
         let transcript = session.transcript().unwrap();
         let replayed = replay(&export(&transcript).to_string());
-        // Each answer is judged by what had happened when it was given.
+        // Each answer is judged by what had happened before it.
         let plain = |transcript: &Transcript| {
             let turns = transcript.messages.iter().enumerate();
             let answers = turns.filter(|(_, m)| m.role == Role::Assistant && m.calls.is_empty());

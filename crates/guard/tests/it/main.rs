@@ -1,4 +1,4 @@
-//! What the guard promises, from outside.
+//! Tests of the guard's guarantees, from outside.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 mod answer_judge;

@@ -1,4 +1,4 @@
-//! A number is approved, recorded and run as it was written.
+//! Numbers are approved, recorded and run exactly as they were written.
 #![expect(clippy::disallowed_methods, reason = "the audit log is a file")]
 
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::desk::{NOW, StillClock, call, run, session, wait};
 
-/// Numbers that differ, and that are one double.
+/// Different numbers that are the same double.
 const NEIGHBOURS: &[(&str, &str)] = &[
     ("1234567890123456789", "1234567890123456700"),
     ("9007199254740993", "9007199254740992"),
@@ -29,7 +29,7 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("1e-400", "0"),
 ];
 
-/// A tool that a person is asked about, and that keeps what it was given.
+/// A tool that requires confirmation and keeps what it was given.
 struct Pays(Arc<Mutex<Vec<String>>>);
 
 impl Pays {
@@ -99,7 +99,7 @@ fn an_approval_is_of_one_number_and_not_of_its_neighbours() {
         assert_eq!(first.status, Status::Denied);
         let shown = format!("{{\"to\":[{{\"id\":{asked}}}]}}");
         assert_eq!(first.questions[0].call, format!("pay {shown}"), "what is asked");
-        // Another process approves it, as `approve` and the dashboard do.
+        // Another process approves it, like `approve` and the dashboard do.
         let theirs = guard();
         let receipt = theirs.ledger().receipt(&first.execution_id).unwrap().unwrap();
         assert_eq!(receipt.arguments.to_string(), shown, "what is approved");
@@ -160,7 +160,8 @@ fn results_are_cached_by_every_digit_and_functions_take_what_they_can_hold() {
         let receipt = guard.ledger().receipt(&look(number).execution_id).unwrap().unwrap();
         assert_eq!(receipt.links.cached_from, Some(first.execution_id));
     }
-    // A function of Rust gets a value that has no room for more: it is not given another number.
+    // A Rust function gets plain JSON values, which cannot hold such a number: it must not get a
+    // different one.
     for number in ["123456789012345678901", "0.1000000000000000000001", "1e-400"] {
         let refused = look(number);
         assert_eq!(refused.status, Status::Failed, "{number}");

@@ -1,4 +1,4 @@
-//! Which tools a request is shown, and why.
+//! Which tools are shown for a request, and why.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use InclusionReason::{
     ShortDescription, SimilarityRank,
 };
 
-/// Tools of a shop, with what each does.
+/// The tools of a shop, with descriptions.
 const TOOLS: [(&str, &str); 7] = [
     ("get_weather", "Tells the weather forecast of a city"),
     ("cancel_order", "Cancels an order of a customer"),
@@ -78,13 +78,13 @@ fn a_request_is_shown_what_it_is_about() {
         })
         .collect();
     assert_eq!(unlike, ["get_weather", "pay_invoice", "play_music"]);
-    // What it names is there, as a word of its own.
+    // A tool that the request names as a whole word is included.
     let named = offered(&session, "Cancel order 7, then play_music, not pay_invoices.");
     assert_eq!(named.reasons["play_music"], [NameMentioned]);
     assert!(!named.reasons.get("pay_invoice").is_some_and(|why| why.contains(&NameMentioned)));
 }
 
-/// NEVER: filtered without an embedding of the request.
+/// INVARIANT: nothing is filtered without an embedding of the request.
 #[test]
 fn without_a_request_or_a_model_or_where_it_is_off_everything_is_shown() {
     for (options, query, model) in [
@@ -100,7 +100,7 @@ fn without_a_request_or_a_model_or_where_it_is_off_everything_is_shown() {
     }
 }
 
-/// What the model knows does not vanish in the turn; with the user's next word it may.
+/// A tool that the model called in this turn stays; after the next user message it may go.
 #[test]
 fn what_was_called_in_this_turn_stays() {
     let guard = guard(filtering(1), words());
@@ -114,8 +114,8 @@ fn what_was_called_in_this_turn_stays() {
     assert!(!names(&offered(&session, "Pay the invoice")).contains(&"get_weather"));
 }
 
-/// A tool that waits is not there, whatever it has in common with the request; what it prefers
-/// counts for it, and what it requires is said.
+/// A tool that waits for another is excluded, however similar it is to the request. Preferences
+/// raise its score, and met requirements are reported.
 #[test]
 fn dependencies_hold_behind_the_filter() {
     let mut options = filtering(1);
@@ -137,8 +137,8 @@ fn dependencies_hold_behind_the_filter() {
     assert!(offer.scores["pay_invoice"] > offer.boosts["pay_invoice"]);
 }
 
-/// What is offered has room to think; what is admitted, recorded and executed has no thought in it,
-/// and a call that is nothing else runs nothing.
+/// An offered schema has room to think; what is admitted, recorded and executed contains no
+/// thoughts, and a call with nothing else runs nothing.
 #[test]
 fn a_call_that_is_only_thinking_runs_nothing() {
     let options = json!({ "tools": { "tafc": { "enabled": true, "complexity_threshold": 0.01 } } });
@@ -174,11 +174,11 @@ fn a_call_that_is_only_thinking_runs_nothing() {
     assert!(!events.contains("boss"), "{events}");
 }
 
-/// Knows that songs and tunes are one; fails when it is told to.
+/// Treats songs and tunes as similar; can be told to fail.
 #[derive(Default)]
 struct Meanings {
     asked: AtomicUsize,
-    /// The question that it does not answer.
+    /// The number of the question that fails.
     fails: Option<usize>,
 }
 
@@ -187,7 +187,7 @@ impl Embedder for Meanings {
         &'a self,
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedderError>> {
-        // The tools come first, then requests.
+        // The tools are embedded first, then requests.
         let asked = self.asked.fetch_add(1, Ordering::SeqCst);
         let place = |text: &String| {
             let sound = ["song", "tune"].iter().any(|word| text.contains(word));
@@ -213,7 +213,7 @@ fn meanings_count() {
     assert_eq!(meanings.asked.load(Ordering::SeqCst), 4, "the tools once, each request");
 }
 
-/// NEVER: filtered without the meaning of the request, where that is wanted.
+/// INVARIANT: nothing is filtered if the request has no embedding.
 #[test]
 fn where_the_request_has_no_embedding_everything_is_shown() {
     // The first question is about the tools, the second about the request.

@@ -1,5 +1,4 @@
-//! The pages `spec/agent/thinking.md` and `spec/agent/filter.md` say what is true: their cases are
-//! run.
+//! Runs the cases of the pages `spec/agent/thinking.md` and `spec/agent/filter.md`.
 
 use counterfoil_guard::{FunctionExecutor, Guard, GuardOptions, ToolError, schema_complexity};
 use counterfoil_model::Tool;
@@ -11,7 +10,7 @@ use crate::words_embedder::words;
 const THINKING: &str = include_str!("../../../../spec/agent/thinking.md");
 const FILTER: &str = include_str!("../../../../spec/agent/filter.md");
 
-/// The lines of the block of this name.
+/// The lines of the block with this name.
 fn block(page: &'static str, name: &str) -> impl Iterator<Item = &'static str> {
     let (_, rest) = page.split_once(&format!("```{name}\n")).unwrap();
     rest.split_once("```").unwrap().0.lines()

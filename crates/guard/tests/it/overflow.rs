@@ -16,7 +16,7 @@ fn long() -> FunctionExecutor {
     })
 }
 
-/// The whole text of a result, read in pieces until nothing goes on.
+/// The whole text of a result, read piece by piece.
 fn read(session: &counterfoil_guard::Session, id: &str) -> String {
     let (mut text, mut offset) = (String::new(), 0);
     loop {
@@ -30,7 +30,7 @@ fn read(session: &counterfoil_guard::Session, id: &str) -> String {
     }
 }
 
-/// INVARIANT: overflow is readable, redacted, by the session that made it and by no other.
+/// INVARIANT: a cut result can be read, redacted, by the session that produced it and by no other.
 #[test]
 fn a_long_result_is_shown_in_part_and_read_in_pieces() {
     let guard = shop().executor(long()).read_overflow().build().unwrap();
@@ -42,7 +42,7 @@ fn a_long_result_is_shown_in_part_and_read_in_pieces() {
     assert!(answer.text.contains(&hint), "{hint}");
     let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
     assert_eq!(receipt.filters, ["overflow"]);
-    // The record is not cut.
+    // The recorded result is not cut.
     assert!(!receipt.truncated);
     let text = read(&ours, &answer.execution_id);
     assert_eq!(text.lines().count(), 10_001);
@@ -72,7 +72,7 @@ fn without_the_tool_nobody_is_sent_to_it() {
     assert_eq!(error, "`max_chars` is 10, it must be between 1000 and 10000000");
 }
 
-/// What a command printed beyond what is shown of it is recorded, up to its own limit.
+/// The part of a command's output that is not shown is recorded, up to its own limit.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_middle_of_a_commands_output_is_not_lost() {

@@ -1,4 +1,4 @@
-//! Arguments that do not fit, and a model that gives them another form.
+//! Arguments that do not fit, and a model that rewrites them.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::desk::wait;
 
-/// Always says this.
+/// Always gives this answer.
 struct Says(&'static str, Mutex<Vec<String>>);
 
 impl Completion for Says {
@@ -53,13 +53,13 @@ fn arguments_get_another_form_once_and_nothing_is_added() {
     for (options, written, says, runs, asked) in [
         (ON, WRITTEN, r#"{"to":"Ada","count":2}"#, true, 1),
         (ON, WRITTEN, "```json\n{\"to\":\"Ada\",\"count\":2}\n```", true, 1),
-        // A value that nobody wrote, what still does not fit, and no answer.
+        // A new value, arguments that still do not fit, and no answer.
         (ON, WRITTEN, r#"{"to":"Ada","count":3}"#, false, 1),
         (ON, WRITTEN, r#"{"to":"Bob","count":2}"#, false, 1),
         (ON, WRITTEN, r#"{"to":"Ada","count":"2"}"#, false, 1),
         (ON, WRITTEN, "NO", false, 1),
         (ON, WRITTEN, "", false, 1),
-        // It fits, nothing is asked; off, nobody is asked.
+        // If the arguments fit, or the setting is off, the model is not asked.
         (ON, r#"{"to":"Ada","count":2}"#, "NO", true, 0),
         ("{}", WRITTEN, r#"{"to":"Ada","count":2}"#, false, 0),
     ] {

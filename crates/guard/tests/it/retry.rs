@@ -1,4 +1,4 @@
-//! Retry: the budget, the bounds of the jitter, and what is never tried again.
+//! Retries: the budget, the bounds of the jitter, and what is never retried.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use counterfoil_guard::{
 use counterfoil_model::ToolErrorCategory::{self, *};
 use proptest::prelude::*;
 
-/// Always the same eight bytes, or none.
+/// A source that returns the same eight bytes every time, or fails.
 #[derive(Debug)]
 struct Fixed(Option<u64>);
 
@@ -75,7 +75,7 @@ fn options_are_checked() {
 fn pauses_double_up_to_the_longest_and_end_with_attempts_and_budget() {
     let ms = Duration::from_millis;
     let cases = [
-        // attempts made, elapsed, the longest pause
+        // Attempts made, time elapsed, the maximum pause.
         (1, ms(0), Some(ms(500))),
         (2, ms(0), Some(ms(1_000))),
         (4, ms(0), Some(ms(4_000))),
@@ -106,7 +106,7 @@ fn what_is_never_tried_again() {
 }
 
 proptest! {
-    /// Full jitter lies between nothing and the longest pause, and never leaves the budget.
+    /// The jitter is between zero and the maximum pause, and never exceeds the budget.
     #[test]
     fn retry_budget_and_jitter_bounds(
         max_attempts in 1_u32..=20,
@@ -137,7 +137,8 @@ proptest! {
         }
     }
 
-    /// However often it fails and whatever chance says, a call ends: attempts and time are bounded.
+    /// Attempts and time are bounded: a call always ends, however often it fails and whatever the
+    /// random numbers are.
     #[test]
     fn a_failing_call_ends(random: u64, budget_secs in 0_u64..60, each_ms in 0_u64..5_000) {
         let options = RetryOptions { max_attempts: 20, budget_secs, ..RetryOptions::default() };

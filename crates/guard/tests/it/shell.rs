@@ -1,4 +1,4 @@
-//! The shell executor: what comes back, what is refused, and that nothing is left running.
+//! The shell executor: what it returns, what it refuses, and that it leaves nothing running.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -24,7 +24,7 @@ use tempfile::TempDir;
 
 use crate::stage::{Stage, approved, call, permit, wait};
 
-/// A workspace of its own and a shell in it.
+/// A workspace with a shell.
 struct Room {
     folder: TempDir,
     stage: Stage,
@@ -63,7 +63,7 @@ impl Room {
         self.call(json!({ "command": command })).unwrap()
     }
 
-    /// What it printed; it has to succeed.
+    /// The output of a command, which has to succeed.
     fn stdout(&self, command: &str) -> String {
         let output = self.run(command);
         assert_eq!(output.failure, None, "{command}: {}", output.text);
@@ -360,10 +360,10 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-// What follows holds that nothing is left running. A process that runs holds one end of a pipe
-// in the workspace, and its end is seen at the other: no waiting, no guessing.
+// The following tests check that nothing is left running. A running process holds one end of a pipe
+// in the workspace, so its end is visible at the other end, without polling.
 
-/// The other end of a pipe at `path`: says when a line comes, and when its last writer is gone.
+/// Opens the other end of a pipe. Reports when a line arrives, and when the last writer is gone.
 fn listen(room: &Room, name: &str) -> (Receiver<String>, Receiver<()>) {
     room.stdout(&format!("mkfifo {name}"));
     let path = room.path().join(name);
@@ -379,10 +379,10 @@ fn listen(room: &Room, name: &str) -> (Receiver<String>, Receiver<()>) {
     (lines, end)
 }
 
-/// Long enough for a busy machine; nothing waits that long when all is well.
+/// Long enough for a busy machine; a passing test never waits that long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Processes in the background that hold the pipe, and a foreground that goes on once they run.
+/// Background processes that hold the pipe, and a foreground command that continues once they run.
 const FAMILY: &str = "{ echo up; echo > told; sleep 1000; } > pipe & \
                       sh -c 'sleep 1000 > pipe & sh -c \"echo > ready; sleep 1000\" > pipe' & \
                       until [ -s ready ] && [ -s told ]; do :; done; ";
@@ -447,7 +447,8 @@ fn a_call_dropped_at_once_starts_nothing_or_ends_it() {
             }
         });
     }
-    // Every process that this test started and that still runs has it as its parent.
+    // Every process that this test started and that is still running has this process as its
+    // parent.
     let own = std::process::id().to_string();
     let running = || {
         let mut found = Vec::new();
@@ -549,7 +550,7 @@ fn hot_swap_is_atomic_under_load() {
                 let room = Arc::clone(&room);
                 scope.spawn(move || {
                     for _ in 0..15 {
-                        // Blocked by A, and run by B only, which passes BB and not AA.
+                        // A blocks the command; only B runs it, and B passes BB but not AA.
                         match room
                             .call(json!({ "command": "true not_AA; env | grep -E '^(AA|BB)='" }))
                         {

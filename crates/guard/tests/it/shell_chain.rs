@@ -1,4 +1,4 @@
-//! Shell commands through the whole chain, and what their receipts say.
+//! Shell commands through the whole chain, and their receipts.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 
 use crate::desk::{call, wait};
 
-/// Agrees to everything.
+/// Always agrees.
 struct Yes;
 
 impl Approver for Yes {
@@ -67,8 +67,8 @@ impl Bench {
     }
 }
 
-/// INVARIANT: what was doubtful stands in the answer, the receipt and the audit log, and blocks
-/// nothing; why a call failed stands in the audit log, too.
+/// INVARIANT: doubts appear in the answer, the receipt and the audit log, and block nothing; the
+/// reason for a failure is in the audit log, too.
 #[test]
 fn doubts_and_reasons_stand_wherever_the_call_does() {
     let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -146,7 +146,7 @@ fn nobody_gets_a_blocked_command_through() {
 #[test]
 fn what_nothing_confines_is_asked_unless_the_turn_is_trusted() {
     let cases = [
-        // trust, whether somebody is there to agree, command, whether it runs, who agreed
+        // Trust, whether a person can agree, command, whether it runs, who agreed.
         (TrustLevel::Trusted, false, "touch x", true, None),
         (TrustLevel::Provisional, false, "ls", true, None),
         (TrustLevel::Provisional, false, "touch x", false, None),

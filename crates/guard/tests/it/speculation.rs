@@ -1,4 +1,4 @@
-//! Calls that only read, begun before it is known that they are wanted.
+//! Read-only calls that start before they are known to be needed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::desk::{NOW, StillClock, call, run, session, tool, wait};
 
-/// A tool that only reads, counts how often it does, and takes so many milliseconds.
+/// A read-only tool that counts its calls and takes this many milliseconds.
 fn look_up(count: &Arc<AtomicUsize>, millis: u64) -> FunctionExecutor {
     reading("look_up", Origin::Builtin, count, millis)
 }
@@ -76,7 +76,7 @@ impl Desk {
         self.session.speculate(call(name, arguments), &around, Guess::Decoded);
     }
 
-    /// Waits until what runs ahead has had its time.
+    /// Gives speculative calls time to run.
     async fn settle(&self) {
         sleep(Duration::from_millis(60)).await;
     }
@@ -116,7 +116,7 @@ fn only_what_is_harmless_and_asks_nobody_runs_ahead() {
             (Desk::with(DECODING, plain), "paint", BALL, false),
             (Desk::with(DECODING, plain), "look_up", "{}", false),
             (Desk::with(DECODING, plain), "lookup", "{}", false),
-            // It asks, whatever is around it.
+            // The tool requires confirmation, in all circumstances.
             (Desk::with(DECODING, asking), "look_up", BALL, false),
             (
                 Desk::of(DECODING, |count| {
@@ -128,7 +128,7 @@ fn only_what_is_harmless_and_asks_nobody_runs_ahead() {
             ),
             (Desk::with(&format!("{DECODING}{denied}"), plain), "look_up", BALL, false),
             (Desk::with(&format!("{DECODING}{asked}"), plain), "look_up", BALL, false),
-            // What a stranger declares about its tool counts for nothing.
+            // What a third party declares about its tool does not count.
             (
                 Desk::with(DECODING, |count| reading("look_up", mcp(), count, 0)),
                 "look_up",
@@ -175,7 +175,7 @@ fn a_call_takes_what_ran_ahead_of_it_and_only_the_call_counts() {
         let mut stats = CallStats::default();
         desk.guard.ledger().events("s").unwrap().iter().for_each(|event| stats.add(event));
         assert_eq!((stats.calls, stats.ran_ahead), (1, 1));
-        // The quota counts calls, and this is the second.
+        // The quota counts calls, and this is the second one.
         let second = run(&desk.session, "look_up", r#"{"id":"cap"}"#).await;
         assert_eq!(second.codes, ["quota_blocked"]);
         let counts = desk.session.speculation_counts();
@@ -278,7 +278,8 @@ fn a_call_that_waits_for_what_runs_ahead_is_cancelled_with_it() {
     });
 }
 
-/// INVARIANT: both records know which calls ran ahead and where a result is from, and count alike.
+/// INVARIANT: receipts and audit log both record speculative calls and the origin of results, and
+/// agree on the counts.
 #[test]
 fn the_audit_log_tells_what_ran_ahead() {
     let folder = tempfile::tempdir().unwrap();

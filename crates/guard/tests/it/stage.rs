@@ -1,4 +1,4 @@
-//! What the tests of executors stand on: a scene, a call, and an executor that remembers.
+//! What tests of executors need: a scene, a call, and an executor that remembers.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,12 +66,12 @@ pub(crate) fn approved(tool: &str, arguments: Value) -> Permit<ByApproval> {
     Permit::<ByApproval>::for_tests(call(tool, arguments), "exec_1", "somebody")
 }
 
-/// Runs a future to its end, with time and no network.
+/// Runs a future to completion, with timers and without network.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
-/// Remembers what it was asked, and answers so that nobody could have guessed it.
+/// Remembers what it was asked, and gives answers that cannot be guessed.
 pub(crate) struct Recording {
     pub(crate) id: ExecutorId,
     pub(crate) tools: Mutex<Vec<&'static str>>,

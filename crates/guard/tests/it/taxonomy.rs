@@ -1,4 +1,4 @@
-//! The taxonomy of failures: its table, how failures get their category, what the model is told.
+//! The taxonomy of failures: its table, how failures are categorised, and what the model is told.
 
 use std::io::ErrorKind;
 
@@ -12,7 +12,7 @@ use counterfoil_tools::{ExitCause, classify_http_status, classify_io};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// Category, retryable, whether the model got it wrong, whether it is tried again by itself.
+/// Category, retryable, whether it is the model's mistake, whether it is retried automatically.
 const TABLE: [(ToolErrorCategory, bool, bool, ToolErrorKind); 11] = [
     (ToolNotFound, false, false, ToolErrorKind::Permanent),
     (InvalidParameters, true, true, ToolErrorKind::Permanent),
@@ -231,7 +231,7 @@ fn feedback_block() {
 }
 
 proptest! {
-    /// Whatever the message says, the block has its five lines, each with its key.
+    /// Whatever the message contains, the block has five lines, each with its key.
     #[test]
     fn nothing_breaks_out_of_the_feedback_block(
         message in "(\\PC|[\\n\\r\u{b}\u{c}\u{85}\u{2028}\u{2029}]|\\[tool_error\\]){0,200}",

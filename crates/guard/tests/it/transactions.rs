@@ -1,4 +1,4 @@
-//! Commands that are undone.
+//! Commands whose effects are undone.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "the files are the test's own")]
 
@@ -79,7 +79,7 @@ impl Bench {
     }
 }
 
-/// Every path below a folder, with what stands there.
+/// All paths in a folder, with their content.
 fn tree(folder: &Path) -> Vec<String> {
     fn walk(root: &Path, folder: &Path, out: &mut Vec<String>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -103,7 +103,7 @@ fn tree(folder: &Path) -> Vec<String> {
     out
 }
 
-/// What stands in the workspace of these tests at first.
+/// Creates the initial content of the workspace.
 fn furnish(bench: &Bench) {
     bench.write("a.txt", "one\n");
     bench.write("run.sh", "echo\n");
@@ -114,8 +114,8 @@ fn furnish(bench: &Bench) {
     symlink("a.txt", bench.work().join("link")).unwrap();
 }
 
-/// INVARIANT: what a failed command wrote is what it was: content, modes, links, what was deleted
-/// and what was made.
+/// INVARIANT: the effects of a failed command are undone: content, modes, links, deleted files and
+/// created files.
 #[test]
 fn a_failed_command_is_undone() {
     for (command, code) in [
@@ -148,7 +148,7 @@ fn a_failed_command_is_undone() {
         assert_eq!(answer.category, Some(ToolErrorCategory::PermanentFailure));
         assert!(answer.text.contains("[undone: "), "{command}: {}", answer.text);
         let after = tree(&bench.work());
-        // A folder of which only the file in it was named may stay, empty.
+        // A folder of which only a file was named may stay, empty.
         let after: Vec<&String> = after.iter().filter(|path| !path.starts_with("made")).collect();
         assert_eq!(after, before.iter().collect::<Vec<_>>(), "{command}");
         let receipt = bench.guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
@@ -184,14 +184,14 @@ fn only_the_configured_exit_codes_undo_and_nothing_is_undone_by_default() {
             Status::Failed,
             "x\n",
         ),
-        // Killed in the middle.
+        // Killed while running.
         (
             ShellOptions { auto_rollback_exit_codes: vec![137], ..on() },
             "echo x > a.txt; sleep 1000",
             Status::RolledBack,
             "one\n",
         ),
-        // Over the cap, and a snapshot is only wished for.
+        // Over the size limit, and the snapshot is optional.
         (
             ShellOptions { max_snapshot_bytes: 3, ..on() },
             "echo x > a.txt; exit 1",
@@ -214,8 +214,8 @@ fn only_the_configured_exit_codes_undo_and_nothing_is_undone_by_default() {
     }
 }
 
-/// INVARIANT: a snapshot that is required and cannot be taken keeps the command from running; the
-/// user's own commands run without one, and that is all that the mark does here.
+/// INVARIANT: a command does not run if its required snapshot cannot be taken. The user's own
+/// commands run without one; being the user's has no other effect here.
 #[test]
 fn a_required_snapshot_over_the_cap_is_an_error() {
     let options = ShellOptions { snapshot_required: true, max_snapshot_bytes: 3, ..on() };
@@ -227,7 +227,7 @@ fn a_required_snapshot_over_the_cap_is_an_error() {
                     would be larger than the 3 bytes that it may have";
     assert!(answer.text.contains(expected), "{}", answer.text);
     assert_eq!(fs::read_to_string(bench.work().join("a.txt")).unwrap(), "one\n");
-    // Nothing has to be copied.
+    // There is nothing to copy.
     assert_eq!(bench.run("echo x > new.txt").status, Status::Completed);
     assert_eq!(bench.run("ls").status, Status::Completed);
     let mine = bench.run_as("echo x > a.txt; exit 1", Requested::ByUser);
@@ -236,7 +236,7 @@ fn a_required_snapshot_over_the_cap_is_an_error() {
     assert_eq!(bench.run_as("sudo true", Requested::ByUser).status, Status::Denied);
 }
 
-/// INVARIANT: a snapshot goes with its command, whether it succeeded or was undone.
+/// INVARIANT: a snapshot is deleted with its command, whether it succeeded or was undone.
 #[test]
 fn no_snapshot_is_left_behind() {
     let there = || -> BTreeSet<String> {
@@ -249,7 +249,7 @@ fn no_snapshot_is_left_behind() {
     furnish(&bench);
     for command in ["echo x > a.txt", "echo x > a.txt; exit 1", "echo x > a.txt; exit 9"] {
         bench.run(command);
-        // Other tests of this process take snapshots, too: theirs go as well.
+        // Other tests of this process take snapshots, too; theirs are deleted as well.
         let after = there();
         let begun = Instant::now();
         while there().intersection(&after).next().is_some() {
@@ -260,7 +260,7 @@ fn no_snapshot_is_left_behind() {
     assert!(!bench.root.path().join("state/snapshots").exists());
 }
 
-/// INVARIANT: what cannot be put back is a hard error that names each file.
+/// INVARIANT: what cannot be restored is a hard error that names each file.
 #[test]
 fn a_partial_restore_names_each_file() {
     let bench = Bench::new(ShellOptions { keep_snapshots: 1, auto_rollback: false, ..on() });
@@ -268,7 +268,7 @@ fn a_partial_restore_names_each_file() {
     let answer = bench.run("echo x > a.txt; echo y > d/b.txt; echo z > new.txt");
     let kept = bench.root.path().join("state/snapshots");
     let folder = fs::read_dir(&kept).unwrap().next().unwrap().unwrap().path();
-    // One of the copies is gone.
+    // One of the copies is missing.
     let copies: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     let copy = copies.iter().find(|path| fs::read_to_string(path).is_ok_and(|t| t == "one\n"));
@@ -295,7 +295,7 @@ fn the_last_snapshots_are_kept_and_undo_a_command_that_succeeded() {
     let done = undo(&second.execution_id, SinceChanged::Refuse).unwrap();
     assert_eq!((done.restored, done.deleted), (4, 0));
     assert_eq!(fs::read_to_string(bench.work().join("d/deep/c.txt")).unwrap(), "three\n");
-    // Somebody worked on since.
+    // The file was changed afterwards.
     bench.write("a.txt", "mine\n");
     let error = undo(&third.execution_id, SinceChanged::Refuse).unwrap_err();
     assert!(matches!(&error, UndoError::ChangedSince(files) if files.len() == 1), "{error}");
@@ -306,8 +306,8 @@ fn the_last_snapshots_are_kept_and_undo_a_command_that_succeeded() {
     assert_eq!(mode, 0o700);
 }
 
-/// INVARIANT: what is put back is put back beneath the workspace, whatever the command put in place
-/// of its folders; a folder that became a link is named.
+/// INVARIANT: files are restored only inside the workspace, whatever the command replaced its
+/// folders with; a folder that became a link is reported.
 #[test]
 fn nothing_is_restored_through_a_link() {
     for (name, there, command) in [
@@ -326,7 +326,7 @@ fn nothing_is_restored_through_a_link() {
         let before = tree(&outside);
         fs::create_dir_all(bench.work().join(there).parent().unwrap()).unwrap();
         bench.write(there, "chosen by the model\n");
-        // In a script, so that the command itself does not tell.
+        // In a script, so that the command itself does not show it.
         bench.write("swap.sh", &format!("mv sub old\nln -s {} sub\n", outside.display()));
         let answer = bench.run(&format!("{command}; sh swap.sh; exit 1"));
         assert_eq!(tree(&outside), before, "{name}: {}", answer.text);
@@ -335,7 +335,7 @@ fn nothing_is_restored_through_a_link() {
     }
 }
 
-/// INVARIANT: a snapshot copies nothing from outside the workspace, so nothing of it gets in.
+/// INVARIANT: a snapshot copies nothing from outside the workspace.
 #[test]
 fn nothing_outside_is_copied() {
     let bench = Bench::new(on());
@@ -348,7 +348,7 @@ fn nothing_outside_is_copied() {
     assert!(!bench.work().join("a/key").exists());
 }
 
-/// INVARIANT: what the command did not leave there is never touched.
+/// INVARIANT: undo never touches what the command did not create.
 #[test]
 fn undo_leaves_alone_what_somebody_put_there_since() {
     for (command, mine) in [
@@ -371,7 +371,7 @@ fn undo_leaves_alone_what_somebody_put_there_since() {
         let UndoError::Partial(failed) = &error else { panic!("{error}") };
         assert!(failed.iter().all(|f| f.contains("did not make is in it")), "{error}");
         assert_eq!(fs::read_to_string(bench.work().join(mine)).unwrap(), "mine\n", "{command}");
-        // Once it is moved away, all of it goes.
+        // Once the foreign file is moved away, everything is removed.
         let top = mine.split('/').nth(1).unwrap();
         let path = bench.work().join("out").join(top);
         if path.is_dir() && top == "deep" {

@@ -1,4 +1,5 @@
-//! The web executor: what is fetched, what is refused, and that what is refused is never reached.
+//! The web executor: what is fetched, what is refused, and that a refused target is never
+//! contacted.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "certificates and records lie in files")]
 
@@ -31,7 +32,7 @@ use crate::desk::wait;
 use crate::stage::{Stage, approved, call, permit};
 use server::{Server, answer};
 
-/// Answers what it was told, and remembers what it was asked.
+/// Resolves names from a fixed table, and remembers what it was asked.
 #[derive(Debug, Clone, Default)]
 struct Book {
     names: Arc<BTreeMap<String, Vec<IpAddr>>>,
@@ -64,7 +65,7 @@ fn executor(options: WebOptions, book: &Book) -> WebExecutor {
     WebExecutor::resolving(options.resolve().unwrap(), book.clone())
 }
 
-/// Options for a server of this machine.
+/// Options that open a server of this machine.
 fn opened(server: &Server) -> WebOptions {
     WebOptions { allow_private_hosts: vec![server.authority()], ..WebOptions::default() }
 }
@@ -80,7 +81,7 @@ fn fetch(web: &WebExecutor, url: &str) -> ToolOutput {
     call_web(web, "fetch", url)
 }
 
-/// How it failed, in words and by category.
+/// The message and category of a failure.
 #[track_caller]
 fn failure(output: &ToolOutput) -> (ToolErrorCategory, &str) {
     (output.failure.unwrap_or_else(|| panic!("it succeeded: {}", output.text)), &output.text)
@@ -100,7 +101,7 @@ fn who_is_asked() {
         (&options, "https://example.com/", Untrusted, true),
         (&options, "https://example.com/", Trusted, false),
         (&options, "http://localhost:3000/", Provisional, false),
-        // It is refused in any case, so nobody is bothered.
+        // The call is refused in any case, so no person is asked.
         (&options, "http://example.com/", Provisional, false),
         (&options, "https://localhost:3001/", Provisional, false),
         (&options, "file:///etc/passwd", Provisional, false),
@@ -167,7 +168,7 @@ fn deny_before_allow_for_domains() {
         let book = Book::default();
         let output = fetch(&executor(options.clone(), &book), url);
         if expected.is_empty() {
-            // The book knows nobody: it got as far as asking.
+            // The resolver knows no names, but it was asked.
             assert_eq!(failure(&output).0, NetworkError, "{url}");
             assert_eq!(book.asked().len(), 1, "{url}");
         } else {
@@ -177,7 +178,7 @@ fn deny_before_allow_for_domains() {
             assert_eq!(book.asked(), Vec::<String>::new(), "{url}: nobody is asked for it");
         }
     }
-    // A host that is opened is denied all the same.
+    // A host in both lists is denied.
     let server = Server::start(|_| answer("200 OK", "", "x"));
     let options = WebOptions { deny_domains: vec!["127.0.0.1".to_owned()], ..opened(&server) };
     let output = fetch(&executor(options, &Book::default()), &server.url("/"));

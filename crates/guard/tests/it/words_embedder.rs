@@ -1,10 +1,10 @@
-//! An embedding model for tests: a text is the bag of the stems of its words.
+//! An embedding model for tests: a text is a bag of word stems.
 
 use std::sync::Arc;
 
 use counterfoil_guard::{BoxFuture, Embedder, EmbedderError};
 
-/// How many numbers an embedding has.
+/// The length of an embedding.
 const SIZE: usize = 4096;
 
 struct Words;

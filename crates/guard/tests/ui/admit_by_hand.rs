@@ -1,4 +1,4 @@
-//! The constructor is not for everybody.
+//! The constructor is private.
 //~ error[E0624]: associated function `new` is private
 use counterfoil_guard::Admitted;
 

@@ -1,4 +1,4 @@
-//! The two ways to execute cannot be confused.
+//! The two ways to execute cannot be mixed up.
 //~ error[E0308]: mismatched types
 use counterfoil_guard::{ByPolicy, Permit, Scene, ToolExecutor};
 

@@ -1,4 +1,4 @@
-//! A clearance is for one execution.
+//! A clearance is for one execution and cannot be copied.
 //~ error[E0277]: the trait bound `Clearance: Clone` is not satisfied
 fn copies<T: Clone>() {}
 

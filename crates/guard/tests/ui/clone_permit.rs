@@ -1,4 +1,4 @@
-//! There is one of each.
+//! A permit cannot be copied.
 //~ error[E0308]: mismatched types
 use counterfoil_guard::{ByPolicy, Permit};
 

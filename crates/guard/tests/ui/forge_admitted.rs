@@ -1,4 +1,4 @@
-//! Only admission makes an admitted call.
+//! Only admission creates admitted calls.
 //~ error: cannot construct `Admitted` with struct literal syntax due to private fields
 use counterfoil_guard::Admitted;
 

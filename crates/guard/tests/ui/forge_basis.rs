@@ -1,4 +1,4 @@
-//! Nobody says by himself what a permit stands on.
+//! The basis of a permit cannot be constructed outside the guard.
 //~ error[E0451]: field `by` of struct `counterfoil_guard::ByApproval` is private
 use counterfoil_guard::ByApproval;
 

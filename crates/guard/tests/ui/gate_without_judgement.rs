@@ -1,4 +1,4 @@
-//! A gate says what it says: nothing is inherited.
+//! A gate must implement its judgement: there is no default.
 //~ error[E0046]: not all trait items implemented, missing: `judge`
 use counterfoil_guard::{Gate, GateId};
 

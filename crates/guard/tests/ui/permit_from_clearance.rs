@@ -1,4 +1,4 @@
-//! A clearance alone gives no permit: the guard opens the ledger first.
+//! A clearance alone gives no permit: the guard has to open the execution in the ledger first.
 //~ error[E0624]: method `permit` is private
 use counterfoil_guard::Clearance;
 

@@ -1,4 +1,4 @@
-//! An executor keeps what performs its calls to itself.
+//! An executor does not expose what performs its calls.
 //~ error[E0616]: field `0` of struct `FileExecutor` is private
 use counterfoil_guard::FileExecutor;
 

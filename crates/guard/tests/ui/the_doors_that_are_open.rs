@@ -1,4 +1,4 @@
-//! What an executor may do: without this case, a crate that is not found would pass for a refusal.
+//! What an executor may do. Without this case, a missing crate would look like a refusal.
 use counterfoil_guard::{ByApproval, ByPolicy, Gate, Permit, Scene, ToolExecutor};
 
 async fn allowed(executor: &impl ToolExecutor, permit: Permit<ByPolicy>, scene: &Scene<'_>) {

@@ -1,4 +1,4 @@
-//! A permit is spent by using it.
+//! Using a permit spends it.
 //~ error[E0382]: use of moved value: `permit`
 use counterfoil_guard::{ByPolicy, Permit, Scene, ToolExecutor};
 

@@ -6,12 +6,12 @@ use crate::gate::{Gate, GateId, Reason, Verdict};
 
 pub(super) const ID: GateId = GateId("adversarial");
 
-/// Policies in plain language, which a separate model judges by. The dearest gate, and nothing
-/// behind it could loosen what it denies: so the model itself is asked afterwards, and only if
-/// no gate denied. What can be said without it is said here.
+/// Policies in plain language that a separate model judges. This is the most expensive gate, and no
+/// other gate could loosen what it denies, so the model is asked afterwards and only if no gate
+/// denied. This gate decides what can be decided without the model.
 pub(super) struct Adversarial {
     pub(super) settings: AdversarialSettings,
-    /// Whether there is somebody to ask.
+    /// Whether there is a model to ask.
     pub(super) judged: bool,
 }
 

@@ -6,10 +6,10 @@ use crate::gate::{Gate, GateId, Question, Reason, Stake, Verdict};
 
 pub(super) const ID: GateId = GateId("blocklist");
 
-/// Shell commands that nobody may run. No trust, phase, approval or rule is asked.
+/// Denies blocked shell commands, regardless of trust, phase, approvals and rules.
 pub(super) struct BlocklistGate {
     pub(super) shell: ShellPolicyHandle,
-    /// What the user has allowed is not asked about.
+    /// Commands that the user has allowed are not asked about.
     pub(super) permissions: PermissionSettings,
 }
 

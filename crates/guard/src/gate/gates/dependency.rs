@@ -6,7 +6,8 @@ use crate::gate::{Gate, GateId, Reason, Verdict};
 
 pub(super) const ID: GateId = GateId("dependency");
 
-/// Tools that have to succeed first. The same function decides what is offered.
+/// Denies tools whose prerequisites have not succeeded. The same function decides which tools are
+/// offered.
 pub(super) struct Dependency {
     pub(super) settings: ToolDependencyGraph,
 }

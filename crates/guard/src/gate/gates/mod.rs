@@ -1,4 +1,4 @@
-//! The gates, one file each, in one declared order.
+//! The gates, one per file, in one declared order.
 
 mod adversarial;
 mod blocklist;
@@ -32,8 +32,8 @@ use super::verdict::{GateId, Judged, Question, Reason, Verdict, combine};
 use crate::admitted::Admitted;
 use crate::executor::ErasedToolExecutor;
 
-/// The order in which gates judge. It decides the order of what is shown, never the outcome: all
-/// of them judge every call.
+/// The order in which gates judge. It affects only the order of what is shown, never the outcome:
+/// all gates judge every call.
 pub const ORDER: [GateId; 10] = [
     blocklist::ID,   // unconditional: nothing bypasses it
     protected::ID,   // what decides about the agent
@@ -47,12 +47,12 @@ pub const ORDER: [GateId; 10] = [
     adversarial::ID, // what a model thinks of it: the dearest
 ];
 
-/// Every gate that judges calls. There is no chain without the declared ones.
+/// All gates that judge calls. The declared ones are always included.
 pub struct Gates {
     gates: Vec<Box<dyn Gate>>,
 }
 
-/// What the declared gates go by. What is not set has its default; no gate can be left out.
+/// Configures the declared gates. What is not set has its default; no gate can be left out.
 #[derive(Default)]
 pub struct GatesBuilder {
     shell: ShellPolicyHandle,
@@ -70,14 +70,14 @@ pub struct GatesBuilder {
     more: Vec<Box<dyn Gate>>,
 }
 
-/// What became of one call before the gates.
+/// The gates' decision on one call.
 #[derive(Debug)]
 pub enum Decision {
-    /// It may run: allowed, or approved by a person.
+    /// The call may run: it is allowed, or a person approved it.
     Cleared(Clearance),
-    /// Nothing denies it, and a person has to agree first.
+    /// No gate denies the call, but a person has to agree first.
     Asked(Vec<Question>),
-    /// It may not run.
+    /// The call may not run.
     Denied(Vec<Reason>),
 }
 
@@ -90,13 +90,13 @@ pub struct RehearseError {
 }
 
 impl Gates {
-    /// The only way to make gates.
+    /// Starts a builder. It is the only way to create gates.
     #[must_use]
     pub fn builder() -> GatesBuilder {
         GatesBuilder::default()
     }
 
-    /// What all gates together say. Every one of them judges, so that every reason is known.
+    /// Returns the combined verdict of all gates. Every gate judges, so that every reason is known.
     #[must_use]
     pub fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Judged {
         combine(self.explain(call, scene))
@@ -108,14 +108,14 @@ impl Gates {
         self.gates.iter().map(|gate| gate.id()).collect()
     }
 
-    /// What each gate says, in the declared order.
+    /// The verdict of each gate, in the declared order.
     #[must_use]
     pub fn explain(&self, call: &Admitted, scene: &Scene<'_>) -> Vec<(GateId, Verdict)> {
         self.gates.iter().map(|gate| (gate.id(), guarded(gate.as_ref(), call, scene))).collect()
     }
 
-    /// Judges, and clears the call where the gates allow it, or where they ask and somebody has
-    /// agreed to exactly this call. That approval is used up.
+    /// Judges the call, and clears it if the gates allow it, or if they ask and a person has agreed
+    /// to exactly this call. That approval is used up.
     #[must_use]
     pub fn decide(
         &self,
@@ -133,7 +133,8 @@ impl Gates {
         }
     }
 
-    /// What each gate would say to a call that nobody made. Nothing runs, nothing is used up.
+    /// The verdict that each gate would give on a hypothetical call. Nothing runs, and no approval
+    /// is used up.
     ///
     /// # Errors
     /// When the arguments are not a JSON object.
@@ -147,7 +148,8 @@ impl Gates {
         Ok(self.explain(&Self::unadmitted(call, tool, arguments)?, scene))
     }
 
-    /// A call as gates see it, that nobody has admitted: a host makes it, or nobody does.
+    /// A call in the form that gates judge, without admission: one that a host makes, or a
+    /// hypothetical one.
     ///
     /// # Errors
     /// When the arguments are not a JSON object.
@@ -174,7 +176,7 @@ impl std::fmt::Debug for Gates {
     }
 }
 
-/// A gate that fails denies.
+/// Runs a gate. A gate that panics denies.
 fn guarded(gate: &dyn Gate, call: &Admitted, scene: &Scene<'_>) -> Verdict {
     catch_unwind(AssertUnwindSafe(|| gate.judge(call, scene))).unwrap_or_else(|_| {
         Verdict::Deny(Reason {
@@ -188,98 +190,99 @@ fn guarded(gate: &dyn Gate, call: &Admitted, scene: &Scene<'_>) -> Verdict {
 }
 
 impl GatesBuilder {
-    /// The shell policy: the blocklist in force, which may be swapped while calls are judged.
+    /// Sets the shell policy. Its blocklist may be replaced while calls are judged.
     #[must_use]
     pub fn shell(mut self, policy: ShellPolicyHandle) -> Self {
         self.shell = policy;
         self
     }
 
-    /// What happens to calls that may change what decides about the agent.
+    /// Sets what happens to calls that may change what controls the agent.
     #[must_use]
     pub fn protected(mut self, settings: ProtectedSettings) -> Self {
         self.protected = settings;
         self
     }
 
-    /// How many calls a session may make; `None` is no limit.
+    /// Sets how many calls a session may make; `None` means no limit.
     #[must_use]
     pub fn quota(mut self, limit: Option<u64>) -> Self {
         self.quota = limit;
         self
     }
 
-    /// The operator's rules.
+    /// Sets the operator's rules.
     #[must_use]
     pub fn policy(mut self, settings: PolicySettings) -> Self {
         self.policy = settings;
         self
     }
 
-    /// Which tools have to come first.
+    /// Sets which tools have to come first.
     #[must_use]
     pub fn dependencies(mut self, settings: ToolDependencyGraph) -> Self {
         self.dependencies = settings;
         self
     }
 
-    /// What trust a tool needs.
+    /// Sets the trust that each tool needs.
     #[must_use]
     pub fn trust(mut self, settings: TrustSettings) -> Self {
         self.trust = settings;
         self
     }
 
-    /// What a person has to agree to.
+    /// Sets what a person has to agree to.
     #[must_use]
     pub fn permissions(mut self, settings: PermissionSettings) -> Self {
         self.permissions = settings;
         self
     }
 
-    /// Which calls are worth their cost.
+    /// Sets which calls are worth their cost.
     #[must_use]
     pub fn utility(mut self, settings: UtilitySettings) -> Self {
         self.utility = settings;
         self
     }
 
-    /// About which calls a model is asked.
+    /// Sets the calls that a model is asked about.
     #[must_use]
     pub fn adversarial(mut self, settings: AdversarialSettings) -> Self {
         self.adversarial = settings;
         self
     }
 
-    /// Somebody is there who asks that model once these gates have judged.
+    /// Declares that there is a model that is asked after these gates have judged.
     #[must_use]
     pub fn with_judge(mut self) -> Self {
         self.judged = true;
         self
     }
 
-    /// A host executes the calls: what its tools and commands would send out is looked at, too.
+    /// Declares that a host executes the calls: what its tools and commands would send is checked,
+    /// too.
     #[must_use]
     pub fn for_host(mut self) -> Self {
         self.hosted = true;
         self
     }
 
-    /// The executor that is asked whether a call requires confirmation.
+    /// Sets the executor that is asked whether a call requires confirmation.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn ErasedToolExecutor>) -> Self {
         self.executor = Some(executor);
         self
     }
 
-    /// One more gate, after the declared ones. It can only narrow.
+    /// Adds a gate after the declared ones. It can only restrict further.
     #[must_use]
     pub fn gate(mut self, gate: impl Gate + 'static) -> Self {
         self.more.push(Box::new(gate));
         self
     }
 
-    /// The gates, in the declared order.
+    /// Builds the gates, in the declared order.
     #[must_use]
     pub fn build(self) -> Gates {
         let permissions = self.permissions.clone();
@@ -323,8 +326,8 @@ mod tests {
 
     use super::*;
 
-    /// What admission suspects (unknown paths, values from nowhere) travels with the call as
-    /// warnings; the same call is judged the same with and without them.
+    /// What admission suspects (unknown paths, values without a source) travels with the call as
+    /// warnings; the call is judged the same with and without them.
     #[test]
     fn suspicion_never_blocks() {
         let arguments = json!({ "path": "/no/such/file", "to": "nobody@example.com" });

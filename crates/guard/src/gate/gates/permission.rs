@@ -11,7 +11,7 @@ use crate::gate::{Gate, GateId, Question, Reason, Verdict};
 
 pub(super) const ID: GateId = GateId("permission");
 
-/// What a person has to agree to: by configuration, or because the executor says so.
+/// Asks for a person's agreement: because the configuration or the executor requires it.
 pub(super) struct Permission {
     pub(super) settings: PermissionSettings,
     pub(super) executor: Option<Arc<dyn ErasedToolExecutor>>,
@@ -56,12 +56,13 @@ impl Gate for Permission {
 }
 
 impl Permission {
-    /// What patterns are held against: each command of a shell command line, else each text.
+    /// The texts that patterns are matched against: each command of a shell command line, otherwise
+    /// each text in the arguments.
     fn texts(&self, call: &Admitted) -> Vec<Spelled> {
         let policy = self.shell.load();
         match policy.blocklist.command_in(call.into()) {
             Some(Ok((line, _))) => spelled(&line).unwrap_or_else(|| {
-                // Whatever is in it: no allowance is about it.
+                // The command line cannot be read, so no allowance can match it.
                 vec![Spelled { exact: None, ways: vec![line.into_owned()] }]
             }),
             _ => {

@@ -6,7 +6,7 @@ use crate::gate::{Gate, GateId, Reason, Verdict};
 
 pub(super) const ID: GateId = GateId("policy");
 
-/// The operator's rules: a denial anywhere wins, then an allowance, then the default.
+/// Applies the operator's rules: any denial wins, then an allowance, then the default.
 pub(super) struct Policy {
     pub(super) settings: PolicySettings,
     pub(super) shell: ShellPolicyHandle,

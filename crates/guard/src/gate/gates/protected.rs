@@ -11,7 +11,7 @@ use crate::gate::{Gate, GateId, Question, Reason, Stake, Verdict};
 
 pub(super) const ID: GateId = GateId("protected");
 
-/// Places that decide about the agent, or that others run.
+/// Protects places that control the agent or that other programs run.
 pub(super) struct Protected {
     pub(super) settings: ProtectedSettings,
     pub(super) shell: ShellPolicyHandle,
@@ -56,8 +56,8 @@ impl Gate for Protected {
     }
 }
 
-/// What a tool of this name does to the paths in its arguments. One that edits files changes these;
-/// one that moves or removes takes whole folders.
+/// What a tool of this name does to the paths in its arguments. A tool that edits files changes
+/// them; one that moves or removes affects whole folders.
 fn by_tool(name: &str) -> Change {
     const TAKES: [&str; 24] = [
         "move", "mv", "rename", "delete", "del", "remove", "rm", "rmdir", "rmtree", "unlink",

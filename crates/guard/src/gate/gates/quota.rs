@@ -5,8 +5,8 @@ use crate::gate::{Gate, GateId, Reason, Verdict};
 
 pub(super) const ID: GateId = GateId("quota");
 
-/// How many calls a session may make. First attempts count; the ledger counts them again when the
-/// intent is written, so that a batch cannot overshoot.
+/// Limits how many calls a session may make. First attempts count. The ledger counts them again
+/// when the intent is recorded, so that a batch cannot overshoot.
 pub(super) struct Quota {
     pub(super) limit: Option<u64>,
 }

@@ -1,7 +1,7 @@
 //! Secrets in the arguments of calls that a host executes.
 //!
-//! What stays on the machine is the user's own affair: a file that needs its key gets it. What
-//! would leave the machine is asked about, and so is a file of keys that a tool is given by its name.
+//! What stays on the machine is the user's own business: a file that needs its key gets it. What
+//! would leave the machine is asked about, and so is a key file that a tool is given by name.
 
 use counterfoil_redact::Redactor;
 use counterfoil_shell::{Command, Script};
@@ -13,9 +13,9 @@ use crate::gate::{Gate, GateId, Question, Stake, Verdict};
 
 pub(super) const ID: GateId = GateId("secrets");
 
-/// What carries a secret out of the machine. Our own executors hold theirs back themselves.
+/// Asks about secrets that would leave the machine. Our own executors hold them back themselves.
 pub(super) struct Secrets {
-    /// A host executes the calls.
+    /// Whether a host executes the calls.
     pub(super) hosted: bool,
     pub(super) shell: ShellPolicyHandle,
 }
@@ -47,15 +47,15 @@ impl Gate for Secrets {
     }
 }
 
-/// Programs that connect to another machine and take what they send from the command line, their
-/// input or the environment.
+/// Programs that connect to another machine and send data from their command line, their input or
+/// the environment.
 const SENDS: [&str; 18] = [
     "curl", "wget", "http", "https", "xh", "curlie", "aria2c", "lynx", "nc", "ncat", "netcat",
     "socat", "telnet", "ftp", "sftp", "ssh", "scp", "rsync",
 ];
 
-/// Whether a secret that stands in a command would be sent to another machine than this: it may
-/// reach what sends it by a pipe or a variable just as well.
+/// Whether a secret in a command would be sent to another machine. The secret may also reach the
+/// sending program through a pipe or a variable.
 fn sends_secret(line: &str) -> bool {
     let Ok(script) = Script::parse(line) else { return false };
     let sends = script.commands().iter().any(|command| {
@@ -64,7 +64,7 @@ fn sends_secret(line: &str) -> bool {
     sends && Redactor::standard().redact(line) != line
 }
 
-/// Options of `curl` that take the next word.
+/// Options of `curl` that take the next word as their value.
 const WITH_VALUE: [&str; 19] = [
     "-d",
     "--data",
@@ -87,7 +87,7 @@ const WITH_VALUE: [&str; 19] = [
     "-w",
 ];
 
-/// Whether `curl` asks this machine, and no other.
+/// Whether a `curl` command contacts only this machine.
 fn stays_here(command: &Command) -> bool {
     let mut asked = 0;
     let mut words = command.args.iter().map(|word| word.text.as_str());
@@ -95,7 +95,7 @@ fn stays_here(command: &Command) -> bool {
         if WITH_VALUE.contains(&word) {
             words.next();
         } else if word.len() > 1 && word.starts_with('-') {
-            // What else an option means, a proxy or another address, is not known.
+            // Any other option might set a proxy or another address.
             if !matches!(
                 word,
                 "-s" | "-S" | "-sS" | "-f" | "-i" | "-v" | "-k" | "--silent" | "--fail"

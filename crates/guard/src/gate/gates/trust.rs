@@ -6,7 +6,7 @@ use crate::gate::{Gate, GateId, Question, Reason, Verdict};
 
 pub(super) const ID: GateId = GateId("trust");
 
-/// The least trusted source of the turn against what the tool needs.
+/// Compares the least trusted source of the turn with the trust that the tool needs.
 pub(super) struct Trust {
     pub(super) settings: TrustSettings,
     pub(super) shell: ShellPolicyHandle,
@@ -42,7 +42,7 @@ impl Gate for Trust {
 }
 
 impl Trust {
-    /// A shell command of which every part is known to only read.
+    /// Whether this is a shell command whose parts are all known to only read.
     fn only_reads(&self, call: &Admitted) -> bool {
         let policy = self.shell.load();
         policy

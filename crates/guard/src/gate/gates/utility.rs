@@ -7,7 +7,7 @@ use crate::gate::{Gate, GateId, Reason, Verdict};
 
 pub(super) const ID: GateId = GateId("utility");
 
-/// Calls of tools that only read and that are not worth their cost.
+/// Denies calls of read-only tools that are not worth their cost.
 pub(super) struct Utility {
     pub(super) settings: UtilitySettings,
 }
@@ -33,7 +33,7 @@ impl Gate for Utility {
         if self.settings.exempts(&tool.name) {
             return allow("exempt");
         }
-        // INVARIANT: what may have an effect is never skipped on a score alone.
+        // INVARIANT: a call that may have an effect is never skipped because of a score alone.
         if may_write(tool) {
             return Verdict::Allow { matched: None };
         }

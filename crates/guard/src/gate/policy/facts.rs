@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::super::mentioned::{Ground, Line, Named, in_arguments, in_command};
 use crate::admitted::Admitted;
 
-/// What a policy looks at: one call in its scene. Texts and paths are looked for when a rule asks.
+/// What rules are matched against: one call in its scene. Texts and paths are collected when a rule
+/// first needs them.
 #[derive(Debug)]
 pub(in crate::gate) struct Facts<'f> {
     pub(super) tool: &'f str,
@@ -20,7 +21,7 @@ pub(in crate::gate) struct Facts<'f> {
     pub(super) phase: Phase,
     pub(super) environment: &'f BTreeMap<String, String>,
     pub(super) workspace: &'f Path,
-    /// The command of a shell call.
+    /// The command, if this is a shell call.
     line: Option<Line>,
     texts: OnceCell<Vec<&'f str>>,
     paths: OnceCell<Vec<Named>>,
@@ -65,7 +66,7 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// Every text of the arguments, at any depth.
+    /// All texts in the arguments, at any depth.
     pub(super) fn texts(&self) -> &[&'f str] {
         self.texts.get_or_init(|| {
             let mut texts = Vec::new();
@@ -86,7 +87,7 @@ impl<'f> Facts<'f> {
     }
 }
 
-/// The project's root in the examples of rules.
+/// The root of the project in examples of rules.
 const EXAMPLE_ROOT: &str = "/project";
 
 fn each_text<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {

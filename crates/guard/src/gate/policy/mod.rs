@@ -1,4 +1,4 @@
-//! The operator's rules, and those of an authorization that can only narrow them.
+//! The operator's rules, and the rules of an authorization, which can only restrict them further.
 
 mod facts;
 mod options;
@@ -16,10 +16,10 @@ pub(super) use rule::{Globs, Wrong};
 pub(super) use facts::Facts;
 pub use options::{AuthorizationOptions, Effect, ExampleCall, PolicyOptions, PolicyRule};
 
-/// The most rules, of policy and authorization together.
+/// The maximum number of rules, in policy and authorization together.
 const MOST_RULES: usize = 256;
 
-/// Checked rules.
+/// Validated rules.
 #[derive(Debug, Clone, Default)]
 pub struct PolicySettings {
     /// `None` when the policy is not in force.
@@ -28,13 +28,14 @@ pub struct PolicySettings {
     authorization: Option<Rules>,
 }
 
-/// Rules, matched all at once.
+/// Rules that are matched together.
 #[derive(Debug, Clone, Default)]
 struct Rules {
     rules: Vec<Compiled>,
-    /// The tools of all rules, in their order.
+    /// The tool patterns of all rules, in order.
     tools: GlobSet,
-    /// `args_match` of all rules, in their order; what cannot match where a rule has none.
+    /// The `args_match` expressions of all rules, in order. A rule without one has an expression
+    /// that never matches.
     expressions: RegexSet,
 }
 
@@ -43,73 +44,73 @@ struct Rules {
 pub(super) enum Ruling<'s> {
     /// No rules are in force.
     NotInForce,
-    /// This rule allows it, and none denies it.
+    /// This rule allows the call, and none denies it.
     Allowed { rule: &'s str },
-    /// No rule is about it, and that is enough.
+    /// No rule matches the call, and the default allows it.
     AllowedByDefault,
     /// This rule denies it.
     Denied { rule: &'s str, reason: Option<&'s str> },
-    /// No rule allows it, and that is too little.
+    /// No rule matches the call, and the default denies it.
     DeniedByDefault,
 }
 
-/// Why rules cannot be used.
+/// Why rules are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// More than what is read.
+    /// There are too many rules.
     #[error("there are {count} rules; policy and authorization together may have {MOST_RULES}")]
     TooManyRules {
-        /// How many.
+        /// The number of rules.
         count: usize,
     },
-    /// A pattern of a rule.
+    /// A pattern of a rule is invalid.
     #[error("{rule}: {key}: {error}")]
     Pattern {
-        /// The rule: its name or its place.
+        /// The rule: its name or its position.
         rule: String,
-        /// The key in the file: `tools.policy.rules[3].paths[0]`.
+        /// The full key in the file: `tools.policy.rules[3].paths[0]`.
         at: String,
         /// The key in the rule.
         key: String,
         /// What is wrong with it.
         error: PatternError,
     },
-    /// An example that the rule must be about, and is not.
+    /// An example that the rule must match does not match.
     #[error("{rule}: match[{index}] should match, but the rule is not about `{call}`")]
     MissesExample {
-        /// The rule: its name or its place.
+        /// The rule: its name or its position.
         rule: String,
         /// The key in the file.
         at: String,
-        /// The place of the example, from 0.
+        /// The index of the example, from 0.
         index: usize,
         /// The example in one line.
         call: String,
     },
-    /// An example that the rule must not be about, and is.
+    /// An example that the rule must not match does match.
     #[error("{rule}: not_match[{index}] should not match, but the rule is about `{call}`")]
     CatchesExample {
-        /// The rule: its name or its place.
+        /// The rule: its name or its position.
         rule: String,
         /// The key in the file.
         at: String,
-        /// The place of the example, from 0.
+        /// The index of the example, from 0.
         index: usize,
         /// The example in one line.
         call: String,
     },
-    /// A rule that allows, and does not say what.
+    /// A rule allows, but does not name its tools.
     #[error("{rule}: the rule allows, and does not say which tools")]
     AllowsAnything {
-        /// The rule: its name or its place.
+        /// The rule: its name or its position.
         rule: String,
         /// The key in the file.
         at: String,
     },
-    /// An example without a tool, in a rule whose tool is a pattern.
+    /// An example does not name its tool, and the rule's tool is a pattern.
     #[error("{rule}: an example does not say which tool is called")]
     NoTool {
-        /// The rule: its name or its place.
+        /// The rule: its name or its position.
         rule: String,
         /// The key in the file.
         at: String,
@@ -130,7 +131,7 @@ impl PolicyError {
         }
     }
 
-    /// What to do about it.
+    /// Advice on how to fix it.
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
@@ -151,11 +152,11 @@ impl PolicyError {
 }
 
 impl PolicySettings {
-    /// Checks both sets of rules and every example in them. Those of sections that are off are
-    /// checked too.
+    /// Validates both sets of rules and all their examples, including those of sections that are
+    /// off.
     ///
     /// # Errors
-    /// Too many rules, a pattern that cannot be used, or an example that its rule gets wrong.
+    /// When there are too many rules, a pattern is invalid, or a rule gets an example wrong.
     pub fn resolve(
         policy: PolicyOptions,
         authorization: AuthorizationOptions,
@@ -172,12 +173,14 @@ impl PolicySettings {
         })
     }
 
-    /// The same policy with the authorization of another one: that one is fixed when a guard is made.
+    /// Replaces the authorization with that of another policy. The authorization is fixed when a
+    /// guard is built.
     pub(crate) fn authorized_as(self, other: &Self) -> Self {
         Self { authorization: other.authorization.clone(), ..self }
     }
 
-    /// Why no call of this tool can be allowed, whatever is in it; `None` where one may be.
+    /// Returns why every call of this tool is denied, whatever its arguments; `None` if some call
+    /// may be allowed.
     pub(crate) fn always_denies(&self, tool: &str) -> Option<String> {
         let policy = self.policy.as_ref().map(|(rules, _)| rules);
         let all = policy.into_iter().chain(&self.authorization);
@@ -199,7 +202,7 @@ impl PolicySettings {
         let policy = self.policy.as_ref().map_or(none, |(rules, _)| rules.about(facts));
         let narrowing = self.authorization.as_ref().map_or(none, |rules| rules.about(facts));
         let denied = policy.1.or(narrowing.1);
-        // INVARIANT: what an authorization allows is not looked at.
+        // INVARIANT: an allowance of the authorization is ignored.
         match (denied, policy.0, &self.policy) {
             (Some(rule), _, _) => {
                 Ruling::Denied { rule: &rule.name, reason: rule.reason.as_deref() }
@@ -241,7 +244,7 @@ impl Rules {
         Ok(Self { rules: compiled, tools, expressions })
     }
 
-    /// The rules about a tool, with their places.
+    /// The rules for a tool, with their indices.
     fn on(&self, tool: &str) -> impl Iterator<Item = (usize, &Compiled)> {
         let mut places = self.tools.matches(tool);
         let own = places.len();
@@ -253,7 +256,7 @@ impl Rules {
         places.into_iter().enumerate().filter_map(known)
     }
 
-    /// The first rule that allows the call, and the first that denies it.
+    /// The first rule that allows the call, and the first one that denies it.
     fn about(&self, facts: &Facts<'_>) -> (Option<&Compiled>, Option<&Compiled>) {
         let mut found = (None, None);
         let mut expressions: Option<Vec<bool>> = None;
@@ -314,7 +317,7 @@ fn compiled_rule(rule: &PolicyRule, name: &str, at: &str) -> Result<Rules, Polic
     Ok(Rules { rules: vec![compiled], tools, expressions })
 }
 
-/// One expression a rule; where a rule has none, one that nothing matches.
+/// One expression per rule; a rule without one gets an expression that never matches.
 fn expressions(rules: &[PolicyRule]) -> Result<RegexSet, String> {
     const NOTHING: &str = r"[^\s\S]";
     const MEMORY: usize = 64 << 20;

@@ -87,7 +87,7 @@ pub struct PolicyRule {
 }
 
 impl PolicyRule {
-    /// The pattern of the tools that the rule is about.
+    /// The pattern of the rule's tools.
     pub(super) fn tools(&self) -> &str {
         if self.tool.is_empty() { "*" } else { &self.tool }
     }

@@ -7,8 +7,8 @@ use super::facts::Facts;
 use super::options::{Effect, PolicyRule};
 use crate::gate::mentioned::Named;
 
-/// A rule whose patterns are compiled; all but its tool and `args_match`, which are matched for
-/// all rules at once.
+/// A rule with compiled patterns, except for its tool and `args_match`, which are matched for all
+/// rules together.
 #[derive(Debug, Clone)]
 pub(super) struct Compiled {
     pub(super) name: String,
@@ -28,23 +28,23 @@ enum Caller {
     Named(Pattern),
 }
 
-/// Globs of paths.
+/// Compiled path globs.
 #[derive(Debug, Clone)]
 pub(in crate::gate) struct Globs {
-    /// Absolute ones, and those that begin with `**`.
+    /// Absolute globs, and those that begin with `**`.
     anywhere: GlobSet,
-    /// Those that are seen from the project's root.
+    /// Globs relative to the root of the project.
     inside: GlobSet,
-    /// The folders of those that end with `/**`.
+    /// The folders of globs that end with `/**`.
     folders: Vec<Pattern>,
-    /// All of them, as they are written.
+    /// All globs as they are written.
     written: Vec<String>,
 }
 
-/// What of a rule cannot be used.
+/// The invalid part of a rule.
 #[derive(Debug)]
 pub(in crate::gate) struct Wrong {
-    /// The key, with its place in a list.
+    /// The key, with its index in a list.
     pub(in crate::gate) key: String,
     pub(in crate::gate) error: PatternError,
 }
@@ -90,15 +90,14 @@ impl Compiled {
         })
     }
 
-    /// Whether the rule is about every call of its tool.
+    /// Whether the rule applies to every call of its tool.
     pub(super) fn is_unconditional(&self) -> bool {
         let Self { has_expression, paths, env, trust, caller, phases, .. } = self;
         let asks_nothing = paths.is_none() && trust.is_none() && caller.is_none();
         asks_nothing && !has_expression && env.is_empty() && phases.is_empty()
     }
 
-    /// Whether the rule is about the call, as far as it depends on neither the tool nor
-    /// `args_match`.
+    /// Whether the rule applies to the call, leaving aside its tool and `args_match`.
     pub(super) fn is_about(&self, facts: &Facts<'_>) -> bool {
         (self.phases.is_empty() || self.phases.contains(&facts.phase))
             && self.trust.is_none_or(|level| match self.effect {
@@ -118,7 +117,7 @@ impl Compiled {
             && self.paths.as_ref().is_none_or(|globs| self.paths_match(globs, facts.paths()))
     }
 
-    /// A denial is about any path that may be meant; an allowance needs to know all of them.
+    /// A denial applies if any possible path matches; an allowance needs to know all paths.
     fn paths_match(&self, globs: &Globs, paths: &[Named]) -> bool {
         match self.effect {
             Effect::Deny => paths.iter().any(|path| globs.holds(path) || globs.is_folder(path)),
@@ -135,13 +134,13 @@ impl Globs {
         globs(paths)
     }
 
-    /// Whether the path is a folder of which everything in it is meant.
+    /// Whether the path is the folder of a glob that ends with `/**`.
     fn is_folder(&self, path: &Named) -> bool {
         let forms = || [Some(path.absolute.as_str()), path.inside.as_deref()].into_iter().flatten();
         self.folders.iter().any(|folder| forms().any(|form| folder.is_match(form)))
     }
 
-    /// Whether the path fits; where it holds a pattern, whether something that fits may be meant.
+    /// Whether the path matches. If the path contains a pattern, whether it may match.
     pub(in crate::gate) fn holds(&self, path: &Named) -> bool {
         let forms = || [Some(path.absolute.as_str()), path.inside.as_deref()].into_iter().flatten();
         path.any
@@ -156,7 +155,7 @@ impl Globs {
     }
 }
 
-/// A regular expression; it takes linear time.
+/// Validates a regular expression, which is matched in linear time.
 pub(super) fn regular(expression: &str) -> Result<(), PatternError> {
     check_pattern(expression)?;
     Regex::new(expression).map(drop).map_err(|error| PatternError::Syntax {

@@ -1,5 +1,5 @@
-//! The folders that hold protected files: what removes, moves or replaces one, removes what lies in
-//! it.
+//! The folders that contain protected files: removing, moving or replacing such a folder affects
+//! what is in it.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use counterfoil_tools::{Over, glob};
 
 use super::super::mentioned::Ground;
 
-/// A protected place as the names that lead to it.
+/// A protected place, as the names that lead to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Holder {
     anchor: Anchor,
-    /// The names from there on, as far as none has a wildcard.
+    /// The names from the anchor on, up to the first one with a wildcard.
     names: Vec<String>,
-    /// The first name with a wildcard; `None` where the names are the whole place.
+    /// The first name with a wildcard; `None` if there is none.
     wild: Option<String>,
 }
 
-/// Where the names of a place begin.
+/// Where the names of a place start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Anchor {
     Root,
@@ -27,7 +27,7 @@ enum Anchor {
 }
 
 impl Holder {
-    /// The folders above the places of a pattern.
+    /// The folders above the places that a pattern matches.
     pub(super) fn of_pattern(pattern: &str) -> Self {
         let (anchor, rest) = match pattern {
             pattern if pattern.starts_with("**/") => {
@@ -49,12 +49,12 @@ impl Holder {
         Self { anchor, names, wild }
     }
 
-    /// A folder with all that lies in it.
+    /// A folder with everything in it.
     pub(super) fn of_folder(folder: &Path) -> Self {
         Self::of_pattern(&format!("{}/**", folder.display()))
     }
 
-    /// Whether places of this kind lie in the folder with these names.
+    /// Whether such places are in the folder with these names.
     pub(super) fn lies_in(&self, above: &[&str], ground: &Ground<'_>) -> bool {
         let own = || self.names.iter().map(String::as_str);
         let from = |start: &str| begins(parts(start).chain(own()), above);
@@ -82,7 +82,7 @@ impl Holder {
             return true;
         }
         let named = match &self.wild {
-            // Of a folder with all that lies in it, any name may be meant.
+            // The place is everything in a folder, so any name matches.
             Some(wild) if wild.starts_with("**") => true,
             Some(wild) => same(name, &wild.replace(['*', '?'], "w")) || same(wild, name),
             None => last.is_some_and(|last| same(name, last)),
@@ -100,13 +100,13 @@ pub(super) fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|name| !name.is_empty())
 }
 
-/// Whether the names begin with those of the folder.
+/// Whether the names begin with the names of the folder.
 fn begins<'n>(mut names: impl Iterator<Item = &'n str>, folder: &[&str]) -> bool {
     folder.iter().all(|pattern| names.next().is_some_and(|name| same(pattern, name)))
 }
 
-/// Whether a name, which may hold wildcards, stands for another one. `*` alone leaves hidden files
-/// out.
+/// Whether a name, which may contain wildcards, matches another. `*` alone does not match hidden
+/// files.
 fn same(pattern: &str, name: &str) -> bool {
     if pattern == name {
         return true;

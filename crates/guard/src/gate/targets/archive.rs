@@ -1,21 +1,21 @@
-//! Archives: what is taken out of one has names that the command does not show.
+//! Archives: the command does not show the names of the files that it extracts.
 
 use counterfoil_shell::{Command, Word};
 
 use super::arguments::Arguments;
 use super::{Add, Change};
 
-/// A program that takes files out of an archive.
+/// A program that extracts files from an archive.
 struct Unpacker {
     names: &'static [&'static str],
     valued: &'static [&'static str],
-    /// It takes files out only with one of these; empty is always.
+    /// It extracts files only with one of these; empty means always.
     only_with: &'static [&'static str],
-    /// With one of these it only lists or prints.
+    /// With one of these, it only lists or prints.
     never_with: &'static [&'static str],
-    /// The options that name the folder.
+    /// The options that name the target folder.
     folder: &'static [&'static str],
-    /// The operand that names it.
+    /// The index of the operand that names the target folder.
     operand: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ const UNPACKERS: &[Unpacker] = &[
     },
 ];
 
-/// Compressors put a file in the place of another, or take it away.
+/// Compressors that replace a file with another, or remove it.
 const COMPRESSORS: [&str; 10] =
     ["gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lz4", "compress"];
 
@@ -112,7 +112,7 @@ fn unpacked(name: &str, command: &Command, add: &mut Add<'_>) {
     add(folder.unwrap_or_else(|| Word::fixed(".")), Change::Fills);
 }
 
-/// `tar xf a.tar -C folder`; without a dash, the letters stand first and their values after them.
+/// `tar xf a.tar -C folder`. Without a dash, the letters come first and their values follow.
 fn tar(args: &[Word], add: &mut Add<'_>) {
     const VALUED: &[&str] = &[
         "-C",
@@ -140,7 +140,7 @@ fn tar(args: &[Word], add: &mut Add<'_>) {
     ];
     let mut dashed: Vec<Word> = args.to_vec();
     if let Some(first) = dashed.first_mut().filter(|word| !word.text.starts_with('-')) {
-        // Only one of the letters takes a value in all but curious cases.
+        // Except in unusual cases, only one of the letters takes a value.
         let (valued, plain): (Vec<char>, Vec<char>) =
             first.text.chars().partition(|c| "fCbXT".contains(*c));
         first.text = std::iter::once('-').chain(plain).chain(valued).collect();

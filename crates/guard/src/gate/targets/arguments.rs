@@ -1,15 +1,15 @@
 use counterfoil_shell::Word;
 
-/// The arguments of a program, taken apart.
+/// The parsed arguments of a program.
 pub(super) struct Arguments<'a> {
-    /// What is neither an option nor the value of one.
+    /// Words that are neither options nor values of options.
     pub(super) operands: Vec<&'a Word>,
     /// The options with their values, each as `-x` or `--name`.
     options: Vec<(String, Option<Word>)>,
 }
 
 impl<'a> Arguments<'a> {
-    /// `valued` options take the next word, or what is attached to them.
+    /// Parses arguments. `valued` options take the next word or an attached value.
     pub(super) fn of(args: &'a [Word], valued: &[&str]) -> Self {
         let mut read = Self { operands: Vec::new(), options: Vec::new() };
         let mut words = args.iter();
@@ -33,7 +33,7 @@ impl<'a> Arguments<'a> {
         read
     }
 
-    /// A long option may be shortened: `--target-dir=x`.
+    /// Splits a long option with an attached value: `--target-dir=x`.
     fn long(&self, word: &Word, valued: &[&str]) -> (String, Option<Word>) {
         let (name, value) = match word.text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -44,7 +44,8 @@ impl<'a> Arguments<'a> {
         (whole.map_or(name, |known| *known).to_owned(), value)
     }
 
-    /// The letters of `-sSLo`; gives the last one where it takes the next word.
+    /// Parses a cluster of letters such as `-sSLo`. Returns the last letter if it takes the next
+    /// word as its value.
     fn cluster(&mut self, word: &Word, valued: &[&str]) -> Option<String> {
         let letters = word.text.strip_prefix('-').unwrap_or_default();
         if valued.contains(&word.text.as_str()) {
@@ -63,12 +64,12 @@ impl<'a> Arguments<'a> {
             }
             self.options.push((name, None));
         }
-        // Programs with long options behind one dash: `-delete`.
+        // Some programs have long options with a single dash: `-delete`.
         self.options.push((word.text.clone(), None));
         None
     }
 
-    /// Whether an option is there, or a word stands first: `-r`, `--recursive`, `config`.
+    /// Whether an option is present, or a word is the first operand: `-r`, `--recursive`, `config`.
     pub(super) fn has(&self, word: &str) -> bool {
         match word.starts_with('-') {
             true => self.options.iter().any(|(name, _)| {

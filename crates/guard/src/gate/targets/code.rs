@@ -1,5 +1,5 @@
-//! Code on the command line: scripts of interpreters, `awk`, `sed` and editors that write the files
-//! they name.
+//! Code on the command line: scripts of interpreters, `awk`, `sed` and editors, which write the
+//! files that they name.
 
 use counterfoil_shell::{Command, Target as Redirected, Word, WordKind};
 
@@ -32,8 +32,8 @@ const INTERPRETERS: [&str; 22] = [
     "groovy",
 ];
 
-/// What code calls that changes a file, or that runs a command, in lower case. Which of the paths
-/// around it is meant is not looked at.
+/// Calls in code that change a file or run a command, in lower case. Any path near such a call
+/// counts as changed.
 const CHANGES: [&str; 49] = [
     "write",
     "unlink",
@@ -86,13 +86,13 @@ const CHANGES: [&str; 49] = [
     "lockf",
 ];
 
-/// Modes in which a file is opened to be written.
+/// File modes that open a file for writing.
 const MODES: [&str; 24] = [
     "'w", "\"w", "'a'", "\"a\"", "'a+", "\"a+", "'ab", "\"ab", "'x'", "\"x\"", "'xb", "\"xb",
     "'r+", "\"r+", "'rb+", "\"rb+", "'>", "\">", "'+<", "\"+<", "'+>", "\"+>", "o_trunc", "o_rdwr",
 ];
 
-/// How code names the home folder.
+/// Ways in which code names the home folder.
 const HOME: [&str; 7] =
     ["home(", "homedir", "expanduser", "env.home", "{home}", "'home'", "\"home\""];
 
@@ -138,7 +138,7 @@ pub(super) fn targets(command: &Command, add: &mut Add<'_>) {
     }
 }
 
-/// Here-documents and here-strings.
+/// The command's here-documents and here-strings.
 fn inputs(command: &Command) -> impl Iterator<Item = &str> {
     command.redirects.iter().filter_map(|redirect| match &redirect.target {
         Redirected::Text(word) => Some(word.text.as_str()),
@@ -150,7 +150,7 @@ fn is_code(text: &str) -> bool {
     text.contains(['(', ' ', '\n', ';', '`'])
 }
 
-/// The words of code, without quotes and brackets.
+/// The words of a piece of code, without quotes and brackets.
 fn pieces(code: &str) -> impl Iterator<Item = &str> {
     let between = |c: char| c.is_whitespace() || "\"'`=,;|&<>(){}[]+".contains(c);
     code.split(between).filter(|piece| piece.len() > 1)
@@ -167,7 +167,8 @@ fn written_by_code(code: &str, named: &mut dyn FnMut(&str, Change)) {
     let is_path =
         |piece: &&str| piece.contains('/') || piece.starts_with(['.', '~']) && piece.len() > 2;
     let statements = || code.split([';', '\n']);
-    // A statement that changes a file and names none means one that stands in a variable.
+    // A statement that changes a file without naming one uses a variable, so every file in the code
+    // counts.
     let all = statements().filter(|s| changes(s)).any(|s| !literals(s).any(names_a_file));
     for statement in statements().filter(|statement| all || changes(statement)) {
         for piece in pieces(statement) {
@@ -182,7 +183,7 @@ fn written_by_code(code: &str, named: &mut dyn FnMut(&str, Change)) {
     }
 }
 
-/// The texts in quotes.
+/// The quoted strings in a piece of code.
 fn literals(code: &str) -> impl Iterator<Item = &str> {
     code.split(['"', '\'', '`']).skip(1).step_by(2)
 }

@@ -1,4 +1,4 @@
-//! `find … -exec`, `… | xargs`: commands whose targets another command names.
+//! `find … -exec`, `… | xargs`: commands whose targets are found by another command.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,15 @@ use counterfoil_shell::{Command, Script, Word, WordKind};
 
 use super::{Change, Target};
 
-/// Where what is found stands in the command that is run.
+/// The placeholder for each found name in the command that is run.
 const MARK: &str = "{}";
-/// Programs whose words may come out as names.
+/// Programs that print their words, or names of files.
 const NAMES: [&str; 8] = ["ls", "find", "fd", "fdfind", "echo", "printf", "realpath", "readlink"];
-/// What `find` writes or removes itself.
+/// Actions of `find` that write or remove files.
 const REMOVES: [&str; 1] = ["-delete"];
 const WRITES: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
 
-/// The command with the words that `xargs` puts behind its own.
+/// The command with the words that `xargs` appends to it.
 pub(super) fn with_appended<'c>(command: &'c Command, script: &Script) -> Cow<'c, Command> {
     let by = command.wrapped_by.and_then(|at| script.commands().get(at));
     let appends =
@@ -27,13 +27,13 @@ pub(super) fn with_appended<'c>(command: &'c Command, script: &Script) -> Cow<'c
     Cow::Owned(command)
 }
 
-/// The target, or what another command finds in its place.
+/// Adds the target, or what another command finds in its place.
 pub(super) fn stand_for(target: Target, script: &Script, at: usize, found: &mut Vec<Target>) {
     if !target.word.text.contains(MARK) {
         found.push(target);
         return;
     }
-    // `rm ~/.claude/{}`: any name there.
+    // `rm ~/.claude/{}`: any name in that folder.
     if target.word.text != MARK {
         let text = target.word.text.replace(MARK, "*");
         found.push(Target { word: Word { text, kind: WordKind::Pattern }, ..target.clone() });
@@ -59,7 +59,7 @@ pub(super) fn stand_for(target: Target, script: &Script, at: usize, found: &mut 
     }
 }
 
-/// What `find` itself removes and writes.
+/// The targets that `find` itself removes and writes.
 pub(super) fn by_itself(command: &Command) -> Vec<Target> {
     if !finds(command) {
         return Vec::new();
@@ -81,7 +81,7 @@ fn finds(command: &Command) -> bool {
     matches!(command.program(), Some("find" | "fd" | "fdfind"))
 }
 
-/// Where `find` begins, with the name that it looks for.
+/// The folders where `find` starts, with the name that it looks for.
 fn found_by(command: &Command, change: &Change) -> Vec<Target> {
     let args = &command.args;
     let fd = command.program() != Some("find");
@@ -110,7 +110,7 @@ fn found_by(command: &Command, change: &Change) -> Vec<Target> {
     });
     let change = match (named, change) {
         (Some(name), _) => Change::Within(name),
-        // What lies in the folder, and not the folder alone.
+        // The files in the folder change, not only the folder.
         (None, Change::Writes) => Change::Fills,
         (None, change) => change.clone(),
     };

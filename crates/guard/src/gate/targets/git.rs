@@ -1,4 +1,4 @@
-//! `git`: what its commands do to the working tree, and what it runs from then on.
+//! `git`: what its commands change in the working tree, and what they configure it to run later.
 
 use counterfoil_shell::{Command, Word};
 
@@ -20,7 +20,7 @@ const VALUED: &[&str] = &[
     "--directory",
 ];
 
-/// Commands that change files of the tree by names that the command does not show.
+/// Commands that change files of the working tree whose names the command does not show.
 const FILLS: &[&str] = &[
     "checkout",
     "switch",
@@ -73,13 +73,13 @@ pub(super) fn targets(command: &Command, found: &mut Vec<Target>) {
             add(&Word::fixed(".git/config"), Change::Writes)
         }
         sub if FILLS.contains(&sub) => {
-            // A path may be a folder: whatever it holds may change.
+            // A path may be a folder, and anything in it may change.
             let named =
                 paths.iter().filter(|path| !matches!(path.text.as_str(), "." | "./" | ":/"));
             named.for_each(|path| add(path, Change::Fills));
             let into = arguments.values(&["--directory"]);
             into.iter().for_each(|folder| add(folder, Change::Fills));
-            // In the project itself, what is tracked may come and go.
+            // In the project itself, tracked files may appear and disappear.
             if elsewhere {
                 add(&Word::fixed("."), Change::Fills);
             }
@@ -88,7 +88,7 @@ pub(super) fn targets(command: &Command, found: &mut Vec<Target>) {
     }
 }
 
-/// `git config core.hooksPath x`: what git runs from then on.
+/// Whether this configures what git runs later: `git config core.hooksPath x`.
 fn sets_what_it_runs(args: &[Word]) -> bool {
     const KEYS: [&str; 5] =
         ["core.hookspath", "core.fsmonitor", "core.sshcommand", "core.editor", "core.pager"];

@@ -1,4 +1,4 @@
-//! Copies, moves, links and downloads: what they write in the place that they go to.
+//! Copies, moves, links and downloads: what they write at their destination.
 
 use counterfoil_shell::{Word, WordKind};
 
@@ -10,15 +10,15 @@ use super::{Add, Change};
 pub(super) enum Tree {
     Always,
     Never,
-    /// With one of these options.
+    /// Only with one of these options.
     With(&'static [&'static str]),
 }
 
-/// What is copied, and where to.
+/// The sources and the destination of a transfer.
 struct Transfer<'a> {
     sources: Vec<&'a Word>,
     to: Word,
-    /// The target is surely a folder.
+    /// Whether the destination certainly is a folder.
     into_folder: bool,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Transfer<'a> {
         if let Some(to) = arguments.values(&["-t", "--target-directory"]).pop() {
             return Self { sources, to, into_folder: true };
         }
-        // `ln -s /elsewhere/settings.json`: of the same name, here.
+        // `ln -s /elsewhere/settings.json` creates a link of the same name here.
         let last = if sources.len() > 1 { sources.pop().cloned() } else { None };
         let to = last.unwrap_or_else(|| Word::fixed("."));
         let is_folder =
@@ -38,7 +38,7 @@ impl<'a> Transfer<'a> {
     }
 }
 
-/// What is moved away.
+/// Adds the sources that are moved away.
 pub(super) fn sources(arguments: &Arguments<'_>, change: &Change, add: &mut Add<'_>) {
     let sources = Transfer::of(arguments).sources.into_iter();
     sources.filter(|word| !is_remote(word)).for_each(|word| add(word.clone(), change.clone()));
@@ -62,7 +62,7 @@ pub(super) fn target(arguments: &Arguments<'_>, tree: Tree, add: &mut Add<'_>) {
                 let kind = if to.kind == WordKind::Literal { source.kind } else { to.kind };
                 add(Word { text, kind }, change.clone());
             }
-            // `cp -r x/. y`, `rsync x/ y/`, `cp x/* y`, `cp "$F" y`: what lies there by any name.
+            // `cp -r x/. y`, `rsync x/ y/`, `cp x/* y`, `cp "$F" y`: files of unknown names.
             None => add(to.clone(), Change::Fills),
         }
     }
@@ -71,7 +71,7 @@ pub(super) fn target(arguments: &Arguments<'_>, tree: Tree, add: &mut Add<'_>) {
     }
 }
 
-/// The name under which a source arrives, where it is known.
+/// The name that a source gets at the destination, if known.
 fn name_of(source: &Word) -> Option<&str> {
     let name = source.text.rsplit('/').next().unwrap_or_default();
     let unknown = matches!(name, "" | "." | ".." | "*")
@@ -84,7 +84,8 @@ fn is_remote(word: &Word) -> bool {
     word.text.split_once(':').is_some_and(|(host, _)| host.len() > 1 && !host.contains('/'))
 }
 
-/// The names at the end of URLs, in the folder of an option, or here.
+/// Adds the file names at the end of URLs, in the folder that an option names, or in the working
+/// directory.
 pub(super) fn downloads(arguments: &Arguments<'_>, folder: &'static str, add: &mut Add<'_>) {
     let folders: &[&str] = if folder == "-P" { &["-P", "--directory-prefix"] } else { &[folder] };
     let folder = arguments.values(folders).pop().unwrap_or_else(|| Word::fixed("."));

@@ -1,7 +1,7 @@
 //! What a shell command writes, replaces or removes, as far as its words show it.
 //!
-//! [`PROGRAMS`](table::PROGRAMS) says for each program which of its arguments are targets. What takes
-//! more than a row stands beside it: `git`, archives, patches, `find`, and code on the command line.
+//! [`PROGRAMS`](table::PROGRAMS) lists which arguments of each program are targets. What a row
+//! cannot express has its own file: `git`, archives, patches, `find`, and code on the command line.
 
 mod archive;
 mod arguments;
@@ -25,32 +25,32 @@ use table::{PROGRAMS, Program, Where};
 /// What happens to a target.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::gate) enum Change {
-    /// It gets lines that set variables, and nothing else.
+    /// It only gets lines that set variables.
     Sets,
-    /// It gets other contents, or begins to exist.
+    /// It gets other content, or is created.
     Writes,
-    /// It is gone, replaced or shut, with all that lies in it.
+    /// It is removed, replaced or made inaccessible, with everything in it.
     Replaces,
-    /// Files of unknown names are written into this folder, or removed from it.
+    /// Files of unknown names in this folder are written or removed.
     Fills,
-    /// The files of this name, wherever they lie in the folder, are written or removed.
+    /// The files of this name, anywhere in the folder, are written or removed.
     Within(String),
 }
 
 /// A path that a command changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::gate) struct Target {
-    /// As the command names it.
+    /// The word in the command.
     pub(in crate::gate) word: Word,
     pub(in crate::gate) change: Change,
-    /// Where the command runs, as [`Command::directory`] has it.
+    /// The directory in which the command runs, in the form of [`Command::directory`].
     pub(in crate::gate) directory: Option<String>,
 }
 
-/// More variables are not looked up: each costs a look at the whole script.
+/// The maximum number of variables that are looked up, since each lookup scans the whole script.
 const MOST_VARIABLES: usize = 100;
 
-/// Everything that the commands of a script change, in order.
+/// Returns everything that the commands of a script change, in order.
 pub(in crate::gate) fn of(script: &Script, text: &str) -> Vec<Target> {
     let (mut found, mut looked_up) = (Vec::new(), 0);
     for (at, command) in script.commands().iter().enumerate() {
@@ -84,7 +84,7 @@ pub(in crate::gate) fn of(script: &Script, text: &str) -> Vec<Target> {
     found
 }
 
-/// The same target, with what the script assigns to the variables in it.
+/// Returns the target with its variables replaced by the values that the script assigns.
 fn values(target: &Target, script: &Script, text: &str, at: usize) -> Vec<Target> {
     let site = Site { script, text, at, working: None };
     let words = values_of(&target.word, &site, false).unwrap_or_default();
@@ -107,7 +107,7 @@ fn by_redirects(command: &Command, add: &mut Add<'_>) {
 }
 
 fn by_program(command: &Command, add: &mut Add<'_>) {
-    // What runs on another machine changes that one.
+    // A command that runs on another machine changes only that machine.
     if command.inside == Position::Remote {
         return;
     }

@@ -3,7 +3,8 @@ use counterfoil_shell::Word;
 use super::arguments::Arguments;
 use super::{Add, Change};
 
-/// What `chmod` shuts its owner out of, or lets others write to. Any other mode changes the file alone.
+/// Adds what `chmod` makes inaccessible to its owner or writable by others. Any other mode only
+/// changes the file's metadata.
 pub(super) fn shut(arguments: &Arguments<'_>, add: &mut Add<'_>) {
     // `chmod -w x`: the mode looks like an option.
     let letters = ["-w", "-r", "-x"];

@@ -1,10 +1,10 @@
-//! Patches: the files that their lines name.
+//! Patches: the files that they name.
 
 use counterfoil_shell::{Command, Destination, Script, Target as Redirected, Word};
 
 use super::{Add, Change};
 
-/// How lines name the file that they add, change, move or remove.
+/// How a patch's lines name the files that it adds, changes, moves or removes.
 const HEADS: [(&str, Change); 5] = [
     ("*** Add File: ", Change::Writes),
     ("*** Update File: ", Change::Writes),
@@ -37,7 +37,7 @@ pub(in crate::gate) fn named(patch: &str) -> impl Iterator<Item = (&str, Change)
         let (path, change) = HEADS.iter().find_map(|(head, change)| {
             line.trim_start().strip_prefix(head).map(|path| (path, change))
         })?;
-        // `+++ b/src/a.rs`, and the time behind it
+        // `+++ b/src/a.rs`, possibly followed by a time.
         let path = path.split('\t').next().unwrap_or(path).trim();
         let path = path.strip_prefix("b/").unwrap_or(path);
         (path != "/dev/null").then(|| (path, change.clone()))

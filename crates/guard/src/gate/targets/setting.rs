@@ -2,7 +2,7 @@
 
 use counterfoil_shell::{Command, Direction, Redirect, Target, Word};
 
-/// Beginnings of variables that decide what programs run or load, or whom an agent talks to.
+/// Prefixes of variables that control what programs run or load, or which server an agent talks to.
 const DECIDE: [&str; 24] = [
     "PATH",
     "LD_",
@@ -29,13 +29,13 @@ const DECIDE: [&str; 24] = [
     "COUNTERFOIL",
     "GEMINI",
 ];
-/// Ends of the same.
+/// Suffixes of such variables.
 const DECIDE_BY_END: [&str; 5] = ["_PATH", "_PROXY", "_BASE_URL", "_COMMAND", "_EDITOR"];
-/// What `direnv` offers a project instead of code.
+/// The directives that `direnv` offers besides code.
 const DIRENV: [&str; 5] = ["use ", "layout ", "dotenv", "dotenv_if_exists", "source_up"];
 
-/// Whether a command writes nothing but lines that set variables: behind what is there, or as all of
-/// an `.envrc`, which runs only once its user has allowed it.
+/// Whether a command writes only lines that set variables: appended to a file, or as the whole of
+/// an `.envrc`, which runs only after its user allows it.
 pub(super) fn only_sets(command: &Command, redirect: &Redirect) -> bool {
     let Target::File(file) = &redirect.target else { return false };
     let direnv = file.text == ".envrc" || file.text.ends_with("/.envrc");
@@ -57,7 +57,7 @@ fn sets(line: &str, direnv: bool) -> bool {
     let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let decides = DECIDE.iter().any(|start| name.starts_with(start))
         || DECIDE_BY_END.iter().any(|end| name.ends_with(end));
-    // Nothing that a shell would run or expand.
+    // The value contains nothing that a shell would run or expand.
     let inert = !value.contains(|c: char| c.is_whitespace() || "$`;|&()<>\\'\"".contains(c));
     plain && !decides && inert
 }

@@ -1,43 +1,43 @@
 use super::Change::{self, Fills, Replaces, Writes};
 use super::into::Tree;
 
-/// A program that changes files, and which of its arguments name them.
+/// A program that changes files, with the arguments that name them.
 pub(super) struct Program {
     pub(super) names: &'static [&'static str],
-    /// Options that take the next word.
+    /// Options that take the next word as their value.
     pub(super) valued: &'static [&'static str],
-    /// It changes something only with one of these options or first words; empty is always.
+    /// It changes something only with one of these options or first words; empty means always.
     pub(super) only_with: &'static [&'static str],
     /// It changes nothing with one of these.
     pub(super) never_with: &'static [&'static str],
     pub(super) changes: &'static [Where],
 }
 
-/// Where a target stands among the arguments.
+/// Which arguments are targets.
 pub(super) enum Where {
-    /// The operands from this one on.
+    /// The operands from this index on.
     From(usize, Change),
-    /// One operand.
+    /// The operand at this index.
     At(usize, Change),
-    /// One operand, to which something is appended.
+    /// The operand at this index, as the prefix of names.
     Prefix(usize),
     /// The values of these options.
     Value(&'static [&'static str], Change),
-    /// The same; without one of them, the working directory.
+    /// The values of these options, or the working directory if none is given.
     ValueOrHere(&'static [&'static str], Change),
-    /// Behind this beginning: `of=FILE`.
+    /// What follows this prefix: `of=FILE`.
     Assigned(&'static str),
-    /// A file that the program names itself.
+    /// A fixed file that the program writes.
     Fixed(&'static str),
-    /// The operands that are copied, moved or linked: all but the target.
+    /// The operands that are copied, moved or linked: all except the destination.
     Sources,
-    /// The same of a link: by another name, its file is written.
+    /// The operands that a link points to: through another name, their files may be written.
     Linked,
-    /// The target of a copy, a move or a link.
+    /// The destination of a copy, a move or a link.
     Into(Tree),
-    /// The names at the end of URLs, in the folder of this option.
+    /// The file names at the end of URLs, in the folder that this option names.
     Downloads(&'static str),
-    /// What `chmod` shuts or opens to others.
+    /// What `chmod` makes inaccessible or opens to others.
     Mode,
 }
 
@@ -96,9 +96,9 @@ const SYNC: &[&str] = &[
 ];
 const READS_SETTINGS: &[&str] = &["--help", "-h"];
 
-/// One row a program; a program with two kinds of targets has two. Each has a case in `tests.rs`.
+/// One row per program; a program with two kinds of targets has two. Each has a case in `tests.rs`.
 pub(super) const PROGRAMS: &[Program] = &[
-    // Removes.
+    // Removing.
     program(
         &["rm", "unlink", "rmdir", "srm", "trash", "trash-put", "rimraf", "del-cli", "wipe"],
         &[],
@@ -112,7 +112,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     program(&["gio"], &[], &[From(1, Replaces)]).only(&["trash", "remove", "move", "rename"]),
     program(&["rename", "prename", "file-rename", "mmv", "zmv"], &["-e"], &[From(0, Replaces)]),
     program(&["umount"], &["-t", "-O"], &[From(0, Replaces)]),
-    // Moves, copies, links.
+    // Moving, copying, linking.
     program(&["mv"], TARGET, &[Sources, Into(Tree::Always)]),
     program(
         &["cp", "gcp"],
@@ -144,7 +144,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         &[Into(Tree::With(&["-r"]))],
     ),
     program(&["rclone"], &[], &[At(2, Fills)]).only(&["copy", "sync", "move", "copyto", "moveto"]),
-    // Makes and fills files.
+    // Creating and filling files.
     program(&["touch"], &["-d", "--date", "-r", "--reference", "-t"], &[From(0, Writes)]),
     program(&["mkdir", "mkfifo", "mknod"], &["-m", "--mode"], &[From(0, Writes)]),
     program(&["mktemp"], &["-p", "--suffix"], &[From(0, Writes)]),
@@ -178,7 +178,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         &["-out", "-o", "--output"],
         &[Value(&["-out", "-o", "--output"], Writes)],
     ),
-    // Edits.
+    // Editing.
     program(&["sed", "gsed"], &["-e", "--expression", "-f", "--file", "-l"], &[From(0, Writes)])
         .only(&["-i", "-I", "--in-place"]),
     program(&["perl", "ruby"], &["-e", "-E", "-I", "-M", "-r"], &[From(0, Writes)]).only(&["-i"]),
@@ -211,7 +211,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     program(&["gofmt", "goimports"], &["-r"], &[From(0, Writes)]).only(&["-w"]),
     program(&["prettier"], &["--config", "--parser"], &[From(0, Writes)]).only(&["--write", "-w"]),
     program(&["sqlite3"], &["-cmd", "-init"], &[At(0, Writes)]),
-    // Shuts, opens, gives away.
+    // Changing permissions and owners.
     program(&["chmod", "gchmod"], &["--reference"], &[Mode]),
     program(
         &["chown", "chgrp", "chattr", "chflags"],
@@ -219,7 +219,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         &[From(1, Replaces)],
     ),
     program(&["setfacl"], &["-m", "-x", "-M", "-X"], &[From(0, Replaces)]),
-    // Fetches.
+    // Downloading.
     program(
         &["curl"],
         CURL,

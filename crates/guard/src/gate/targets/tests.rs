@@ -18,7 +18,7 @@ fn changes(line: &str) -> Vec<String> {
     of(&script, line).into_iter().map(one).collect()
 }
 
-/// Commands, each with what it changes.
+/// Commands, each with its changes.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("rm -rf a b", &["r a", "r b"]),
     ("shred -n 3 a", &["r a"]),

@@ -1,4 +1,4 @@
-//! Which paths may be used: deny before allow, on the one real form.
+//! Which paths may be used: deny beats allow, on the real path.
 
 use std::os::unix::fs::symlink;
 
@@ -31,7 +31,7 @@ fn deny_before_allow_on_canonical_paths() {
     let denied = "`tools.file.deny_read` names it";
     let not_allowed = "is not in `tools.file.allow_read`";
     let cases = [
-        // Both name it: it is denied.
+        // Both lists name it, so it is denied.
         (".env", denied),
         ("a/.env", denied),
         ("a/../.env", denied),
@@ -42,10 +42,10 @@ fn deny_before_allow_on_canonical_paths() {
         ("a/secrets/deep/key", denied),
         ("a/secrets/missing", denied),
         ("src/.git/config", denied),
-        // The link is allowed by its name, and what it leads to is denied.
+        // The link's name is allowed, but its target is denied.
         ("src/harmless.rs", denied),
         ("src/folder/key", denied),
-        // The link is allowed by its name, and what it leads to is not.
+        // The link's name is allowed, but its target is not.
         ("src/other.rs", not_allowed),
         ("other.rs", not_allowed),
         ("missing.rs", not_allowed),
@@ -133,7 +133,7 @@ fn what_lies_outside_is_refused_whatever_it_is_called() {
     assert_eq!(fs::read_to_string(&secret).unwrap(), "outside");
 }
 
-/// Where only some files may be read, directories are walked through, and only those are met.
+/// If only some files may be read, a search walks through directories and sees only those files.
 #[test]
 fn searches_meet_only_what_may_be_read() {
     let options = FileOptions { allow_read: vec!["src/**".to_owned()], ..FileOptions::default() };
@@ -154,7 +154,7 @@ fn searches_meet_only_what_may_be_read() {
     assert_eq!(room.text("grep", json!({"path": "src/a", "pattern": "x"})), "src/a:1:x\n");
 }
 
-/// Beside the workspace is written only by a call that somebody agreed to, or that is trusted.
+/// Writing outside the workspace requires agreement or a trusted turn.
 #[test]
 fn writing_beside_the_workspace_needs_agreement() {
     let beside = tempfile::tempdir().unwrap();
@@ -173,7 +173,7 @@ fn writing_beside_the_workspace_needs_agreement() {
     assert!(room.text("write_file", arguments).starts_with("replaced"));
 }
 
-/// Two links that lead within the workspace, and a root of its own within the workspace.
+/// Two links within the workspace, and a second root next to it.
 #[test]
 fn links_within_and_folders_beside_the_workspace_can_be_used() {
     let beside = tempfile::tempdir().unwrap();

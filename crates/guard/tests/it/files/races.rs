@@ -1,4 +1,5 @@
-//! Links and directories that are swapped while a tool works: it never touches what lies outside.
+//! Links and directories that are swapped while a tool works: it never touches anything outside the
+//! workspace.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::*;
 
-/// What a tool would bring back from outside.
+/// What a tool would return if it read outside.
 const SECRET: &str = "the secret that lies outside";
 
 const TRIES: usize = 1_500;
@@ -18,7 +19,7 @@ struct Swapping {
 }
 
 impl Swapping {
-    /// A workspace with `dir/f`, and beside it a directory with an `f` of its own.
+    /// A workspace with `dir/f`, and next to it a directory with its own `f`.
     fn new() -> Self {
         let room = Room::new(&[("dir/f", "inside"), ("denied/.env", SECRET)]);
         fs::create_dir(room.outside("far")).unwrap();
@@ -26,7 +27,8 @@ impl Swapping {
         Self { room, swaps: AtomicU64::new(0), done: AtomicBool::new(false) }
     }
 
-    /// Swaps for as long as `work` works; the system's own step, so that no moment is without.
+    /// Keeps swapping while `work` runs, with an atomic system call, so that the path always
+    /// exists.
     fn during(&self, swap: impl Fn(u64) + Sync, work: impl FnOnce()) {
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -56,7 +58,7 @@ impl Swapping {
     }
 }
 
-/// Puts a link, or a file, in the place of `path` in one step.
+/// Atomically replaces `path` with a link or a file.
 fn put(path: &Path, make: impl Fn(&Path)) {
     let beside = path.with_extension("swap");
     let _ = fs::remove_file(&beside);
@@ -69,7 +71,7 @@ fn exchange(a: &Path, b: &Path) {
     renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE).unwrap();
 }
 
-/// The last part of the path is a file, then a link that leads out, then a file.
+/// The last part of the path is a file, then a link to the outside, then a file again.
 #[test]
 fn a_file_that_becomes_a_link_is_not_read() {
     let swapping = Swapping::new();
@@ -99,7 +101,7 @@ fn a_file_that_becomes_a_link_is_not_read() {
     swapping.said("reading a file", through);
 }
 
-/// A directory on the path is exchanged for a link to one outside.
+/// A directory in the path is swapped for a link to one outside.
 #[test]
 fn a_directory_that_becomes_a_link_is_not_entered() {
     let swapping = Swapping::new();
@@ -121,7 +123,7 @@ fn a_directory_that_becomes_a_link_is_not_entered() {
                 match room.try_call(tool, arguments.clone()) {
                     Ok(output) => {
                         assert!(!output.text.contains(SECRET), "{tool}: {}", output.text);
-                        // The size would give it away.
+                        // The size would reveal that it was read.
                         assert!(!output.text.contains("(28 bytes)"), "{tool}: {}", output.text);
                         through += 1;
                     }
@@ -134,7 +136,7 @@ fn a_directory_that_becomes_a_link_is_not_entered() {
     swapping.said("entering a directory", through);
 }
 
-/// The same while it is written: nothing arrives outside.
+/// The directory is swapped while a file is written: nothing is written outside.
 #[test]
 fn a_directory_that_becomes_a_link_is_not_written_to() {
     let swapping = Swapping::new();
@@ -164,7 +166,7 @@ fn a_directory_that_becomes_a_link_is_not_written_to() {
     swapping.said("writing into a directory", through);
 }
 
-/// A link that leads to an open file, then to a denied one, both within the workspace.
+/// A link points to an allowed file, then to a denied one, both in the workspace.
 #[test]
 fn a_link_that_is_turned_to_a_denied_file_is_not_read() {
     let swapping = Swapping::new();

@@ -1,4 +1,4 @@
-//! Writing and editing: whole or not at all, and written down.
+//! Writing and editing: completely or not at all, and recorded.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
@@ -10,7 +10,7 @@ fn mode(room: &Room, name: &str) -> u32 {
     fs::metadata(room.path(name)).unwrap().mode() & 0o777
 }
 
-/// What is left lying about.
+/// Leftover temporary files.
 fn leftovers(room: &Room) -> Vec<String> {
     fs::read_dir(room.path(""))
         .unwrap()
@@ -107,7 +107,7 @@ fn what_may_not_be_written_stays_as_it_is() {
     assert_eq!(leftovers(&room), Vec::<String>::new());
 }
 
-/// A link is the way to a file, not the file: it stays, and what it leads to changes.
+/// Writing through a link changes its target and keeps the link.
 #[test]
 fn writing_through_a_link_within_the_workspace_keeps_the_link() {
     let room = Room::new(&[("real/x", "before")]);
@@ -137,7 +137,7 @@ fn edits_are_exact_and_unambiguous() {
         assert_eq!(output.side_effects, [SideEffect::Wrote(room.path("f"))]);
         assert_eq!(fs::read_to_string(room.path("f")).unwrap(), after);
     }
-    // Bytes that are no text stay as they are.
+    // Bytes that are not text are preserved.
     fs::write(room.path("f"), b"\xff\0old\xfe").unwrap();
     room.call("edit_file", json!({"path": "f", "old": "old", "new": "new"}));
     assert_eq!(fs::read(room.path("f")).unwrap(), b"\xff\0new\xfe");
@@ -187,7 +187,7 @@ fn an_edit_that_does_not_fit_says_why() {
     assert_eq!(refused.1, "`huge` is longer than 16777216 bytes");
 }
 
-/// An edit needs to read: where that is not allowed, trying texts must not find the content out.
+/// An edit requires read permission: otherwise the content could be found out by trying texts.
 #[test]
 fn edits_need_to_read() {
     let options = FileOptions { allow_read: vec!["open/**".to_owned()], ..FileOptions::default() };
@@ -201,7 +201,7 @@ fn edits_need_to_read() {
     );
 }
 
-/// Whoever reads while somebody writes sees one or the other, never a part.
+/// A concurrent reader sees the old or the new content, never a part.
 #[test]
 fn writes_are_atomic() {
     let room = Room::new(&[]);
@@ -228,7 +228,7 @@ fn writes_are_atomic() {
     assert_eq!(leftovers(&room), Vec::<String>::new());
 }
 
-/// Dropped, a call writes nothing any more.
+/// A dropped call writes nothing afterwards.
 #[test]
 fn a_call_that_is_given_up_writes_nothing_afterwards() {
     let room = Room::new(&[]);
@@ -245,7 +245,7 @@ fn a_call_that_is_given_up_writes_nothing_afterwards() {
             let _ = tokio::time::timeout(soon, running).await;
         });
         let at_once = room.path(&name).exists();
-        // All that is under way gets to its end.
+        // Waits for all work that is under way.
         let (done, ended) = std::sync::mpsc::channel();
         runtime.spawn_blocking(move || done.send(()).unwrap());
         ended.recv().unwrap();

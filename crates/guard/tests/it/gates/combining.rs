@@ -1,4 +1,4 @@
-//! `combine`: order-free, deny-dominant, monotone; against a naive twin.
+//! `combine` is order-free, deny-dominant and monotone, compared with a naive implementation.
 
 use counterfoil_guard::{GateId, Judged, Question, Reason, Verdict, combine};
 use counterfoil_model::Digest;
@@ -46,7 +46,7 @@ fn strictness(judged: &Judged) -> u8 {
     }
 }
 
-/// The same, said as plainly as can be: three passes, one question each.
+/// A naive implementation: three passes, one question each.
 fn naive(verdicts: &[(GateId, Verdict)]) -> (u8, Vec<String>) {
     let mut said = Vec::new();
     for (gate, verdict) in verdicts {

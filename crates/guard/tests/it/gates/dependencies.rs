@@ -1,4 +1,4 @@
-//! Dependencies between tools: one function for what is offered and what is denied.
+//! Dependencies between tools: one function decides what is offered and what is denied.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -88,7 +88,7 @@ fn circles_are_freed_with_all_their_members_and_nobody_else() {
 fn when_everything_would_be_blocked_nothing_is() {
     let settings = settings(&[("a", depends(&["gone"], &[])), ("b", depends(&["gone"], &[]))]);
     assert!(check(&settings, &["a", "b"], &[], &[], &[]).deadlock);
-    // What is always on does not count as something to do.
+    // A tool that is always on does not resolve a deadlock.
     assert!(check(&settings, &["a", "b", "memory_search"], &[], &[], &[]).deadlock);
     let one = check(&settings, &["a", "b", "c"], &[], &[], &[("a", &["gone"]), ("b", &["gone"])]);
     assert!(!one.deadlock);
@@ -134,7 +134,7 @@ fn the_reason_says_what_to_call_first() {
 const TOOLS: [&str; 6] = ["a", "b", "c", "d", "memory_save", "load_skill"];
 
 proptest! {
-    /// Nothing that is offered is denied for dependencies, and nothing that is excluded passes.
+    /// No tool that is offered is denied for dependencies, and no excluded tool passes.
     #[test]
     fn what_is_offered_is_never_denied(
         rules in prop::collection::btree_map(0..6_usize, prop::collection::vec(0..6_usize, 0..3), 0..6),
@@ -171,7 +171,7 @@ proptest! {
     }
 }
 
-/// Warnings that were given while something ran.
+/// Warnings that were logged while something ran.
 #[derive(Clone, Default)]
 struct Warnings(Arc<Mutex<Vec<String>>>);
 
@@ -209,8 +209,8 @@ fn warnings(work: impl FnOnce()) -> Vec<String> {
     heard.0.lock().unwrap().clone()
 }
 
-/// INVARIANT: one notice of a guard names the members of all circles, and a deadlock has a warning of
-/// its own.
+/// INVARIANT: one notice of a guard names the members of all cycles, and a deadlock has its own
+/// warning.
 #[test]
 fn circles_and_deadlocks_are_warned_of() {
     let circle = [
@@ -231,13 +231,13 @@ fn circles_and_deadlocks_are_warned_of() {
     let waits = settings(&[("d", depends(&["x"], &[]))]);
     let heard = warnings(|| drop(check(&waits, &["d"], &[], &[], &[])));
     assert_eq!(heard, ["every tool waits for another one, so none does in this turn"]);
-    // The tool that only reads what was said already is no way out.
+    // The tool that only re-reads earlier results does not resolve a deadlock.
     let heard = warnings(|| drop(check(&waits, &["d", "read_overflow"], &[], &[], &[])));
     assert_eq!(heard.len(), 1);
     assert!(warnings(|| drop(check(&waits, &["d", "f"], &[], &[], &[("d", &["x"])]))).is_empty());
 }
 
-/// INVARIANT: what was completed counts in its own session until it is cleared.
+/// INVARIANT: a completed tool counts in its own session until the session is cleared.
 #[test]
 fn clear_forgets_what_was_completed() {
     let dependencies = settings(&[("cancel_order", depends(&["get_order"], &[]))]);

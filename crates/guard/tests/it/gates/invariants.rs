@@ -1,4 +1,4 @@
-//! The invariants of the gates, a test each.
+//! The invariants of the gates, one test each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +33,7 @@ fn approvals() -> Approvals {
     Approvals::new(Arc::new(HandClock::default()), std::time::Duration::from_secs(60))
 }
 
-/// A gate that always says the same.
+/// A gate with a fixed verdict.
 struct Always(fn(&Admitted) -> Verdict);
 
 impl Gate for Always {
@@ -163,7 +163,7 @@ fn deny_beats_allow_whichever_stands_first() {
 #[test]
 fn deny_beats_allow_between_policy_and_authorization() {
     let (allow, deny) = (rule(Effect::Allow, "read"), rule(Effect::Deny, "read"));
-    // By the policy, the authorization, and what comes of it.
+    // The policy, the authorization, the default and the outcome.
     let cases: [(&[&PolicyRule], &[&PolicyRule], Effect, &str); 6] = [
         (&[&allow], &[&deny], Effect::Deny, "deny: policy"),
         (&[&deny], &[&allow], Effect::Allow, "deny: policy"),
@@ -231,8 +231,7 @@ fn quota_counts_first_attempts_and_its_exhaustion_is_answered() {
     assert_eq!(outcome(&judged), "allow");
 }
 
-/// Two policies that both refuse one of two commands: whoever sees a mixture sees neither or both
-/// refused.
+/// Two policies that each refuse one of two commands: a mixture would refuse none or both.
 #[test]
 fn a_swap_of_the_shell_policy_is_atomic_under_load() {
     let blocking = |command: &str| {

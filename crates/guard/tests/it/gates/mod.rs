@@ -1,4 +1,4 @@
-//! The gates, one by one and together.
+//! Tests of the gates, individually and together.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
 mod adversarial;
@@ -93,13 +93,13 @@ fn shell(command: &str) -> Arc<Admitted> {
     call("shell", json!({ "command": command }))
 }
 
-/// A tool of our own that changes nothing.
+/// A built-in tool that changes nothing.
 fn reading(name: &str) -> Tool {
     let effects = Effects { writes: Some(false), network: Some(false), ..Effects::default() };
     Tool { origin: Origin::Builtin, effects, ..Tool::named(name) }
 }
 
-/// The call as one that ran before.
+/// The call, as one that ran earlier.
 fn ran(call: &Admitted, outdated: bool) -> RecentCall {
     let values = call.arguments().as_object().unwrap().values().filter_map(Value::as_str);
     let words = values.flat_map(str::split_whitespace);
@@ -118,7 +118,7 @@ fn names(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// `allow`, `ask` or `deny`, with the gates that say so.
+/// `allow`, `ask` or `deny`, with the gates that decided.
 fn outcome(judged: &Judged) -> String {
     let joined =
         |gates: Vec<GateId>| gates.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
@@ -138,7 +138,7 @@ fn verdict_of(gates: &Gates, gate: &str, call: &Admitted, situation: &Situation)
     verdicts.into_iter().find(|(id, _)| id.0 == gate).unwrap().1
 }
 
-/// A clock that stands still until somebody turns it.
+/// A clock that is advanced by hand.
 #[derive(Debug, Default)]
 struct HandClock {
     secs: AtomicU64,

@@ -1,4 +1,4 @@
-//! The pages in `spec/gates/` say what is true: their cases are run.
+//! Runs the cases of the pages in `spec/gates/`.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const PAGES: [(&str, &str); 10] = [
     ("adversarial", include_str!("../../../../../spec/gates/adversarial.md")),
 ];
 
-/// The text of the fenced block of this language.
+/// The text of the fenced block with this language.
 fn block<'p>(page: &'p str, language: &str) -> Option<&'p str> {
     let begin = format!("```{language}\n");
     Some(page.split_once(&begin)?.1.split_once("```")?.0)
@@ -38,7 +38,7 @@ fn situation(words: &[&str]) -> Situation {
         match key {
             "trust" => situation.trust = serde_json::from_str::<TrustLevel>(&quoted).unwrap(),
             "requested" => situation.requested = Requested::ByUser,
-            // These are about the call itself.
+            // These concern the call itself.
             "effects" | "recent" => {}
             "phase" => situation.phase = serde_json::from_str::<Phase>(&quoted).unwrap(),
             "calls" => situation.calls_made = value.parse().unwrap(),
@@ -53,7 +53,7 @@ fn situation(words: &[&str]) -> Situation {
 
 #[track_caller]
 fn check(gate: &str, gates: &Gates, case: &str) {
-    // What looks like a secret is put together here, so that none stands in the page.
+    // The example secret is assembled here, so that the page contains none.
     let token = concat!("ghp_Zx8Qw2Er5Ty7", "Ui9Op1As3Df6Gh4Jk0Lz2Xc");
     let case = &case.replace("TOKEN", token);
     let (before, arguments) = case.split_at(case.find('{').unwrap());
@@ -90,7 +90,7 @@ fn every_gate_has_a_page_whose_cases_hold() {
         assert!(page.starts_with(&format!("# Gate {}: {gate}\n", number + 1)), "{gate}");
         let tools: ToolsOptions = toml::from_str(block(page, "toml").unwrap_or_default()).unwrap();
         let mut options = GuardOptions { tools, ..GuardOptions::default() };
-        // As hooks have it.
+        // The settings that hooks use.
         options.tools.blocklist.asks_irreversible = *gate == "secrets";
         let gates = options.resolve().unwrap().gates();
         let gates = if *gate == "secrets" { gates.for_host() } else { gates }.build();

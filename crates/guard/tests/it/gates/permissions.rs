@@ -45,11 +45,11 @@ fn rules_and_patterns() {
         (Deny, &[], shell("ls"), "deny: permission"),
         (Allow, &[push(Ask)], shell("git push"), "ask: permission"),
         (Allow, &[push(Ask)], shell("git pull"), "allow"),
-        // One command of several is enough to be asked about or denied.
+        // One command of the line is enough for an ask or a denial.
         (Allow, &[push(Deny)], shell("cd x && git push --force"), "deny: permission"),
         (Allow, &[push(Deny)], shell("bash -c 'git push'"), "deny: permission"),
         (Allow, &[push(Deny)], shell("echo 'git push'"), "allow"),
-        // All of them are needed to be let through.
+        // All commands of the line must match for an allowance.
         (Ask, &[git(Allow)], shell("git status && git diff"), "allow"),
         (Ask, &[git(Allow)], shell("git status && make"), "ask: permission"),
         // Deny beats ask beats allow, in any order.
@@ -109,7 +109,7 @@ fn autonomous_asks_nobody_only_for_internal_tools_without_outside_effects() {
         let judged = gates.judge(&call, &situation.scene());
         assert_eq!(outcome(&judged), expected, "case {at}");
     }
-    // It skips the question, never a denial.
+    // It skips the question, but never a denial.
     let denying = with(Action::Deny, &[]);
     let call = Admitted::for_tests(reading("memory_search"), json!({}));
     let situation = Situation { phase: Phase::Autonomous, ..Situation::default() };
@@ -131,10 +131,10 @@ fn an_approval_is_bound_to_tool_and_arguments() {
         let other = gates.decide(&call(tool, arguments), &situation.scene(), &approvals);
         assert!(matches!(other, Decision::Asked(_)), "{other:?}");
     }
-    // In another session it is worth nothing.
+    // It is not valid in another session.
     let elsewhere = Scene { session: "s2", ..situation.scene() };
     assert!(matches!(gates.decide(&approved, &elsewhere, &approvals), Decision::Asked(_)));
-    // The order of the members is not part of the call.
+    // The order of members does not matter.
     let same = call("write", json!({ "text": "b", "path": "a" }));
     let decision = gates.decide(&same, &situation.scene(), &approvals);
     let Decision::Cleared(clearance) = decision else { panic!("{decision:?}") };
@@ -209,7 +209,7 @@ fn of_many_threads_one_uses_an_approval() {
     }
 }
 
-/// An executor whose calls always want a person's agreement, or which breaks when it is asked.
+/// An executor whose calls always require confirmation, or which panics when asked.
 struct Careful {
     broken: bool,
 }

@@ -12,7 +12,7 @@ use crate::desk;
 
 use super::{Situation, call, shell, verdict_of};
 
-/// The policy gate of a rule in TOML.
+/// The policy gate with a rule in TOML.
 fn gates(rules: &str) -> Gates {
     let options: PolicyOptions = toml::from_str(&format!("enabled = true\n{rules}")).unwrap();
     let settings = PolicySettings::resolve(options, AuthorizationOptions::default()).unwrap();
@@ -57,7 +57,7 @@ fn tools_are_names_or_patterns() {
     );
 }
 
-/// Our shell has two names: what narrows one narrows the other.
+/// Our shell has two names: what restricts one restricts the other.
 #[test]
 fn a_rule_about_a_shell_is_about_its_other_name_where_it_narrows() {
     let run = |tool: &str| call(tool, json!({ "command": "ls" }));
@@ -79,7 +79,7 @@ fn a_rule_about_a_shell_is_about_its_other_name_where_it_narrows() {
     assert!(guard.never_runs("bash2").is_none());
 }
 
-/// What a rule leaves out is read closed: it denies, and every tool.
+/// An empty rule is closed: it denies every tool.
 #[test]
 fn a_rule_that_says_nothing_denies_everything() {
     for rule in ["", "effect = 'deny'", "tool = '*'", "tool = ''"] {
@@ -98,7 +98,7 @@ fn a_rule_that_says_nothing_denies_everything() {
     );
 }
 
-/// An accent may be a part of its letter, or a character of its own: the name is the same.
+/// A letter and its accent may be one character or two: the names are equal.
 #[test]
 fn names_are_compared_in_one_form() {
     let (joined, apart) = ("r\u{e9}sum\u{e9}", "re\u{301}sume\u{301}");
@@ -415,7 +415,7 @@ fn what_is_written_is_read_again() {
     assert!(schema.pointer("/$defs/PolicyRule/properties/match").is_some(), "{schema}");
 }
 
-/// What no call can pass is not offered, and what some call may pass is.
+/// A tool is not offered if every call of it would be denied.
 #[test]
 fn a_tool_that_is_always_denied_is_not_offered() {
     for (tools, denied) in [
@@ -474,7 +474,7 @@ fn a_tool_that_is_always_denied_is_not_offered() {
         let why = excluded.and_then(|excluded| excluded.denied.as_deref());
         assert_eq!(why, denied, "{tools}");
         assert_eq!(offer.tools.iter().any(|tool| tool.name == "cancel_order"), denied.is_none());
-        // The gates say the same of a call.
+        // The gates decide the same about a call.
         if denied.is_some() {
             let call = desk::run(&session, "cancel_order", r##"{"order_id":"#W1"}"##);
             assert_eq!(desk::wait(call).status, Status::Denied, "{tools}");

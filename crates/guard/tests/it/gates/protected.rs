@@ -1,5 +1,4 @@
-//! Places that decide about the agent: whatever a command does to them, or to the folders that hold
-//! them.
+//! Places that control the agent, and commands that affect them or the folders that contain them.
 
 use std::path::PathBuf;
 
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Situation, call, shell, verdict_of};
 
-/// The gates with a state folder that no pattern names.
+/// The gates, with a state folder that no pattern names.
 fn gates() -> Gates {
     let mut settings = GuardOptions::default().resolve().unwrap();
     settings.protected = settings.protected.and_folders([PathBuf::from("/srv/records/state")]);
@@ -31,7 +30,7 @@ fn check(commands: &[&str], expected: bool) {
 fn what_changes_a_folder_that_holds_a_protected_place_is_asked_about() {
     check(
         &[
-            // Removed, moved, shut.
+            // Removed, moved, made inaccessible.
             "rm -rf ~/.claude",
             "rm -rf /home/dev/.claude",
             "rm -r .codex .gemini",
@@ -56,7 +55,7 @@ fn what_changes_a_folder_that_holds_a_protected_place_is_asked_about() {
             "setfacl -m u:x:rwx ~/.claude",
             "mount --bind /tmp/x ~/.claude",
             "D=~/.claude; rm -rf \"$D\"",
-            // Replaced, linked over, filled.
+            // Replaced, covered by a link, filled.
             "ln -sfn /tmp/evil ~/.claude",
             "ln -s /tmp/evil .git/hooks",
             "cp -r evil ~/.claude",
@@ -82,7 +81,7 @@ fn what_changes_a_folder_that_holds_a_protected_place_is_asked_about() {
             "git clone /tmp/x .git/hooks",
             "git -C ~/.claude checkout x",
             "tar c ~/.claude --remove-files -f /dev/null",
-            // The state in force, and the folders above it.
+            // The state folder in use, and the folders above it.
             "rm -rf /srv/records/state",
             "mv /srv/records /srv/old",
             "rm -rf /srv/records/s*",
@@ -90,7 +89,7 @@ fn what_changes_a_folder_that_holds_a_protected_place_is_asked_about() {
             "sqlite3 /srv/records/state/ledger.db 'delete from events'",
             "rm -rf $COUNTERFOIL_STATE",
             "rm -rf \"${COUNTERFOIL_STATE}/hooks\"",
-            // The program that judges.
+            // Our own binary.
             "ln -sf /bin/true /usr/local/bin/counterfoil",
             "cp /bin/true ~/.local/bin/counterfoil",
         ],

@@ -1,4 +1,4 @@
-//! Trust of the turn against what a tool needs.
+//! The trust of the turn, compared with what a tool needs.
 
 use std::collections::BTreeMap;
 
@@ -32,11 +32,11 @@ fn a_turn_is_trusted_enough_or_somebody_is_asked() {
         (TrustOptions::default(), Tool::named("external"), Untrusted, "ask: trust"),
         (declared.clone(), Tool::named("deploy"), Provisional, "ask: trust"),
         (declared.clone(), Tool::named("deploy"), Trusted, "allow"),
-        // The strictest pattern holds.
+        // The strictest pattern applies.
         (declared, Tool::named("deploy_preview"), Provisional, "ask: trust"),
         (denying.clone(), Tool::named("deploy"), Provisional, "deny: trust"),
         (denying.clone(), Tool::named("deploy"), Trusted, "allow"),
-        // The operator may lower the need of a tool that somebody else wrote.
+        // The operator may lower the need of a third-party tool.
         (
             needs(&[("external", Untrusted)], Below::Ask),
             Tool::named("external"),
@@ -142,7 +142,7 @@ fn in_an_untrusted_turn_only_commands_that_read_run_by_themselves() {
         let judged = gates.judge(&shell(command), &Situation::trusted(Provisional).scene());
         assert_eq!(outcome(&judged), "allow", "{command}");
     }
-    // A tool whose need the operator declared is not excused by what it runs.
+    // If the operator has declared a tool's need, it applies whatever the tool runs.
     let strict = with(needs(&[("shell", Trusted)], Below::Deny));
     let judged = strict.judge(&shell("ls"), &Situation::default().scene());
     assert_eq!(outcome(&judged), "deny: trust");

@@ -22,7 +22,7 @@ fn look(arguments: Value) -> Arc<Admitted> {
     Arc::new(Admitted::for_tests(reading("look"), arguments))
 }
 
-/// INVARIANT: skill orchestration is exempt by default: these two, in this order, and no others.
+/// INVARIANT: skill orchestration is exempt by default: exactly these two tools, in this order.
 #[test]
 fn the_default_exempt_list_is_held() {
     assert_eq!(UtilityOptions::default().exempt_tools, ["invoke_skill", "load_skill"]);
@@ -64,11 +64,11 @@ fn a_call_that_cannot_be_scored_does_not_run() {
     }
 }
 
-/// INVARIANT: what may have an effect is never skipped on a score, however low, and what the user
-/// asked for is not scored at all.
+/// INVARIANT: a call that may have an effect is never skipped because of its score, and what the
+/// user asked for is not scored at all.
 #[test]
 fn effects_and_the_users_own_calls_are_never_skipped() {
-    // Whatever the configuration exempts: whoever may not load what it knows cannot use it.
+    // An agent that cannot load a skill cannot use it, whatever the configuration exempts.
     let exempt_tools = vec!["other".to_owned()];
     let settings =
         on(UtilityOptions { threshold: 100.0, exempt_tools, ..UtilityOptions::default() });
@@ -83,7 +83,7 @@ fn effects_and_the_users_own_calls_are_never_skipped() {
         (tool("memory_save", Some(true), Origin::Builtin), Requested::ByModel, true),
         (tool("memory_save", None, Origin::Builtin), Requested::ByModel, true),
         (tool("anything", None, Origin::External), Requested::ByModel, true),
-        // What a stranger declares counts for nothing.
+        // What a third party declares does not count.
         (tool("remote", Some(false), mcp), Requested::ByModel, true),
         (tool("look", Some(false), Origin::Builtin), Requested::ByModel, false),
         (tool("look", Some(false), Origin::Builtin), Requested::ByUser, true),
@@ -133,7 +133,7 @@ fn the_score_is_what_its_parts_add_up_to() {
 }
 
 proptest! {
-    /// More like an earlier call, or dearer, is never worth more.
+    /// A call that is more similar to an earlier one, or more expensive, never scores higher.
     #[test]
     fn scores_are_finite_and_monotone(words in prop::collection::vec("[a-c]{1,2}", 0..6), chars in 0usize..1_000_000) {
         let settings = on(UtilityOptions::default());
@@ -154,8 +154,8 @@ proptest! {
     }
 }
 
-/// The whole way: the same look-up twice is skipped with an answer that says so, and is allowed
-/// again after something was written. Off by default.
+/// End to end: a repeated look-up is skipped with an answer that says so, and is allowed again
+/// after a write. Off by default.
 #[test]
 fn a_repeated_look_up_is_skipped_until_something_changes() {
     let tools = toml::from_str::<ToolsOptions>("[utility]\nenabled = true").unwrap();
@@ -176,14 +176,14 @@ fn a_repeated_look_up_is_skipped_until_something_changes() {
             assert!(again.text.contains("the call was skipped"), "{}", again.text);
             assert!(again.text.contains(&first.execution_id), "{}", again.text);
         }
-        // The user may always ask.
+        // The user's own call is never skipped.
         let around = Surroundings { requested: Requested::ByUser, ..Surroundings::default() };
         let call = desk::call("look", r#"{"for":"lamps"}"#);
         let asked = desk::wait(session.call(call, around)).unwrap();
         assert_eq!(asked.status, Status::Completed);
         run("cancel_order", r##"{"order_id":"#W1"}"##);
         assert_eq!(run("look", r#"{"for":"lamps"}"#).status, Status::Completed);
-        // A skipped call proves nothing.
+        // A skipped call supports no claim.
         let verified = desk::wait(session.verify("There are 3 lamps.")).unwrap();
         assert_ne!(verified.disposition, Disposition::Block, "{verified:?}");
     }

@@ -1,4 +1,4 @@
-//! Which addresses are reached: public ones. However the others are spelled, nobody connects.
+//! Only public addresses are reached, however others are spelled.
 
 use counterfoil_tools::{Reserved, reserved};
 
@@ -120,8 +120,8 @@ fn what_addresses_are_for() {
     }
 }
 
-/// The spellings under which this machine and its neighbours go. Each is asked for at the port at
-/// which a server of this machine listens, with everything allowed but the address.
+/// Spellings of this machine and its neighbours. Each is requested at the port of a local server,
+/// with everything allowed except the address.
 #[test]
 fn no_spelling_of_a_near_address_is_reached() {
     let server = Server::start(|_| answer("200 OK", "", "near"));
@@ -228,7 +228,7 @@ fn no_spelling_of_a_near_address_is_reached() {
         "user:pass@localhost",
     ];
     assert!(hosts.len() >= 60);
-    // Where the system would be asked, it would say what it says of itself.
+    // What the system's resolver would return for these names.
     let book = Book::new(&[
         ("localhost.localdomain", &["127.0.0.1"]),
         ("localhost", &["127.0.0.1"]),
@@ -255,7 +255,7 @@ fn no_spelling_of_a_near_address_is_reached() {
             let output = fetch(&web, &url);
             let (category, message) = failure(&output);
             let fine = category == PolicyBlocked
-                // What is no URL and what nobody has heard of is not reached, either.
+                // Invalid URLs and unknown names are not reached, either.
                 || category == InvalidParameters
                 || (category == NetworkError && message.contains("cannot be found"));
             assert!(fine, "{url}: {category:?} {message}");
@@ -268,7 +268,7 @@ fn no_spelling_of_a_near_address_is_reached() {
     assert_eq!(six.map_or(0, |server| server.connections()), 0);
 }
 
-/// Names that lead near: by their only address, by one of several, by one in disguise.
+/// Names that resolve to a local address: the only one, one of several, or one in disguise.
 #[test]
 fn a_name_that_leads_near_is_not_reached() {
     let server = Server::start(|_| answer("200 OK", "", "near"));
@@ -306,8 +306,8 @@ fn a_name_that_leads_near_is_not_reached() {
     assert_eq!(server.connections(), 0);
 }
 
-/// A host that is opened is reached where its name leads, and asked for only once; metadata
-/// services and the like stay closed.
+/// An opened host is reached at its resolved address, and resolved only once; metadata services and
+/// the like stay closed.
 #[test]
 fn an_opened_host_is_reached_at_the_address_that_was_checked() {
     let server = Server::start(|_| answer("200 OK", "", "near"));

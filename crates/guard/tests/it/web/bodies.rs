@@ -1,4 +1,4 @@
-//! Answers that are too much, too slow, broken, or no text.
+//! Responses that are too large, too slow, broken, or not text.
 
 use std::io::Write as _;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The whole chain: what the audit log says about the network, and where a call came from.
+//! The whole chain: what the audit log says about the network, and the source of a call.
 
 use counterfoil_guard::{
     FileExecutor, FileOptions, Guard, GuardOptions, SessionStart, StateFolder, Surroundings,
@@ -53,7 +53,7 @@ fn egress_and_its_source_stand_in_the_audit_log() {
     wait(desk::run(&session, "read_file", r#"{"path":"links.txt"}"#));
     assert_eq!(fetch("/linked").status, Status::Completed);
     assert_eq!(fetch("/busy").category, Some(ServerError));
-    // Something else that is known does not make up for a URL that is not.
+    // Other known names do not make up for an unknown URL.
     for more in ["links.txt", &server.url("/first")] {
         let arguments = json!({ "url": server.url("/other"), "note": more }).to_string();
         let call = desk::call("fetch", &arguments);

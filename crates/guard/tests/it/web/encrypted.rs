@@ -1,4 +1,4 @@
-//! Encryption: whoever cannot prove who they are is not asked.
+//! Encryption: a server that cannot prove its identity gets no request.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -13,7 +13,8 @@ use tokio_rustls::rustls::{ServerConfig, ServerConnection, Stream};
 
 use super::*;
 
-/// A server with a certificate of its own for `name`, that answers one request; whether one came.
+/// A server with its own certificate for `name` that answers one request. The handle returns
+/// whether one came.
 fn server(name: &str) -> (u16, NamedTempFile, JoinHandle<bool>) {
     let key = KeyPair::generate().unwrap();
     let certificate =
@@ -82,7 +83,7 @@ fn whoever_does_not_is_not() {
         [("another name", "other.test", true), ("nobody vouches", "app.test", false)]
     {
         let (port, file, asked) = server(name);
-        // Somebody else is trusted, so that there is a trust to fall short of.
+        // Another certificate is trusted, so that the trust store is not empty.
         let (_, other, _) = server("somebody.test");
         let ca_file = if trusted { own(&file) } else { own(&other) };
         let web = executor(WebOptions { ca_file, ..options(port, None) }, &book);

@@ -1,4 +1,4 @@
-//! Pages as Markdown.
+//! Web pages as Markdown.
 
 use insta::assert_snapshot;
 
@@ -67,7 +67,7 @@ fn the_main_part_is_chosen_where_there_is_one() {
     assert_eq!(scrape("plain text, no tags").text, "plain text, no tags");
 }
 
-/// What is no page comes as it is.
+/// A response that is not a page is returned unchanged.
 #[test]
 fn other_text_is_not_converted() {
     let server = Server::start(|_| {
@@ -77,7 +77,8 @@ fn other_text_is_not_converted() {
     assert_eq!(call_web(&web, "scrape", &server.url("/")).text, "{\"a\": \"<b>\"}");
 }
 
-/// Pages that are made to break readers: deep, wide, with thousands of attributes. Each ends.
+/// Pages that try to break readers: deep, wide, with thousands of attributes. Reading each of them
+/// ends.
 #[test]
 fn hostile_pages_end() {
     let many = |piece: &str, count: usize| piece.repeat(count);
@@ -102,8 +103,8 @@ fn hostile_pages_end() {
         println!("{name}: {:?}, {:?}", begun.elapsed(), output.failure);
         assert!(matches!(output.failure, None | Some(Timeout)), "{name}: {}", output.text);
     }
-    // A reader that takes for ever is given up, and does not go on by itself: the runtime of the
-    // test ends only when it has.
+    // A reader that takes forever is given up and stops: the runtime of the test ends only after it
+    // has.
     let attributes: String = (0..300_000).map(|n| format!(" a{n}")).collect();
     let begun = std::time::Instant::now();
     let output = scrape_within(1, format!("<p{attributes}>end"));

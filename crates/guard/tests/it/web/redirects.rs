@@ -1,4 +1,4 @@
-//! Answers that lead elsewhere: each hop is checked like the first.
+//! Redirects: each hop is checked like the first.
 
 use super::server::moved;
 use super::*;
@@ -70,7 +70,7 @@ fn no_redirect_leads_where_the_first_request_could_not_go() {
 
 #[test]
 fn redirects_are_followed_by_hand_and_counted() {
-    // `/3` leads to `/2`, and so on; `/0` is there.
+    // `/3` redirects to `/2`, and so on; `/0` exists.
     let server = Server::start(|path| match path.trim_start_matches('/').parse::<u32>() {
         Ok(0) => answer("200 OK", "", "arrived"),
         Ok(n) => moved(&format!("/{}", n - 1)),
@@ -96,7 +96,7 @@ fn redirects_are_followed_by_hand_and_counted() {
     assert!(!server.requests().iter().any(|head| head.contains('#')), "{:?}", server.requests());
 }
 
-/// Another server of this machine, which is opened, too: names are asked for at each hop.
+/// The second server of this machine is opened, too: names are resolved at each hop.
 #[test]
 fn every_hop_is_asked_for_and_recorded() {
     let last = Server::start(|_| answer("404 Not Found", "", "no such page"));

@@ -1,4 +1,4 @@
-//! A server that answers what it is told, and counts who came.
+//! A test server that gives configured responses and counts connections.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// What is done with a request.
+/// How the server responds to a request.
 pub(super) enum Act {
-    /// These bytes are sent, and the connection is closed.
+    /// Sends these bytes and closes the connection.
     Send(Vec<u8>),
-    /// These bytes are sent, and then nothing for as long as the other side waits.
+    /// Sends these bytes, then nothing for as long as the client waits.
     SendAndWait(Vec<u8>),
-    /// These bytes are sent over and over, until the other side has enough.
+    /// Sends the head, then the piece over and over, until the client disconnects.
     SendForEver(Vec<u8>, Vec<u8>),
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// On this machine, at a port of its own. `act` gets the path that is asked for.
+    /// Starts a server on this machine at its own port. `act` gets the requested path.
     pub(super) fn start(act: impl Fn(&str) -> Act + Send + Sync + 'static) -> Self {
         Self::at("127.0.0.1:0", act).unwrap()
     }
@@ -67,12 +67,12 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// How often somebody connected.
+    /// The number of connections.
     pub(super) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// The heads of the requests.
+    /// The request heads.
     pub(super) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
@@ -107,7 +107,7 @@ fn serve(
         Act::Send(bytes) => stream.write_all(&bytes),
         Act::SendAndWait(bytes) => {
             stream.write_all(&bytes)?;
-            // Returns when the other side has gone.
+            // Returns when the client has disconnected.
             reader.read_line(&mut String::new()).map(drop)
         }
         Act::SendForEver(head, piece) => {
@@ -119,14 +119,14 @@ fn serve(
     }
 }
 
-/// A whole answer; `headers` are lines that end in CR LF.
+/// A complete response; `headers` are lines that end in CR LF.
 pub(super) fn answer(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Act {
     let body = body.as_ref();
     let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
     Act::Send([head.as_bytes(), body].concat())
 }
 
-/// An answer that leads elsewhere.
+/// A redirect.
 pub(super) fn moved(location: &str) -> Act {
     answer("302 Found", &format!("Location: {location}\r\n"), "")
 }
