@@ -1,4 +1,4 @@
-//! The call rules over a long log: `cargo bench -p counterfoil-rules --bench call_rules`.
+//! Benchmarks the call rules on a long log: `cargo bench -p counterfoil-rules --bench call_rules`.
 
 use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall, Transcript};
 use counterfoil_rules::{Settings, check};

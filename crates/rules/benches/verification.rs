@@ -1,6 +1,6 @@
-//! Verification of one answer of 2 kB against 14 kB of results in ten calls, beside a bare parse of
-//! the same results: `cargo bench -p counterfoil-rules --bench verification`. For the slowest of a
-//! hundred: `cargo run --release -p xtask -- bench`.
+//! Benchmarks the verification of an answer of 2 kB against 14 kB of results in ten calls, next to
+//! just parsing the same results: `cargo bench -p counterfoil-rules --bench verification`. For the
+//! slowest of a hundred: `cargo run --release -p xtask -- bench`.
 #![expect(clippy::expect_used, reason = "a bench stops by panicking")]
 
 #[path = "../../../xtask/src/bench/answer.rs"]
@@ -14,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// The results parsed and nothing else: the floor.
+/// Only parses the results: the lower bound.
 #[divan::bench(sample_count = 2000)]
 fn bare_parse(bencher: Bencher<'_, '_>) {
     let session = answer::session();
@@ -26,7 +26,7 @@ fn bare_parse(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The answer only, its record indexed: the rules about calls are off.
+/// Verifies only the answer, with an indexed record: the rules about calls are off.
 #[divan::bench(sample_count = 2000)]
 fn verify_indexed(bencher: Bencher<'_, '_>) {
     let session = answer::session();
@@ -36,7 +36,7 @@ fn verify_indexed(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| indexed.check_from(black_box(&settings), 0));
 }
 
-/// The same, and its record indexed each time.
+/// Verifies only the answer, and indexes the record each time.
 #[divan::bench(sample_count = 2000)]
 fn verify(bencher: Bencher<'_, '_>) {
     let session = answer::session();
@@ -44,7 +44,7 @@ fn verify(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| check(black_box(&session), &settings));
 }
 
-/// The answer and the calls.
+/// Verifies the answer and the calls.
 #[divan::bench(sample_count = 2000)]
 fn verify_with_calls(bencher: Bencher<'_, '_>) {
     let session = answer::session();
@@ -52,7 +52,7 @@ fn verify_with_calls(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| check(black_box(&session), &settings));
 }
 
-/// An answer of a hundred pages against ten thousand receipts.
+/// Verifies an answer of a hundred pages against ten thousand receipts.
 #[divan::bench(sample_count = 20)]
 fn verify_long_answer(bencher: Bencher<'_, '_>) {
     let session = answer::book();

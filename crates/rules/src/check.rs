@@ -11,47 +11,48 @@ use crate::prose::asserted;
 use crate::rule::rules;
 use crate::settings::Settings;
 
-/// What was found in one transcript.
+/// The result of checking one transcript.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What is wrong, by message, place and code.
+    /// The findings, by message, position and code.
     pub findings: Vec<Finding>,
-    /// Every claim that a rule decided, by message and place.
+    /// Every claim that a rule decided, by message and position.
     pub judgements: Vec<Judgement>,
-    /// Sizes.
+    /// The counts.
     pub counts: Counts,
 }
 
 /// How much was judged.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Messages in the transcript.
+    /// The number of messages in the transcript.
     pub messages: usize,
-    /// Tool calls in the transcript.
+    /// The number of tool calls in the transcript.
     pub calls: usize,
-    /// Those of them that nobody can check, because the schema of their tool cannot be used; none where
-    /// the rules about calls are off.
+    /// The number of calls that cannot be checked because their tool's schema is invalid; 0 if the
+    /// rules about calls are off.
     pub unchecked_calls: usize,
-    /// Answers that are longer than what is read of one: what stands behind that is not judged, and
-    /// counts as one claim that is not checkable.
+    /// The number of answers that are too long to be read completely. The rest of each is not
+    /// judged and counts as one claim that is not checkable.
     pub unread_answers: usize,
-    /// Answers with sentences in another language than English: no rule reads their prose, and each
-    /// counts as one claim that is not checkable.
+    /// The number of answers with sentences in a language other than English. No rule reads their
+    /// prose, and each counts as one claim that is not checkable.
     pub foreign_answers: usize,
-    /// Claims by verdict: `supported`, `contradicted`, `unsupported`, `not checkable`; and those that
-    /// no rule judged, as `not judged`, or that a judge read without objection, as `read`.
+    /// The number of claims by verdict: `supported`, `contradicted`, `unsupported`, `not
+    /// checkable`; `not judged` counts claims that no rule judged, and `read` those that a judge
+    /// read without objection.
     pub claims: BTreeMap<&'static str, usize>,
-    /// How many claims no rule judged, by the message.
+    /// The number of claims that no rule judged, by message.
     pub not_judged: BTreeMap<usize, usize>,
 }
 
-/// Claims that no rule judged, among the counts by verdict.
+/// The key for claims that no rule judged.
 const NOT_JUDGED: &str = "not judged";
-/// Claims that a judge read without objection, among the counts by verdict.
+/// The key for claims that a judge read without objection.
 const READ: &str = "read";
 
 impl Counts {
-    /// Adds those of another transcript.
+    /// Adds the counts of another transcript.
     pub fn add(&mut self, other: &Self) {
         self.messages += other.messages;
         self.calls += other.calls;
@@ -63,7 +64,7 @@ impl Counts {
         }
     }
 
-    /// The share of claims that were judged; `None` when there were none.
+    /// The share of claims that were judged; `None` if there were none.
     #[must_use]
     pub fn coverage(&self) -> Option<f64> {
         let all: usize = self.claims.values().sum();
@@ -73,7 +74,7 @@ impl Counts {
         (all > 0).then(|| (all - not) as f64 / all as f64)
     }
 
-    /// Takes note of the messages that a judge read, and of what it read there as false.
+    /// Adds the messages that a judge read, and its findings there.
     pub fn add_read(&mut self, turns: &[usize], findings: &[Finding]) {
         for turn in turns {
             let is_read = |f: &&Finding| f.turn == *turn && f.grade == Grade::Read;
@@ -88,23 +89,23 @@ impl Counts {
     }
 }
 
-/// Judges a transcript by every rule that is not off.
+/// Checks a transcript with every rule that is not off.
 #[must_use]
 pub fn check(transcript: &Transcript, settings: &Settings) -> Report {
     check_from(transcript, settings, 0)
 }
 
-/// Judges the messages of a transcript from position `first` on: what they say and what they
-/// call. All that went before is evidence, and is only looked at where a claim asks for it.
+/// Checks the messages of a transcript from position `first` on: their claims and their calls.
+/// Everything before is evidence, and is only read where a claim needs it.
 ///
-/// Finds exactly what [`check`] finds in those messages. The counts of messages and calls are those
-/// of the whole transcript.
+/// The findings are exactly those that [`check`] has for these messages. The counts of messages and
+/// calls cover the whole transcript.
 #[must_use]
 pub fn check_from(transcript: &Transcript, settings: &Settings, first: usize) -> Report {
     Indexed::of(transcript).check_from(settings, first)
 }
 
-/// Lets every rule that is not off say what it found.
+/// Runs every rule that is not off.
 pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     let mut report = Report::default();
     for rule in rules() {
@@ -138,8 +139,9 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     report
 }
 
-/// Takes out what says of a message again what a finding of the same rule has proven: by the same call,
-/// of the same words, or of the same missing act. One lie is one finding.
+/// Removes findings that repeat a proven finding of the same rule in the same message: by the same
+/// call, about the same words, or about the same missing action. One false statement is one
+/// finding.
 fn drop_repeats(findings: &mut Vec<Finding>) {
     let mut told: Vec<Finding> = Vec::new();
     findings.retain(|finding| {
@@ -176,7 +178,7 @@ fn says_again(first: &Finding, second: &Finding) -> bool {
     same_call || span.overlaps(*other) || same_act
 }
 
-/// How many clauses assert something that no rule judged, by the message.
+/// The number of clauses that assert something no rule judged, by message.
 fn not_judged(facts: &Facts<'_>, judgements: &[Judgement]) -> BTreeMap<usize, usize> {
     let mut judged: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
     for judgement in judgements {

@@ -8,9 +8,9 @@ use counterfoil_model::{
 use crate::facts::Facts;
 use crate::rule::{Group, Meta};
 
-/// Where one rule puts what it finds.
+/// Collects the findings of one rule.
 ///
-/// The rule says what the record shows and whether that is provable; severity follows from that
+/// The rule states what the record shows and whether that is provable. Severity follows from that
 /// and from the rule's mode, in one place, so that no rule decides what blocks.
 #[derive(Debug)]
 pub struct Findings<'r> {
@@ -20,23 +20,23 @@ pub struct Findings<'r> {
     judgements: &'r mut Vec<Judgement>,
 }
 
-/// What a finding says, beside its subject.
+/// The content of a finding, without its subject.
 #[derive(Debug, Clone)]
 pub struct Note {
-    /// One sentence that a person understands.
+    /// One sentence for people.
     pub message: String,
-    /// What to do.
+    /// Advice.
     pub help: Option<Cow<'static, str>>,
-    /// How sure.
+    /// The confidence in the finding.
     pub confidence: Confidence,
-    /// Whether the record proves it: only then may it block.
+    /// Whether the record proves it. Only then may it block.
     pub provable: bool,
-    /// What was looked at.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
 }
 
 impl Note {
-    /// Provable and certain.
+    /// A note that is provable and certain.
     pub fn proven(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -47,21 +47,21 @@ impl Note {
         }
     }
 
-    /// The same, blocking only if `provable`.
+    /// Sets whether it is provable. Otherwise it does not block.
     #[must_use]
     pub fn provable_if(mut self, provable: bool) -> Self {
         self.provable = provable;
         self
     }
 
-    /// The same with advice.
+    /// Adds advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The same with what was looked at.
+    /// Adds evidence.
     #[must_use]
     pub fn evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
         self.evidence.extend(evidence);
@@ -79,27 +79,28 @@ impl<'r> Findings<'r> {
         Self { meta, mode, findings, judgements }
     }
 
-    /// The record shows the claim.
+    /// Records that the record shows the claim.
     pub fn supported(&mut self, claim: &Claim, evidence: impl IntoIterator<Item = Evidence>) {
         self.judge(claim, Verdict::Supported, evidence.into_iter().collect());
     }
 
-    /// The record cannot show the claim either way: counted, never accused.
+    /// Records that the record cannot show the claim either way: it is counted, never reported.
     pub fn not_checkable(&mut self, claim: &Claim) {
         self.judge(claim, Verdict::NotCheckable, Vec::new());
     }
 
-    /// The record shows the opposite of the claim.
+    /// Reports that the record shows the opposite of the claim.
     pub fn contradicted(&mut self, facts: &Facts<'_>, claim: &Claim, note: Note) {
         self.claim(facts, claim, Verdict::Contradicted, note);
     }
 
-    /// The record does not show the claim.
+    /// Reports that the record does not show the claim.
     pub fn unsupported(&mut self, facts: &Facts<'_>, claim: &Claim, note: Note) {
         self.claim(facts, claim, Verdict::Unsupported, note);
     }
 
-    /// What is not proven of a claim is no finding: whether it is false is for a judge to read.
+    /// A claim that is not disproved is not a finding: whether it is false is for a judge to
+    /// decide.
     fn claim(&mut self, facts: &Facts<'_>, claim: &Claim, verdict: Verdict, note: Note) {
         if !note.provable {
             return self.not_checkable(claim);
@@ -110,14 +111,14 @@ impl<'r> Findings<'r> {
         self.push(verdict, claim.turn, line, subject, note);
     }
 
-    /// A call is wrong.
+    /// Reports that a call is wrong.
     pub fn call(&mut self, turn: usize, line: usize, call: CallRef, note: Note) {
         self.push(Verdict::Contradicted, turn, line, Subject::Call(call), note);
     }
 
     fn push(&mut self, verdict: Verdict, turn: usize, line: usize, subject: Subject, note: Note) {
         let grade = if note.provable { Grade::Proven } else { Grade::Suspected };
-        // Grades are for claims: what is wrong with a call is no reading of words.
+        // Grades are for claims: an issue of a call does not depend on reading prose.
         let warns = note.provable || self.meta.group == Group::Call;
         let severity = match self.mode {
             Mode::Block if note.provable => Severity::Error,

@@ -1,10 +1,10 @@
-//! What is wrong: call rules and claim rules over one [`counterfoil_model::Transcript`].
+//! Finds what is wrong in a [`counterfoil_model::Transcript`], by call rules and claim rules.
 //!
-//! Pure and synchronous: same transcript, same findings, in the same order. Deliberately not
-//! here: I/O, async, knowledge of any vendor's format, and what a call must satisfy, which
-//! `counterfoil-admission` knows.
+//! Pure and synchronous: the same transcript gives the same findings in the same order.
+//! Deliberately not here: I/O, async, any vendor's format, and what a call must satisfy, which is
+//! in `counterfoil-admission`.
 //!
-//! Start with [`check`]; the rules stand in two tables, `claims::RULES` and `call::RULES`.
+//! Start with [`check`]. The rules are in two tables, `claims::RULES` and `call::RULES`.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
@@ -27,8 +27,8 @@ mod tool_use;
 mod values;
 mod why;
 
-/// Instructions for an agent's system prompt, in Markdown: whoever follows them makes claims that can
-/// be checked.
+/// Instructions for an agent's system prompt, in Markdown. An agent that follows them makes claims
+/// that can be checked.
 pub const PROTOCOL: &str = include_str!("../protocol.md");
 
 pub use check::{Counts, Report, check, check_from};

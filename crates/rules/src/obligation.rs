@@ -1,7 +1,7 @@
 use counterfoil_model::Family;
 use thiserror::Error;
 
-/// What a policy wants done whenever something else is done.
+/// Work that a policy requires to accompany other work.
 ///
 /// "After an edit of `*.rs` a passing test", "before a refund a look-up".
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,47 +12,47 @@ pub struct Obligation {
     need: Need,
 }
 
-/// Whether what is needed comes behind or ahead of what obliges to it.
+/// Whether the required work comes after or before the trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// Behind the last such deed.
+    /// After the last trigger.
     After,
-    /// Ahead of each such deed.
+    /// Before each trigger.
     Before,
 }
 
-/// What has to be done.
+/// The required work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Need {
     pub(crate) families: Vec<Family>,
-    /// As the policy says it.
+    /// The policy's own words for it.
     pub(crate) text: String,
 }
 
-/// Why an obligation makes no sense.
+/// Why an obligation is invalid.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ObligationError {
-    /// Neither or both of the two are given.
+    /// Neither or both of `after` and `before` are given.
     #[error("an obligation needs either `after` or `before`")]
     NoTrigger,
-    /// A word that names no kind of action.
+    /// A word does not name a kind of action.
     #[error("`{0}` is no kind of action")]
     UnknownAction(String),
-    /// Paths for an action that is not done to files.
+    /// Paths are given for an action that is not done to files.
     #[error("`paths` makes sense only for what is done to files, not for `{0}`")]
     PathsWithoutFiles(String),
 }
 
 impl Obligation {
-    /// Reads an obligation as a policy writes it.
+    /// Parses an obligation as a policy writes it.
     ///
-    /// `after` or `before` name what obliges: a kind of action (`refund`, `deploy`, …) or `edit`,
-    /// any change of a file. `paths` narrows it to files, where `*` stands for anything. `needs`
-    /// is `passing test`, `passing build`, `passing lint`, a kind of action, or `look-up`, any
-    /// search or reading.
+    /// `after` or `before` name the trigger: a kind of action (`refund`, `deploy`, …) or `edit`,
+    /// any change of a file. `paths` restricts it to files, where `*` matches anything. `needs` is
+    /// `passing test`, `passing build`, `passing lint`, a kind of action, or `look-up`, any search
+    /// or reading.
     ///
     /// # Errors
-    /// Where a word names no kind of action, or the parts do not go together.
+    /// When a word does not name a kind of action, or the parts do not fit together.
     pub fn new(
         after: Option<&str>,
         before: Option<&str>,
@@ -87,12 +87,12 @@ impl Obligation {
         &self.need
     }
 
-    /// Whether it speaks of files only.
+    /// Whether its trigger is about files.
     pub(crate) fn is_about_files(&self) -> bool {
         !self.paths.is_empty() || self.trigger.len() > 1
     }
 
-    /// Whether a file is one that it speaks of.
+    /// Whether it covers a file.
     pub(crate) fn covers(&self, path: &str) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|pattern| matches(pattern, path))
     }
@@ -110,8 +110,8 @@ fn families(word: &str) -> Result<Vec<Family>, ObligationError> {
     })
 }
 
-/// Whether a path is of a pattern: `*` stands for any text, and a pattern without a slash speaks of
-/// the last segment.
+/// Whether a path matches a pattern: `*` matches any text, and a pattern without a slash is matched
+/// against the last segment.
 fn matches(pattern: &str, path: &str) -> bool {
     let path = path.trim_start_matches("./");
     if !pattern.contains('/') {

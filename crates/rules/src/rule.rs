@@ -5,39 +5,39 @@ use crate::findings::Findings;
 
 /// Judges a transcript. Pure: same facts, same findings.
 pub trait Rule: Sync {
-    /// What the rule is.
+    /// The rule's metadata.
     fn meta(&self) -> &'static Meta;
-    /// Judges, and puts what it finds into `findings`.
+    /// Judges the facts, and adds findings to `findings`.
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>);
 }
 
-/// What a rule looks at.
+/// What a rule judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
-    /// What the agent says.
+    /// The agent's claims.
     Claim,
-    /// The calls it makes.
+    /// The agent's calls.
     Call,
 }
 
-/// What is known about a rule without running it.
+/// The metadata of a rule.
 #[derive(Debug)]
 pub struct Meta {
-    /// Stable for ever.
+    /// The code, which never changes.
     pub code: Code,
-    /// Reads well after "allow".
+    /// The name, which reads well after "allow".
     pub name: &'static str,
-    /// What it looks at.
+    /// What it judges.
     pub group: Group,
-    /// The mode when nobody configured one.
+    /// The default mode.
     pub mode: Mode,
-    /// What it finds, in one line.
+    /// A summary of what it finds, in one line.
     pub summary: &'static str,
     /// Its page: the Markdown of `spec/{code}.md`.
     pub page: &'static str,
 }
 
-/// Every rule, claim rules first, each group in the order of its table.
+/// All rules, claim rules first, each group in the order of its table.
 pub fn rules() -> impl Iterator<Item = &'static dyn Rule> {
     let claims = crate::claims::RULES.iter().chain(crate::citation::RULES);
     claims.chain(crate::call::RULES).copied()

@@ -6,18 +6,18 @@ use counterfoil_model::{Code, Mode};
 use crate::obligation::Obligation;
 use crate::rule::Meta;
 
-/// Checked values that decide what is judged, and how strictly.
+/// Validated settings: what is judged, and how strictly.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Modes that differ from a rule's own.
     pub modes: BTreeMap<Code, Mode>,
-    /// How many seconds an execution may be cited after it began; 0 is the whole session.
+    /// The maximum age of a cited execution in seconds; 0 means the whole session.
     pub execution_window_secs: u64,
-    /// How strictly calls are held against their tools.
+    /// How strictly calls are checked by admission.
     pub admission: AdmissionSettings,
-    /// When repetition without progress counts.
+    /// When repetition counts as lack of progress.
     pub fixation: FixationSettings,
-    /// What has to be done with certain work; none unless configured.
+    /// Work that must accompany other work; none by default.
     pub obligations: Vec<Obligation>,
 }
 

@@ -1,5 +1,5 @@
-//! How what the agent said was read, clause by clause: for whoever misses a finding, or wonders at
-//! one.
+//! Shows how the agent's answers were read, clause by clause, to explain a missing or surprising
+//! finding.
 
 use counterfoil_model::{ActReading, ClauseReading, NamedReading};
 
@@ -7,7 +7,7 @@ use crate::action::{Read, objects_in, told_acts};
 use crate::facts::{Answer, Facts};
 use crate::prose::{Clause, unasserted, unmarked};
 
-/// Every clause of what the agent said, in order.
+/// All clauses of the agent's answers, in order.
 pub(crate) fn readings(facts: &Facts<'_>) -> Vec<ClauseReading> {
     let mut readings = Vec::new();
     for answer in facts.answers() {
@@ -17,7 +17,7 @@ pub(crate) fn readings(facts: &Facts<'_>) -> Vec<ClauseReading> {
     readings
 }
 
-/// How a clause was read; none where there are no words in it.
+/// How a clause was read; `None` if it contains no words.
 fn reading(
     facts: &Facts<'_>,
     answer: &Answer<'_>,
@@ -68,7 +68,7 @@ mod tests {
     }
 
     fn read(said: &str, words: &str) -> String {
-        // A cell of the page holds neither.
+        // A table cell on the page cannot contain either.
         let said = said.replace("\\n", "\n").replace("&#124;", "|");
         let mut transcript = Transcript::new("case", Format::Fk);
         transcript.messages =

@@ -1,4 +1,4 @@
-//! One act that is said not to have been done: "I did not touch `a.py`", "the fix is not committed
+//! An action that the agent says it did not do: "I did not touch `a.py`", "the fix is not committed
 //! yet", "the name could not be changed".
 
 use std::ops::Range;
@@ -10,20 +10,21 @@ use super::objects::{mentions, objects_in};
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words, sets};
 
-/// An act that is denied, and of what.
+/// A denied action and its objects.
 #[derive(Debug)]
 pub(crate) struct DeniedAct {
     family: Family,
-    /// The files, or the commands, that are named.
+    /// The files or commands that the clause names.
     files: Vec<Object>,
-    /// "I have not": at no time, and not only since the user asked.
+    /// Whether the denial covers the whole session ("I have not"), and not only the time since the
+    /// user's request.
     pub(crate) ever: bool,
 }
 
-/// Words with which it is denied, beside those that the lexicon has for it.
+/// Words of denial that the lexicon does not have.
 const DENIALS: &Words = words!["no", "nothing", "without"];
 
-/// The denial in a clause, in English.
+/// Finds the denied action in an English clause.
 pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
     if !matches!(clause.mood, Mood::Asserted | Mood::Observed) {
         return None;
@@ -62,8 +63,8 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     (named || runs || whole && saves).then_some(DeniedAct { family, files, ever })
 }
 
-/// "I left `a.md` untouched", "`a.md` is unchanged": files that are said to be as they were, and nothing
-/// of a part of them.
+/// "I left `a.md` untouched", "`a.md` is unchanged": finds whole files that the clause says are
+/// unchanged.
 pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct> {
     const SO: &Words = words!["untouched", "unchanged", "unmodified", "unedited", "alone"];
     const LEFT: &Words = words!["left", "kept", "stays", "remains", "file", "files"];
@@ -83,12 +84,12 @@ pub(crate) fn left_alone(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     found.then_some(DeniedAct { family: Family::Update, files, ever: false })
 }
 
-/// The verb of a denial, by its places among the tokens of the clause.
+/// The verb of a denial, by its position among the tokens of the clause.
 struct DeniedVerb {
     at: usize,
     auxiliary: usize,
     family: Family,
-    /// "I was not able to create it".
+    /// Whether the form is "I was not able to create it".
     able: bool,
 }
 
@@ -114,7 +115,7 @@ impl DeniedVerb {
         Some(Self { at, auxiliary, family, able })
     }
 
-    /// The tokens that say what was not done to what; `None` where it is not the speaker's act.
+    /// The tokens of the object of the denied action; `None` if the action is not the speaker's.
     fn object(&self, prose: &Prose<'_>, tokens: &[Token]) -> Option<Range<usize>> {
         let (token, auxiliary) = (tokens.get(self.at)?, tokens.get(self.auxiliary)?);
         let led = tokens.get(..self.auxiliary)?;
@@ -122,7 +123,7 @@ impl DeniedVerb {
         if led.iter().any(|t| t.has(others)) {
             return None;
         }
-        // "but did not push it": who did the rest.
+        // "but did not push it": the subject is in the clause before.
         let agent = led.iter().any(|t| t.has(Tags::AGENT))
             || led.iter().all(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)));
         let did = (self.able || auxiliary.has(Tags::DO)) && token.has(Tags::BASE);
@@ -131,7 +132,8 @@ impl DeniedVerb {
             && (tokens.get(self.auxiliary + 1..self.at)?.iter().any(been)
                 || auxiliary.has(Tags::BE.or(Tags::PAST_BE)));
         let completed = token.tags.any(Tags::COMPLETED);
-        // "`a.ex` isn't formatted", "the query is not optimised": what it is like, whoever changed it.
+        // "`a.ex` isn't formatted", "the query is not optimised": a quality of the thing, which
+        // someone else may have changed.
         if passive && prose.is(token, &sets::QUALITIES) {
             return None;
         }
@@ -147,7 +149,7 @@ impl DeniedVerb {
     }
 }
 
-/// The kind of act that is denied; `behind` is what follows the negation.
+/// The family of the denied action; `behind` is the text after the negation.
 fn denied_family(
     prose: &Prose<'_>,
     tokens: &[Token],
@@ -172,7 +174,7 @@ fn denied_family(
     }
 }
 
-/// "under `src`": what is named is a folder.
+/// "under `src`": the named path is a folder.
 fn is_in_a_folder(prose: &Prose<'_>, range: Range<usize>) -> bool {
     prose.tokens(range).windows(2).any(|pair| {
         let [under, code] = pair else { return false };
@@ -189,7 +191,7 @@ fn ends_phrase(token: &Token) -> bool {
     !is_word(token) || token.has(Tags::SUBORDINATE.or(Tags::COORDINATE).or(Tags::RELATIVE))
 }
 
-/// "it", "the changes", "anything yet": whatever was worked on.
+/// "it", "the changes", "anything yet": the object is all of the work.
 fn is_whole(prose: &Prose<'_>, range: Range<usize>) -> bool {
     let small = Tags::DETERMINER.or(Tags::THING).or(Tags::ADVERB).or(Tags::NEGATION);
     prose
@@ -200,7 +202,7 @@ fn is_whole(prose: &Prose<'_>, range: Range<usize>) -> bool {
 }
 
 impl DeniedAct {
-    /// The deed since message `since` that shows that it was done.
+    /// Finds a deed since message `since` that contradicts the denial.
     pub(crate) fn contrary<'f, 't>(
         &self,
         facts: &'f Facts<'t>,
@@ -227,7 +229,7 @@ impl DeniedAct {
             let latest = deeds.find(|(_, deed)| wrote(deed) || restores(deed));
             return latest.filter(|(_, deed)| wrote(deed) && deed.status().succeeded());
         }
-        // What was changed since is not in it.
+        // An earlier deed cannot include what was changed later.
         let newer = |deed: &Deed<'_>| match self.family {
             Family::Push => deed.families.has(Family::Commit),
             _ => !deed.written.is_empty(),

@@ -1,4 +1,4 @@
-//! What the record says of an act although no call of its kind came out well.
+//! Other evidence in the record for an action, if no call of its kind succeeded.
 
 use counterfoil_model::{Family, Object, ObjectKind};
 use counterfoil_record::{ValueKind, values};
@@ -12,9 +12,9 @@ use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name};
 use crate::prose::sets;
 use crate::values::AnyCase;
 
-/// Whether something that came out well, from place `since` of the record on, speaks of the act: its
-/// result has the state, an id that it gave out, or its call the words. Then nobody can say that it
-/// was not done.
+/// Whether a successful execution, from index `since` of the record on, indicates that the action
+/// was done: its result shows the state, or an id that it created, or the call has the words. The
+/// action cannot be called missing then.
 pub(super) fn is_told_of(search: &Search<'_, '_>, since: usize) -> bool {
     let said = search.said;
     let words = states_of(said.family).iter().copied().chain([stem(&said.verb)]);
@@ -39,7 +39,7 @@ pub(super) fn is_told_of(search: &Search<'_, '_>, since: usize) -> bool {
     })
 }
 
-/// "Draft AP-9917 created": the result of something that changed has the id, and its call has not.
+/// "Draft AP-9917 created": the result of a change has the id, and its call has not.
 fn gives_out(search: &Search<'_, '_>, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
     let given = |id: &&Object| {
         id.kind == ObjectKind::Id
@@ -50,12 +50,12 @@ fn gives_out(search: &Search<'_, '_>, execution: &Execution<'_>, deed: &Deed<'_>
     !deed.families.meets(reads) && search.ids.iter().any(given)
 }
 
-/// "The order was placed on 2 April", by whomever: a result has that day.
+/// "The order was placed on 2 April", by anyone: a result has that day.
 pub(super) fn was_there_before(search: &Search<'_, '_>) -> bool {
     let Search { facts, said, .. } = *search;
     let dates = |text: &str| {
         let days = values(text).into_iter().filter(|value| value.kind == ValueKind::Date);
-        // `2024-04-02`, or `--04-02` without a year
+        // `2024-04-02`, or `--04-02` without a year.
         days.filter_map(|day| day.key.get(day.key.len().checked_sub(5)?..).map(str::to_owned))
             .collect::<Vec<String>>()
     };
@@ -70,7 +70,7 @@ pub(super) fn was_there_before(search: &Search<'_, '_>) -> bool {
         )
 }
 
-/// Whether a receipt that came with the log vouches.
+/// Whether a receipt that came with the log supports the action.
 pub(super) fn receipt_vouches(search: &Search<'_, '_>) -> bool {
     let mut receipts = search.facts.transcript().receipts.iter().flatten();
     receipts.any(|receipt| {
@@ -97,9 +97,9 @@ pub(super) fn may_be_written(search: &Search<'_, '_>, since: usize) -> bool {
             .any(|(_, deed)| deed.status().succeeded() && deed.shell.as_ref().is_some_and(writes))
 }
 
-/// Whether a successful call since the request that is of another kind, or was made instead of the one
-/// that failed, has words or an id of the claim, other than those of the call that failed. A message
-/// may be passed on in any way: one word of its sentence is enough.
+/// Whether a successful call since the request shares words or an id with the claim, and is of
+/// another kind or was made in place of the failed call. Words of the failed call do not count. A
+/// message may be sent in many ways, so one word of its sentence is enough.
 pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bool {
     let Search { facts, said, .. } = *search;
     let request = facts.request_before(said.claim.turn);
@@ -115,7 +115,7 @@ pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bo
         words.retain(|word| !texts.iter().any(|text| word.stands_in(text)));
     }
     let enough = if tells { 1 } else { 2 };
-    // What the agent did itself in another way, it did afterwards.
+    // If the agent did it itself in another way, it did so after the failure.
     let since = failed.filter(|_| said.is_own()).unwrap_or(0);
     let mut recent = (since..search.count()).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
     recent.any(|(execution, deed)| {
@@ -134,7 +134,7 @@ pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bo
     })
 }
 
-/// The sentence of a claim.
+/// The sentence that contains a claim.
 fn sentence_of<'f>(facts: &'f Facts<'_>, said: &'f ActionClaim) -> &'f str {
     let answers = facts.answers();
     let at = answers.partition_point(|answer| answer.turn < said.claim.turn);
@@ -148,7 +148,7 @@ fn sentence_of<'f>(facts: &'f Facts<'_>, said: &'f ActionClaim) -> &'f str {
     clause.unwrap_or(&said.claim.text)
 }
 
-/// What a result says of a thing after an act of this family.
+/// Words with which a result describes a thing after an action of this family.
 fn states_of(family: Family) -> &'static [&'static str] {
     match family {
         Family::Cancel => &["cancel"],
@@ -164,8 +164,8 @@ fn states_of(family: Family) -> &'static [&'static str] {
     }
 }
 
-/// Whether a text holds a word that begins so, other than as the name of something that is not so:
-/// `"cancelled_at": null`.
+/// Whether a text contains a word with this beginning, except as the name of something that is
+/// unset: `"cancelled_at": null`.
 fn holds_state(text: &str, word: &AnyCase<'_>) -> bool {
     let first = word.find(text, 0);
     std::iter::successors(first, |at| word.find(text, at + 1)).any(|at| {

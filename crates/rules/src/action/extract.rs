@@ -12,53 +12,54 @@ use crate::prose::{
     unmarked,
 };
 
-/// A claim that something was done.
+/// A claim that an action was done.
 #[derive(Debug)]
 pub(crate) struct ActionClaim {
     /// The claim.
     pub(crate) claim: Claim,
-    /// What kind of action.
+    /// The kind of action.
     pub(crate) family: Family,
     /// The verb as written, lower case.
     pub(crate) verb: String,
-    /// What was acted on, as far as it can be told from what else is named.
+    /// The objects that were acted on, as far as they can be told apart from the others in the
+    /// clause.
     pub(crate) patients: Vec<Object>,
-    /// The words for what was acted on, lower case and without a plural: `bag`, `reservation`.
+    /// The nouns for what was acted on, lower case and singular: `bag`, `reservation`.
     pub(crate) things: Vec<String>,
-    /// The things that the claim enumerates.
+    /// The objects that the claim enumerates.
     pub(crate) listed: Vec<Object>,
-    /// The speaker plainly reports an act of their own.
+    /// Whether the speaker plainly reports an action of their own.
     pub(crate) direct: bool,
-    /// Says how things stand rather than what was done: what the agent read may say the same.
+    /// Whether it describes a state rather than an action: what the agent read may say the same.
     pub(crate) state: bool,
-    /// The message itself may be what was made: "I've drafted a summary".
+    /// Whether the message itself may be the product: "I've drafted a summary".
     pub(crate) textual: bool,
-    /// "was cancelled": at whatever time.
+    /// Whether it is in the past tense, "was cancelled", which may be about any time.
     pub(crate) past: bool,
-    /// Says in the passive what became of something that is not the user's.
+    /// Whether it says in the passive what happened to something that is not the user's.
     pub(crate) of_others: bool,
-    /// Says how a thing is found, whoever brought that about: only a failure on record speaks
-    /// against it.
+    /// Whether it describes the state of a thing, whatever the cause: only a recorded failure
+    /// contradicts it.
     pub(crate) as_found: bool,
 }
 
 impl ActionClaim {
-    /// "I have", "we": whether the speaker says who did it.
+    /// "I have", "we": whether the speaker names themselves as the actor.
     pub(crate) fn is_own(&self) -> bool {
         let mut words = self.claim.text.split(|c: char| !c.is_alphanumeric());
         words.any(|word| matches!(word, "I" | "We" | "we"))
     }
 
-    /// Whether it says which file was changed.
+    /// Whether the claim names the changed file.
     pub(crate) fn names_file(&self) -> bool {
         self.patients.iter().any(|o| o.kind == ObjectKind::Path)
     }
 }
 
-/// So many words behind a verb may introduce what was made.
+/// The maximum number of tokens after a verb that may introduce what was made.
 const INTRODUCTION: usize = 400;
 
-/// The claims of completed side effects in one answer.
+/// Finds the claims of completed side effects in one answer.
 pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
     let prose = &answer.prose;
     let mut claims = Vec::new();
@@ -73,7 +74,7 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
     claims
 }
 
-/// The sentences in the first rows of tables, ascending: what the columns are called.
+/// The indices of the sentences in first rows of tables, ascending: the column titles.
 pub(super) fn heads_of_tables(prose: &Prose<'_>) -> Vec<usize> {
     let (mut heads, mut first) = (Vec::new(), None);
     for (at, sentence) in prose.sentences.iter().enumerate() {
@@ -102,7 +103,7 @@ fn action_claim(
     let state = act.told == Told::State || predicate.came_about || field;
     let textual = is_textual(prose, predicate, act.family, &act.verb);
     if textual && act.verb.starts_with("add") {
-        // What was added to a list of the message is no place where something was done.
+        // For text that was added to a list in the message, only paths count as objects.
         patients.retain(|o| o.kind == ObjectKind::Path);
     }
     let subject = prose.tokens(predicate.subject_tokens.clone());
@@ -127,7 +128,7 @@ fn action_claim(
     })
 }
 
-/// The words of a claim: from its label or its clause on, to where either ends.
+/// The span of a claim: from its label or its clause to the end of either.
 fn span_of(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> Option<Span> {
     let label = is_labelled(prose, predicate).then_some(predicate.subject_tokens.start);
     let start = prose.tokens.get(label.unwrap_or(clause.tokens.start))?.start as usize;
@@ -136,14 +137,14 @@ fn span_of(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> Option<
     Some(unmarked(prose.text, Span::new(start, end)))
 }
 
-/// Whether the speaker plainly reports an act of their own.
+/// Whether the speaker plainly reports an action of their own.
 fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     let predicate = act.predicate;
     let listed = act.block.is_some_and(|kind| kind.is_listed());
-    // "Done: parcel, slot, one invitation": what was done is named, and not how.
+    // "Done: parcel, slot, one invitation": names what was done, but not how.
     let noun = act.verb == "done" && predicate.voice == Voice::Bare;
-    // "Ported: `a.cpp`" is a label; "introduced (merged today)" an aside; "Updated terms apply from
-    // June" says which terms.
+    // "Ported: `a.cpp`" is a label; "introduced (merged today)" an aside; in "Updated terms apply
+    // from June", the verb is an attribute.
     let led = || act.prose.before_in_sentence(predicate.verb).iter().any(is_word);
     let labels = act.prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.is(':'));
     let finite = |t: &Token| {
@@ -164,7 +165,7 @@ fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     !state && !noun && !aside && (act.told == Told::Done || !listed)
 }
 
-/// "I've already refunded it": done by the speaker, at whatever time of the session.
+/// "I've already refunded it": the speaker did it at some time in the session.
 pub(super) fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let own = predicate.voice == Voice::Active && predicate.subject == Subject::Agent;
     let group = prose.tokens(predicate.verb.saturating_sub(4)..predicate.object_tokens.end);
@@ -172,7 +173,7 @@ pub(super) fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     own && earlier.peek().is_some() && earlier.all(|t| prose.is(t, words!["already"]))
 }
 
-/// Whether the message opens with "Done!" or "All set.": what follows reports the work.
+/// Whether the message opens with "Done!" or "All set.", so that the rest reports the work.
 pub(super) fn opens_with_done(prose: &Prose<'_>) -> bool {
     prose.sentences.first().is_some_and(|s| {
         let tokens = prose.tokens(s.tokens.clone());
@@ -187,7 +188,7 @@ pub(super) fn opens_with_done(prose: &Prose<'_>) -> bool {
     })
 }
 
-/// The nouns of a phrase, up to what only describes it.
+/// The nouns of a phrase, without relative clauses and prepositional phrases.
 pub(super) fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
     // "a migration that fills the rows"
     let describes = |at: usize, t: &Token| at > 0 && t.has(Tags::RELATIVE);
@@ -204,18 +205,18 @@ pub(super) fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
         .collect()
 }
 
-/// How a predicate tells of an act.
+/// How a predicate reports an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     /// As done by the speaker.
     Done,
-    /// As done, in note form: in a list such words may describe things.
+    /// As done, in note form. In a list, such words may describe things.
     Noted,
-    /// As a state of things.
+    /// As the state of a thing.
     State,
 }
 
-/// How the predicate reports an act of the speaker's, if it does.
+/// How the predicate reports an action of the speaker, if it does.
 pub(super) fn is_own(predicate: &Predicate, done: bool) -> Option<Told> {
     match (predicate.voice, predicate.subject) {
         (Voice::Active, Subject::Agent) => Some(Told::Done),
@@ -229,8 +230,8 @@ pub(super) fn is_own(predicate: &Predicate, done: bool) -> Option<Told> {
     }
 }
 
-/// "You're booked on it", "The change is committed": a state that only an act brings about, of one
-/// thing, and under no condition.
+/// "You're booked on it", "The change is committed": a state that only an action brings about, of
+/// one thing, and without a condition.
 pub(super) fn stands(
     prose: &Prose<'_>,
     clause: &Clause,
@@ -238,26 +239,26 @@ pub(super) fn stands(
     family: Family,
 ) -> Option<Told> {
     let committed = matches!(family, Family::Commit | Family::Push);
-    // "Your address is saved": of things in code the same words say how they work.
+    // "Your address is saved": about things in code, the same words would describe how they work.
     let own = prose.tokens(predicate.subject_tokens.clone()).iter().any(|t| t.has(Tags::USER_OWN));
     let made = own && matches!(family, Family::Create | Family::Update | Family::Delete);
     let subject = || prose.tokens(predicate.subject_tokens.clone()).iter();
-    // "LR-705 is approved": of one thing, of which a call may have failed.
+    // "LR-705 is approved": about one thing, for which a call may have failed.
     let head = subject().take_while(|t| !t.has(Tags::PREPOSITION)).filter(|t| is_word(t)).last();
     let one = head.is_some_and(|t| t.kind == TokenKind::Id || is_proper(prose, t));
     let acts = made || one || came_by_act(prose, predicate, family);
     if !acts || predicate.voice != Voice::State || predicate.subject == Subject::Agent {
         return None;
     }
-    // "You're still booked on it": as before.
+    // "You're still booked on it": unchanged.
     let lead = prose.tokens(predicate.verb.saturating_sub(2)..predicate.verb);
     if lead.iter().any(|t| prose.is(t, words!["still"])) {
         return None;
     }
     let object = prose.tokens(predicate.object_tokens.clone());
-    // "each row is committed", "the change is committed every time": what happens as a rule.
+    // "each row is committed", "the change is committed every time": what happens in general.
     let rule = &sets::AS_A_RULE;
-    // "The report is scheduled for every Monday" says when.
+    // "The report is scheduled for every Monday" gives the time.
     let when = if family == Family::Book { &[] } else { object };
     if subject().chain(when).any(|t| !t.quoted && prose.is(t, rule)) {
         return None;
@@ -281,7 +282,7 @@ pub(super) fn stands(
     let particular = changes || both || subject().any(|t| t.has(told) || numbered(t)) || one;
     let first = prose.clauses.partition_point(|c| c.sentence < clause.sentence);
     let mut beside = prose.clauses.iter().skip(first).take_while(|c| c.sentence == clause.sentence);
-    // "… is committed so that you can go on": what it is for is no condition.
+    // "… is committed so that you can go on": a purpose is not a condition.
     let purpose = |c: &Clause| {
         c.tokens.start > predicate.verb
             && c.mood == Mood::Unrealised
@@ -291,7 +292,7 @@ pub(super) fn stands(
     (particular && !conditional).then_some(Told::State)
 }
 
-/// A word with a capital that nobody knows: a name.
+/// A capitalised word that is not in the lexicon is a name.
 fn is_proper(prose: &Prose<'_>, token: &Token) -> bool {
     token.kind == TokenKind::Word
         && token.capital
@@ -301,7 +302,7 @@ fn is_proper(prose: &Prose<'_>, token: &Token) -> bool {
         && prose.word(token).len() > 2
 }
 
-/// "The change is committed": a state that nothing but an act of this kind brings about.
+/// "The change is committed": a state that only an action of this kind brings about.
 pub(super) fn came_by_act(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool {
     let verb = prose.tokens.get(predicate.verb);
     let confirmed = verb.is_some_and(|t| prose.word(t) == "confirmed");
@@ -322,7 +323,7 @@ pub(super) fn is_word(token: &Token) -> bool {
     !matches!(token.kind, TokenKind::Symbol(_))
 }
 
-/// The tokens behind an active verb up to a preposition that leads elsewhere.
+/// The tokens after an active verb, up to a preposition that introduces something else.
 pub(super) fn direct_object(prose: &Prose<'_>, range: &Range<usize>) -> Range<usize> {
     let stop = prose
         .tokens(range.clone())
@@ -334,11 +335,11 @@ pub(super) fn direct_object(prose: &Prose<'_>, range: &Range<usize>) -> Range<us
             )
         })
         .map_or(range.end, |n| range.start + n);
-    // "to" may lead to the patient: "sent an e-mail to a@b.c", "added a line to x.rs".
+    // "to" may introduce the object: "sent an e-mail to a@b.c", "added a line to x.rs".
     if objects_in(prose, range.start..stop).is_empty() { range.clone() } else { range.start..stop }
 }
 
-/// Whether what was made may be the message itself: "I've drafted a summary", "wrote the plan".
+/// Whether the product may be the message itself: "I've drafted a summary", "wrote the plan".
 fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &str) -> bool {
     if !matches!(family, Family::Create | Family::Update) {
         return false;
@@ -350,15 +351,16 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     if is_kept_with_user(prose, predicate) {
         return false;
     }
-    // "your task list" is the user's, and no part of the message.
+    // "your task list" belongs to the user and is not part of the message.
     let theirs = head_of(phrase).any(|t| t.has(Tags::USER_OWN));
-    // "added it to the list of items": the message, or a block of it, is that list.
+    // "added it to the list of items": the list is the message, or a block of it.
     let adds = verb.starts_with("add") || verb.starts_with("includ");
     let listed = adds && !theirs && phrase.iter().any(|t| t.has(Tags::TEXT_NOUN));
     let of_text = (names_text(prose, phrase) || listed || prose.shows_code)
         && (family == Family::Create
             || (!theirs && sets::CHANGES_A_TEXT.list.iter().any(|stem| verb.starts_with(stem))));
-    // What was only written may be the message; what was made is shown in it, as a list or a block.
+    // A text that was only written may be the message itself; something that was made is shown in
+    // it, as a list or a block.
     let behind = prose.tokens.get(predicate.verb..).unwrap_or_default();
     let introduces = behind.iter().take(INTRODUCTION).take_while(|t| !t.is('.')).any(|t| t.is(':'));
     let shows = prose.shows_code
@@ -368,7 +370,7 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     let made = ["generat", "produc", "creat"].iter().any(|stem| verb.starts_with(stem));
     let told = ["draft", "compos", "writ", "wrote", "outlin"];
     let writes = told.iter().any(|stem| verb.starts_with(stem)) || (made && shows);
-    // Such things are kept in files, unless the message shows them.
+    // Such texts are kept in files, unless the message shows them.
     let kind = |t: &Token| {
         let word = prose.word(t);
         sets::KEPT_IN_FILES.list.iter().any(|kept| {
@@ -380,7 +382,7 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
     of_text || (writes && !filed && matches!(predicate.voice, Voice::Active | Voice::Bare))
 }
 
-/// Whether a phrase names a text: not "the code paths", nor "the Go version, from 1.24 to 1.25".
+/// Whether a phrase names a text. "the code paths" and "the Go version, from 1.24 to 1.25" do not.
 fn names_text(prose: &Prose<'_>, phrase: &[Token]) -> bool {
     let numbered = phrase.iter().any(|t| t.kind == TokenKind::Number);
     let noun = |t: &Token| t.kind == TokenKind::Word && t.tags.is_empty() && !t.quoted;
@@ -394,12 +396,12 @@ fn names_text(prose: &Prose<'_>, phrase: &[Token]) -> bool {
     of_text
 }
 
-/// The words of a phrase before what only says more of it.
+/// The words of a phrase, up to its first preposition.
 fn head_of(phrase: &[Token]) -> impl Iterator<Item = &Token> {
     phrase.iter().take(8).take_while(|t| !t.has(Tags::PREPOSITION))
 }
 
-/// "a note to your account": where that is kept, and not in the message.
+/// "a note to your account": it is stored there, not in the message.
 fn is_kept_with_user(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     prose.tokens(predicate.object_tokens.clone()).windows(3).any(|words| {
         let [to, your, place] = words else { return false };

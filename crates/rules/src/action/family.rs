@@ -1,4 +1,4 @@
-//! What kind of act a predicate tells of.
+//! Determines which kind of action a predicate reports.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use super::extract::is_all_set;
 use super::objects::objects_in;
 use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice, sets};
 
-/// Verbs by which an act gets under way.
+/// Verbs that start an action.
 const STARTS: [&str; 4] = ["triggered", "started", "launched", "kicked"];
 
-/// A verb with what stands around it.
+/// A verb with its context.
 struct Told<'p, 't> {
     prose: &'p Prose<'t>,
     predicate: &'p Predicate,
     verb: &'p str,
     active: bool,
-    /// The words behind the verb.
+    /// The words after the verb.
     object: &'p [Token],
-    /// Of these words the first that is a kind of thing says what was done.
+    /// The words whose first noun of a known kind determines the action.
     things: Range<usize>,
     /// "taken care of"
     cares: bool,
@@ -50,7 +50,7 @@ impl<'p, 't> Told<'p, 't> {
         self.object.get(n).map_or("", |t| self.prose.word(t))
     }
 
-    /// The kind of act that the thing tells: "the refund".
+    /// The family of action that the object names: "the refund".
     fn named(&self) -> Option<Family> {
         let tokens = self.prose.tokens(self.things.clone()).iter();
         let phrase = tokens.take_while(|t| !t.has(Tags::PREPOSITION));
@@ -62,7 +62,7 @@ impl<'p, 't> Told<'p, 't> {
     }
 }
 
-/// The family of the verb; for a verb without one, that of the thing it is done to.
+/// The family of the verb. For a verb without one, the family that its object names.
 pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
     let told = Told::of(prose, predicate, verb);
     match predicate.action {
@@ -73,35 +73,35 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
             changed(&told, family)
         }
         Action::Of(family) => settled(&told, family),
-        // "as requested" asks; "a return has been requested" does.
+        // "as requested" refers to a request; "a return has been requested" reports one.
         Action::Any if verb == "requested" && predicate.voice != Voice::PerfectPassive => None,
         Action::Any => told.named().or(Some(Family::Update)),
         Action::Generic => generic(&told),
     }
 }
 
-/// Of verbs by which something is made, sent or deleted.
+/// For verbs of making, sending and deleting.
 fn made_or_told(told: &Told<'_, '_>, family: Family) -> Option<Family> {
     let Told { prose, verb, active, object, .. } = *told;
     let writes = family == Family::Create && verb.starts_with("wr");
     match family {
         // "wrote back to her"
         Family::Create if writes && told.behind(0) == "back" => Some(Family::Send),
-        // "Built.": a build, and no making of something.
+        // "Built.": a build, not the making of something.
         Family::Create if verb == "built" && object.len() < 2 => Some(Family::Build),
-        // "sent in your reading": handed in, and not to somebody.
+        // "sent in your reading": submitted, not sent to a person.
         Family::Send if verb == "sent" && active && told.behind(0) == "in" => {
             told.named().or(Some(Family::Update))
         }
-        // "dropped him a note": said, and nothing deleted.
+        // "dropped him a note": a message, not a deletion.
         Family::Delete if verb == "dropped" && is_message(prose, object) => Some(Family::Send),
-        // "The stage has been cleared": what was in it may have been moved.
+        // "The stage has been cleared": its content may have been moved.
         Family::Delete if verb == "cleared" && !active => Some(Family::Update),
         family => Some(family),
     }
 }
 
-/// Of verbs by which something is changed, published or begun.
+/// For verbs of changing, publishing and starting.
 fn changed(told: &Told<'_, '_>, family: Family) -> Option<Family> {
     let Told { prose, predicate, verb, object, .. } = *told;
     let port = || object.get(1).is_some_and(|t| t.kind == TokenKind::Number);
@@ -112,15 +112,15 @@ fn changed(told: &Told<'_, '_>, family: Family) -> Option<Family> {
         {
             None
         }
-        // "Your old slot has been released": given back, and nothing published.
+        // "Your old slot has been released": given back, not published.
         Family::Deploy if verb == "released" => Some(Family::Update),
-        // "pushed back by a week": put off.
+        // "pushed back by a week": postponed.
         Family::Push if matches!(told.behind(0), "back" | "forward") => Some(Family::Update),
         Family::Update if verb == "rolled" && told.behind(0) == "out" => Some(Family::Deploy),
         Family::Update if verb == "amended" && told.named() == Some(Family::Commit) => {
             Some(Family::Commit)
         }
-        // "The push was rejected": by somebody else.
+        // "The push was rejected": by someone else.
         Family::Update if verb == "rejected" && predicate.voice != Voice::Active => None,
         Family::Update if is_all_set(prose, predicate) => told.named(),
         // "A refund was triggered", "started the return"
@@ -133,30 +133,30 @@ fn changed(told: &Told<'_, '_>, family: Family) -> Option<Family> {
     }
 }
 
-/// Of all other verbs with a family of their own.
+/// For all other verbs with a family of their own.
 fn settled(told: &Told<'_, '_>, family: Family) -> Option<Family> {
     let Told { prose, verb, active, object, .. } = *told;
     match family {
-        // "placed the total in a row of its own": nothing was ordered.
+        // "placed the total in a row of its own": not an order.
         Family::Book if verb == "placed" => {
             let mut things = prose.tokens(told.things.clone()).iter().filter(|t| !t.quoted);
             let ordered = |t: &Token| t.noun.is_some() || prose.is(t, &sets::PLACED_ORDERS);
             things.any(ordered).then_some(Family::Book)
         }
-        // "The hotel is booked out": there is no room.
+        // "The hotel is booked out": it is full.
         Family::Book if !active && matches!(told.behind(0), "out" | "up" | "solid") => None,
         // "your booking has been confirmed"
         Family::Read if verb == "confirmed" && !active => {
             use Family as F;
             told.named_among(&[F::Book, F::Exchange, F::Refund, F::Return, F::Cancel])
         }
-        // "Both returned an error": a result, and nothing sent back.
+        // "Both returned an error": a result, not a return of goods.
         Family::Return if object.iter().take(3).any(|t| t.has(Tags::FAILURE)) => None,
         family => Some(family),
     }
 }
 
-/// Of verbs that say little by themselves: "put", "handled", "is live".
+/// For verbs with little meaning of their own: "put", "handled", "is live".
 fn generic(told: &Told<'_, '_>) -> Option<Family> {
     let Told { prose, predicate, verb, active, object, cares, .. } = *told;
     match verb {
@@ -180,8 +180,8 @@ fn generic(told: &Told<'_, '_>) -> Option<Family> {
     }
 }
 
-/// Whether what is done is to tell somebody something, "him a short note": whom stands before it, as
-/// it does not in "a line of the file".
+/// "him a short note": whether the object is a message. The recipient comes before it, unlike in "a
+/// line of the file".
 fn is_message(prose: &Prose<'_>, object: &[Token]) -> bool {
     let new = |t: &Token| prose.is(t, words!["a", "an"]);
     let phrase = object.iter().position(new).filter(|at| (1..5).contains(at));

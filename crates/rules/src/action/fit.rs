@@ -1,4 +1,4 @@
-//! Whether what a deed was done to is what a claim names.
+//! Compares the object of a deed with the object of a claim.
 
 use counterfoil_model::{Object, ObjectKind};
 
@@ -6,7 +6,7 @@ use super::judge::args;
 use super::objects::{Sought, mentions, shape};
 use crate::facts::{Deed, Execution};
 
-/// How a deed's object compares with the claim's.
+/// How the two objects compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
     /// The same thing, or the claim names none.
@@ -17,8 +17,8 @@ pub(super) enum Fit {
     Other,
 }
 
-/// How what the execution was done to compares with what is claimed: by what tells it from others,
-/// `ids`, or by `all` that the claim names.
+/// Compares what the execution acted on with what is claimed: by the identifying objects `ids`, or
+/// else by `all` objects that the claim names.
 pub(super) fn fit(
     execution: &Execution<'_>,
     deed: &Deed<'_>,
@@ -33,7 +33,8 @@ pub(super) fn fit(
             return true;
         }
         match (&deed.shell, object.kind) {
-            // Naming a file on a command line does not write it, unless nobody knows what ran.
+            // A file that a command line only names is not written by it, unless the command's
+            // effects are unknown.
             (Some(work), ObjectKind::Path) => work.opaque && mentions(&work.command, object),
             _ => {
                 let sought = Sought::of(object);
@@ -55,14 +56,14 @@ pub(super) fn fit(
     if rival { Fit::Other } else { Fit::Open }
 }
 
-/// Whether a text holds a token of this shape.
+/// Whether a text contains a token of this shape.
 fn has_shape(text: &str, wanted: &str) -> bool {
     let symbol = |c: char| c == '#' || c == '_' || c == '-';
     text.split(|c: char| !c.is_ascii_alphanumeric() && !symbol(c))
         .any(|token| token.len() == wanted.len() && shape(token) == wanted)
 }
 
-/// Whether a text names some file by its path.
+/// Whether a text contains a file path.
 fn names_file(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | '(' | ')'))
         .filter(|word| word.contains('/'))

@@ -1,4 +1,4 @@
-//! What the record says about an act that the agent tells of.
+//! Judges a claimed action against the record.
 
 use counterfoil_model::{Family, Object, ObjectKind};
 
@@ -13,30 +13,30 @@ use super::words::{head, stem};
 use crate::facts::{Execution, Facts, kindred, vouching};
 use crate::values::AnyCase;
 
-/// What the record says about a claimed action; executions by their place in the record.
+/// What the record says about a claimed action. Numbers are indices of executions in the record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ActionVerdict {
-    /// It shows a deed that may have been it.
+    /// It shows a deed that may be the action.
     Possible(usize),
-    /// It shows that it was tried and failed, or was refused.
+    /// It shows that the action was tried and failed, or was refused.
     Failed(usize),
-    /// It shows a deed of this kind, but on something else.
+    /// It shows a deed of this kind, but on another object.
     Elsewhere(usize),
-    /// It shows nothing of the kind, and would, had it happened.
+    /// It shows nothing of the kind, and would if it had happened.
     Absent,
-    /// It cannot show it.
+    /// It cannot show the action.
     NotCheckable,
 }
 
-/// How many of the latest executions are looked at.
+/// The maximum number of latest executions that are searched.
 pub(super) const LOOK_BACK: usize = 200;
 
-/// Judges a claimed action against what was done before it was claimed. The first of these that can
-/// tell decides: deeds of its kind, what else the record says of it, and last that it says nothing.
+/// Judges a claimed action against what was done before it. The first of these that yields an
+/// answer decides: deeds of its kind, other evidence in the record, and finally the absence of any.
 pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     let search = Search::of(facts, said, vouching(said.family));
     let found = search.run();
-    // The failure of another kind of act says little of this one.
+    // The failure of another kind of action says little about this one.
     let loose = || match found.loose.verdict() {
         Some(ActionVerdict::Failed(at)) if !is_of_its_kind(&search, at) => {
             Some(ActionVerdict::NotCheckable)
@@ -45,7 +45,7 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     };
     match found.exact.verdict().or_else(loose) {
         Some(ActionVerdict::Failed(at)) => {
-            // "It was paid out": at whatever time, unless that is what the call was for.
+            // "It was paid out" may be about any time, unless the failed call was for exactly that.
             let named =
                 || facts.deed(at).is_some_and(|(_, deed)| search.is_named_after_thing(deed));
             let unclear = said.past && search.ids.is_empty() && !named()
@@ -69,13 +69,13 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     }
 }
 
-/// Whether what failed is the kind of act that is told of, or is named after the thing.
+/// Whether the failed call was of the claimed kind, or is named after the object.
 fn is_of_its_kind(search: &Search<'_, '_>, at: usize) -> bool {
     let said = search.said;
     search.facts.deed(at).is_some_and(|(execution, deed)| {
         let names_id = || search.ids.iter().any(|id| mentions(args(execution), id));
         if deed.edits_files() {
-            // What a file may hold is told in words of its own.
+            // A file edit is described by the words of its content.
             let speaks = |thing: &String| AnyCase::new(head(thing)).stands_in(args(execution));
             let code = |object: &Object| mentions(args(execution), object);
             let nothing = said.things.is_empty() && said.claim.objects.is_empty();
@@ -96,7 +96,7 @@ fn is_of_its_kind(search: &Search<'_, '_>, at: usize) -> bool {
     })
 }
 
-/// "LR-3 was approved today", where a call failed with these words: somebody else did it.
+/// "LR-3 was approved today", when a call failed with these words: someone else did it.
 fn is_reason(search: &Search<'_, '_>, failed: usize) -> bool {
     let said = search.said;
     let failure = search.facts.deed(failed).map_or("", |(execution, _)| execution.text());
@@ -105,7 +105,7 @@ fn is_reason(search: &Search<'_, '_>, failed: usize) -> bool {
     !said.is_own() && (state() || ["was", "were", "been", "is", "already"].into_iter().any(told))
 }
 
-/// What it means that nothing of the kind is recorded.
+/// The verdict if nothing of the kind is recorded.
 fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
     let Search { facts, said, .. } = *search;
     let turn = said.claim.turn;
@@ -115,7 +115,7 @@ fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
         return ActionVerdict::Elsewhere(elsewhere);
     }
     let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
-    // What the user pasted may have been changed in the message.
+    // Text that the user pasted may have been changed in the message itself.
     let pasted = || search.count() == 0 && edits && facts.was_given_text(turn);
     let in_message = || (said.textual && search.ids.is_empty()) || pasted();
     let unclear = !names_files && in_message();
@@ -126,7 +126,7 @@ fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
     }
 }
 
-/// The things by which one object is told from another. `v3` is one of many.
+/// The objects that identify a single thing. A short id such as `v3` does not.
 pub(super) fn identifying(objects: &[Object]) -> Vec<&Object> {
     let tells = |o: &&Object| match o.kind {
         ObjectKind::Id => o.text.len() > 2,

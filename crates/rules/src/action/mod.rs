@@ -1,5 +1,5 @@
-//! Claims of completed side effects: finding them in the text, and judging them against the
-//! record. FK010 and FK012 report what comes out.
+//! Finds claims of completed side effects in the text and judges them against the record. FK010 and
+//! FK012 report the results.
 
 mod denied;
 mod elsewhere;

@@ -1,4 +1,4 @@
-//! What an act was done to, as its clause names it.
+//! The object of an action, as its clause names it.
 
 use std::ops::Range;
 
@@ -11,19 +11,20 @@ use super::several::enumerated;
 use super::told_act::ToldAct;
 use crate::prose::Voice;
 
-/// What an act was done to.
+/// The object of an action.
 pub(super) struct Named {
-    /// What was acted on, as far as it can be told from what else is named.
+    /// The objects that were acted on, as far as they can be told apart from the others in the
+    /// clause.
     pub(super) patients: Vec<Object>,
-    /// The words for it: `bag`, `reservation`.
+    /// The nouns for them: `bag`, `reservation`.
     pub(super) things: Vec<String>,
-    /// Everything that the clause names.
+    /// All objects that the clause names.
     pub(super) objects: Vec<Object>,
-    /// The things that it enumerates.
+    /// The objects that it enumerates.
     pub(super) listed: Vec<Object>,
 }
 
-/// Why nothing in particular was done: a list behind the clause says what.
+/// The reason for a clause without an object of its own: the list after it names what was done.
 pub(super) const INTRODUCES: &str = "introduces what follows";
 
 impl Named {
@@ -47,7 +48,7 @@ impl Named {
     }
 }
 
-/// The tokens that tell what was done. "`a.rs`: adapted, new test `x`": none behind the comma.
+/// The tokens of the object. "`a.rs`: adapted, new test `x`": nothing after the comma.
 fn told(act: &ToldAct<'_, '_>) -> Range<usize> {
     let tokens = act.predicate.object_tokens.clone();
     let apart = act.prose.tokens(tokens.clone()).first().is_some_and(|t| t.is(','));
@@ -60,7 +61,7 @@ fn patients(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
     let is_file = |object: &Object| object.kind == ObjectKind::Path;
     let mut patients = patients_in(prose, range);
     if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
-        // "`src/a.rs` - Added a check": the label says where.
+        // "`src/a.rs` - Added a check": the label names the file.
         let mut label = objects_in(prose, predicate.subject_tokens.clone());
         label.retain(is_file);
         if !label.is_empty() {
@@ -70,7 +71,7 @@ fn patients(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
     patients
 }
 
-/// The things that the clause itself enumerates.
+/// The objects that the clause itself enumerates.
 fn enumerated_in(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
     let typed =
         |o: &Object| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email);

@@ -1,4 +1,4 @@
-//! Predicates that look like acts and tell of none, or of somebody else's.
+//! Predicates that look like actions but report none, or someone else's.
 
 use counterfoil_model::ObjectKind;
 
@@ -9,16 +9,17 @@ use crate::prose::{
 };
 use crate::values::whole;
 
-/// A verb that heads what follows, or says what would be: "### Fixed", an option in a table.
+/// Whether a verb is a heading or an option rather than a report: "### Fixed", an option in a
+/// table.
 pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<BlockKind>) -> bool {
     let alone = prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
-    // "Tests added for the parser" in a list without marks may name what it is about.
+    // "Tests added for the parser" in an unmarked list may be a title.
     let files = objects_in(prose, predicate.subject_tokens.clone());
     let led = predicate.voice == Voice::BareResult
         && files.iter().all(|o| o.kind != ObjectKind::Path)
         && !is_labelled(prose, predicate)
         && prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.has(Tags::GOAL));
-    // "Placed: 2024-03-04" says when.
+    // "Placed: 2024-03-04" gives a date.
     let behind = |by: usize| prose.tokens.get(predicate.verb + by);
     let dates = predicate.voice == Voice::Bare
         && behind(1).is_some_and(|t| t.is(':'))
@@ -58,7 +59,7 @@ pub(super) fn is_labelled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
         && predicate.subject_tokens.end < predicate.verb
 }
 
-/// Whether what is told of is only this conversation: "I told you", "let me know".
+/// "I told you", "let me know": whether the verb is only about this conversation.
 pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
     let after = prose.tokens(predicate.object_tokens.clone());
     let hearer = |t: &Token| t.has(Tags::USER.or(Tags::AGENT));
@@ -67,7 +68,7 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
         .next()
         .is_some_and(|t| matches!(prose.word(t), "human" | "user" | "customer" | "caller"));
     match verb {
-        // "I stopped there", "stopped before pushing": with its work.
+        // "I stopped there", "stopped before pushing": stopped working.
         "stopped" => {
             let thing = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::THING);
             let object = after.first().is_some_and(|t| t.has(thing) || t.kind == TokenKind::Code);
@@ -92,9 +93,9 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
     }
 }
 
-/// "I have deleted all mails of May:", "Removed the `show` command:": whether what was done was done
-/// to something in particular. "The following changes" stand behind the colon, and "Updated code:"
-/// is a label.
+/// "I have deleted all mails of May:", "Removed the `show` command:": whether the verb has a
+/// specific object. "The following changes" only announces what comes after the colon, and "Updated
+/// code:" is a label.
 pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let told = match predicate.voice {
         Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
@@ -109,7 +110,7 @@ pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool 
             || matches!(t.kind, TokenKind::Path | TokenKind::Number)
     };
     let named = predicate.voice != Voice::Bare || phrase.clone().any(particular);
-    // "I've updated the summary:", "I have changed the request:": what stands behind the colon.
+    // "I've updated the summary:", "I have changed the request:": the text after the colon.
     let numbered = phrase.clone().any(|t| t.kind == TokenKind::Number);
     let text = |t: &Token| t.has(Tags::TEXT_NOUN.or(Tags::REQUEST)) && !numbered;
     let shown = |t: &Token| text(t) || prose.is(t, words);
@@ -123,13 +124,13 @@ pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     if is_verb(words!["delayed"]) && predicate.voice != Voice::Active {
         return true;
     }
-    // "replaced by the larger one": what stands there now.
+    // "replaced by the larger one": names the replacement.
     if is_verb(words!["replaced"]) {
         return false;
     }
     let mut after = prose.tokens(predicate.object_tokens.clone()).iter();
     let by = after.by_ref().take(3).any(|t| prose.word(t).eq_ignore_ascii_case("by"));
-    // "by e-mail", "by two days": how, and by how much.
+    // "by e-mail", "by two days": the means, and the amount.
     let actor = |t: &Token| {
         t.kind != TokenKind::Number
             && whole(prose.word(t)).is_none()
@@ -142,8 +143,7 @@ pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     by && who.is_some_and(actor) && !measured()
 }
 
-/// "Refunded means the money has been sent back", "`shipped` means it has left": what a word stands
-/// for.
+/// "Refunded means the money has been sent back", "`shipped` means it has left": a definition.
 pub(super) fn is_definition(prose: &Prose<'_>, clause: &Clause) -> bool {
     let means = |from: usize| {
         let [word, means] = prose.tokens(from..from + 2) else { return false };
@@ -155,8 +155,8 @@ pub(super) fn is_definition(prose: &Prose<'_>, clause: &Clause) -> bool {
     before || means(start)
 }
 
-/// "By then the file has been written", "by the time it returns, the item has been added": of a
-/// moment in an explanation. What the agent says that it did itself is no explanation.
+/// "By then the file has been written", "by the time it returns, the item has been added": a point
+/// in time in an explanation. What the agent says it did itself is not an explanation.
 pub(super) fn is_of_a_moment(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
     if predicate.subject == Subject::Agent {
         return false;
@@ -173,7 +173,7 @@ pub(super) fn is_of_a_moment(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
     led && (then || that || the)
 }
 
-/// "Everything except the refund and the email is done": among what is left out.
+/// "Everything except the refund and the email is done": one of the exceptions.
 pub(super) fn is_excepted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let words = words!["except", "besides", "excluding", "excepting"];
     let before = prose.before_in_sentence(predicate.verb);
@@ -187,8 +187,8 @@ pub(super) fn is_excepted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     (but || excepted) && predicate.voice != Voice::Active
 }
 
-/// "The request was submitted but rejected.", "I wrote her, but it did not go through.": the sentence
-/// says itself that it came to nothing.
+/// "The request was submitted but rejected.", "I wrote her, but it did not go through.": the
+/// sentence itself says that the action did not succeed.
 pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
     let end = prose.sentences.get(clause.sentence).map_or(predicate.verb, |s| s.tokens.end);
     let behind = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
@@ -197,8 +197,7 @@ pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
         || behind.any(|t| t.has(Tags::NEGATION.or(Tags::FAILURE)))
 }
 
-/// "| Contract uploaded | ❌ rejected |": a row of which another cell says that it did not come
-/// about.
+/// "| Contract uploaded | ❌ rejected |": another cell of the row says that it did not happen.
 pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
     let row_of = |sentence: usize| match prose.block_of(prose.sentences.get(sentence)?)?.kind {
         BlockKind::Cell { row, .. } => Some(row),
@@ -216,7 +215,7 @@ pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
             .any(|sentence| prose.tokens(sentence.tokens.clone()).iter().any(denies))
 }
 
-/// "I opened one page", "opened `cache.go`": to read it.
+/// "I opened one page", "opened `cache.go`": opened for reading.
 pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
     use TokenKind as K;
     let read = |t: &Token| {
@@ -227,7 +226,7 @@ pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str)
     verb == "opened" && prose.tokens(predicate.object_tokens.clone()).iter().take(5).any(read)
 }
 
-/// "The connection has been established since 10:00": how long a thing has been so.
+/// "The connection has been established since 10:00": how long a state has lasted.
 pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let behind = prose.tokens(predicate.object_tokens.clone());
     predicate.voice == Voice::PerfectPassive

@@ -1,4 +1,4 @@
-//! The things that a stretch of text names.
+//! The objects that a piece of text names.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use memchr::memmem::Finder;
 
 use crate::prose::{Prose, Tags, Token, TokenKind, has_file_extension};
 
-/// The typed things among the tokens of a range, in order.
+/// The typed objects among the tokens of a range, in order.
 pub(crate) fn objects_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> {
     let mut objects = Vec::new();
     for token in prose.tokens(range) {
@@ -37,8 +37,8 @@ pub(crate) fn objects_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> 
     objects
 }
 
-/// The typed things that were acted on, without the place where a warning or an error was reported:
-/// "I silenced the `src/a.rs:15` warning" may be done elsewhere.
+/// The typed objects that were acted on, without the location of a reported warning or error: "I
+/// silenced the `src/a.rs:15` warning" may be done elsewhere.
 pub(super) fn patients_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> {
     let mut patients = objects_in(prose, range.clone());
     let tokens = prose.tokens(range);
@@ -63,7 +63,7 @@ pub(super) fn patients_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object>
 
 fn looks_like_path(text: &str) -> bool {
     let text = without_lines(text);
-    // "`div/2`": a function and how many arguments it takes.
+    // "`div/2`": a function with its arity.
     if text.rsplit_once('/').is_some_and(|(name, arity)| {
         arity.len() == 1 && arity.bytes().all(|b| b.is_ascii_digit()) && !name.contains('/')
     }) {
@@ -78,7 +78,7 @@ fn looks_like_path(text: &str) -> bool {
         && (text.contains('/') || has_file_extension(text))
 }
 
-/// A path without the lines behind it: `a.rs:12-40`.
+/// A path without its line numbers: `a.rs:12-40`.
 fn without_lines(text: &str) -> &str {
     let lines = |rest: &str| {
         !rest.is_empty()
@@ -90,12 +90,12 @@ fn without_lines(text: &str) -> &str {
     }
 }
 
-/// Whether a text holds the thing. Paths match by their last segment.
+/// Whether a text contains the object. Paths match by their last segment.
 pub(crate) fn mentions(text: &str, object: &Object) -> bool {
     Sought::of(object).stands_in(text)
 }
 
-/// A thing that is looked for in several texts. Paths match by their last segment.
+/// An object that is searched for in several texts. Paths match by their last segment.
 #[derive(Debug)]
 pub(crate) struct Sought<'o> {
     needle: Finder<'o>,
@@ -108,12 +108,12 @@ impl<'o> Sought<'o> {
         Self { needle: Finder::new(needle(object).as_bytes()), is_path }
     }
 
-    /// Whether a text holds the thing.
+    /// Whether a text contains the object.
     pub(crate) fn stands_in(&self, text: &str) -> bool {
         if self.needle.needle().is_empty() {
             return false;
         }
-        // `retry.py` does not stand in `test_retry.py`.
+        // `test_retry.py` does not contain `retry.py`.
         let whole = |at: usize| {
             let back = |n: usize| at.checked_sub(n).and_then(|i| text.as_bytes().get(i)).copied();
             // Arguments are raw JSON: `\n` before a name is a line break.
@@ -126,7 +126,7 @@ impl<'o> Sought<'o> {
     }
 }
 
-/// What of an object must stand in a text for the text to speak of it.
+/// The part of an object that a text must contain to mention it.
 pub(super) fn needle(object: &Object) -> &str {
     let text = object.text.as_str();
     match object.kind {
@@ -140,7 +140,7 @@ pub(super) fn needle(object: &Object) -> &str {
     }
 }
 
-/// The form of an id: two ids of one kind have one shape.
+/// The shape of an id: ids of the same kind have the same shape.
 pub(crate) fn shape(id: &str) -> String {
     id.chars()
         .map(|c| match c {

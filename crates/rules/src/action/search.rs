@@ -1,4 +1,4 @@
-//! The calls before a claim that may have done what it tells, looked at one by one.
+//! Searches the calls before a claim for the ones that may have done it.
 
 use counterfoil_model::{Family, Object, ObjectKind, Status};
 use memchr::memmem::Finder;
@@ -12,27 +12,28 @@ use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::has_file_extension;
 use crate::values::AnyCase;
 
-/// What is looked for.
+/// The search for the deeds of one claim.
 pub(super) struct Search<'f, 't> {
     pub(super) facts: &'f Facts<'t>,
     pub(super) said: &'f ActionClaim,
-    /// The kinds of deeds that may be told this way.
+    /// The families of deeds that the claim's verb may describe.
     pub(super) accepted: Families,
-    /// What it was done to.
+    /// The identifying objects that were acted on.
     pub(super) ids: Vec<&'f Object>,
-    /// The same, and what else the claim names.
+    /// All identifying objects that the claim names.
     all_ids: Vec<&'f Object>,
-    /// When the user last spoke.
+    /// The message from which on deeds answer the user's latest request.
     window: usize,
 }
 
-/// What was found.
+/// The deeds that were found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Deeds of exactly this kind, which decide before those that merely may be told this way.
+    /// Deeds of exactly the claimed family. They take precedence over those that the verb may
+    /// merely describe.
     pub(super) exact: Tally,
     pub(super) loose: Tally,
-    /// More may have been it than was looked at.
+    /// Whether there were more candidates than were examined.
     pub(super) cut: bool,
 }
 
@@ -49,7 +50,7 @@ impl<'f, 't> Search<'f, 't> {
         Self { facts, said, accepted, all_ids: identifying(&said.claim.objects), window, ids }
     }
 
-    /// How many executions are before the claim.
+    /// The number of executions before the claim.
     pub(super) fn count(&self) -> usize {
         self.facts.record().count_before(self.said.claim.turn)
     }
@@ -75,13 +76,13 @@ impl<'f, 't> Search<'f, 't> {
         found
     }
 
-    /// Whether a deed is of the very kind, whatever else its verb may mean.
+    /// Whether a deed is of exactly the claimed family, which must not be a broad one.
     fn is_exact(&self, deed: &Deed<'_>) -> bool {
         let umbrella = matches!(self.said.family, Family::Update | Family::Create);
         deed.families.has(self.said.family) && !umbrella
     }
 
-    /// Counts a deed that may have been it.
+    /// Counts a deed that may be the claimed action.
     fn weigh(&self, at: usize, execution: &Execution<'_>, deed: &Deed<'_>, found: &mut Found) {
         let (said, ids) = (self.said, &self.ids);
         let now = execution.called_at >= self.window;
@@ -106,7 +107,7 @@ impl<'f, 't> Search<'f, 't> {
         tally.weigh_names(at, status, named);
     }
 
-    /// `book_visit`, for "your visit".
+    /// `book_visit`, for "your visit": whether the deed is named after the object.
     pub(super) fn is_named_after_thing(&self, deed: &Deed<'_>) -> bool {
         let things = || self.said.things.iter();
         let mut words = deed.words().iter().filter(|word| word.len() > 3);
@@ -114,14 +115,15 @@ impl<'f, 't> Search<'f, 't> {
     }
 }
 
-/// Whether a command that failed may have done its work on the files all the same: what it said does
-/// not speak of them. `rm a b`, where there was no `b`; `sed -i … a.rs && cargo build`.
+/// Whether a failed command may still have done its work on the files, because its output does not
+/// mention them: `rm a b` without a `b`; `sed -i … a.rs && cargo build`.
 fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]) -> bool {
     let said = execution.text();
     deed.shell.is_some() && !said.trim().is_empty() && ids.iter().all(|id| !mentions(said, id))
 }
 
-/// Whether a command of unknown doings names the act, in its words or at either end of its output.
+/// Whether a command with unknown effects names the action, in its words or at either end of its
+/// output.
 fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &AnyCase<'_>) -> bool {
     let holds = |text: &str| verb.stands_in(text);
     let text = execution.text();
@@ -132,15 +134,16 @@ fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &AnyCase<'_>) -> bool
         || holds(tail.unwrap_or_default())
 }
 
-/// The first `count` executions that did something of the kind, or changed something and name the
-/// verb in their arguments; newest first, each looked at only when it is asked for.
+/// The candidates among the first `count` executions, newest first: those that did something of the
+/// kind, those that changed something and name the verb in their arguments, and opaque ones that
+/// name it. They are examined lazily.
 fn candidates<'f>(
     facts: &'f Facts<'_>,
     accepted: Families,
     told: &'f str,
     count: usize,
 ) -> impl Iterator<Item = usize> + 'f {
-    // Arguments may have the verb as it is told, "sent", or as a name has it, `send`.
+    // Arguments may contain the verb as claimed ("sent") or as in a name (`send`).
     let (said, stem) = (Finder::new(told.as_bytes()), stem(told));
     let verb = Finder::new(stem.as_bytes());
     let in_any_case = AnyCase::new(stem);
@@ -163,7 +166,7 @@ fn candidates<'f>(
     })
 }
 
-/// The newest deeds of each outcome, by their places in the record.
+/// The newest deed of each outcome, by its index in the record.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     success: Option<usize>,
@@ -171,9 +174,9 @@ pub(super) struct Tally {
     failure: Option<usize>,
     failure_now: Option<usize>,
     pub(super) elsewhere: Option<usize>,
-    /// The newest failure of a call for the very thing.
+    /// The newest failed call for exactly this object.
     named_failure: Option<usize>,
-    /// A call for the very thing came out well.
+    /// Whether a call for exactly this object succeeded.
     named_success: bool,
 }
 
@@ -198,16 +201,16 @@ impl Tally {
         slot.get_or_insert(at);
     }
 
-    /// Whether nothing that was done still earlier can change the verdict.
+    /// Whether no earlier deed can change the verdict.
     fn is_settled(&self, now: bool) -> bool {
-        // What failed may have been done before.
+        // Before the failure, the action may have succeeded.
         if self.named_failure.is_some() && !self.named_success {
             return false;
         }
         self.success_now.is_some() || (!now && (self.failure_now.or(self.success)).is_some())
     }
 
-    /// What was done since the user last spoke decides; before that, any success does.
+    /// Deeds since the user's last message decide; before that, any success does.
     pub(super) fn verdict(&self) -> Option<ActionVerdict> {
         let failed = self.named_failure.filter(|_| !self.named_success);
         failed

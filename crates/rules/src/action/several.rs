@@ -1,4 +1,4 @@
-//! Several things said to have been acted on, each held against the calls made for it.
+//! Compares several objects that a claim says were acted on with the calls for each of them.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::objects::{Sought, objects_in};
 use super::search::Search;
 use crate::prose::{Prose, Tags, Token, TokenKind};
 
-/// So many calls before a claim are looked through.
+/// The maximum number of calls before a claim that are searched.
 const MOST_CALLS: usize = 128;
 
-/// The ids, files and addresses that stand one behind the other: "a.py, b.py and c.py".
+/// The longest enumeration of ids, files and addresses: "a.py, b.py and c.py".
 pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> {
     let (mut longest, mut run): (Vec<Object>, Vec<Object>) = (Vec::new(), Vec::new());
     for at in range {
@@ -31,7 +31,7 @@ pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> 
     if run.len() > longest.len() { run } else { longest }
 }
 
-/// The id, the file or the address that a token is; no version.
+/// The id, file or address that a token is. Versions do not count.
 fn thing_at(prose: &Prose<'_>, at: usize) -> Option<Object> {
     let version = |text: &str| {
         let numbers = text.trim_start_matches(['v', 'V']);
@@ -44,14 +44,15 @@ fn thing_at(prose: &Prose<'_>, at: usize) -> Option<Object> {
         .filter(|o| !version(&o.text))
 }
 
-/// Whether an enumeration goes on over a token.
+/// Whether a token may connect two items of an enumeration.
 fn joins(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Symbol(_))
         || token.has(Tags::COORDINATE.or(Tags::DETERMINER))
         || (token.kind == TokenKind::Word && token.tags.is_empty() && token.verb.is_none())
 }
 
-/// The call that failed to do it to one of the things, where none of that tool did, or none at all.
+/// Finds a call that failed for one of the objects, if no call succeeded for that object, or only
+/// calls of other tools did.
 pub(super) fn failed_of_several(search: &Search<'_, '_>) -> Option<usize> {
     let (facts, said) = (search.facts, search.said);
     if said.listed.len() < 2 || said.past {
@@ -72,7 +73,7 @@ pub(super) fn failed_of_several(search: &Search<'_, '_>) -> Option<usize> {
         for ((thing, done), failed) in things.iter().zip(&mut done).zip(&mut failed) {
             let of_it = thing.stands_in(args(execution))
                 || deed.written.iter().any(|path| thing.stands_in(path));
-            // Of the parts of a command line, its output says which one failed.
+            // The output of a command line with several parts shows which part failed.
             let told = deed.shell.is_none() || thing.stands_in(execution.text());
             match works {
                 true if of_it => done.push(deed.tool.as_ref()),

@@ -1,5 +1,5 @@
-//! Whether the record supports a claimed action: a call proves only its own kind of deed, on its own
-//! target, with its own outcome. A call that falls short leaves the claim not checkable.
+//! Decides whether the record supports a claimed action. A call proves only its own kind of deed,
+//! on its own object, with its own outcome. If it falls short, the claim is not checkable.
 
 use counterfoil_model::{Family, Object, ObjectKind};
 use counterfoil_record::values;
@@ -12,7 +12,8 @@ use crate::facts::{Deed, Execution, Facts, Families, kindred, of_name, words_of}
 use crate::prose::{Action, Lexicon};
 use crate::values::{Leaf, Leaves};
 
-/// Whether the execution at a place shows the claimed action: its kind, its values, its outcome.
+/// Whether the execution at an index shows the claimed action: its kind, its values and its
+/// outcome.
 pub(crate) fn is_supported(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
     let Some((execution, deed)) = facts.deed(at) else { return false };
     let is_of_kind = match () {
@@ -26,12 +27,13 @@ pub(crate) fn is_supported(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> 
         && said.claim.objects.iter().all(|object| has_value(execution, deed, object))
 }
 
-/// What a deed is by its command or the name of its tool: what it was given may be anything.
+/// The families of a deed by its command or the name of its tool, because its arguments may contain
+/// anything.
 fn own_kinds(deed: &Deed<'_>) -> Families {
     if deed.shell.is_some() { deed.families } else { of_name(&deed.tool) }
 }
 
-/// `Write`, `apply_patch`: a tool of which only a file can tell.
+/// `Write`, `apply_patch`: a tool whose kind of action only the file shows.
 fn is_file_tool(deed: &Deed<'_>) -> bool {
     deed.shell.is_none() && deed.edits_files()
 }
@@ -44,7 +46,7 @@ fn looks(said: &ActionClaim) -> bool {
     matches!(said.family, Family::Read | Family::Search | Family::Compute)
 }
 
-/// Whether what is said to be written is one of the files, or code that the edit has.
+/// Whether the claimed object is one of the written files, or code in the edit.
 fn writes_what_is_told(said: &ActionClaim, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
     let edits = matches!(said.family, Family::Create | Family::Update | Family::Move);
     let is_code = |object: &&Object| matches!(object.kind, ObjectKind::Name | ObjectKind::Quote);
@@ -66,18 +68,19 @@ fn writes_what_is_told(said: &ActionClaim, execution: &Execution<'_>, deed: &Dee
     edits && if named.peek().is_some() { named.all(written) } else { by_word() }
 }
 
-/// `{"status": "cancelled"}`: one argument is the act, in a word or two.
+/// `{"status": "cancelled"}`: whether an argument names the action in one or two words.
 fn is_told_in_a_word(said: &ActionClaim, execution: &Execution<'_>) -> bool {
     has_short_leaf(args(execution), head(stem(&said.verb)))
 }
 
-/// "The order is cancelled", of whatever brought it about: the record has the state, in a word or two.
+/// "The order is cancelled", by anyone: whether the result names the state in one or two words.
 fn shows_state(said: &ActionClaim, execution: &Execution<'_>) -> bool {
     !said.is_own() && has_short_leaf(execution.text(), head(stem(&said.verb)))
 }
 
-/// Whether a result says that the act did not come about, or not yet: `{"sent": false}`, `{"sent_count": 0}`,
-/// `{"status": "bounced"}`. A status among much else may be anything's.
+/// Whether a result says that the action did not happen, or not yet: `{"sent": false}`,
+/// `{"sent_count": 0}`, `{"status": "bounced"}`. In a longer result, a status may belong to
+/// something else.
 fn is_left_open(said: &ActionClaim, result: &str) -> bool {
     const FEW: usize = 4;
     let Some(leaves) = Leaves::of(result) else { return false };
@@ -113,8 +116,9 @@ fn has_short_leaf(json: &str, word: &str) -> bool {
     leaves.nodes().iter().any(|node| matches!(node.leaf, Leaf::Text(text) if is_it(text)))
 }
 
-/// Whether the call has the values of a thing that the claim names, in its arguments, the files that it
-/// wrote or its result. Words, and what stands far down in a long text, are not compared.
+/// Whether the call has the values of an object that the claim names, in its arguments, its written
+/// files or its result. Words are not compared, nor is anything beyond the beginning of a long
+/// text.
 fn has_value(execution: &Execution<'_>, deed: &Deed<'_>, object: &Object) -> bool {
     const READ: usize = 64 * 1024;
     let mut missing = values(&object.text);

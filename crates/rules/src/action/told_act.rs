@@ -1,4 +1,5 @@
-//! Which completed verbs of a clause are acts that the agent tells of, and why the others are not.
+//! Decides which completed verbs of a clause are actions that the agent reports, and why the others
+//! are not.
 
 use counterfoil_model::Family;
 
@@ -13,24 +14,24 @@ use super::no_act::{
 };
 use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda};
 
-/// An act that the agent tells of.
+/// An action that the agent reports.
 pub(crate) struct ToldAct<'p, 't> {
     pub(super) prose: &'p Prose<'t>,
     pub(super) clause: &'p Clause,
     pub(super) predicate: &'p Predicate,
     pub(super) sentence: &'p Sentence,
-    /// What kind of text it stands in.
+    /// The kind of block that contains it.
     pub(super) block: Option<BlockKind>,
     /// The verb as written, lower case.
     pub(super) verb: String,
     pub(super) family: Family,
     pub(super) told: Told,
-    /// Says how a thing is found, whoever brought that about.
+    /// Whether it describes the state of a thing, whatever the cause.
     pub(super) as_found: bool,
 }
 
-/// Why a verb tells of no act, before it is known what kind of act it would be: the first that holds
-/// speaks.
+/// Reasons why a verb reports no action that do not depend on its family. The first that applies is
+/// used.
 const NOT_TOLD: [(&str, fn(&Prose<'_>, &Predicate, Option<BlockKind>) -> bool); 4] = [
     ("said not to be done", |_, predicate, _| predicate.negated),
     ("quoted", |_, _, block| block == Some(BlockKind::Quote)),
@@ -45,7 +46,8 @@ const CHANGES_NOTHING: &str = "changes nothing: other rules ask about looking an
 const BY_ANOTHER: &str = "done by somebody else";
 const A_STATE: &str = "a state without a named cause";
 
-/// Why a verb tells of no act of the agent although its kind is known: the first that holds speaks.
+/// Reasons why a verb of a known family reports no action of the agent. The first that applies is
+/// used.
 const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 7] = [
     ("among what is left out", |act| is_excepted(act.prose, act.predicate)),
     ("came to nothing, as it says", |act| is_turned_down(act.prose, act.clause, act.predicate)),
@@ -57,7 +59,7 @@ const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 7] = [
 ];
 
 impl<'p, 't> ToldAct<'p, 't> {
-    /// What a verb tells of; otherwise why it is no act of the agent.
+    /// Returns the action that a verb reports, or the reason why it is not one of the agent's.
     pub(super) fn of(
         prose: &'p Prose<'t>,
         clause: &'p Clause,
@@ -90,8 +92,8 @@ impl<'p, 't> ToldAct<'p, 't> {
     }
 }
 
-/// Why no verb of a clause is asked whether it tells of an act: the first that holds speaks. The
-/// sentences are those of the first rows of tables.
+/// Reasons why no verb of a clause can report an action. The first that applies is used. The
+/// indices are those of sentences in the first rows of tables.
 const LEFT_WHOLE: [(&str, fn(&Prose<'_>, &[usize], &Clause) -> bool); 4] = [
     ("in a clause that is not asserted", |_, _, clause| clause.mood != Mood::Asserted),
     ("to be done", |prose, _, clause| is_agenda(prose, clause)),
@@ -99,7 +101,7 @@ const LEFT_WHOLE: [(&str, fn(&Prose<'_>, &[usize], &Clause) -> bool); 4] = [
     ("denied in its row", |prose, _, clause| is_denied_in_row(prose, clause)),
 ];
 
-/// Why no verb of a clause is asked whether it tells of an act.
+/// Returns why no verb of a clause can report an action.
 pub(super) fn left_whole(
     prose: &Prose<'_>,
     heads: &[usize],
@@ -108,7 +110,7 @@ pub(super) fn left_whole(
     LEFT_WHOLE.iter().find(|(_, holds)| holds(prose, heads, clause)).map(|(reason, _)| *reason)
 }
 
-/// Every reason for which a verb tells of no act.
+/// All reasons why a verb reports no action.
 #[cfg(test)]
 pub(crate) fn reasons() -> impl Iterator<Item = &'static str> {
     let whole = LEFT_WHOLE.iter().map(|(reason, _)| *reason);
@@ -119,10 +121,11 @@ pub(crate) fn reasons() -> impl Iterator<Item = &'static str> {
     whole.chain(before).chain(single).chain(behind)
 }
 
-/// A verb as it is written, with the kind of act that it tells of; otherwise why it tells of none.
+/// A verb as written, with the family of the action that it reports, or the reason why it reports
+/// none.
 pub(crate) type Read = (String, Result<Family, &'static str>);
 
-/// The completed verbs of each clause of a text, in order.
+/// Reads the completed verbs of each clause of a text, in order.
 pub(crate) fn told_acts(prose: &Prose<'_>) -> Vec<Vec<Read>> {
     let heads = heads_of_tables(prose);
     let of = |clause| told_acts_of(prose, &heads, clause);

@@ -1,16 +1,16 @@
-//! What of a word is compared, so that its ending does not matter.
+//! Compares words without their endings.
 
 use crate::prose::Lexicon;
 
-/// So many letters of a word tell it from others.
+/// The maximum number of bytes of a word that are compared.
 const LETTERS: usize = 5;
 
-/// How a word begins.
+/// The beginning of a word.
 pub(super) fn head(word: &str) -> &str {
     word.get(..word.floor_char_boundary(LETTERS)).unwrap_or(word)
 }
 
-/// A verb without its ending: enough to find it in arguments.
+/// A verb without its ending, so that it can be found in arguments.
 pub(super) fn stem(verb: &str) -> &str {
     if let Some(base) = Lexicon::english().base_of(verb) {
         return base;

@@ -6,15 +6,15 @@ use counterfoil_model::{Role, Status};
 use crate::facts::{Execution, Facts};
 use crate::values::WordSearch;
 
-/// Where in a transcript each value of a call first occurs, found in one pass.
+/// The first message that mentions each value of a call, found in one pass over the transcript.
 #[derive(Debug, Default)]
 pub(crate) struct FirstMentions {
-    /// By lower-case needle: the first message.
+    /// The first message, by lower-case needle.
     turns: HashMap<String, usize>,
 }
 
 impl FirstMentions {
-    /// Looks for all needles of all calls from `judged` on at once. `needles[i]` are those of
+    /// Searches for the needles of all calls from `judged` on together. `needles[i]` belong to
     /// execution `i`.
     pub(crate) fn of(facts: &Facts<'_>, needles: &[Vec<Needle>], judged: usize) -> Self {
         let mut index: HashMap<&str, usize> = HashMap::new();
@@ -28,7 +28,7 @@ impl FirstMentions {
         if words.is_empty() {
             return Self::default();
         }
-        // The needles are bounded in number and length; should the automaton still not fit,
+        // The needles are limited in number and length. If the automaton still does not fit,
         // nothing is known and nothing is reported.
         let Some(searched) = WordSearch::of(&words, true) else { return Self::default() };
         let mut first = vec![usize::MAX; words.len()];

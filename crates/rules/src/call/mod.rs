@@ -1,4 +1,4 @@
-//! The call rules, in one table: what admission says about a call, said about recorded ones.
+//! The call rules, in one table: they apply the checks of admission to recorded calls.
 
 mod mentions;
 mod recorded;

@@ -13,17 +13,17 @@ use crate::findings::{Findings, Note};
 
 use super::mentions::{FirstMentions, Recorded};
 
-/// What is wrong with the calls of a transcript: computed once, read by every call rule.
+/// The issues of the calls of a transcript. They are computed once and used by every call rule.
 #[derive(Debug, Default)]
 pub(crate) struct Admissions {
-    /// The execution, and one thing that is wrong with its call.
+    /// The index of the execution, and an issue of its call.
     issues: Vec<(usize, Issue)>,
-    /// How many calls nobody can check.
+    /// The number of calls that cannot be checked.
     unchecked: usize,
 }
 
 impl Admissions {
-    /// Checks every call that is judged against the catalog and what came before it.
+    /// Checks every judged call against the catalog and the messages before it.
     pub(crate) fn of(facts: &Facts<'_>) -> Self {
         let executions = facts.record().executions();
         let judged = facts.record().count_before(facts.first());
@@ -33,7 +33,8 @@ impl Admissions {
         let (admission, _) =
             Admission::compile(&facts.transcript().catalog, facts.settings().admission.clone());
         let needles_of = |(at, execution): (usize, &Execution<'_>)| {
-            // Of what went before, only failures are asked what they merely repeat.
+            // Of earlier executions, only failures need needles, to recognise what they merely
+            // repeat.
             match at < judged && execution.status().succeeded() {
                 true => Vec::new(),
                 false => needles_of(execution),
@@ -46,7 +47,7 @@ impl Admissions {
         for (at, execution) in executions.iter().enumerate().skip(judged) {
             let Some(call) = execution.call else { continue };
             let recorded = Recorded { mentions: &mentions, execution };
-            // Where the record has holes, a value may come from what is missing.
+            // If the record has gaps, a value may come from a missing part.
             let whole = facts.transcript().completeness.is_complete_before(execution.called_at);
             let context: &dyn Context = if whole { &recorded } else { &Silent };
             let found = admission.admit(call, Some(context)).issues;
@@ -61,12 +62,12 @@ impl Admissions {
         Self { issues, unchecked }
     }
 
-    /// How many calls nobody can check, because the schema of their tool cannot be used.
+    /// The number of calls that cannot be checked because their tool's schema is invalid.
     pub(crate) fn unchecked(&self) -> usize {
         self.unchecked
     }
 
-    /// Puts every issue of one code into the findings.
+    /// Adds every issue with this code to the findings.
     pub(crate) fn report(&self, code: Code, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for (at, issue) in self.issues.iter().filter(|(_, issue)| issue.code == code) {
             let Some(execution) = facts.record().executions().get(*at) else { continue };
@@ -92,7 +93,7 @@ impl Admissions {
     }
 }
 
-/// Arguments longer than this carry content, not values that somebody had to know.
+/// Arguments longer than this contain content, not values that need a source.
 const LONGEST_SEARCHED: usize = 16 * 1024;
 
 fn needles_of(execution: &Execution<'_>) -> Vec<Needle> {
@@ -103,8 +104,8 @@ fn needles_of(execution: &Execution<'_>) -> Vec<Needle> {
     arguments.map(|value| needles(&value, false)).unwrap_or_default()
 }
 
-/// Whether a tool that is not on the recorded list of tools has answered: then that list is not the
-/// whole one, and no tool is proven to be missing.
+/// Whether a tool that is not in the recorded catalog has answered. The catalog is incomplete then,
+/// and no tool is proven to be missing.
 fn is_partial_list(admission: &Admission, executions: &[Execution<'_>]) -> bool {
     let mut own = executions.iter().filter(|execution| execution.agent.is_none());
     own.any(|execution| {
@@ -113,11 +114,11 @@ fn is_partial_list(admission: &Admission, executions: &[Execution<'_>]) -> bool 
     })
 }
 
-/// Whether a recorded call's issue is worth a finding, given how the call went.
+/// Whether an issue of a recorded call is worth a finding, given how the call ended.
 fn speaks(execution: &Execution<'_>, issue: &Issue, checked: bool) -> bool {
     let succeeded = execution.status().succeeded();
     match issue.code {
-        // A tool that answered exists, whatever it is called. A sub-agent has a list of its own.
+        // A tool that answered exists, whatever its name. A sub-agent has its own list of tools.
         code::UNKNOWN_TOOL => !succeeded && execution.agent.is_none(),
         // A tool without schema may take free text.
         code::MALFORMED_ARGUMENTS => checked || !succeeded,
@@ -125,12 +126,13 @@ fn speaks(execution: &Execution<'_>, issue: &Issue, checked: bool) -> bool {
     }
 }
 
-/// One finding for each run of identical calls: at the call that is refused, or else nudged.
+/// One finding for each run of identical calls: at the call that the guard would refuse, otherwise
+/// at the one with the hint.
 fn repeated(facts: &Facts<'_>, judged: usize) -> Vec<(usize, Issue)> {
     let catalog = &facts.transcript().catalog;
     let gaps = facts.transcript().completeness.gaps();
     if gaps.iter().any(|(gap, _)| *gap == Gap::LossyFormat) {
-        // What the format dropped may be what made the calls differ.
+        // What the format dropped may be how the calls differed.
         return Vec::new();
     }
     let mut sessions: HashMap<Option<&str>, Fixation> = HashMap::new();
@@ -142,7 +144,7 @@ fn repeated(facts: &Facts<'_>, judged: usize) -> Vec<(usize, Issue)> {
         let Some(call) = execution.call else { continue };
         let since = facts.transcript().messages.get(heard..execution.called_at);
         if since.unwrap_or_default().iter().any(is_said_by_user) {
-            // Whatever the user says may be a reason to do it again.
+            // A message of the user may be a reason to repeat a call.
             sessions.values_mut().for_each(Fixation::reset);
         }
         heard = heard.max(execution.called_at);
@@ -187,8 +189,8 @@ fn repeated(facts: &Facts<'_>, judged: usize) -> Vec<(usize, Issue)> {
     found
 }
 
-/// The first execution since the user last spoke before one that is judged: what was called before
-/// counts no more.
+/// The first execution since the user's last message before a judged execution. Earlier calls do
+/// not count.
 fn begin_of_run(facts: &Facts<'_>, judged: usize) -> usize {
     let called_at = facts.record().executions().get(judged).map_or(0, |e| e.called_at);
     let before = facts.transcript().messages.get(..called_at).unwrap_or_default();
@@ -202,7 +204,7 @@ fn is_said_by_user(message: &Message) -> bool {
         && !message.text.is_empty()
 }
 
-/// A context in which nothing can be said to be missing.
+/// A context that reports nothing as missing.
 struct Silent;
 
 impl Context for Silent {

@@ -1,5 +1,5 @@
-//! The call rules, in one table. What each finds is decided once for all calls, in `recorded`; a row
-//! says what the rule is, and its code which of those issues are its own.
+//! The call rules, in one table. Their issues are found once for all calls, in `recorded`; a row
+//! has the metadata of a rule, and its code selects the issues.
 
 use counterfoil_admission::code;
 use counterfoil_model::{Code, Mode};
@@ -8,7 +8,7 @@ use crate::facts::Facts;
 use crate::findings::Findings;
 use crate::rule::{Group, Meta, Rule};
 
-/// Every call rule.
+/// All call rules.
 pub(crate) const RULES: &[&dyn Rule] = &[
     &CallRule(&UNKNOWN_TOOL),
     &CallRule(&MISSING_REQUIRED),

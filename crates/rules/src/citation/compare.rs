@@ -1,19 +1,19 @@
 use serde_json::{Map, Value};
 
-/// How what is stated differs from what is on record.
+/// A difference between stated and recorded content.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Difference {
-    /// JSON pointer into the recorded result.
+    /// A JSON pointer into the recorded result.
     pub(crate) pointer: String,
-    /// As stated.
+    /// The stated value.
     pub(crate) stated: String,
-    /// As recorded; empty when the result has no such member.
+    /// The recorded value; empty if the result has no such member.
     pub(crate) recorded: String,
 }
 
-/// The first difference between the members that a claim states and the recorded result.
+/// Returns the first difference between the members that a claim states and the recorded result.
 ///
-/// A claim may leave out and shorten; it may not change or add.
+/// A claim may omit and shorten; it may not change or add.
 pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Option<Difference> {
     let (whole, recorded) = (recorded, unwrapped(recorded));
     let mut added = None;
@@ -22,7 +22,7 @@ pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Optio
         if is_remark(key) || is_of_execution(key, value) {
             continue;
         }
-        // A result that has a member `result` itself is repeated whole under that name, too.
+        // A result with a member `result` may also be repeated as a whole under that name.
         if is_wrapper(key) && differs(value, whole, String::new()).is_none() {
             matched += 1;
             continue;
@@ -51,11 +51,11 @@ pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Optio
             });
         }
     }
-    // A remark of the agent's beside true values is no change of the result.
+    // A remark of the agent next to true values does not change the result.
     added.filter(|_| matched == 0)
 }
 
-/// The result inside the shape in which results carry their id.
+/// The result inside a wrapper that carries its id.
 fn unwrapped(recorded: &Value) -> &Value {
     let inner = recorded.as_object().filter(|members| {
         members
@@ -65,7 +65,7 @@ fn unwrapped(recorded: &Value) -> &Value {
     inner.and_then(|members| members.get("result")).unwrap_or(recorded)
 }
 
-/// Members under which a claim repeats the whole result.
+/// Whether a member of this name repeats the whole result.
 fn is_wrapper(key: &str) -> bool {
     matches!(
         folded(key).as_str(),
@@ -84,7 +84,7 @@ fn is_wrapper(key: &str) -> bool {
     )
 }
 
-/// Members that are about the call or are the agent's own words.
+/// Whether a member is about the call, or is a remark of the agent.
 fn is_remark(key: &str) -> bool {
     matches!(
         folded(key).as_str(),
@@ -116,7 +116,7 @@ fn is_remark(key: &str) -> bool {
     )
 }
 
-/// `"status": "completed"`, which may be how the execution ended; `"status": "connected"` is a part of its
+/// `"status": "completed"` may be how the execution ended; `"status": "connected"` is part of its
 /// result.
 fn is_of_execution(key: &str, value: &Value) -> bool {
     let ended =
@@ -156,7 +156,7 @@ fn differs(stated: &Value, recorded: &Value, pointer: String) -> Option<Differen
             })
         }
         (Value::Array(said), Value::Array(there)) => {
-            // In order; what was left out between them does not matter.
+            // Elements are compared in order; omitted ones do not matter.
             let mut rest = there.iter().enumerate();
             said.iter().enumerate().find_map(|(at, value)| {
                 if is_elision(value) {
@@ -230,7 +230,7 @@ fn as_number(value: &Value) -> Option<f64> {
     }
 }
 
-/// Equal, or the one rounded to the digits of the other.
+/// Equal, or one is the other rounded to its number of decimals.
 fn same_number(said: f64, there: f64) -> bool {
     let text = said.to_string();
     let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
@@ -239,7 +239,7 @@ fn same_number(said: f64, there: f64) -> bool {
     (said - there).abs() <= f64::EPSILON * said.abs().max(there.abs()) || rounded
 }
 
-/// The whole, its beginning, or pieces of it in order with dots between them.
+/// Whether it is the whole text, its beginning, or pieces of it in order with dots between them.
 pub(crate) fn is_quote_of(said: &str, there: &str) -> bool {
     let (said, there) = (spaced(said), spaced(there));
     if said == there || (said.len() >= 8 && there.contains(&said)) {
@@ -258,12 +258,12 @@ pub(crate) fn is_quote_of(said: &str, there: &str) -> bool {
     })
 }
 
-/// With every run of white space as one space.
+/// Replaces every run of white space with one space.
 pub(crate) fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a value stands anywhere in the result.
+/// Whether a value occurs anywhere in the result.
 fn occurs(value: &Value, recorded: &Value) -> bool {
     match value {
         Value::Object(members) => members.values().all(|v| occurs(v, recorded)),
@@ -278,7 +278,7 @@ fn occurs(value: &Value, recorded: &Value) -> bool {
     }
 }
 
-/// Whether `word` stands in `text` and is no part of a longer word or number.
+/// Whether `word` occurs in `text` and is not part of a longer word or number.
 fn occurs_in(word: &str, text: &str) -> bool {
     !word.is_empty()
         && text.match_indices(word).any(|(at, _)| {

@@ -13,32 +13,32 @@ use crate::facts::{Answer, Facts};
 use crate::prose::sets;
 use crate::tool_use::same;
 
-/// One execution cited in one message, held against the record.
+/// One execution cited in one message, compared with the record.
 #[derive(Debug)]
 pub(crate) struct Citation {
-    /// What was said.
+    /// The claim.
     pub(crate) claim: Claim,
-    /// What is wrong with it; empty when nothing is.
+    /// The faults of the citation; empty if it is correct.
     pub(crate) faults: Vec<Fault>,
-    /// The execution, when it is known.
+    /// The execution, if it is known.
     pub(crate) evidence: Vec<Evidence>,
 }
 
-/// What can be wrong with a citation.
+/// A fault of a citation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fault {
     /// No execution has this id.
     Unknown {
         /// The id.
         id: String,
-        /// Nothing is missing from the record.
+        /// Whether the record is complete, so that the fault is proven.
         provable: bool,
     },
-    /// The execution was one of another tool.
+    /// The execution was of another tool.
     OtherTool {
-        /// As said.
+        /// The stated tool.
         stated: String,
-        /// As recorded.
+        /// The recorded tool.
         recorded: String,
     },
     /// The execution is older than the window.
@@ -48,26 +48,26 @@ pub(crate) enum Fault {
         /// The window in seconds.
         window: u64,
     },
-    /// The execution did not end well, and the agent presents it as if it had.
+    /// The execution did not succeed, and the agent presents it as if it had.
     Unfinished {
         /// How it ended.
         status: Status,
     },
     /// The content differs from the recorded result.
     Altered(Difference),
-    /// A tool's result without an id: the record has no such result, or an id was at hand.
+    /// A tool's result without an id: the record has no such result, or the agent knew an id.
     MissingId {
         /// The tool.
         tool: String,
     },
-    /// An id without a tool, and no receipt that tells it.
+    /// An id without a tool, and no receipt that names it.
     MissingTool {
         /// The id.
         id: String,
     },
 }
 
-/// Every citation of the transcript, by message and place.
+/// All citations of the transcript, by message and position.
 pub(crate) fn citations(facts: &Facts<'_>) -> Vec<Citation> {
     let said: Vec<(&Answer<'_>, Cited)> = facts
         .answers()
@@ -114,7 +114,7 @@ impl Bench<'_, '_> {
                             faults.push(Fault::MissingTool { id: id.clone() });
                         }
                     } else if self.missing_id(stated, cited, turn).is_some() {
-                        // Of whatever system: nothing that was called answered with it.
+                        // Whatever system the id belongs to: no call returned it.
                         faults.push(self.unknown(id, turn));
                     } else {
                         continue;
@@ -150,13 +150,14 @@ impl Bench<'_, '_> {
     }
 
     /// Whether an id of no known execution was made up, rather than quoted, drafted, or something
-    /// else that merely looks like one.
+    /// else that merely looks like an id.
     fn is_unknown(&self, setting: Setting, id: &str, labelled: bool, turn: usize) -> bool {
         if self.register.is_seen(id, turn) {
             return false;
         }
         let Some(parsed) = ExecutionId::parse(id) else {
-            // Other systems call other things execution ids; only beside receipts is it one of ours.
+            // Other systems also have execution ids; only if the session has receipts is it one of
+            // ours.
             let receipts = self.facts.transcript().receipts.is_some();
             let ours = receipts || self.register.shows_ids(turn);
             return labelled && ours && setting == Setting::Plain && !self.was_given(id, turn);
@@ -165,13 +166,14 @@ impl Bench<'_, '_> {
             return true;
         }
         if !labelled {
-            // A file or a key may look like an id; an id begins with the very name of a tool.
+            // A file name or a key may look like an id; a real id begins with the exact name of a
+            // tool.
             return self.register.has_exactly(parsed.tool) && !self.register.is_drafted(id, turn);
         }
         setting != Setting::Code && !self.register.is_drafted(id, turn)
     }
 
-    /// Whether a text stands in something that the agent was given.
+    /// Whether a text occurs in something that the agent was given.
     fn was_given(&self, word: &str, turn: usize) -> bool {
         let messages = &self.facts.transcript().messages;
         messages.iter().take(turn + 1).any(|message| {
@@ -224,7 +226,7 @@ impl Bench<'_, '_> {
         }
     }
 
-    /// "The `ping` tool returned (execution_id: …)" of an execution of another tool.
+    /// "The `ping` tool returned (execution_id: …)", about an execution of another tool.
     fn other_tool(&self, text: &str, mention: &Mention, known: &Known<'_>) -> Option<Fault> {
         let line = text.get(..mention.span.start)?.rsplit('\n').next()?;
         let (stated, between) = self.register.last_named_in(line)?;
@@ -239,7 +241,7 @@ impl Bench<'_, '_> {
         })
     }
 
-    /// Whether an object presents a tool's result and lacks the id that it should carry.
+    /// Whether an object presents a tool's result without the id that it should carry.
     fn missing_id(&self, stated: &Stated, cited: &Cited, turn: usize) -> Option<Fault> {
         let tool = stated.tool.as_deref()?;
         if stated.setting == Setting::Code || !presents_result(stated) {
@@ -247,7 +249,7 @@ impl Bench<'_, '_> {
         }
         let at_hand = self.register.shows_ids(turn);
         let known_tool = self.register.has_tool(tool);
-        // An id named beside the object is an id.
+        // An id next to the object counts.
         let beside = cited.ids.iter().any(|mention| {
             self.register
                 .get(&mention.id, turn)
@@ -276,8 +278,8 @@ impl Bench<'_, '_> {
         proven.then(|| Fault::MissingId { tool: tool.to_owned() })
     }
 
-    /// Where the executions of a tool have no ids to be cited: the number that an object has in place
-    /// of another one in what the latest of them returned, where none returned it. Words may sum up.
+    /// For a tool whose executions have no ids that could be cited: the difference from the latest
+    /// result, if no result has the stated value and both values are numbers. Words may summarise.
     fn returned_by_none(&self, stated: &Stated, tool: &str, turn: usize) -> Option<Fault> {
         let stands = stated.headed || stated.alone && stated.setting == Setting::Plain;
         if !stands || stated.rest.is_empty() || !self.facts.is_complete_before(turn) {
@@ -299,8 +301,8 @@ impl Bench<'_, '_> {
         latest.map(Fault::Altered)
     }
 
-    /// Whether an object stands by itself as the result of something that is named like a tool,
-    /// and is none: nobody spoke of it, and nobody asked for data of any form.
+    /// Whether a standalone object presents a result of something that is named like a tool but is
+    /// not one: no earlier text mentions it, and the user did not ask for data in any format.
     fn is_of_no_tool(&self, stated: &Stated, tool: &str, turn: usize) -> bool {
         let named = tool.contains('_') || tool.chars().skip(1).any(char::is_uppercase);
         let lower = tool.to_ascii_lowercase();
@@ -343,7 +345,7 @@ impl Bench<'_, '_> {
     }
 }
 
-/// Whether a text holds the object with the name of its tool.
+/// Whether a text contains the object with its tool's name.
 fn repeats(text: &str, stated: &Stated) -> bool {
     let Some(tool) = stated.tool.as_deref() else { return false };
     text.contains(tool)
@@ -353,14 +355,14 @@ fn repeats(text: &str, stated: &Stated) -> bool {
             .any(|other| other.tool.as_deref() == Some(tool) && other.rest == stated.rest)
 }
 
-/// Whether the words around a citation, or the object itself, say that it did not work.
+/// Whether the words around a citation, or the object itself, say that the execution failed.
 fn discloses(text: &str, stated: Option<&Stated>) -> bool {
     let said = match stated {
         Some(stated) if !stated.rest.is_empty() => {
             if stated.rest.get("success") == Some(&Value::Bool(false)) {
                 return true;
             }
-            // What stands in the object is what is presented; prose beside it does not undo it.
+            // The object itself is what is presented; prose next to it does not change that.
             let told = stated.rest.iter().filter(|(_, value)| !is_blank(value));
             Value::Object(told.map(|(k, v)| (k.clone(), v.clone())).collect()).to_string()
         }
@@ -398,7 +400,7 @@ mod tests {
 
     const ID: &str = "ping_1735999999123_9f3a01bc";
 
-    /// A session with `ping` called once, and what the agent says after it.
+    /// A session in which `ping` is called once, and the agent's message after it.
     fn session(result: &str, said: &str) -> Transcript {
         let mut transcript = Transcript::new("s", Format::OpenaiChat);
         let tools = ["ping", "run_speed_test"].map(Tool::named);
@@ -480,7 +482,7 @@ mod tests {
             check("up", made_up, &["CS006 error"]);
         }
         check(UP, "{\"tool\": \"ping\", \"result\": {\"state\": \"up\"}}", &["CS006 error"]);
-        // No id was at hand: then it has to be what some call returned.
+        // No id was available, so the object has to match what some call returned.
         check("7", "Tool result: {\"tool_name\": \"ping\", \"result\": \"8\"}", &["CS005 error"]);
         check("{\"hosts\": 7}", "{\"tool_name\": \"ping\", \"hosts\": 8}", &["CS005 error"]);
         check("7 hosts up", "{\"tool_name\": \"ping\", \"result\": \"all 7 are up\"}", &[]);

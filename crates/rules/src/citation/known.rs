@@ -13,13 +13,13 @@ use crate::tool_use::same;
 pub(crate) struct Known<'t> {
     /// The id.
     pub(crate) id: String,
-    /// The names of the tool that ran: as called, and inside a meta-tool the inner one.
+    /// The names of the tool that ran: the called tool and, for a meta-tool, the inner one.
     pub(crate) tools: Vec<Cow<'t, str>>,
-    /// How it ended.
+    /// How the execution ended.
     pub(crate) status: Status,
-    /// Milliseconds since the Unix epoch, where recorded.
+    /// Milliseconds since the Unix epoch, if recorded.
     pub(crate) started: Option<i64>,
-    /// The recorded result, where there is one.
+    /// The recorded result, if there is one.
     pub(crate) result: Option<Cow<'t, Value>>,
     /// The first message that can cite it.
     since: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Known<'t> {
 }
 
 impl Known<'_> {
-    /// The execution as evidence, pointing at a place in its result.
+    /// The execution as evidence, with a pointer into its result.
     pub(crate) fn evidence(&self, pointer: &str) -> Evidence {
         let text = match self.result.as_deref() {
             Some(Value::String(text)) => text.clone(),
@@ -45,7 +45,7 @@ impl Known<'_> {
     }
 }
 
-/// Every execution that can be cited, and every id that the agent may have seen.
+/// All executions that can be cited, and all ids that the agent may have seen.
 #[derive(Debug)]
 pub(crate) struct Register<'t> {
     known: BTreeMap<String, Known<'t>>,
@@ -56,7 +56,7 @@ pub(crate) struct Register<'t> {
 }
 
 impl<'f> Register<'f> {
-    /// Receipts that came with the transcript, and ids that stand in results.
+    /// Collects the receipts that came with the transcript, and the ids in results.
     pub(crate) fn of(facts: &'f Facts<'_>) -> Self {
         let transcript = facts.transcript();
         let mut register = Self {
@@ -150,12 +150,12 @@ impl<'f> Register<'f> {
         }
     }
 
-    /// The execution of that id, when message `turn` can know it.
+    /// The execution with this id, if it was known before message `turn`.
     pub(crate) fn get(&self, id: &str, turn: usize) -> Option<&Known<'f>> {
         self.known.get(id).filter(|known| known.since <= turn)
     }
 
-    /// Whether the id stands in something that the agent was given before message `turn`.
+    /// Whether the id occurs in something that the agent was given before message `turn`.
     pub(crate) fn is_seen(&self, id: &str, turn: usize) -> bool {
         self.seen.get(id).is_some_and(|&at| at <= turn)
     }
@@ -165,17 +165,17 @@ impl<'f> Register<'f> {
         self.drafted.get(id).is_some_and(|&at| at <= turn)
     }
 
-    /// Whether the agent had or called a tool of that name.
+    /// Whether the agent had or called a tool of this name, spelled in any way.
     pub(crate) fn has_tool(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| same(tool, name))
     }
 
-    /// The same, letter by letter.
+    /// Whether the agent had or called a tool of exactly this name.
     pub(crate) fn has_exactly(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool == name)
     }
 
-    /// The tool that a text names last, letter by letter and as a whole word, with what follows.
+    /// The last tool that a text names exactly and as a whole word, with the text after it.
     pub(crate) fn last_named_in<'s>(&'s self, text: &'s str) -> Option<(&'s str, &'s str)> {
         let within = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         let mut last: Option<(usize, &str)> = None;

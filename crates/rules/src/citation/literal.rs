@@ -1,22 +1,22 @@
 use counterfoil_model::Span;
 use serde_json::{Map, Number, Value};
 
-/// An object printed into a text.
+/// An object literal in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Literal {
-    /// From brace to brace.
+    /// Its span, including the braces.
     pub(crate) span: Span,
     /// Its members.
     pub(crate) members: Map<String, Value>,
 }
 
-/// Deeper objects are read as if they stood alone.
+/// The maximum nesting depth. Deeper objects are read as separate ones.
 const DEEPEST: usize = 64;
 
-/// Every object, JSON or Python, at any depth, for which `wanted` holds, by start.
+/// Finds every object, JSON or Python, at any depth, for which `wanted` holds, by start.
 ///
-/// Linear in the text: where reading fails it goes on from the place of the failure, and objects
-/// that were complete by then are kept.
+/// Takes linear time: after an error, reading continues where it failed, and objects that were
+/// complete by then are kept.
 pub(crate) fn objects(text: &str, wanted: fn(&Map<String, Value>) -> bool) -> Vec<Literal> {
     let mut reader = Reader { bytes: text.as_bytes(), text, at: 0, wanted, found: Vec::new() };
     while let Some(open) = reader.bytes.get(reader.at..).and_then(|rest| memchr::memchr(b'{', rest))
@@ -41,7 +41,7 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    /// Reads an object; `None` leaves `at` where it cannot be one.
+    /// Reads an object. On `None`, `at` is where reading failed.
     fn object(&mut self, depth: usize) -> Option<Value> {
         let start = self.at;
         self.expect(b'{')?;
@@ -106,8 +106,8 @@ impl Reader<'_> {
         (!name.is_empty()).then(|| name.to_owned())
     }
 
-    /// A string in either quote. It ends on its line: an apostrophe in running text swallows no
-    /// more than that.
+    /// Reads a string in either kind of quote. It must end on its line, so that an apostrophe in
+    /// running text swallows no more than that.
     fn string(&mut self) -> Option<String> {
         let quote = self.peek()?;
         self.at += 1;
@@ -155,7 +155,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A number, a constant, or an elision.
+    /// Reads a number, a constant, or an elision.
     fn word(&mut self) -> Option<Value> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         if let Some(mark) = ["...", "…"].into_iter().find(|m| rest.starts_with(m)) {
@@ -189,7 +189,7 @@ impl Reader<'_> {
         self.at += rest.iter().take_while(|b| b.is_ascii_whitespace()).count();
     }
 
-    /// White space, and dots that stand for members left out.
+    /// Skips white space, and dots that stand for omitted members.
     fn skip_elision(&mut self) {
         self.skip_space();
         let rest = self.text.get(self.at..).unwrap_or_default();
@@ -208,7 +208,7 @@ impl Reader<'_> {
     }
 }
 
-/// The number that a word is.
+/// The number that a word represents.
 pub(crate) fn number(word: &str) -> Option<Value> {
     if !word.bytes().any(|b| b.is_ascii_digit()) {
         return None;

@@ -1,7 +1,7 @@
 //! Executions that the agent cites: structured tool claims and execution ids in its texts, each
-//! held against the executions that are on record, and tool traffic printed as text.
+//! compared with the recorded executions, and tool traffic printed as text.
 //!
-//! Deliberately not here: prose. "I ran the tests" is a claim of other rules.
+//! Deliberately not here: prose. "I ran the tests" is a claim for other rules.
 
 mod compare;
 mod judge;

@@ -1,10 +1,10 @@
-//! What an object in the text presents: a result, or only a call.
+//! Decides whether an object in the text presents a result or only a call.
 
 use serde_json::Value;
 
 use super::stated::Stated;
 
-/// Whether the object states something that a tool would have given back.
+/// Whether the object states something that a tool would have returned.
 pub(super) fn presents_result(stated: &Stated) -> bool {
     if has_result_member(stated) {
         return true;
@@ -37,7 +37,7 @@ pub(super) fn presents_result(stated: &Stated) -> bool {
         })
 }
 
-/// Whether it has a member that only a result has.
+/// Whether the object has a member that only results have.
 pub(super) fn has_result_member(stated: &Stated) -> bool {
     stated
         .rest
@@ -45,7 +45,7 @@ pub(super) fn has_result_member(stated: &Stated) -> bool {
         .any(|(key, value)| OF_RESULTS.contains(&folded(key).as_str()) && !is_blank(value))
 }
 
-/// Whether nothing is said: null, empty, or a template.
+/// Whether a value is empty: null, an empty text, or a template.
 pub(super) fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -66,7 +66,7 @@ fn folded(key: &str) -> String {
     key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Members that describe or propose a call, and none that came back from one.
+/// Members that describe or propose a call rather than come from one.
 const ABOUT_CALLS: [&str; 46] = [
     "description",
     "parameters",
@@ -116,7 +116,7 @@ const ABOUT_CALLS: [&str; 46] = [
     "permission",
 ];
 
-/// Members that only a result has.
+/// Members that only results have.
 const OF_RESULTS: [&str; 16] = [
     "result",
     "results",

@@ -8,7 +8,7 @@ use super::traffic::{Firmness, Traffic, traffic};
 use crate::facts::{Answer, Facts};
 use crate::tool_use::same;
 
-/// Every piece of printed output that no call returned.
+/// Finds printed output that no call returned.
 pub(crate) fn simulations(facts: &Facts<'_>) -> Vec<Claim> {
     let mut found = Vec::new();
     for answer in facts.answers() {
@@ -24,7 +24,7 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim>
     if one.doubtful.as_deref().is_some_and(|tool| !is_tool(facts, tool)) {
         return None;
     }
-    // What names its tool is a citation, which other rules judge.
+    // Output that names its tool is a citation, which other rules judge.
     if one.firmness != Firmness::Markup && !cited(one.span.of(text)).objects.is_empty() {
         return None;
     }
@@ -37,13 +37,13 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim>
     })
 }
 
-/// Whether printed output plainly came from nowhere, and is no quotation.
+/// Whether printed output is clearly made up and not a quotation.
 fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness: Firmness) -> bool {
     let text = answer.prose.text;
     let turn = answer.turn;
     let said = lines.iter().map(|line| without_receipts(facts, spaced(line.of(text))));
     let said: Vec<String> = said.filter(|line| !is_elision(line)).collect();
-    // A known id in it makes it a citation, which other rules judge.
+    // Output with a known id is a citation, which other rules judge.
     let cites = said.iter().any(|line| {
         let ids = cited(line).ids;
         ids.iter().any(|m| given(facts, turn).any(|there| there.contains(m.id.as_str())))
@@ -66,7 +66,7 @@ fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness:
         if missing.is_empty() {
             break;
         }
-        // The same words in another order of braces and spaces.
+        // The same words with different braces and spaces.
         let known: BTreeSet<String> = words(&spaced).collect();
         missing.retain(|line| !words(line).all(|word| known.contains(&word)));
     }
@@ -78,7 +78,7 @@ fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness:
         }
         Firmness::Summary => false,
         Firmness::Heading => {
-            // Words may paraphrase a result; numbers have to come from somewhere.
+            // Words may paraphrase a result, but numbers need a source.
             let numbers: Vec<String> = missing
                 .iter()
                 .flat_map(|line| words(&line.replace(',', "")).collect::<Vec<_>>())
@@ -96,8 +96,8 @@ fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness:
     complete && firm && missing.len() * 2 >= all
 }
 
-/// The line without the ids of receipts and their labels: no result holds them where the ledger
-/// keeps them beside it.
+/// The line without receipt ids and their labels: results do not contain them if the ledger keeps
+/// them separately.
 fn without_receipts(facts: &Facts<'_>, mut line: String) -> String {
     let receipts = || facts.transcript().receipts.iter().flatten();
     for mention in cited(&line).ids {
@@ -108,7 +108,7 @@ fn without_receipts(facts: &Facts<'_>, mut line: String) -> String {
     line
 }
 
-/// Everything that the agent was given up to message `turn`: results first.
+/// Everything that the agent was given up to message `turn`, results first.
 fn given<'f>(facts: &'f Facts<'_>, turn: usize) -> impl Iterator<Item = &'f str> {
     let messages = facts.transcript().messages.iter().take(turn + 1);
     let results = messages.clone().flat_map(|m| m.outcomes.iter().map(|o| o.text.as_str()));
@@ -116,7 +116,7 @@ fn given<'f>(facts: &'f Facts<'_>, turn: usize) -> impl Iterator<Item = &'f str>
     results.chain(said)
 }
 
-/// `…`, `... +12 lines`: lines left out; or nothing at all.
+/// `…`, `... +12 lines`: omitted lines, or an empty line.
 fn is_elision(line: &str) -> bool {
     line.starts_with('…')
         || line.starts_with("...")
@@ -130,7 +130,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         .filter(|word| !word.is_empty())
 }
 
-/// Whether the agent had or called a tool of that name.
+/// Whether the agent had or called a tool of this name.
 fn is_tool(facts: &Facts<'_>, name: &str) -> bool {
     facts.transcript().catalog.iter().any(|known| same(&known.name, name))
         || facts.record().executions().iter().any(|e| same(e.tool(), name))

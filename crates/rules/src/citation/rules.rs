@@ -1,4 +1,4 @@
-//! The rules about executions that an answer cites, in one table: each reports one kind of fault.
+//! The rules about executions that an answer cites, in one table. Each reports one kind of fault.
 
 use counterfoil_model::{Code, Evidence, Mode, Status};
 
@@ -8,7 +8,7 @@ use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// Every rule about citations.
+/// All rules about citations.
 pub(crate) const RULES: &[&dyn Rule] = &[
     &CitationRule(&CS001),
     &CitationRule(&CS002),
@@ -60,7 +60,7 @@ fn code_of(fault: &Fault) -> Code {
     meta.code
 }
 
-/// What is said of a fault.
+/// The message of a fault.
 fn note(citation: &Citation, fault: &Fault) -> Note {
     let shown = || citation.evidence.iter().cloned();
     match fault {

@@ -8,42 +8,42 @@ use super::literal::{number, objects};
 use crate::prose::sets;
 use crate::values::Signs;
 
-/// Everything in one text that cites an execution.
+/// Everything in one text that cites executions.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Cited {
-    /// Objects and blocks that speak of a tool or an execution, by start.
+    /// Objects and blocks that name a tool or an execution, by start.
     pub(crate) objects: Vec<Stated>,
     /// Ids, each once, by start.
     pub(crate) ids: Vec<Mention>,
 }
 
-/// A structured tool claim.
+/// A structured claim about a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stated {
-    /// Where it stands.
+    /// Its position.
     pub(crate) span: Span,
-    /// The execution id it states.
+    /// The execution id that it states.
     pub(crate) id: Option<String>,
-    /// The tool it names.
+    /// The tool that it names.
     pub(crate) tool: Option<String>,
     /// The name of the member that names the tool.
     pub(crate) tool_key: &'static str,
-    /// What else it states.
+    /// Its other members.
     pub(crate) rest: Map<String, Value>,
-    /// Introduced as a result: "Tool result:".
+    /// Whether it is introduced as a result: "Tool result:".
     pub(crate) headed: bool,
-    /// What it stands in.
+    /// The kind of text that contains it.
     pub(crate) setting: Setting,
-    /// It begins a line, or words introduce it with a colon.
+    /// Whether it begins a line, or is introduced by words and a colon.
     pub(crate) alone: bool,
 }
 
-/// What an object or an id stands in.
+/// The kind of text that contains an object or an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// The running text.
+    /// Running text.
     Plain,
-    /// A fenced block without a language, or with one of data or tool traffic.
+    /// A fenced block without a language, or with a language for data or tool traffic.
     Fence,
     /// A fenced block of a programming language.
     Code,
@@ -52,26 +52,26 @@ pub(crate) enum Setting {
 /// An execution id in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mention {
-    /// Where it stands.
+    /// Its position.
     pub(crate) span: Span,
     /// The id.
     pub(crate) id: String,
-    /// Called an execution id.
+    /// Whether the text calls it an execution id.
     pub(crate) labelled: bool,
-    /// What it stands in.
+    /// The kind of text that contains it.
     pub(crate) setting: Setting,
 }
 
-/// What a text cites of executions, for programs that look at it themselves.
+/// What a text cites of executions, for programs that inspect texts themselves.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CitedExecutions {
-    /// Objects, JSON or Python, that name a tool or an execution, in the order of the text.
+    /// Objects, JSON or Python, that name a tool or an execution, in text order.
     pub objects: Vec<Map<String, Value>>,
-    /// Execution ids, each once, in the order of the text.
+    /// Execution ids, each once, in text order.
     pub ids: Vec<String>,
 }
 
-/// Finds what a text cites of executions: whole objects and ids, whatever they stand in.
+/// Finds all objects and ids in a text that cite executions, in any kind of text.
 #[must_use]
 pub fn cited_executions(text: &str) -> CitedExecutions {
     let objects = objects(text, speaks_of_tool).into_iter().map(|literal| literal.members);
@@ -79,7 +79,7 @@ pub fn cited_executions(text: &str) -> CitedExecutions {
     CitedExecutions { objects: objects.collect(), ids: ids.collect() }
 }
 
-/// Finds what cites an execution.
+/// Finds everything that cites an execution.
 pub(crate) fn cited(text: &str) -> Cited {
     let ids = mentions(text);
     static NAMES: LazyLock<Signs> =
@@ -170,7 +170,7 @@ fn tool_of(value: &str) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// Whether what stands just before `at` introduces a result.
+/// Whether the text just before `at` introduces a result.
 fn is_headed(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let line = before
@@ -234,7 +234,7 @@ fn key_value(line: &str) -> Option<(&str, Value)> {
     (plain && !value.is_empty()).then(|| (key, number(value).unwrap_or_else(|| Value::from(value))))
 }
 
-/// Every id of a text: what the grammar knows, and what is called an execution id.
+/// All ids in a text: those that match the grammar, and those that are called an execution id.
 fn mentions(text: &str) -> Vec<Mention> {
     let mut found: BTreeMap<usize, Mention> = BTreeMap::new();
     for (span, id) in execution_ids(text) {
@@ -272,7 +272,7 @@ fn contains_label(text: &str) -> bool {
     }
 }
 
-/// Whether what stands before `at` calls it an execution id.
+/// Whether the text before `at` calls it an execution id.
 fn is_labelled(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default();
     let from = before.char_indices().rev().nth(24).map_or(0, |(i, _)| i);
@@ -281,7 +281,7 @@ fn is_labelled(text: &str, at: usize) -> bool {
     LABELS.iter().any(|label| before.ends_with(label))
 }
 
-/// The tokens that follow a label and hold a digit.
+/// The tokens that follow a label and contain a digit.
 fn labelled_tokens(text: &str) -> Vec<Span> {
     if !text.contains("xecution") {
         return Vec::new();
@@ -319,7 +319,7 @@ fn is_label_glue(c: char) -> bool {
 pub(crate) struct Fences(Vec<(Span, Setting)>);
 
 impl Fences {
-    /// Finds them.
+    /// Finds the fenced blocks.
     pub(crate) fn of(text: &str) -> Self {
         let mut found = Vec::new();
         let mut open: Option<(&str, usize, Setting)> = None;
@@ -349,7 +349,7 @@ impl Fences {
         Self(found)
     }
 
-    /// What the byte at `at` stands in.
+    /// The kind of text at byte `at`.
     pub(crate) fn setting(&self, at: usize) -> Setting {
         let after = self.0.partition_point(|(span, _)| span.start <= at);
         let last = after.checked_sub(1).and_then(|i| self.0.get(i));

@@ -9,23 +9,23 @@ use super::traffic_line::{
 use crate::prose::sets;
 use crate::values::Signs;
 
-/// The output of a tool printed into a text.
+/// Output of a tool that is printed in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Traffic {
-    /// From the printed call, or from the marker of the output, to the end.
+    /// Its span: from the printed call, or from the marker of the output, to the end.
     pub(crate) span: Span,
     /// Its lines.
     pub(crate) lines: Vec<Span>,
     /// How plainly it is presented as something that happened.
     pub(crate) firmness: Firmness,
-    /// The tool of a call that counts as one only if there is such a tool.
+    /// The tool of the printed call, if the call counts only when such a tool exists.
     pub(crate) doubtful: Option<String>,
 }
 
 /// How plainly printed output is presented as something that happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Firmness {
-    /// The markup of a tool, in the running text.
+    /// Markup of a tool call, in running text.
     Markup,
     /// Words such as "Tool result:", which may introduce a paraphrase.
     Heading,
@@ -33,7 +33,8 @@ pub(crate) enum Firmness {
     Summary,
 }
 
-/// Finds printed output. Inline code, prose about markup, and blocks of a language are left out.
+/// Finds printed output. Inline code, prose about markup, and code blocks in a language are
+/// skipped.
 pub(crate) fn traffic(text: &str) -> Vec<Traffic> {
     if !may_hold(text) {
         return Vec::new();
@@ -58,7 +59,7 @@ struct Scan<'t> {
     text: &'t str,
     lines: Vec<Span>,
     at: usize,
-    /// A printed call that nothing has answered yet.
+    /// A printed call without output so far.
     call: Option<PrintedCall>,
     acted: bool,
     found: Vec<Traffic>,
@@ -154,7 +155,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Moves behind the end of the fence that has just been opened; gives the line of its end.
+    /// Moves past the end of the fence that was just opened, and returns the line of its end.
     fn fence_end(&mut self) -> usize {
         let rest = self.lines.get(self.at..).unwrap_or_default();
         let length = rest
@@ -207,7 +208,7 @@ impl<'t> Scan<'t> {
                 }
                 _ => self.open(span, Some(named.unwrap_or_default()), CallForm::Markup),
             }
-            // All of it on one line.
+            // All on one line.
             if let Some((inner, _)) = content.split_once("</") {
                 if let (Some(call), Some(inner)) = (&mut self.call, printed_object_tool(inner)) {
                     call.span.end = span.end;
@@ -224,7 +225,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// The lines up to the closing tag, or up to an empty line where there is none.
+    /// The lines up to the closing tag or, without one, up to an empty line.
     fn until_tag(&mut self, name: &str) -> Vec<Span> {
         let closing = format!("</{name}>");
         let namespaced = format!(":{name}>");
@@ -254,7 +255,7 @@ impl<'t> Scan<'t> {
             self.close(span, lines, Some(Firmness::Markup));
             return;
         }
-        // Alone it may be said of any command.
+        // On its own, it may be about any command.
         if !line.starts_with('[') {
             return;
         }
@@ -273,7 +274,7 @@ impl<'t> Scan<'t> {
         self.close(Span::new(start, span.end), body, firmness);
     }
 
-    /// The output that begins with `rest` of a line and goes on below.
+    /// The output that begins with `rest` of a line and continues below.
     fn output(&mut self, span: Span, rest: &str, until: Until) -> Vec<Span> {
         let mut lines = trimmed(span_within(self.text, span, rest), self.text);
         while let Some(&next) = self.lines.get(self.at) {
@@ -289,7 +290,7 @@ impl<'t> Scan<'t> {
             }
             self.at += 1;
             if skips {
-                // At most one empty line stands between a heading and its content.
+                // At most one empty line is between a heading and its content.
                 if self.lines.get(self.at).is_some_and(|l| l.of(self.text).trim().is_empty()) {
                     break;
                 }
@@ -334,11 +335,11 @@ struct PrintedCall {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallForm {
-    /// Markup that means nothing else.
+    /// Markup that is unambiguous.
     Markup,
-    /// `Action: word`, which may as well stand in a report.
+    /// `Action: word`, which may also occur in a report.
     Heading,
-    /// A bare object, which may as well be a proposal.
+    /// A bare object, which may also be a proposal.
     Object,
 }
 
@@ -348,7 +349,7 @@ enum Until {
     Outdent,
 }
 
-/// Where `part`, a piece of the line at `span`, stands.
+/// The span of `part`, a piece of the line at `span`.
 fn span_within(text: &str, span: Span, part: &str) -> Span {
     let line = span.of(text);
     let at = line.rfind(part).unwrap_or(line.len());

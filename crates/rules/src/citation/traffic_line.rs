@@ -1,15 +1,15 @@
-//! What one line of printed tool traffic is.
+//! Classifies a line of printed tool traffic.
 
 use super::traffic::Firmness;
 use crate::prose::sets;
 
-/// The language of a fence line; empty when it has none.
+/// The language of a fence line; empty if it has none.
 pub(super) fn fence(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("```").or_else(|| line.strip_prefix("~~~"))?;
     (!rest.contains('`')).then(|| rest.trim_start_matches(['`', '~']).trim())
 }
 
-/// What follows `word:` at the start of a line; emphasis around it does not count.
+/// The text after `word:` at the start of a line, ignoring emphasis.
 pub(super) fn label<'l>(line: &'l str, word: &str) -> Option<&'l str> {
     let line = line.trim_start().trim_start_matches(['*', '#', '_']).trim_start();
     let head = line.get(..word.len())?;
@@ -25,8 +25,8 @@ pub(super) fn begins_anew(line: &str) -> bool {
         .any(|word| label(line, word).is_some())
 }
 
-/// What follows "Tool result:" or "Result of the call call_1:", or stands under "[Tool result]", and
-/// how firmly such a heading claims to quote a tool.
+/// The text after "Tool result:" or "Result of the call call_1:", or under "[Tool result]", and how
+/// plainly the heading claims to quote a tool.
 pub(super) fn result_heading(line: &str) -> Option<(&str, Firmness)> {
     let bare = line.trim_start_matches(['*', '#', '_', '[', ' ']);
     if let Some(content) = result_of_call(bare) {
@@ -55,7 +55,7 @@ pub(super) fn result_heading(line: &str) -> Option<(&str, Firmness)> {
     Some((content, firmness))
 }
 
-/// How models without tools of their own are told results: the call is named by its id.
+/// The form in which models without native tools get results: the call is named by its id.
 fn result_of_call(line: &str) -> Option<&str> {
     const HEAD: &str = "result of the call ";
     line.get(..HEAD.len()).filter(|head| head.eq_ignore_ascii_case(HEAD))?;
@@ -83,7 +83,7 @@ pub(super) fn is_exit(line: &str) -> bool {
     whole || (line.starts_with('[') && (after("exit code") || after("exited with code")))
 }
 
-/// The name of the tag that opens a line, without its name space.
+/// The name of the tag that opens a line, without its namespace.
 pub(super) fn opening_tag(line: &str) -> Option<&str> {
     let inner = line.strip_prefix('<')?;
     let end = inner.find(['>', ' '])?;

@@ -5,7 +5,7 @@ use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 use crate::tool_use::{Known, Mention, Used, is_talked_about, known, used};
 
-/// FK014: a tool named as used that does not exist or was never called.
+/// FK014: the agent names a tool as used that does not exist or was never called.
 pub(crate) struct HallucinatedTool;
 
 static META: Meta = Meta {
@@ -42,7 +42,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
                 .evidence([facts.evidence(execution)]);
             return findings.contradicted(facts, claim, note);
         }
-        // What is called after it was announced is used, too.
+        // A call after the announcement counts as use, too.
         Used::No(provable) => {
             let later = |execution: &Execution<'_>| {
                 execution.called_at >= turn && execution.tool() == name.as_str()
@@ -64,7 +64,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             Note::proven(format!("`{}` is not available", tool.name))
                 .help("say what was really used"),
         ),
-        // Any tool that was called may be what a word in capitals says it is.
+        // A capitalised word may describe any tool that was called.
         Known::No if mention.loud && facts.record().count_before(turn) > 0 => {
             findings.not_checkable(claim);
         }
@@ -80,8 +80,8 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
     }
 }
 
-/// Why a call is no use of a tool: it is not registered, or not available, and no result says
-/// otherwise.
+/// Returns why a call does not count as use: its tool is not registered, or not available, and no
+/// result says otherwise.
 fn cannot_have_run(facts: &Facts<'_>, execution: &Execution<'_>, name: &str) -> Option<String> {
     if !execution.text().is_empty() || execution.tool().is_empty() {
         return None;
@@ -95,8 +95,8 @@ fn cannot_have_run(facts: &Facts<'_>, execution: &Execution<'_>, name: &str) -> 
     }
 }
 
-/// Whether the name may belong to what the talk is about rather than to a tool of the agent's:
-/// it stands in what the agent was given, or is a program or a service that a shell can reach.
+/// Whether the name may be part of the topic rather than a tool of the agent: it occurs in what the
+/// agent was given, or is a program or a service that a shell can reach.
 fn is_subject_matter(facts: &Facts<'_>, mention: &Mention) -> bool {
     let reaches = facts.runs_shell_before(mention.claim.turn);
     let plain_tool = mention.noun.starts_with("tool");

@@ -5,7 +5,7 @@ use crate::facts::{Execution, Facts, ToolName};
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// FK012: success claimed where the calls failed.
+/// FK012: the agent claims success although the calls failed.
 pub(crate) struct MaskedFailure;
 
 static META: Meta = Meta {
@@ -31,10 +31,10 @@ impl Rule for MaskedFailure {
     }
 }
 
-/// Whether the failed call proves that what is said was not done. Where files and command lines can do
-/// anything, only their own failure does.
+/// Whether the failed call proves that the action was not done. If files and command lines can do
+/// anything, only their own failure proves it.
 fn is_disproved(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
-    // What became of a commit or a push is for version control to say.
+    // Version control shows the result of a commit or a push.
     let told = !said.as_found && matches!(said.family, Family::Commit | Family::Push);
     let plain = said.direct || said.names_file() || told;
     let Some((execution, deed)) = facts.deed(at) else { return false };
@@ -59,7 +59,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, at:
     findings.contradicted(facts, &said.claim, note);
 }
 
-/// The tool of the execution at a place of the record.
+/// The tool of the execution at an index of the record.
 fn tool_at<'t>(facts: &Facts<'t>, at: usize) -> &'t str {
     facts.record().executions().get(at).map_or("", Execution::tool)
 }

@@ -8,10 +8,10 @@ use crate::prose::{Prose, Tags, Token, sets};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Stated, misquoted};
 
-/// So many bytes of what the user asked are looked at.
+/// The maximum number of bytes of the user's request that are searched.
 const LONGEST_REQUEST: usize = 4_000;
 
-/// FK030: an id that is not what the results hold.
+/// FK030: the agent states an id that differs from the ones in the results.
 pub(crate) struct MisreportedResult;
 
 static META: Meta = Meta {
@@ -73,7 +73,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
     );
 }
 
-/// "I don't see an order X": no result has to hold an id of which the answer says that it is nowhere.
+/// "I don't see an order X": an id that the answer calls missing need not occur in a result.
 fn is_denied(prose: &Prose<'_>, value: &Stated<'_>) -> bool {
     let at = prose.clauses.partition_point(|clause| clause.tokens.end <= value.token);
     let words =

@@ -13,7 +13,7 @@ mod wrong_count;
 
 use crate::rule::Rule;
 
-/// Every claim rule.
+/// All claim rules.
 pub(crate) const RULES: &[&dyn Rule] = &[
     &phantom_completion::PhantomCompletion,
     &masked_failure::MaskedFailure,

@@ -7,7 +7,7 @@ use crate::prose::{Lexicon, Tags};
 use crate::rule::{Group, Meta, Rule};
 use crate::values::{Leaf, Leaves};
 
-/// FK010: a completed side effect without a receipt.
+/// FK010: the agent claims a completed side effect without a receipt.
 pub(crate) struct PhantomCompletion;
 
 static META: Meta = Meta {
@@ -31,7 +31,7 @@ impl Rule for PhantomCompletion {
     }
 }
 
-/// An act that is said to be done, as the record has it.
+/// Judges an action that the agent claims.
 fn judge(
     facts: &Facts<'_>,
     findings: &mut Findings<'_>,
@@ -65,12 +65,13 @@ fn judge(
     }
 }
 
-/// Whether a missing call proves that the act was not done: the agent tells of it as its own or as
-/// something that has come about, had a tool for such acts, and could not do it by other means.
+/// Whether a missing call proves that the action was not done: the agent reports it as its own or
+/// as something that has come about, had a tool for such actions, and could not have done it by
+/// other means.
 fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let text = said.claim.text.as_str();
     let mut words = text.split(|c: char| !c.is_alphanumeric());
-    // "I've been assigned" tells of no act of one's own.
+    // "I've been assigned" does not report an action of the agent.
     let passive = words.any(|word| matches!(word, "been" | "be"));
     let turn = said.claim.turn;
     let does = |tool: &ToolName| tool.families.meets(kindred(said.family));
@@ -93,8 +94,8 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     said.is_own() != passive && offered && !facts.acts_freely_before(turn)
 }
 
-/// Whether an act of this kind is told in no words for anything else. What has been shipped may have
-/// been so by others.
+/// Whether the verbs for this kind of action are unambiguous. Something that has shipped may have
+/// been shipped by others.
 fn is_plain(said: &ActionClaim) -> bool {
     use Family as F;
     match said.family {
@@ -104,15 +105,15 @@ fn is_plain(said: &ActionClaim) -> bool {
     }
 }
 
-/// Whether it is known of each tool that was called what it does. A log without any call may be of a form
-/// that drops them; a record of receipts is none.
+/// Whether the effects of every called tool are known. A log without calls may be in a format that
+/// drops them; a record of receipts does not.
 fn only_known_tools(facts: &Facts<'_>, turn: usize) -> bool {
     let keeps_calls = !facts.record().executions().is_empty();
     (keeps_calls || facts.transcript().receipts.is_some())
         && !facts.called_unknown_tool_before(turn)
 }
 
-/// "says #8 was cancelled; the call of `cancel_order` was for 9".
+/// The message "says #8 was cancelled; the call of `cancel_order` was for 9".
 fn done_to_another(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> String {
     let call = facts.record().executions().get(at).and_then(|execution| execution.call);
     let tool = call.map_or("", |call| call.tool.as_str());
@@ -129,7 +130,7 @@ fn done_to_another(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> String {
     }
 }
 
-/// The argument that is written like a name and is another one: `#W7`, of `#W8`.
+/// The argument that has the shape of the named id but a different value: `#W7`, for `#W8`.
 fn other_of_its_kind(arguments: &str, named: &str) -> Option<String> {
     let shape = |text: &str| -> String {
         let mut shape: Vec<char> = text

@@ -10,7 +10,7 @@ use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 use crate::tool_use::same;
 
-/// FK040: receipts that contradict themselves, one another, or the calls they belong to.
+/// FK040: receipts contradict themselves, each other, or the calls they belong to.
 pub(crate) struct ReceiptTampering;
 
 static META: Meta = Meta {
@@ -50,7 +50,7 @@ impl Rule for ReceiptTampering {
     }
 }
 
-/// What is wrong with a receipt.
+/// A fault of a receipt.
 struct Fault {
     message: String,
     expected: String,
@@ -67,8 +67,8 @@ impl Fault {
     }
 }
 
-/// The executions by the ids of their calls; none where a log repeats an id, which does not tell
-/// which is meant.
+/// The executions by the ids of their calls. An id that a log repeats maps to none, because it is
+/// ambiguous.
 struct Calls<'f, 't>(HashMap<&'t str, Option<&'f Execution<'t>>>);
 
 impl<'f, 't> Calls<'f, 't> {
@@ -91,7 +91,7 @@ impl<'f, 't> Calls<'f, 't> {
     }
 }
 
-/// The message at which an execution ended; the first one for a receipt of none.
+/// The message in which an execution ended; the first message for a receipt without an execution.
 fn turn(execution: Option<&Execution<'_>>) -> usize {
     execution.map_or(0, |e| e.answered_at.unwrap_or(e.called_at))
 }
@@ -123,7 +123,7 @@ fn of_other_tool(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option
     })
 }
 
-/// A success in the receipt, and a failure where the result stands.
+/// A receipt that states success where the result shows a failure.
 fn other_end(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
     let outcome = execution.outcome.filter(|outcome| !outcome.running && !outcome.unread)?;
     let ended = execution.status();
@@ -142,8 +142,8 @@ fn other_end(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fau
     Some(Fault::new(message, recorded, format!("{:?}", receipt.status).to_lowercase()))
 }
 
-/// Whether two forms of one result exclude each other. One may have members that the other lacks:
-/// the id of the execution is added for the agent, and what it need not see is left out.
+/// Whether two forms of a result contradict each other. One may have members that the other lacks:
+/// the execution id is added for the agent, and some members are removed.
 fn contradict(stated: &Value, given: &Value) -> bool {
     match (stated, given) {
         (Value::Object(stated), Value::Object(given)) => {
@@ -171,13 +171,13 @@ fn contradict(stated: &Value, given: &Value) -> bool {
     }
 }
 
-/// Whether neither text holds the other: one may be shortened, or have a line added.
+/// Whether neither text contains the other. One may be shortened, or have a line added.
 fn texts_differ(stated: &str, given: &str) -> bool {
     let (stated, given) = (stated.trim(), given.trim());
     !given.contains(stated) && !stated.contains(given)
 }
 
-/// Another result than the agent was given.
+/// A receipt with a different result than the agent got.
 fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
     let stated = receipt.result.as_ref().filter(|value| !value.is_null())?;
     let outcome = execution.outcome.filter(|o| !o.truncated && !o.running && !o.unread)?;
@@ -194,7 +194,7 @@ fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<
         },
         (Value::String(text), Err(_)) => texts_differ(text, &outcome.text),
         (stated, Ok(given)) => contradict(stated, &given),
-        // A record of a result in a form of its own cannot be compared.
+        // A result that was recorded in another format cannot be compared.
         (_, Err(_)) => false,
     };
     differs.then(|| {
@@ -204,7 +204,7 @@ fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<
     })
 }
 
-/// What a command printed, where the receipt holds the object that its result was wrapped into.
+/// The output of a command, if the receipt holds the object in which its result was wrapped.
 fn printed_by_command(stated: &Value) -> Option<String> {
     let text = stated.as_str().map_or_else(|| stated.to_string(), str::to_owned);
     let mut outcome = Outcome { text, ..Outcome::default() };

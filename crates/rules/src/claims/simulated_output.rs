@@ -5,7 +5,7 @@ use crate::facts::Facts;
 use crate::findings::{Findings, Note};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS013: tool traffic printed as text as if it had happened.
+/// CS013: the agent prints tool traffic as text as if it had happened.
 pub(crate) struct SimulatedOutput;
 
 static META: Meta = Meta {

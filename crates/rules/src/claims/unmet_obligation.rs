@@ -6,7 +6,7 @@ use crate::obligation::{Obligation, When};
 use crate::prose::{Prose, Tags};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS019: what the policy wants done with such work was not done.
+/// CS019: the agent did not do what the policy requires for such work.
 pub(crate) struct UnmetObligation;
 
 static META: Meta = Meta {
@@ -51,7 +51,7 @@ fn judge<'t>(
         deeds.get(*at).is_some_and(|(e, deed)| e.called_at >= since && triggers(obligation, deed))
     };
     let triggers: Vec<usize> = (0..deeds.len()).filter(obliges).collect();
-    // What comes after the last one serves all of them; what comes before serves from the first on.
+    // An action after the last trigger serves all of them; an action before must precede the first.
     let missed = match obligation.when() {
         When::After => triggers.last().filter(|&&at| !met(obligation, &deeds, at + 1..deeds.len())),
         When::Before => triggers.first().filter(|&&at| !met(obligation, &deeds, 0..at)),
@@ -89,7 +89,7 @@ fn judge<'t>(
     );
 }
 
-/// Whether a deed is of the kind that obliges.
+/// Whether a deed triggers the obligation.
 fn triggers(obligation: &Obligation, deed: &Deed<'_>) -> bool {
     let wanted = Families::of(obligation.trigger());
     let done = deed.families.meets(wanted) && deed.status_for(wanted).succeeded() && !deed.is_note;
@@ -98,7 +98,7 @@ fn triggers(obligation: &Obligation, deed: &Deed<'_>) -> bool {
     done && files
 }
 
-/// Whether one of the deeds is what is needed, and came off.
+/// Whether one of the deeds meets the obligation and succeeded.
 fn met(
     obligation: &Obligation,
     deeds: &[(&Execution<'_>, &Deed<'_>)],
@@ -116,7 +116,7 @@ fn met(
     })
 }
 
-/// Whether the output of a command of unknown doings is that of a check that passed.
+/// Whether a command with unknown effects printed the output of a check that passed.
 fn tells(execution: &Execution<'_>, need: &[Family]) -> bool {
     use counterfoil_shell::{ActivityKind, OutputVerdict, summary};
     let kind = match need.first() {
@@ -128,7 +128,7 @@ fn tells(execution: &Execution<'_>, need: &[Family]) -> bool {
     summary(execution.text(), kind).verdict == Some(OutputVerdict::Passed)
 }
 
-/// Whether the answer says that it was not done: "I have not run the tests".
+/// Whether the answer admits that it was not done: "I have not run the tests".
 fn admits(prose: &Prose<'_>, need: &[Family]) -> bool {
     prose.clauses.iter().any(|clause| {
         let tokens = prose.tokens(clause.tokens.clone());
@@ -140,7 +140,7 @@ fn admits(prose: &Prose<'_>, need: &[Family]) -> bool {
     })
 }
 
-/// Whether the message is the last of the agent's before the user speaks, or the log ends.
+/// Whether the message is the agent's last before the user's next message or the end of the log.
 fn ends_turn(messages: &[Message], turn: usize) -> bool {
     let calls = messages.get(turn).is_none_or(|m| !m.calls.is_empty());
     let next = messages.get(turn + 1..).unwrap_or_default().iter();
@@ -148,7 +148,7 @@ fn ends_turn(messages: &[Message], turn: usize) -> bool {
     !calls && next.next().is_none_or(|m| m.role == Role::User)
 }
 
-/// The first sentence stands for the whole answer.
+/// A claim whose text is the first sentence of the answer, since it is about the whole answer.
 fn claim(answer: &Answer<'_>) -> Claim {
     let prose = &answer.prose;
     let sentence = prose.sentences.first().map(|s| prose.tokens(s.tokens.clone()));

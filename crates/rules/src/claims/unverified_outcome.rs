@@ -5,7 +5,7 @@ use crate::findings::{Findings, Note};
 use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_last, never_run};
 use crate::rule::{Group, Meta, Rule};
 
-/// CS016: a check is said to have passed that failed or never ran.
+/// CS016: the agent says that a check passed that failed or never ran.
 pub(crate) struct UnverifiedOutcome;
 
 static META: Meta = Meta {
@@ -29,7 +29,7 @@ impl Rule for UnverifiedOutcome {
     }
 }
 
-/// A check that is said to have come out well, as the record has it.
+/// Judges a check that the agent says passed.
 fn judge(
     facts: &Facts<'_>,
     findings: &mut Findings<'_>,

@@ -13,17 +13,17 @@ use crate::values::{Leaf, Leaves, SPELLED, Source, Tally, Text, each_figure, hol
 use counts::{Count, counts};
 use reports::Counted;
 
-/// So many bytes of results before a message are counted through.
+/// The maximum number of bytes of results before a message that are counted through.
 const REACH: usize = 32 * 1024;
-/// So many messages of the user are looked at.
+/// The maximum number of user messages that are searched.
 const MOST_TOLD: usize = 6;
 
-/// So many calls before a message are looked through for lists.
+/// The maximum number of calls before a message that are searched for lists.
 const MOST_CALLS: usize = 16;
-/// Smaller numbers stand everywhere.
+/// Numbers below this are too common to be recognised.
 const LARGE: u64 = 100;
 
-/// CS010: a number of things that is not what the results counted.
+/// CS010: the agent states a number of things that differs from the counts in the results.
 pub(crate) struct WrongCount;
 
 static META: Meta = Meta {
@@ -88,7 +88,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     );
 }
 
-/// The first numbers, each once.
+/// The first distinct numbers.
 fn listed(numbers: &[u64]) -> String {
     let mut distinct: Vec<String> = Vec::new();
     for number in numbers.iter().map(ToString::to_string) {
@@ -99,10 +99,10 @@ fn listed(numbers: &[u64]) -> String {
     distinct.join(", ")
 }
 
-/// Whether the number may count something else than the runs of tests do.
+/// Whether the number may count something other than what the test runs count.
 fn may_be_else(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>, least: u64) -> bool {
     let turn = answer.turn;
-    // "3 new tests" may be some of those that were counted, and so may those of one file.
+    // "3 new tests" may be some of those that were counted, as may the tests of one file.
     let some = (count.some || names_file(answer, count)) && count.number <= least;
     some || adds_up(answer, count)
         || (count.number >= LARGE && stands_somewhere(facts, turn, count.number))
@@ -120,7 +120,7 @@ fn printed_alone(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     })
 }
 
-/// "I found 5 mails": held against the lists that tools of that name gave.
+/// "I found 5 mails": compares the number with the lists that tools of that name returned.
 fn judge_listed(
     facts: &Facts<'_>,
     findings: &mut Findings<'_>,
@@ -145,17 +145,17 @@ fn judge_listed(
             most = Some((length, execution));
         }
     }
-    // Of an empty list nothing can be counted; the number is of something else.
+    // An empty list means that the number counts something else.
     let Some((length, execution)) = most.filter(|(length, _)| *length > 0) else { return };
     let evidence = facts.evidence(execution);
     if is_list_of(facts, claim.turn, stem, count.number) {
         return findings.supported(claim, []);
     }
-    // A list may be cut off, and its whole length stand beside it.
+    // A list may be cut, with its full length next to it.
     if is_total(execution.text(), count.number) {
         return findings.supported(claim, [evidence]);
     }
-    // `{"revoked": 6, "devices": [...]}`: of which it is the number, nobody can say.
+    // `{"revoked": 6, "devices": [...]}`: it is not clear what the number counts.
     if told || count.number <= sum {
         return match count.number == length {
             true => findings.supported(claim, [evidence]),
@@ -174,14 +174,14 @@ fn judge_listed(
     );
 }
 
-/// Whether a member of a result is the number.
+/// Whether a member of a result has this number.
 fn has_number(text: &str, number: u64) -> bool {
     let wanted = number.to_string();
     Leaves::of(text)
         .is_some_and(|leaves| leaves.nodes().iter().any(|n| n.leaf == Leaf::Number(&wanted)))
 }
 
-/// Whether a result has the number as how many there are in all.
+/// Whether a result gives the number as a total.
 fn is_total(text: &str, number: u64) -> bool {
     const NAMES: [&str; 5] = ["total", "count", "found", "hits", "size"];
     let wanted = number.to_string();
@@ -193,7 +193,7 @@ fn is_total(text: &str, number: u64) -> bool {
     })
 }
 
-/// Whether a result has a list of that name and length, whatever tool gave it.
+/// Whether any tool's result has a list of that name and length.
 fn is_list_of(facts: &Facts<'_>, turn: usize, stem: &str, number: u64) -> bool {
     let documents = facts.given().documents(stem, turn, REACH);
     documents.iter().flat_map(|document| document.nodes()).any(|node| match node.leaf {
@@ -202,7 +202,7 @@ fn is_list_of(facts: &Facts<'_>, turn: usize, stem: &str, number: u64) -> bool {
     })
 }
 
-/// Whether a result reports on something, rather than showing what a file holds.
+/// Whether a result is a report, rather than the content of a file.
 fn is_report(deed: &Deed<'_>) -> bool {
     let content = Families::of(&[Family::Read, Family::Update, Family::Create]);
     deed.shell.is_some()
@@ -211,7 +211,7 @@ fn is_report(deed: &Deed<'_>) -> bool {
         || !deed.families.meets(content)
 }
 
-/// Whether the user gave the number: pasted from a run of their own.
+/// Whether the user gave the number, for example from a run of their own.
 fn is_told(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
     told.take(MOST_TOLD).any(|given| Tally::of(given.text).printed.contains(&number))
@@ -228,7 +228,7 @@ fn adds_up(answer: &Answer<'_>, count: &Count<'_>) -> bool {
     parts.len() > 1 && parts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n)) == count.number
 }
 
-/// Whether the agent itself has put the number somewhere, or a result has it.
+/// Whether the number occurs in a result or in the agent's own arguments.
 fn stands_somewhere(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     let shown = |given: &&Text<'_>| !matches!(given.source, Source::Told);
     let wanted = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(100);
@@ -239,7 +239,7 @@ fn stands_somewhere(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     })
 }
 
-/// Whether the agent wrote so many tests.
+/// Whether the agent wrote this number of tests.
 fn wrote_tests(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     const BEGINS: [&str; 10] = [
         "it \\\"",

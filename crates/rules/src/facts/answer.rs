@@ -1,4 +1,4 @@
-//! What the agent said, message by message.
+//! The agent's answers, message by message.
 
 use std::ops::Range;
 
@@ -6,19 +6,19 @@ use counterfoil_model::{Message, MessageKind, Role, Transcript};
 
 use crate::prose::Prose;
 
-/// One text of the agent's, taken apart.
+/// One parsed text of the agent.
 #[derive(Debug)]
 pub(crate) struct Answer<'t> {
-    /// The message.
+    /// The index of the message.
     pub(crate) turn: usize,
-    /// Its text.
+    /// The parsed text.
     pub(crate) prose: Prose<'t>,
 }
 
-/// The most bytes of one answer that are read; the rest is counted as not read.
+/// The maximum number of bytes of one answer that are read. The rest is counted as unread.
 pub const LONGEST: usize = 1024 * 1024;
 
-/// What is read of the text of an answer: all of it, or whole lines as far as they fit.
+/// The part of an answer that is read: all of it, or as many whole lines as fit.
 fn read_part(text: &str) -> &str {
     if text.len() <= LONGEST {
         return text;
@@ -28,13 +28,13 @@ fn read_part(text: &str) -> &str {
     line.and_then(|end| head.get(..end)).unwrap_or(head)
 }
 
-/// How many answers from a message on are longer than what is read of them.
+/// The number of answers, from a message on, that are too long to be read completely.
 pub(crate) fn read_in_part(transcript: &Transcript, first: usize) -> usize {
     let said = transcript.messages.iter().skip(first).filter(|message| is_said(message));
     said.filter(|message| message.text.len() > LONGEST).count()
 }
 
-/// The agent's texts among some messages, in order.
+/// The agent's texts in a range of messages, in order.
 pub(crate) fn answers(transcript: &Transcript, among: Range<usize>) -> Vec<Answer<'_>> {
     transcript
         .messages
@@ -47,7 +47,7 @@ pub(crate) fn answers(transcript: &Transcript, among: Range<usize>) -> Vec<Answe
         .collect()
 }
 
-/// Whether a message is something that the agent tells somebody.
+/// Whether a message is an answer of the agent.
 fn is_said(message: &Message) -> bool {
     message.role == Role::Assistant
         && message.kind == MessageKind::Ordinary

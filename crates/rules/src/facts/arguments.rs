@@ -3,18 +3,18 @@ use std::borrow::Cow;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The top members of a call's arguments, values left as they stand in the text.
+/// The top-level members of a call's arguments, with values as raw text.
 #[derive(Debug, Default)]
 pub(crate) struct Members<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'t> Members<'t> {
-    /// Splits raw arguments; nothing when they are not a JSON object.
+    /// Splits raw arguments; empty if they are not a JSON object.
     pub(crate) fn of(raw: &'t str) -> Self {
         let mut reader = serde_json::Deserializer::from_str(raw);
         reader.deserialize_map(Split).unwrap_or_default()
     }
 
-    /// The string member of that name.
+    /// The string member with that name.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'t, str>> {
         let (_, raw) = self.0.iter().find(|(key, _)| key == name)?;
         let raw = raw.get();
@@ -24,13 +24,13 @@ impl<'t> Members<'t> {
         serde_json::from_str::<String>(raw).ok().map(Cow::Owned)
     }
 
-    /// The member of that name as a list of words: `["bash", "-lc", "…"]`.
+    /// The member with that name as a list of words: `["bash", "-lc", "…"]`.
     pub(crate) fn words(&self, name: &str) -> Option<Vec<String>> {
         let (_, raw) = self.0.iter().find(|(key, _)| key == name)?;
         serde_json::from_str(raw.get()).ok()
     }
 
-    /// Whether there is a member of that name.
+    /// Whether there is a member with that name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }

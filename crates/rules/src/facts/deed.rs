@@ -1,4 +1,4 @@
-//! What each execution did: its families, whether it worked, which files it touched.
+//! What each execution did: its families, its status, and the files that it touched.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -17,62 +17,63 @@ use crate::prose::sets;
 /// What one execution did.
 #[derive(Debug)]
 pub(crate) struct Deed<'t> {
-    /// The name of the tool that did it: inside a meta-tool the inner one.
+    /// The name of the tool; for a meta-tool, of the inner one.
     pub(crate) tool: Cow<'t, str>,
-    /// What that name says.
+    /// What the tool's name says.
     named: Rc<Named>,
-    /// What kind of thing it did; empty when its name says nothing.
+    /// The families of action; empty if the name says nothing.
     pub(crate) families: Families,
-    /// What its call said.
+    /// The arguments of the call.
     arguments: &'t str,
-    /// What came back.
+    /// The result.
     outcome: Option<&'t Outcome>,
-    /// What came of it, once somebody asked.
+    /// The upshot of the call, computed on demand.
     upshot: OnceCell<Upshot>,
     /// Files written, as named in the arguments.
     pub(crate) written: Vec<String>,
-    /// It may have done more than its name and arguments tell.
+    /// Whether it may have done more than its name and arguments show.
     pub(crate) opaque: bool,
-    /// It handed work to another agent.
+    /// Whether it delegated work to another agent.
     pub(crate) delegates: bool,
-    /// It only keeps the agent's own list of things to do, or its thoughts.
+    /// Whether it only keeps the agent's own to-do list or thoughts.
     pub(crate) is_note: bool,
-    /// It shows more of a command started earlier: `write_stdin`, `BashOutput`.
+    /// Whether it shows more of a command that was started earlier: `write_stdin`, `BashOutput`.
     pub(crate) continues: bool,
-    /// What its command line did, when it is a shell call.
+    /// What its command line did, if it is a shell call.
     pub(crate) shell: Option<ShellWork<'t>>,
 }
 
-/// The deed of each execution, worked out when first asked for.
+/// The deed of each execution, computed on demand.
 #[derive(Debug, Default)]
 pub(crate) struct Deeds<'t> {
     deeds: Vec<OnceCell<Deed<'t>>>,
-    /// A log has many calls and few tools.
+    /// Cached by name, because a log has many calls and few tools.
     names: RefCell<HashMap<String, Rc<Named>>>,
 }
 
-/// What a tool's name says.
+/// What the name of a tool says.
 #[derive(Debug)]
 struct Named {
     /// Its words, lower case.
     words: Vec<String>,
     families: Families,
-    /// The name without the description.
+    /// The families from the name alone, without the description.
     own_families: Families,
     shell: bool,
-    /// It runs what it is given.
+    /// Whether it runs what it is given.
     runs: bool,
     delegates: bool,
     continues: bool,
     note: bool,
-    /// It is ours, or stands behind our gates: what it does beyond its name is recorded by itself.
+    /// Whether it is our own tool or goes through our gates, so that everything it does has its own
+    /// record.
     own: bool,
     acts: bool,
     edits: bool,
 }
 
-/// Tools of agents' harnesses that change nothing but what the agent has in mind or on screen, as
-/// they are spelled: a service's `task_create` makes tasks.
+/// Harness tools that change only the agent's state of mind or display. The names are
+/// case-sensitive: a service's `task_create` creates tasks.
 const HARNESS: [&str; 17] = [
     "AskUserQuestion",
     "EnterPlanMode",
@@ -168,7 +169,7 @@ impl<'t> Deed<'t> {
             .then(|| ShellWork::of(&members, execution.outcome))
             .flatten();
         let delegates = is_delegation(&named, &members);
-        // A request to some service may do anything there.
+        // A request to a service may do anything there.
         let asks = members.text("method").is_some_and(|method| {
             ["POST", "PUT", "PATCH", "DELETE"].iter().any(|m| method.eq_ignore_ascii_case(m))
         });
@@ -186,7 +187,7 @@ impl<'t> Deed<'t> {
                 opaque |= named.acts || families.meets(Families::changing()) || is_asked(&members);
             }
         }
-        // What was not executed hides nothing.
+        // A call that was not executed hides nothing.
         opaque &= !execution.outcome.is_some_and(|outcome| outcome.refused);
         let continues = named.continues;
         let is_note = named.note;
@@ -206,7 +207,7 @@ impl<'t> Deed<'t> {
         }
     }
 
-    /// What came of it, the result's own words included.
+    /// The upshot of the call, including what the result's own words say.
     pub(crate) fn upshot(&self) -> Upshot {
         *self.upshot.get_or_init(|| {
             let asked = Asked {
@@ -221,18 +222,18 @@ impl<'t> Deed<'t> {
         })
     }
 
-    /// The status that a receipt of it would have.
+    /// The status that its receipt would have.
     pub(crate) fn status(&self) -> Status {
         self.upshot().status()
     }
 
-    /// Whether it is a call of some service that did what it says: no command line, no file, no other
-    /// agent.
+    /// Whether it is a call of a service that does what its name says: no command line, no file, no
+    /// other agent.
     pub(crate) fn is_plain_call(&self) -> bool {
         self.shell.is_none() && !self.opaque && !self.delegates && self.written.is_empty()
     }
 
-    /// How its part of these families ended.
+    /// How the part of it that belongs to these families ended.
     pub(crate) fn status_for(&self, wanted: Families) -> Status {
         let runs = self.shell.iter().flat_map(|work| &work.runs);
         let mut ended = runs.filter(|run| wanted.has(run.family)).map(|run| run.end().status());
@@ -243,29 +244,29 @@ impl<'t> Deed<'t> {
         }
     }
 
-    /// The words of its tool's name, lower case.
+    /// The words of its tool's name, in lower case.
     pub(crate) fn words(&self) -> &[String] {
         &self.named.words
     }
 
-    /// Whether its tool edits files, whatever file it was.
+    /// Whether its tool edits files.
     pub(crate) fn edits_files(&self) -> bool {
         self.shell.is_none() && self.changes() && self.named.edits
     }
 
-    /// Whether the name of its tool says that it does such things; what a description or arguments
-    /// say proves nothing.
+    /// Whether the name of its tool says that it does such things. A description or arguments prove
+    /// nothing.
     pub(crate) fn is_named_for(&self, wanted: Families) -> bool {
         self.shell.is_some() || self.named.own_families.meets(wanted)
     }
 
-    /// Whether it changed the world, as far as is known.
+    /// Whether it changed anything, as far as is known.
     pub(crate) fn changes(&self) -> bool {
         self.families.meets(Families::changing())
     }
 }
 
-/// What a command line did.
+/// The families of what a command line did.
 fn families_of_shell(work: &ShellWork<'_>) -> Families {
     let mut families = Families::NONE.with(Family::Run).with(Family::Read);
     for run in &work.runs {
@@ -283,12 +284,12 @@ fn families_of_shell(work: &ShellWork<'_>) -> Families {
     families
 }
 
-/// Whether a tool whose name does not tell is told by an argument what to do.
+/// Whether an argument tells the tool what to do, because its name does not.
 fn is_asked(members: &Members<'_>) -> bool {
     sets::ASKED_BY.list.iter().any(|name| members.has(name))
 }
 
-/// The tool that a meta-tool is asked to run: `execute-tool {tool_name, params}`.
+/// The tool that a meta-tool runs: `execute-tool {tool_name, params}`.
 fn inner_tool<'t>(emitted: &str, members: &Members<'t>) -> Option<Cow<'t, str>> {
     let carries =
         ["params", "parameters", "arguments", "args", "input", "tool_input", "action_input"]
@@ -312,7 +313,7 @@ fn is_shell(named: &Named, members: &Members<'_>) -> bool {
     commanded && named.shell || line && named.runs
 }
 
-/// Whether the tool hands work to another agent.
+/// Whether the tool delegates work to another agent.
 fn is_delegation(named: &Named, members: &Members<'_>) -> bool {
     named.delegates
         && (members.has("prompt") || members.has("subagent_type") || members.has("instructions"))

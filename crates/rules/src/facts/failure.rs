@@ -1,4 +1,4 @@
-//! Failures that results tell in their own words, whatever their marks say.
+//! Finds failures that results report in their own words, whatever their error marks say.
 
 use std::borrow::Cow;
 
@@ -9,24 +9,24 @@ use super::held::{each_value, is_empty};
 /// A result longer than this is content, not a status message.
 pub(super) const LONGEST_STATUS: usize = 4_000;
 
-/// A failure, as a result's own words report it.
+/// A failure that a result's own words report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// The call failed.
     Failed,
-    /// It was not let happen.
+    /// The call was not permitted.
     Refused,
-    /// Nothing says so but the word of a state, as in `{"id": 7, "status": "failed"}`.
+    /// Only a state indicates it, as in `{"id": 7, "status": "failed"}`.
     State {
-        /// The word, lower case.
+        /// The state, lower case.
         word: String,
-        /// Whether nothing else is told, but why.
+        /// Whether the result has no other content than a reason.
         alone: bool,
     },
 }
 
-/// What a result's text says of a failure of the call: an error payload, or a status message that
-/// opens with an error.
+/// Finds a failure in a result's text: an error payload, or a status message that starts with an
+/// error.
 pub(crate) fn failure_in(text: &str) -> Option<Failure> {
     let text = text.trim_start();
     if text.is_empty() || text.len() > LONGEST_STATUS {
@@ -41,7 +41,7 @@ pub(crate) fn failure_in(text: &str) -> Option<Failure> {
     })
 }
 
-/// Whether all that a command printed is its own complaint: `rm: cannot remove 'x': …` of `rm x`.
+/// Whether a command's whole output is its own complaint: `rm: cannot remove 'x': …` for `rm x`.
 pub(crate) fn only_complains(command: &str, text: &str) -> bool {
     let program = command.split_whitespace().next().unwrap_or_default();
     let complaint = |line: &str| {
@@ -57,23 +57,23 @@ pub(crate) fn only_complains(command: &str, text: &str) -> bool {
     !program.is_empty() && lines.peek().is_some() && lines.all(complaint)
 }
 
-/// States that are failures.
+/// States that mean failure.
 const BAD: [&str; 8] =
     ["error", "failed", "failure", "fail", "denied", "rejected", "refused", "declined"];
 
-/// A JSON result, of which only the members are read that may report a failure.
+/// A JSON result, of which only the members that may report a failure are read.
 #[derive(Default)]
 struct Payload {
     fails: bool,
-    /// The word of a state that is a failure.
+    /// A state that means failure.
     state: Option<String>,
-    /// Whether it has members beside those that tell how the call went.
+    /// Whether it has members other than those about how the call went.
     more: bool,
 }
 
 impl Payload {
-    /// Reads the members as far as they can be read. One that reports an error, and breaks off, still
-    /// does.
+    /// Reads as many members as possible. An object that reports an error and is cut off still
+    /// counts.
     fn of(text: &str) -> Self {
         let mut payload = Self::default();
         each_value(text, |key, value| {
@@ -101,14 +101,14 @@ impl Payload {
     }
 }
 
-/// Members that say why.
+/// Members that give a reason.
 const WHY: [&str; 8] =
     ["reason", "detail", "details", "description", "hint", "help", "type", "request_id"];
 
-/// Members whose word is a state.
+/// Members whose value is a state.
 const STATES: [&str; 4] = ["status", "result", "outcome", "state"];
 
-/// The members that tell how a call went.
+/// Members about how a call went.
 const KEYS: [&str; 19] = [
     "error",
     "errors",
@@ -131,10 +131,10 @@ const KEYS: [&str; 19] = [
     "code",
 ];
 
-/// Members that hold an error, where there is one.
+/// Members that hold an error, if there is one.
 const ERRORS: [&str; 5] = ["error", "errors", "exception", "error_message", "errormessage"];
 
-/// Whether a member reports a failure, by its value as it is written; `None`: the text breaks off.
+/// Whether a member reports a failure, by its raw value; `None` means that the text is cut off.
 fn reports(key: &str, value: Option<&str>) -> bool {
     let Some(value) = value else { return ERRORS.contains(&key) };
     match key {
@@ -153,7 +153,7 @@ fn reports(key: &str, value: Option<&str>) -> bool {
     }
 }
 
-/// The text of a JSON string; one that cannot be decoded stays as it is written.
+/// The text of a JSON string. One that cannot be decoded is returned as it is written.
 fn text_of(value: &str) -> Option<Cow<'_, str>> {
     let written = value.strip_prefix('"')?.strip_suffix('"')?;
     if !written.contains('\\') {
@@ -162,7 +162,7 @@ fn text_of(value: &str) -> Option<Cow<'_, str>> {
     Some(serde_json::from_str(value).map_or(Cow::Borrowed(written), Cow::Owned))
 }
 
-/// Whether a message is nothing but the name of an HTTP error.
+/// Whether a message is only the name of an HTTP error.
 fn is_http_error(message: &str) -> bool {
     [
         "unauthorized",

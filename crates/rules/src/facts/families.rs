@@ -1,10 +1,11 @@
-//! What tools do, by their names and descriptions; and which deeds vouch for which claims.
+//! Determines what tools do from their names and descriptions, and which deeds can support which
+//! claims.
 
 use counterfoil_model::{Family, Tool};
 
 use crate::prose::{Action, Lexicon, Tags, sets};
 
-/// A small set of families.
+/// A set of families, as bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Families(u32);
 
@@ -31,7 +32,7 @@ impl Families {
         self.0 == 0
     }
 
-    /// Every family that changes the world.
+    /// All families that change something.
     pub(crate) fn changing() -> Self {
         Family::ALL.into_iter().filter(|family| family.changes_state()).fold(Self::NONE, Self::with)
     }
@@ -42,7 +43,7 @@ impl Families {
 pub(crate) struct ToolName {
     /// Its words, lower case.
     pub(crate) words: Vec<String>,
-    /// What it does.
+    /// The families of action.
     pub(crate) families: Families,
 }
 
@@ -54,7 +55,7 @@ impl ToolName {
     }
 }
 
-/// The families of a tool: those of its name, else from the verb of its description.
+/// The families of a tool: from its name, otherwise from the verb of its description.
 pub(crate) fn of_tool(named: Families, tool: Option<&Tool>) -> Families {
     let mut families = named;
     if let Some(tool) = tool {
@@ -69,7 +70,7 @@ pub(crate) fn of_tool(named: Families, tool: Option<&Tool>) -> Families {
     families
 }
 
-/// Words of tool names that act, beside the verbs of the lexicon.
+/// Words in tool names that denote actions, in addition to the verbs of the lexicon.
 const ACTING: [(&str, &[Family]); 26] = [
     ("accept", &[Family::Update]),
     ("allocate", &[Family::Book, Family::Update]),
@@ -99,18 +100,18 @@ const ACTING: [(&str, &[Family]); 26] = [
     ("tip", &[Family::Pay]),
 ];
 
-/// The families that a name names. The last segment of a dotted name counts first.
+/// The families in a name. The last segment of a dotted name takes precedence.
 pub(crate) fn of_name(name: &str) -> Families {
     of_parts(&words_of_tool(name))
 }
 
-/// The same of the words of a name.
+/// The families in the words of a name.
 pub(crate) fn of_parts(words: &[String]) -> Families {
-    // `leave_balance` leaves nothing, and `balance_transfer` transfers.
+    // `leave_balance` and `balance_transfer`: the last word decides whether it is a look-up.
     if words.len() > 1 && words.last().is_some_and(|word| word == "balance" || word == "history") {
         return Families::of(&[Family::Read, Family::Search]);
     }
-    // `place_details`, `order_status`: things, of which something is told.
+    // `place_details`, `order_status`: information about a thing.
     let told = ["details", "detail", "info", "status", "overview", "summary"];
     let acts = |word: &String| {
         let verb = Lexicon::english().get(word).is_some_and(|entry| entry.verb.is_some());
@@ -123,14 +124,14 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
     {
         return Families::of(&[Family::Read, Family::Search]);
     }
-    // `file_search`, `order_lookup`: nothing is filed or ordered.
+    // `file_search`, `order_lookup`: these search; they do not file or order.
     let looks = |word: &String| {
         let entry = Lexicon::english().get(word);
         let verb = entry.filter(|entry| entry.tags.any(Tags::BASE)).and_then(|entry| entry.verb);
         matches!(verb, Some(Action::Of(Family::Search | Family::Read)))
             || matches!(word.as_str(), "lookup" | "finder" | "viewer" | "reader")
     };
-    // `mail_search`, `contact_lookup`: what is sent is searched.
+    // `mail_search`, `contact_lookup`: these search messages.
     let sends = |word: &str| {
         let verb = Lexicon::english().get(word).and_then(|entry| entry.verb);
         verb == Some(Action::Of(Family::Send))
@@ -173,9 +174,9 @@ fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {
             }
             // `submit_meter_read`: a reading.
             Some(Action::Of(Family::Search | Family::Read)) if generic => {}
-            // `run_tests`: what is run says what that does.
+            // `run_tests`: the noun determines what is run.
             Some(Action::Of(Family::Run)) if verbal => {
-                // Not `run_line_test`: what is tested there is no code.
+                // Not `run_line_test`, which does not test code.
                 let kinds = sets::KINDS_OF_CHECKS.list;
                 let what = words.find(|word| !kinds.contains(&word.to_ascii_lowercase().as_str()));
                 let noun = what.and_then(|word| Lexicon::english().get(word)?.noun);
@@ -195,8 +196,8 @@ fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {
     if generic { Families::NONE.with(Family::Update) } else { Families::NONE }
 }
 
-/// The families of all verbs and nouns in the arguments of a call, where its tool's name says
-/// nothing: `{"op": "renew"}`, `{"code": "calendar.delete(7)"}`.
+/// The families of all verbs and nouns in the arguments of a call whose tool's name says nothing:
+/// `{"op": "renew"}`, `{"code": "calendar.delete(7)"}`.
 pub(crate) fn of_arguments(arguments: &str) -> Families {
     const MOST: usize = 2_000;
     let text = arguments.get(..arguments.floor_char_boundary(MOST)).unwrap_or_default();
@@ -211,14 +212,14 @@ pub(crate) fn of_arguments(arguments: &str) -> Families {
     })
 }
 
-/// A text without words with a capital that stand side by side: "Clean Wells" cleans nothing.
+/// The text without sequences of capitalised words: "Clean Wells" is a name, not a cleaning.
 fn without_names(text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     let capital = |at: Option<usize>| {
         let word = at.and_then(|at| words.get(at));
         word.is_some_and(|word| word.starts_with(|c: char| c.is_uppercase()))
     };
-    // "Cancel Order" is an act, though.
+    // "Cancel Order", however, is an action.
     let strange = |at: Option<usize>| {
         let word = at.and_then(|at| words.get(at)).map_or("", |w| w.trim_end_matches(['"', ',']));
         capital(at) && Lexicon::english().get(word).is_none()
@@ -231,7 +232,7 @@ fn without_names(text: &str) -> String {
     kept.collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a tool's name, with those written out that are often shortened: `est_snd`.
+/// The words of a tool's name, with common abbreviations expanded: `est_snd`.
 pub(crate) fn words_of_tool(name: &str) -> Vec<String> {
     let mut words = words_of(name);
     for word in &mut words {
@@ -243,7 +244,7 @@ pub(crate) fn words_of_tool(name: &str) -> Vec<String> {
     words
 }
 
-/// The words of a name, lower case: the last segment first, then the others.
+/// The words of a name, in lower case: the last segment first, then the others.
 pub(crate) fn words_of(name: &str) -> Vec<String> {
     let mut segments: Vec<&str> = name.split(['.', '/', ':']).filter(|s| !s.is_empty()).collect();
     if segments.len() < 2 {
@@ -272,10 +273,10 @@ pub(crate) fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-/// The families of deeds that can vouch for a claim of `family`.
+/// The families of deeds that can support a claim of `family`.
 ///
-/// Wide on purpose: what a service calls an update may be told as a cancellation; only a deed of a
-/// plainly different kind does not vouch.
+/// Deliberately broad: a service may call a cancellation an update. Only deeds of a plainly
+/// different kind are excluded.
 pub(crate) fn vouching(family: Family) -> Families {
     use Family as F;
     match family {
@@ -321,7 +322,7 @@ pub(crate) fn vouching(family: Family) -> Families {
     }
 }
 
-/// The kinds of acts that are told in each other's words.
+/// The families that share their vocabulary.
 pub(crate) fn kindred(family: Family) -> Families {
     match family {
         Family::Create | Family::Update | Family::Book => {

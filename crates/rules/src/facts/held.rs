@@ -1,7 +1,7 @@
-//! The members of a JSON object, read one by one without building their values.
+//! Reads the members of a JSON object one by one, without building their values.
 //!
-//! What strict JSON refuses within a value (half a surrogate pair, `1e400`, any nesting) hides no other
-//! member.
+//! A value that strict JSON refuses (half a surrogate pair, `1e400`, any nesting) does not hide
+//! other members.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// Gives each member of a JSON object, by its name in lower case, as long as more is asked for;
-/// whether all of it was read so.
+/// Passes each member of a JSON object, with its name in lower case, to a function until the
+/// function returns false. Returns whether the whole object was read.
 pub(super) fn each_member(text: &str, mut look: impl FnMut(&str, Held) -> bool) -> bool {
     each_value(text, |name, value| look(name, value.map_or(Held::Other, Held::of)))
 }
 
-/// The same with each value as it is written; `None` for one that the text breaks off in.
+/// Passes each member with its raw value, or `None` if the text is cut off in the value.
 pub(super) fn each_value(text: &str, look: impl FnMut(&str, Option<&str>) -> bool) -> bool {
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.deserialize_map(Members(look)).is_ok() && reader.end().is_ok()
 }
 
-/// The members of an object, each shown to a function that says whether more is asked for.
+/// Visits the members of an object until a function returns false.
 struct Members<L>(L);
 
 impl<'de, L: FnMut(&str, Option<&str>) -> bool> Visitor<'de> for Members<L> {
@@ -46,7 +46,7 @@ impl<'de, L: FnMut(&str, Option<&str>) -> bool> Visitor<'de> for Members<L> {
     }
 }
 
-/// A name in lower case; half a surrogate pair is replaced.
+/// A name in lower case, with half surrogate pairs replaced.
 struct Name(String);
 
 impl<'de> Deserialize<'de> for Name {
@@ -67,10 +67,10 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// What a member holds, as far as it may tell that there is nothing.
+/// The kind of a member's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Held {
-    /// A list of nothing.
+    /// An empty list.
     Nothing,
     Number(f64),
     Flag(bool),
@@ -90,7 +90,7 @@ impl Held {
     }
 }
 
-/// Whether a list or an object holds nothing.
+/// Whether a list or an object is empty.
 pub(super) fn is_empty(written: &str, opens: char, closes: char) -> bool {
     let inner = written.strip_prefix(opens).and_then(|rest| rest.strip_suffix(closes));
     inner.is_some_and(|inner| inner.trim().is_empty())

@@ -1,4 +1,4 @@
-//! Where in the record things stand, so that a claim need not look through all of it.
+//! Caches of where things are in the record, so that each claim need not search all of it.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -11,60 +11,60 @@ use rustc_hash::FxHashMap;
 use super::families::Families;
 use super::shell_work::RunEnd;
 
-/// Answers to questions that many claims ask of the whole record, each worked out once.
+/// Cached answers to questions that many claims ask about the whole record.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// By families and the stem of a verb: the deeds that may vouch for such a claim.
+    /// By families and verb stem: the deeds that may support such a claim.
     candidates: RefCell<HashMap<(Families, String), Rc<RefCell<Candidates>>>>,
-    /// By a name: the first message at which the agent was given it.
+    /// By name: the first message at which the agent was given it.
     given: RefCell<HashMap<String, Option<usize>>>,
-    /// By a name: the executions that used a tool of that name.
+    /// By name: the executions that used a tool of that name.
     named: RefCell<HashMap<String, Rc<[usize]>>>,
-    /// By the kind of a check: its latest run, as far as anybody asked.
+    /// By kind of check: its latest run, as far as the record was searched.
     checks: RefCell<HashMap<Family, LatestRun>>,
-    /// By the kind of a check, and by execution: what its result says of such checks.
+    /// By kind of check and execution: what the result says about such checks.
     reported: RefCell<FxHashMap<Family, Vec<Option<Reported>>>>,
-    /// The same for what somebody claimed.
+    /// By claimed outcome: whether a result reports it.
     reports: RefCell<FxHashMap<Asked, bool>>,
-    /// Ran a command line.
+    /// The first execution that ran a command line.
     pub(crate) shell: FirstDeed,
-    /// May have done more than its words tell.
+    /// The first execution that may have done more than its words show.
     pub(crate) opaque: FirstDeed,
-    /// Handed work to another agent.
+    /// The first execution that delegated work to another agent.
     pub(crate) delegates: FirstDeed,
-    /// May have changed anything: by a command line, or by an edit of a file.
+    /// The first execution that may have changed anything, by a command line or a file edit.
     pub(crate) changes_freely: FirstDeed,
-    /// Was done by a tool of which nobody knows what it does.
+    /// The first execution of a tool whose effects are unknown.
     pub(crate) unknown: FirstDeed,
-    /// The messages with requests of the user's.
+    /// The messages with the user's requests.
     requests: OnceCell<Vec<usize>>,
 }
 
 /// The latest run of a check among the first executions of a record.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct LatestRun {
-    /// How many executions were looked at.
+    /// The number of executions that were searched.
     pub(crate) upto: usize,
-    /// The latest run, and how it ended.
+    /// The index of the latest run, and how it ended.
     pub(crate) found: Option<(usize, RunEnd)>,
-    /// Another agent was at work, and may have run it unseen.
+    /// Whether another agent was at work, and may have run the check unseen.
     pub(crate) delegated: bool,
 }
 
-/// The kind of a check, how many executions were before the claim, how many passed, and whether those
-/// are some of all.
+/// The kind of check, the number of executions before the claim, how many checks passed, and
+/// whether those are only some.
 pub(crate) type Asked = (Family, usize, Option<u64>, bool);
 
-/// What a result says of checks, whoever ran them.
+/// What a result says about checks, by any runner.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Reported {
-    /// So many passed.
+    /// The number that passed.
     pub(crate) passed: Option<u64>,
-    /// All is well.
+    /// Whether everything passed.
     pub(crate) good: bool,
 }
 
-/// The first execution that did a certain thing, as far as anybody asked.
+/// The first execution that did a certain thing, as far as the record was searched.
 #[derive(Debug, Default)]
 pub(crate) struct FirstDeed(Cell<(usize, Option<usize>)>);
 
@@ -80,17 +80,17 @@ impl FirstDeed {
     }
 }
 
-/// The deeds that may vouch for a claim, as far as anybody asked: those of one stretch of the
-/// record, which grows to both sides.
+/// The deeds that may support a claim, in the part of the record that was searched, which grows in
+/// both directions.
 #[derive(Debug)]
 pub(crate) struct Candidates {
     stretch: Range<usize>,
-    /// Ascending.
+    /// In ascending order.
     found: VecDeque<usize>,
 }
 
 impl Candidates {
-    /// The latest one that stands before a place; `test` is asked once for each execution.
+    /// The latest one before an index. `test` is called once for each execution.
     pub(crate) fn latest_before(
         &mut self,
         at: usize,
@@ -116,7 +116,7 @@ impl Candidates {
 }
 
 impl Index {
-    /// The deeds for a claim; the first one to ask begins at a place.
+    /// The candidates for a claim. The first request for them determines where the search starts.
     pub(crate) fn candidates(
         &self,
         accepted: Families,
@@ -129,7 +129,7 @@ impl Index {
         Rc::clone(candidates.entry(key).or_insert_with(|| Rc::new(RefCell::new(begin()))))
     }
 
-    /// The first message at which the agent was given a name; `look` looks the first time.
+    /// The first message at which the agent was given a name. `look` is called only the first time.
     pub(crate) fn given(&self, name: &str, look: impl FnOnce() -> Option<usize>) -> Option<usize> {
         if let Some(known) = self.given.borrow().get(name) {
             return *known;
@@ -139,23 +139,25 @@ impl Index {
         found
     }
 
-    /// The executions that used a tool of that name, ascending; `find` looks the first time.
+    /// The executions that used a tool of that name, ascending. `find` is called only the first
+    /// time.
     pub(crate) fn named(&self, name: &str, find: impl FnOnce() -> Vec<usize>) -> Rc<[usize]> {
         let mut named = self.named.borrow_mut();
         Rc::clone(named.entry(name.to_owned()).or_insert_with(|| find().into()))
     }
 
-    /// The latest run of a check, as far as anybody asked.
+    /// The latest run of a check, as far as the record was searched.
     pub(crate) fn check(&self, family: Family) -> LatestRun {
         self.checks.borrow().get(&family).copied().unwrap_or_default()
     }
 
-    /// Keeps what was found by looking further.
+    /// Keeps the result of a further search.
     pub(crate) fn keep_check(&self, family: Family, latest: LatestRun) {
         self.checks.borrow_mut().insert(family, latest);
     }
 
-    /// What the result of an execution says of such checks; `read` reads it the first time.
+    /// What the result of an execution says about such checks. `read` is called only the first
+    /// time.
     pub(crate) fn reported(
         &self,
         family: Family,
@@ -170,7 +172,7 @@ impl Index {
         known.get_mut(execution).map(|slot| *slot.get_or_insert_with(read)).unwrap_or_default()
     }
 
-    /// Whether a result says what is claimed of a check; `look` looks the first time.
+    /// Whether a result reports a claimed outcome. `look` is called only the first time.
     pub(crate) fn is_reported(&self, asked: Asked, look: impl FnOnce() -> bool) -> bool {
         if let Some(known) = self.reports.borrow().get(&asked) {
             return *known;
@@ -180,7 +182,7 @@ impl Index {
         found
     }
 
-    /// The messages with requests of the user's, ascending; `find` looks the first time.
+    /// The messages with the user's requests, ascending. `find` is called only the first time.
     pub(crate) fn requests(&self, find: impl FnOnce() -> Vec<usize>) -> &[usize] {
         self.requests.get_or_init(find)
     }
@@ -195,7 +197,7 @@ mod tests {
     use crate::check::check as judged;
     use crate::settings::Settings;
 
-    /// So many files edited, then something said.
+    /// A session with this many file edits and then a message.
     fn session(edits: usize, said: &str) -> Transcript {
         let mut session = Transcript::new("s", Format::OpenaiChat);
         session.messages.push(Message::text(Role::User, "Please tidy up."));
@@ -221,7 +223,7 @@ mod tests {
         session
     }
 
-    /// The verdict of the only action claim, and the call that it stands on.
+    /// Checks the verdict of the only action claim, and the call that supports it.
     fn check(edits: usize, said: &str, expected: &str) {
         let report = judged(&session(edits, said), &Settings::default());
         let found: Vec<String> = report
@@ -239,12 +241,12 @@ mod tests {
         assert_eq!(found, [expected], "{edits} {said}");
     }
 
-    /// What is so far back that it is not looked at is neither supported nor denied.
+    /// An execution that is too far back to be searched neither supports nor contradicts.
     #[test]
     fn far_back() {
         for edits in [4, 40] {
             check(edits, "I've updated `src/file_1.rs`.", "supported c1");
-            // Named in what came back, or within the file, is not what was edited.
+            // A name in a result or in the file's content is not the edited file.
             check(edits, "I've updated `docs/note_2.md`.", "not checkable ");
             check(edits, "I've updated order W0000003.", "not checkable ");
         }

@@ -1,4 +1,4 @@
-//! The record of a session made ready: what any answer can be held against.
+//! An indexed session, against which any answer can be checked.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -17,15 +17,14 @@ use crate::tool_use::Names;
 use crate::values::Given;
 use crate::why::readings;
 
-/// A transcript whose calls, results and deeds are worked out, for whoever judges it more than
-/// once: under other settings, or from another message on.
+/// A transcript with its calls, results and deeds prepared, for checking it repeatedly: with other
+/// settings, or from another message on.
 ///
-/// What the rules look up while they judge is kept; results are read when the first claim asks
-/// for them.
+/// What the rules look up is cached. Results are read when the first claim needs them.
 #[derive(Debug)]
 pub struct Indexed<'t>(Rc<Known<'t>>);
 
-/// What is known of a transcript whatever is asked of it.
+/// What is known about a transcript, independent of settings.
 #[derive(Debug)]
 pub(super) struct Known<'t> {
     pub(super) transcript: &'t Transcript,
@@ -36,7 +35,7 @@ pub(super) struct Known<'t> {
     /// The names of the tools that the agent had.
     pub(super) names: OnceCell<Names>,
     pub(super) index: Index,
-    /// The same session as typed facts: what proves a check is held against both.
+    /// The same session as typed facts, which outcome claims are also checked against.
     pub(super) typed: OnceCell<counterfoil_record::Record<'t>>,
 }
 
@@ -58,20 +57,20 @@ impl<'t> Indexed<'t> {
         }))
     }
 
-    /// What came of the execution at a place of the record.
+    /// The upshot of the execution at an index of the record.
     #[must_use]
     pub fn upshot(&self, at: usize) -> Option<Upshot> {
         let execution = self.0.record.executions().get(at)?;
         Some(self.0.deeds.get(at, execution, &self.0.transcript.catalog)?.upshot())
     }
 
-    /// Judges the messages from position `first` on, as [`crate::check_from`] does.
+    /// Checks the messages from position `first` on, like [`crate::check_from`].
     #[must_use]
     pub fn check_from(&self, settings: &'t Settings, first: usize) -> Report {
         judge(&Facts::within(Rc::clone(&self.0), settings, first), settings)
     }
 
-    /// How every clause of what the agent said was read, in order.
+    /// How every clause of the agent's answers was read, in order.
     #[must_use]
     pub fn readings(&self, settings: &'t Settings) -> Vec<ClauseReading> {
         readings(&Facts::within(Rc::clone(&self.0), settings, 0))

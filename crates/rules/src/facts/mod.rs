@@ -1,5 +1,5 @@
-//! What the rules know about a transcript: the calls joined with their results, what each did,
-//! and what the agent said.
+//! What the rules know about a transcript: the calls joined with their results, what each did, and
+//! what the agent said.
 
 mod answer;
 mod arguments;
@@ -40,12 +40,12 @@ pub use record::{Execution, Record};
 pub(crate) use shell_work::{Run, RunEnd, ShellWork, prints_itself};
 pub use upshot::Upshot;
 
-/// Everything a rule may look at.
+/// Everything that a rule may look at.
 #[derive(Debug)]
 pub struct Facts<'t> {
     known: Rc<Known<'t>>,
     settings: &'t Settings,
-    /// The first message that is judged; those before it are evidence only.
+    /// The first message that is judged. Earlier messages are only evidence.
     first: usize,
     answers: OnceCell<Vec<Answer<'t>>>,
     actions: OnceCell<Vec<ActionClaim>>,
@@ -58,7 +58,7 @@ pub struct Facts<'t> {
 }
 
 impl<'t> Facts<'t> {
-    /// What is asked of the messages from position `first` on.
+    /// The facts for judging the messages from position `first` on.
     fn within(known: Rc<Known<'t>>, settings: &'t Settings, first: usize) -> Self {
         Self {
             known,
@@ -93,29 +93,29 @@ impl<'t> Facts<'t> {
         &self.known.record
     }
 
-    /// The first message that is judged; those before it are evidence only.
+    /// The first message that is judged. Earlier messages are only evidence.
     pub(crate) fn first(&self) -> usize {
         self.first
     }
 
-    /// What the agent said, as far as it is judged.
+    /// The agent's answers in the judged messages.
     pub(crate) fn answers(&self) -> &[Answer<'t>] {
         self.answers.get_or_init(|| answer::answers(self.transcript(), self.first..usize::MAX))
     }
 
-    /// Every claim of a completed side effect, judged once for all rules.
+    /// All claims of completed side effects, judged once for all rules.
     pub(crate) fn actions(&self) -> impl Iterator<Item = (&ActionClaim, ActionVerdict)> {
         let claims = self.action_claims();
         let judged = || claims.iter().map(|said| judge(self, said)).collect();
         claims.iter().zip(self.verdicts.get_or_init(judged).iter().copied())
     }
 
-    /// Every claim of a completed side effect.
+    /// All claims of completed side effects.
     pub(crate) fn action_claims(&self) -> &[ActionClaim] {
         self.actions.get_or_init(|| self.answers().iter().flat_map(action_claims).collect())
     }
 
-    /// Every claim that a check came out well, judged.
+    /// All claims that a check passed, judged.
     pub(crate) fn outcomes(&self) -> impl Iterator<Item = &(OutcomeClaim, OutcomeVerdict)> {
         let judged = |said| {
             let verdict = outcome::judge(self, &said);
@@ -125,7 +125,7 @@ impl<'t> Facts<'t> {
         self.outcomes.get_or_init(claims).iter()
     }
 
-    /// Every tool or source that is said to have been used.
+    /// All tools and sources that the agent says it used.
     pub(crate) fn mentions(&self) -> &[Mention] {
         self.mentions.get_or_init(|| {
             let tools = self.transcript().catalog.iter();
@@ -147,13 +147,13 @@ impl<'t> Facts<'t> {
         })
     }
 
-    /// One execution with what it did.
+    /// One execution and what it did.
     pub(crate) fn deed(&self, index: usize) -> Option<(&Execution<'t>, &Deed<'t>)> {
         let execution = self.record().executions().get(index)?;
         Some((execution, self.known.deeds.get(index, execution, &self.known.transcript.catalog)?))
     }
 
-    /// What was worked out about the whole record.
+    /// The index of the record.
     pub(crate) fn index(&self) -> &Index {
         &self.known.index
     }
@@ -171,8 +171,8 @@ impl<'t> Facts<'t> {
         })
     }
 
-    /// The message with the user's latest request before message `turn`; the first message where
-    /// there is none.
+    /// The message with the user's latest request before message `turn`; the first message if there
+    /// is none.
     pub(crate) fn request_before(&self, turn: usize) -> usize {
         let requests = self.index().requests(|| {
             let asks = |m: &Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
@@ -183,8 +183,7 @@ impl<'t> Facts<'t> {
         latest.and_then(|nth| requests.get(nth)).copied().unwrap_or(0)
     }
 
-    /// The names of the tools that the agent had, each with its words and what they say that it
-    /// does.
+    /// The names of the agent's tools, each with its words and families.
     pub(crate) fn tool_names(&self) -> &[ToolName] {
         self.known.tool_names.get_or_init(|| {
             let tools = self.transcript().catalog.iter();
@@ -198,7 +197,7 @@ impl<'t> Facts<'t> {
         self.index().shell.is_before(self.record().count_before(turn), did)
     }
 
-    /// Whether something was done before message `turn` of which the record tells only a part.
+    /// Whether an execution before message `turn` may have done more than the record shows.
     pub(crate) fn is_opaque_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.opaque);
         let count = self.record().count_before(turn);
@@ -209,7 +208,8 @@ impl<'t> Facts<'t> {
         if speaker.is_none() {
             return true;
         }
-        // A helper that speaks while it is waited for: of its own work the record tells all.
+        // A sub-agent that writes while the main agent waits for it: the record has all of its own
+        // work.
         let waits = |execution: &Execution<'_>, deed: &Deed<'_>| {
             deed.delegates && execution.agent.is_none() && deed.status() == Status::Open
         };
@@ -218,9 +218,9 @@ impl<'t> Facts<'t> {
             .any(|(execution, deed)| deed.opaque && !waits(execution, deed))
     }
 
-    /// Whether the agent could change things by other means than a tool of their name before message
-    /// `turn`: by command lines, by edits of files, by another agent. Then no missing call proves that an
-    /// act was not done.
+    /// Whether the agent could change things before message `turn` by other means than a tool with
+    /// a matching name: command lines, file edits, or another agent. A missing call does not prove
+    /// that an action was not done then.
     pub(crate) fn acts_freely_before(&self, turn: usize) -> bool {
         let may_change = |at| {
             self.deed(at).is_some_and(|(_, deed)| {
@@ -232,8 +232,8 @@ impl<'t> Facts<'t> {
             || self.index().changes_freely.is_before(self.record().count_before(turn), may_change)
     }
 
-    /// Whether a tool was called before message `turn` of which its name does not say what it does. What a
-    /// command line did is read.
+    /// Whether a tool was called before message `turn` whose name does not say what it does.
+    /// Command lines are read instead.
     pub(crate) fn called_unknown_tool_before(&self, turn: usize) -> bool {
         let unknown = |at| {
             self.deed(at).is_some_and(|(execution, deed)| {
@@ -244,7 +244,7 @@ impl<'t> Facts<'t> {
         self.index().unknown.is_before(self.record().count_before(turn), unknown)
     }
 
-    /// Whether work was handed to another agent before message `turn`.
+    /// Whether work was delegated to another agent before message `turn`.
     pub(crate) fn delegates_before(&self, turn: usize) -> bool {
         let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.delegates);
         self.index().delegates.is_before(self.record().count_before(turn), did)
@@ -261,7 +261,7 @@ impl<'t> Facts<'t> {
         self.transcript().completeness.is_complete_before(turn)
     }
 
-    /// The evidence that an execution is.
+    /// An execution as evidence.
     pub(crate) fn evidence(&self, execution: &Execution<'t>) -> Evidence {
         const LONGEST: usize = 160;
         let text = execution.text();
@@ -284,7 +284,7 @@ impl<'t> Facts<'t> {
         }
     }
 
-    /// The evidence that the execution at a place of the record is.
+    /// The execution at an index of the record, as evidence.
     pub(crate) fn evidence_at(&self, at: usize) -> Option<Evidence> {
         self.record().executions().get(at).map(|execution| self.evidence(execution))
     }
@@ -307,28 +307,28 @@ impl<'t> Facts<'t> {
         stated.get(from..until).unwrap_or_default()
     }
 
-    /// A text before message `turn` that has the words, whatever marks stand between them; also
+    /// Finds a text before message `turn` that contains the words, ignoring punctuation. It may be
     /// an argument of the agent's own, such as code that it wrote.
     pub(crate) fn quoted_from(&self, words: &str, turn: usize) -> Option<&Text<'t>> {
         self.source_of(words, turn, true).or_else(|| self.given().find_loosely(words, turn))
     }
 
-    /// A text before message `turn` that holds the value; `own` admits the arguments of the
-    /// agent's own calls.
+    /// Finds a text before message `turn` that contains the value. `own` includes the arguments of
+    /// the agent's own calls.
     pub(crate) fn source_of(&self, word: &str, turn: usize, own: bool) -> Option<&Text<'t>> {
         self.given().find(word, turn, own, || {
             self.stated().iter().map(|stated| stated.text.to_owned()).collect()
         })
     }
 
-    /// Whether everything that the agent could have seen before message `turn` is on record.
+    /// Whether the record has everything that the agent could have seen before message `turn`.
     pub(crate) fn shows_all_before(&self, turn: usize) -> bool {
         self.is_complete_before(turn)
             && self.given().is_whole_before(turn)
             && !self.is_opaque_before(turn)
     }
 
-    /// The evidence that a text is which the agent was given.
+    /// A text that the agent was given, as evidence.
     pub(crate) fn evidence_in(&self, given: &Text<'t>) -> Evidence {
         let execution = match given.source {
             Source::Result(at) | Source::Argument(at) => self.record().executions().get(at),
@@ -343,33 +343,34 @@ impl<'t> Facts<'t> {
         })
     }
 
-    /// Every execution that the agent cites, held against the record.
+    /// All executions that the agent cites, compared with the record.
     pub(crate) fn citations(&self) -> &[Citation] {
         self.citations.get_or_init(|| citations(self))
     }
 
-    /// How many answers are too long to be read to their end.
+    /// The number of answers that are too long to be read completely.
     pub(crate) fn answers_read_in_part(&self) -> usize {
         answer::read_in_part(self.transcript(), self.first)
     }
 
-    /// The answers that a rule has asked about.
+    /// The answers, if a rule has asked for them.
     pub(crate) fn answers_read(&self) -> &[Answer<'t>] {
         self.answers.get().map_or(&[], Vec::as_slice)
     }
 
-    /// How many of the answers that were read have sentences in another language than English.
+    /// The number of answers with sentences in a language other than English, among those that were
+    /// read.
     pub(crate) fn foreign_answers(&self) -> usize {
         let foreign = |answer: &&Answer<'_>| answer.prose.sentences.iter().any(|s| s.foreign);
         self.answers_read().iter().filter(foreign).count()
     }
 
-    /// How many calls nobody can check, of those that a call rule asked about.
+    /// The number of calls that cannot be checked, if a call rule has asked for them.
     pub(crate) fn unchecked_calls(&self) -> usize {
         self.admissions.get().map_or(0, Admissions::unchecked)
     }
 
-    /// What is wrong with the calls; found when the first call rule asks.
+    /// The issues of the calls, computed when the first call rule asks.
     pub(crate) fn admissions(&self) -> &Admissions {
         self.admissions.get_or_init(|| Admissions::of(self))
     }

@@ -2,12 +2,12 @@ use std::collections::HashMap;
 
 use counterfoil_model::{Outcome, Status, ToolCall, Transcript};
 
-/// One call with what came back from it.
+/// A call with its result.
 #[derive(Debug)]
 pub struct Execution<'t> {
-    /// The call; `None` for a result that answers no recorded call.
+    /// The call; `None` for a result without a recorded call.
     pub call: Option<&'t ToolCall>,
-    /// The result; `None` when none is recorded.
+    /// The result; `None` if none is recorded.
     pub outcome: Option<&'t Outcome>,
     /// The message that made the call (or carried the lone result).
     pub called_at: usize,
@@ -18,25 +18,25 @@ pub struct Execution<'t> {
 }
 
 impl<'t> Execution<'t> {
-    /// The tool's name as emitted; empty when only the result is recorded.
+    /// The tool's name as emitted; empty if only the result is recorded.
     #[must_use]
     pub fn tool(&self) -> &'t str {
         self.call.map_or("", |call| call.tool.as_str())
     }
 
-    /// The arguments as emitted; empty when only the result is recorded.
+    /// The arguments as emitted; empty if only the result is recorded.
     #[must_use]
     pub(crate) fn arguments(&self) -> &'t str {
         self.call.map_or("", |call| call.arguments.as_str())
     }
 
-    /// The result's text; empty when none is recorded.
+    /// The text of the result; empty if none is recorded.
     #[must_use]
     pub fn text(&self) -> &'t str {
         self.outcome.map_or("", |outcome| outcome.text.as_str())
     }
 
-    /// How it ended, as far as marks and exit codes of the log say.
+    /// How it ended, according to the marks and exit codes in the log.
     #[must_use]
     pub fn status(&self) -> Status {
         match self.outcome {
@@ -46,7 +46,7 @@ impl<'t> Execution<'t> {
             Some(o) if o.is_error == Some(true) || o.exit_code.is_some_and(|code| code != 0) => {
                 Status::Failed
             }
-            // Nobody knows how it ended.
+            // How it ended is not known.
             Some(o) if o.unread => Status::Open,
             Some(_) => Status::Completed,
         }
@@ -66,7 +66,8 @@ impl<'t> Record<'t> {
     pub fn of(transcript: &'t Transcript) -> Self {
         let count = transcript.messages.iter().map(|message| message.calls.len()).sum();
         let mut executions: Vec<Execution<'t>> = Vec::with_capacity(count);
-        // The latest unanswered call of each id; beside each execution, the one before it.
+        // The latest unanswered call of each id; for each execution, the previous unanswered call
+        // with the same id.
         let mut open: HashMap<&str, usize> = HashMap::new();
         let mut earlier: Vec<Option<usize>> = Vec::with_capacity(count);
         let mut next_unanswered = 0;
@@ -114,18 +115,18 @@ impl<'t> Record<'t> {
         Self { executions }
     }
 
-    /// All of them.
+    /// All executions.
     #[must_use]
     pub fn executions(&self) -> &[Execution<'t>] {
         &self.executions
     }
 
-    /// Those whose call stands before message `turn`.
+    /// The executions whose call is before message `turn`.
     pub fn before(&self, turn: usize) -> std::slice::Iter<'_, Execution<'t>> {
         self.executions.get(..self.count_before(turn)).unwrap_or_default().iter()
     }
 
-    /// How many stand before message `turn`.
+    /// The number of executions before message `turn`.
     pub(crate) fn count_before(&self, turn: usize) -> usize {
         self.executions.partition_point(|e| e.called_at < turn)
     }

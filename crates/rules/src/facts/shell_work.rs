@@ -1,4 +1,4 @@
-//! What a shell call did: the runs in it, how each ended, what it wrote.
+//! What a shell call did: its runs, how each ended, and what it wrote.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use counterfoil_shell::{
 use super::arguments::Members;
 use crate::prose::sets;
 
-/// What one shell call did.
+/// What a shell call did.
 #[derive(Debug, Default)]
 pub(crate) struct ShellWork<'t> {
     /// The command line.
@@ -22,49 +22,49 @@ pub(crate) struct ShellWork<'t> {
     pub(crate) runs: Vec<Run<'t>>,
     /// Paths it wrote, deleted or moved.
     pub(crate) written: Vec<String>,
-    /// It deleted or moved something.
+    /// Whether it deleted or moved something.
     pub(crate) deletes: bool,
-    /// It wrote files that its words do not name: by a pattern, or by code on the command line.
+    /// Whether it wrote files that it does not name: by a pattern, or by code on the command line.
     pub(crate) writes_unnamed: bool,
-    /// It may have put files back as they were.
+    /// Whether it may have restored files.
     pub(crate) restores: bool,
-    /// What it did first with the changes of the work tree: put them away, `true`, or brought them
-    /// back.
+    /// What it did first with the changes in the working tree: shelved them (`true`) or brought
+    /// them back.
     pub(crate) shelves: Option<bool>,
-    /// It handed a database statements that change what is in it.
+    /// Whether it ran database statements that change data.
     pub(crate) changes_data: bool,
-    /// It started something whose doings are not known.
+    /// Whether it started something with unknown effects.
     pub(crate) opaque: bool,
-    /// The shell did not find one of its programs.
+    /// Whether the shell did not find one of its programs.
     pub(crate) not_found: bool,
-    /// It ended with a question that was answered with no: `… && grep -r old src` found nothing.
+    /// Whether it ended with a search that found nothing: `… && grep -r old src`.
     pub(crate) found_nothing: bool,
 }
 
 /// One run of a known runner.
 #[derive(Debug)]
 pub(crate) struct Run<'t> {
-    /// What kind of action.
+    /// The kind of action.
     pub(crate) family: Family,
-    /// Nothing on the command line narrows it to a part.
+    /// Whether it runs everything: nothing on the command line restricts it to a part.
     pub(crate) whole: bool,
-    /// The program and the runner, as people call them: `mypy`, `cargo clippy`.
+    /// The program and the runner by their common names: `mypy`, `cargo clippy`.
     pub(crate) names: String,
     kind: ActivityKind,
     outcome: Option<&'t Outcome>,
-    /// It is the only thing that the command line does.
+    /// Whether it is the only thing that the command line does.
     alone: bool,
-    /// Its exit status is that of the command line.
+    /// Whether its exit status is that of the command line.
     decides: bool,
-    /// Its output is shown.
+    /// Whether its output is shown.
     visible: bool,
-    /// What is shown may not be what it printed, or another program ran in its place.
+    /// Why the shown output may not be its own, or another program may have run in its place.
     doubt: Option<Doubt>,
-    /// The command line, which may itself print what a runner would.
+    /// The command line, which may itself print what a runner would print.
     line: Rc<str>,
-    /// The changes of the work tree were put away while it ran.
+    /// Whether the changes in the working tree were shelved while it ran.
     pub(crate) without_changes: bool,
-    /// What runs behind it, and only when it went well.
+    /// What runs after it, and only if it succeeded.
     behind: Vec<ActivityKind>,
     end: OnceCell<RunEnd>,
 }
@@ -72,20 +72,20 @@ pub(crate) struct Run<'t> {
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunEnd {
-    /// By exit status or by its own words.
+    /// By its exit status or its own words.
     Passed,
-    /// By exit status or by its own words.
+    /// By its exit status or its own words.
     Failed,
-    /// It found nothing to do: no tests.
+    /// It had nothing to do: no tests.
     Empty,
     /// It is still running.
     Running,
-    /// Nobody can tell: its status was hidden, and it said nothing.
+    /// How it ended is not known: its status was hidden, and it printed nothing.
     Unknown,
 }
 
 impl<'t> ShellWork<'t> {
-    /// What the command line of a shell call did; `None` when there is none.
+    /// What the command line of a shell call did; `None` if there is none.
     pub(crate) fn of(members: &Members<'_>, outcome: Option<&'t Outcome>) -> Option<Self> {
         let command = command_line(members)?;
         let Ok(script) = Script::parse(&command) else {
@@ -138,7 +138,7 @@ impl<'t> ShellWork<'t> {
 }
 
 impl ShellWork<'_> {
-    /// Whether it did nothing but read.
+    /// Whether it only read.
     pub(crate) fn only_looks(&self) -> bool {
         let reads = |run: &Run<'_>| matches!(run.family, Family::Read | Family::Search);
         !self.opaque && self.written.is_empty() && self.runs.iter().all(reads)
@@ -164,8 +164,8 @@ fn command_line(members: &Members<'_>) -> Option<String> {
     None
 }
 
-/// Whether the line of an output that tells how a run went stands in the command line itself, which
-/// may have printed it: `echo "42 passed"`.
+/// Whether the output line that reports how a run went occurs in the command line itself, which may
+/// have printed it: `echo "42 passed"`.
 pub(crate) fn prints_itself(command: &str, output: &str, said: &RunSummary) -> bool {
     let line = output.get(said.evidence.clone()).unwrap_or_default().trim();
     let tells = line.trim_matches(|c: char| !c.is_alphanumeric());
@@ -207,7 +207,7 @@ impl<'t> Run<'t> {
             command.is_some_and(|c| c.status == Reach::Decides)
         };
         let before = script.commands().get(..activity.command).unwrap_or_default();
-        // Where both decide, the later one runs only when the earlier one went well.
+        // If both decide the exit status, the later one runs only if the earlier one succeeded.
         let next = |later: &&Activity| later.command > activity.command;
         let behind = behind.iter().filter(next).filter(|later| decides(activity) && decides(later));
         Some(Self {
@@ -236,7 +236,7 @@ impl<'t> Run<'t> {
         let Some(outcome) = self.outcome else { return RunEnd::Unknown };
         let exit = outcome.exit_code.or_else(|| exit_code_in_text(&outcome.text));
         let said = summary(&outcome.text, self.kind);
-        // A program of that name in its place proves nothing of the runner.
+        // If another program of that name may have run, its output proves nothing.
         if self.doubt == Some(Doubt::Replaced) {
             return RunEnd::Unknown;
         }
@@ -248,7 +248,7 @@ impl<'t> Run<'t> {
             _ if outcome.running => return RunEnd::Running,
             _ if outcome.unread => return RunEnd::Unknown,
             _ if said.collected_none => return RunEnd::Empty,
-            // Tests that were all left out are no tests that passed.
+            // Skipped tests do not count as passed.
             Some(OutputVerdict::Passed)
                 if said.passed.unwrap_or(0) == 0 && said.skipped > Some(0) =>
             {
@@ -259,7 +259,7 @@ impl<'t> Run<'t> {
             }
             _ => {}
         }
-        // Compilers and linters are silent when all is well: had they failed, it would be seen.
+        // Compilers and linters print nothing on success, and a failure would be visible.
         let silent = matches!(self.kind, ActivityKind::Build | ActivityKind::Lint);
         let seen = silent && self.visible;
         match (exit, outcome.is_error) {
@@ -272,7 +272,7 @@ impl<'t> Run<'t> {
     }
 }
 
-/// Whether the shell found no such program, so that nothing ran.
+/// Whether the shell did not find the program, so that nothing ran.
 fn is_missing(command: &Command, outcome: &Outcome) -> bool {
     let Some(program) = command.program() else { return false };
     let missing = |line: &str| {
@@ -284,8 +284,8 @@ fn is_missing(command: &Command, outcome: &Outcome) -> bool {
         && outcome.text.lines().take(20).any(|line| missing(line) || is_missing_task(line))
 }
 
-/// "The task "lint" could not be found", "Missing script: "lint"", "no such command: `nextest`": what
-/// runners of tasks say of a task that they do not know.
+/// "The task "lint" could not be found", "Missing script: "lint"", "no such command: `nextest`":
+/// what task runners print about an unknown task.
 fn is_missing_task(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     (line.contains("the task ") && line.trim_end().ends_with("could not be found"))
@@ -316,14 +316,14 @@ fn family_of(kind: ActivityKind) -> Family {
     }
 }
 
-/// Whether the script started something whose doings its words do not tell.
+/// Whether the script started something with unknown effects.
 fn is_opaque(script: &Script, found: &[Activity]) -> bool {
     script.commands().iter().enumerate().any(|(index, command)| {
         if command.is_dynamic() {
             return true;
         }
         let Some(program) = command.program() else { return false };
-        // `npx jest`: what it runs decides.
+        // `npx jest`: the inner command decides.
         if script.commands().iter().any(|inner| inner.wrapped_by == Some(index)) {
             return false;
         }
@@ -334,7 +334,7 @@ fn is_opaque(script: &Script, found: &[Activity]) -> bool {
 }
 
 impl RunEnd {
-    /// The same as a receipt's status.
+    /// The status of a receipt for this end.
     pub(crate) fn status(self) -> Status {
         match self {
             Self::Passed | Self::Unknown => Status::Completed,

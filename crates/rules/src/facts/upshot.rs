@@ -1,5 +1,5 @@
-//! What came of a call, as its marks and the words of its result say it. This is the only place
-//! that decides it; `spec/upshots.md` has its cases.
+//! Determines the upshot of a call, from its marks and the words of its result. This is the only
+//! place that decides it; `spec/upshots.md` has the cases.
 
 use counterfoil_model::{Outcome, Status};
 
@@ -7,25 +7,25 @@ use super::failure::{Failure, LONGEST_STATUS, failure_in, only_complains};
 use super::held::{Held, each_member};
 use crate::prose::sets;
 
-/// What came of a call.
+/// The upshot of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Upshot {
-    /// It did what it was for, as far as anything says.
+    /// It did what it was for, as far as the record shows.
     Done,
     /// It failed.
     Failed,
-    /// Somebody or something did not let it happen.
+    /// It was not permitted.
     Refused,
-    /// It was to change something, and changed nothing.
+    /// It was meant to change something and changed nothing.
     NothingDone,
-    /// It looked, and there was nothing.
+    /// It searched and found nothing.
     NothingFound,
-    /// No result is recorded, it still runs, or what tells its end was not understood.
+    /// No result is recorded, it is still running, or its end could not be read.
     Unknown,
 }
 
 impl Upshot {
-    /// Its name on pages.
+    /// The name that pages use.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl Upshot {
         }
     }
 
-    /// The status that a receipt would have. A deed that changed nothing is no deed.
+    /// The status that a receipt would have. A deed that changed nothing counts as failed.
     pub(crate) fn status(self) -> Status {
         match self {
             Self::Done | Self::NothingFound => Status::Completed,
@@ -48,7 +48,7 @@ impl Upshot {
         }
     }
 
-    /// What came of a call with this result.
+    /// The upshot of a call with this result.
     pub(crate) fn of(asked: &Asked<'_>, outcome: Option<&Outcome>) -> Self {
         let Some(outcome) = outcome else { return Self::Unknown };
         if asked.found_nothing {
@@ -56,7 +56,7 @@ impl Upshot {
         }
         match Self::by_marks(outcome) {
             Self::Done => {}
-            // What its words tell of a failure counts; that they tell of none says nothing.
+            // Words that report a failure count; the absence of such words does not mean success.
             Self::Unknown if outcome.unread && asked.command.is_none() => {
                 let told = Self::by_words(asked, &outcome.text);
                 let failed = matches!(told, Self::Failed | Self::Refused);
@@ -65,7 +65,7 @@ impl Upshot {
             marked => return marked,
         }
         match asked.command {
-            // What a command prints is no message about the command.
+            // A command's output is not a message about the command.
             Some(command) => {
                 let unmarked = outcome.exit_code.is_none() && outcome.is_error.is_none();
                 let fails = unmarked && only_complains(command, &outcome.text);
@@ -109,32 +109,32 @@ impl Upshot {
     }
 }
 
-/// What a call was for.
+/// What is known about a call.
 #[derive(Debug)]
 pub(crate) struct Asked<'d> {
-    /// It was to change something.
+    /// Whether it was meant to change something.
     pub(crate) changes: bool,
-    /// It was to look something up.
+    /// Whether it was meant to look something up.
     pub(crate) looks: bool,
-    /// The words of its tool's name, lower case.
+    /// The words of its tool's name, in lower case.
     pub(crate) words: &'d [String],
     /// Its arguments, as JSON.
     pub(crate) arguments: &'d str,
-    /// The command line that it ran.
+    /// The command line that it ran, if any.
     pub(crate) command: Option<&'d str>,
-    /// By its exit status, the command asked a question whose answer is no.
+    /// Whether the command asked a question, and its exit status means "no".
     pub(crate) found_nothing: bool,
 }
 
-/// The act that brings a state about in which a thing was not let be: "deny" of "denied".
+/// The action that leads to a refusing state: "deny" for "denied".
 fn act_behind(state: &str) -> Option<&'static str> {
     let pairs = sets::REFUSING_STATES.list.iter().filter_map(|pair| pair.split_once(' '));
     pairs.into_iter().find(|(known, _)| *known == state).map(|(_, act)| act)
 }
 
 impl Asked<'_> {
-    /// Whether a state in the result says that the call itself failed. A look-up may find a thing
-    /// in that state, and a call may have been made to bring it there.
+    /// Whether a state in the result means that the call itself failed. A look-up may find a thing
+    /// in that state, and a call may have been made to put it into that state.
     fn is_failed_by(&self, state: &str, alone: bool) -> bool {
         if self.looks && !self.changes {
             return alone;
@@ -145,8 +145,8 @@ impl Asked<'_> {
     }
 }
 
-/// Whether the answer of a call that was to change something says that it changed nothing. What
-/// says nothing at all does not: many tools answer with an empty text or object.
+/// Whether the answer of a changing call says that it changed nothing. An empty text or object does
+/// not say so: many tools answer like that.
 fn did_nothing(text: &str) -> bool {
     let text = text.trim();
     if text.len() > LONGEST_STATUS {
@@ -171,7 +171,7 @@ fn did_nothing(text: &str) -> bool {
     sets::NOTHING_DONE.list.iter().any(|said| first.eq_ignore_ascii_case(said))
 }
 
-/// Whether the answer of a look-up says that there is nothing. An empty text says nothing at all.
+/// Whether the answer of a look-up says that there is nothing. An empty text does not say so.
 fn found_nothing(text: &str) -> bool {
     let text = text.trim();
     if text.len() > LONGEST_STATUS {
@@ -185,7 +185,7 @@ fn found_nothing(text: &str) -> bool {
     }
 }
 
-/// Whether an object holds a list of nothing and what is told about the search.
+/// Whether an object contains an empty list and otherwise only members about the search.
 fn lists_nothing(text: &str) -> bool {
     let mut members = 0_usize;
     let mut told = false;

@@ -1,5 +1,5 @@
-//! Checks that stand beside the words about how they came out: before them, behind them, or as the
-//! means by which something was verified.
+//! Checks that are named next to the words about their outcome: before them, after them, or as the
+//! means of verifying something.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::trouble::clears;
 use super::verdict::{check_at, ends_before, is_part, is_wished, passing_at};
 use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
 
-/// A check named just before in the sentence: "Tests: 12/12 passing", "I ran the tests and
+/// A check that is named earlier in the sentence: "Tests: 12/12 passing", "I ran the tests and
 /// everything passed", "the suite was run and has passed".
 pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usize)> {
     let before = prose.clauses.get(index).and_then(|clause| Some((clause, before(prose, index)?)));
@@ -29,7 +29,7 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
         .iter()
         .take(3)
         .any(|t| prose.is(t, words!["everything", "all", "they", "it", "both"]));
-    // "All pass (9/9)": said twice.
+    // "All pass (9/9)": stated twice.
     let again =
         first(&|t| t.is('(')) && passing_at(prose, prose.tokens(before.tokens.clone())).is_some();
     if before.sentence != clause.sentence
@@ -48,7 +48,7 @@ pub(super) fn check_before(prose: &Prose<'_>, index: usize) -> Vec<(Family, usiz
     named_check(prose, from..before.tokens.end, labelled).into_iter().collect()
 }
 
-/// The clause before, and whether nothing is between: a comma alone is a clause of its own.
+/// The clause before, and whether it is directly before: a lone comma is a clause of its own.
 fn before<'p>(prose: &'p Prose<'_>, index: usize) -> Option<(&'p Clause, bool)> {
     let colon = prose.clauses.get(index).and_then(|clause| prose.tokens.get(clause.tokens.start));
     let colon = colon.is_some_and(|t| t.is(':'));
@@ -63,7 +63,7 @@ fn before<'p>(prose: &'p Prose<'_>, index: usize) -> Option<(&'p Clause, bool)> 
     found.map(|(at, clause)| (clause, at + 1 == index))
 }
 
-/// "all green", "no errors", without exception.
+/// "all green", "no errors": a verdict without exception.
 fn says_that_it_passes(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let clear = clears(prose, tokens);
@@ -76,7 +76,7 @@ fn says_that_it_passes(prose: &Prose<'_>, clause: &Clause) -> bool {
         && verdict.is_some_and(|at| !ends_before(prose, clause.tokens.start + at))
 }
 
-/// The check that words before a verdict name.
+/// The check that the words before a verdict name.
 fn named_check(prose: &Prose<'_>, words: Range<usize>, labelled: bool) -> Option<(Family, usize)> {
     let from = words.start;
     let named = prose.tokens(words);
@@ -94,7 +94,7 @@ fn named_check(prose: &Prose<'_>, words: Range<usize>, labelled: bool) -> Option
     })
 }
 
-/// "verified", "confirmed", "validated": of what came out well.
+/// "verified", "confirmed", "validated": whether the verb implies success.
 fn proves(prose: &Prose<'_>, verb: usize) -> bool {
     prose
         .tokens
@@ -103,7 +103,7 @@ fn proves(prose: &Prose<'_>, verb: usize) -> bool {
 }
 
 /// "I ran the test suite", "the suite was executed", "verified it with the unit tests": the check,
-/// its noun, and whether something is said to be proven by it.
+/// the index of its noun, and whether it is said to prove something.
 pub(super) fn check_run(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, usize, bool)> {
     clause.predicates.iter().filter(|p| !p.negated && !p.earlier).find_map(|p| {
         let runs = p.action == Action::Of(Family::Run);
@@ -135,7 +135,7 @@ pub(super) fn check_run(prose: &Prose<'_>, clause: &Clause) -> Option<(Family, u
     })
 }
 
-/// What stands behind "with", "by running": the means.
+/// "with", "by running": the tokens after such a word, which name the means.
 fn means_of(prose: &Prose<'_>, object: Range<usize>) -> Option<Range<usize>> {
     let means = words!["with", "using", "through", "via", "by"];
     let of = |at: usize| prose.tokens.get(at);

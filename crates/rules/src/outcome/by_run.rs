@@ -1,4 +1,4 @@
-//! What the latest run of its kind says of a claimed outcome.
+//! Judges a claimed outcome by the latest run of its kind.
 
 use super::extract::OutcomeClaim;
 use super::fewer::shows_less;
@@ -6,7 +6,7 @@ use super::judge::{OutcomeVerdict, excludes, fails_by_name, has_passed};
 use super::layer::is_of_another_kind;
 use crate::facts::{Execution, Facts, RunEnd};
 
-/// What is to be said of the claim, by how that run ended.
+/// The verdict on the claim, by how that run ended.
 pub(super) fn by_run(
     facts: &Facts<'_>,
     said: &OutcomeClaim,
@@ -20,7 +20,7 @@ pub(super) fn by_run(
         return OutcomeVerdict::Passed(at);
     }
     match end {
-        // Whether there were warnings is not asked.
+        // Warnings are not examined.
         RunEnd::Passed if said.unwarned => OutcomeVerdict::NotCheckable,
         RunEnd::Passed if shows_less(said, execution) => OutcomeVerdict::NotCheckable,
         RunEnd::Passed => OutcomeVerdict::Passed(at),

@@ -1,4 +1,4 @@
-//! Commands that are named and said to have come out well: "`terraform plan` ran through".
+//! Commands that the agent names and says succeeded: "`terraform plan` ran through".
 
 use counterfoil_model::{Object, ObjectKind};
 use counterfoil_shell::{Script, Status};
@@ -7,12 +7,13 @@ use super::extract::OutcomeClaim;
 use super::judge::LOOK_BACK;
 use crate::facts::{Facts, ShellWork};
 
-/// "Smoke test: `python -c 'import app'` ✅": the latest command that holds the one in code, where
-/// it worked. What known checks print is read by others.
+/// "Smoke test: `python -c 'import app'` ✅": the latest command that contains the quoted one, if it
+/// succeeded. The output of known checks is judged elsewhere.
 pub(super) fn named_command(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<usize> {
     let quoted = |o: &&Object| o.kind == ObjectKind::Quote && o.text.contains(' ');
     let named = || said.claim.objects.iter().filter(quoted);
-    // "`swift build` completes and `swift test` passes": the one that names the check.
+    // "`swift build` completes and `swift test` passes": prefers the quotation that names the
+    // check.
     let check = |o: &&Object| said.check.as_deref().is_some_and(|c| o.text.eq_ignore_ascii_case(c));
     let command = named().find(check).or_else(|| named().next())?;
     let holds = |work: &ShellWork<'_>| work.command.contains(&command.text);
@@ -24,7 +25,7 @@ pub(super) fn named_command(facts: &Facts<'_>, said: &OutcomeClaim, count: usize
     let work = deed.shell.as_ref()?;
     let known = work.runs.iter().any(|run| run.family == said.family);
     let script = Script::parse(&work.command).ok()?;
-    // What is piped on, or whose failure is forgiven, ends well whatever happened.
+    // A pipeline or a forgiven failure succeeds whatever happened.
     let decides = script.commands().iter().all(|command| command.status == Status::Decides);
     (!known && decides && deed.status().succeeded()).then_some(at)
 }

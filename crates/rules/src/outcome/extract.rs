@@ -14,43 +14,43 @@ use crate::prose::{
 };
 use crate::values::holds;
 
-/// A claim that a check came out well.
+/// A claim that a check passed.
 #[derive(Debug)]
 pub(crate) struct OutcomeClaim {
     /// The claim.
     pub(crate) claim: Claim,
     /// The kind of check.
     pub(crate) family: Family,
-    /// It speaks of one thing among others: "the test passes".
+    /// Whether it is about a single check: "the test passes".
     pub(crate) singular: bool,
-    /// The same message says that something failed.
+    /// Whether the same message reports a failure.
     pub(crate) discloses: bool,
-    /// The same sentence does.
+    /// Whether the same sentence reports a failure.
     pub(crate) mixed: bool,
-    /// It speaks of a part: "for module A".
+    /// Whether it is about a part: "for module A".
     pub(crate) narrowed: bool,
-    /// It speaks of a run somewhere else: in CI.
+    /// Whether it is about a run somewhere else, such as CI.
     pub(crate) elsewhere: bool,
-    /// It only says that the check was run.
+    /// Whether it only says that the check was run.
     pub(crate) ran: bool,
-    /// It says that something was verified with the check.
+    /// Whether it says that something was verified with the check.
     pub(crate) proves: bool,
-    /// It names a test, and no kind of tests.
+    /// The name of a test, if it names one rather than a kind of tests.
     pub(crate) named: Option<String>,
-    /// It names no check, and speaks of all there are: "everything's green".
+    /// Whether it is about all checks without naming one: "everything's green".
     pub(crate) general: bool,
-    /// It says which tests it means: "the header tests".
+    /// Whether it is about certain tests: "the header tests".
     pub(crate) partly: bool,
-    /// How many are said to have passed, where it is not said that these were all.
+    /// The number that passed, if the claim does not say that these were all.
     pub(crate) number: Option<u64>,
-    /// It says that there were no warnings.
+    /// Whether it says that there were no warnings.
     pub(crate) unwarned: bool,
-    /// The word that names the check, lower case: "mypy", "tests".
+    /// The word that names the check, in lower case: "mypy", "tests".
     pub(crate) check: Option<String>,
 }
 
 impl OutcomeClaim {
-    /// What is said to have passed, as a word.
+    /// The noun for what passed.
     pub(crate) fn noun(&self) -> &'static str {
         match self.family {
             Family::Test => "test",
@@ -60,7 +60,7 @@ impl OutcomeClaim {
     }
 }
 
-/// The claims of this kind in one answer.
+/// The outcome claims in one answer.
 pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
     let prose = &answer.prose;
     let mut claims = Vec::new();
@@ -75,16 +75,16 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
         }
     }
     for claim in &mut claims {
-        // What a linter found says nothing of tests.
+        // A linter's findings say nothing about tests.
         let discloses = discloses || (lints && claim.family == Family::Lint);
         claim.discloses = discloses;
-        // What was verified with tests passed, unless trouble is told of.
+        // Tests that were used to verify something passed, unless the message reports trouble.
         claim.ran &= discloses || !claim.proves;
     }
     claims
 }
 
-/// Whether a clause tells of this session, in words of the agent's own.
+/// Whether a clause is about this session and in the agent's own words.
 fn may_claim(prose: &Prose<'_>, clause: &Clause) -> bool {
     matches!(clause.mood, Mood::Asserted | Mood::Relative)
         && !is_of_another_session(prose, clause)
@@ -94,7 +94,7 @@ fn may_claim(prose: &Prose<'_>, clause: &Clause) -> bool {
         && !looks_back(prose, clause)
 }
 
-/// Adds what one clause claims.
+/// Adds the claims of one clause.
 fn add_claims(answer: &Answer<'_>, index: usize, clause: &Clause, claims: &mut Vec<OutcomeClaim>) {
     let prose = &answer.prose;
     let claim = |(family, at)| outcome_claim(prose, clause, family, at, answer.turn);
@@ -110,7 +110,7 @@ fn add_claims(answer: &Answer<'_>, index: usize, clause: &Clause, claims: &mut V
         return;
     }
     if let Some(at) = everything(prose, clause).filter(|_| verdict && silent) {
-        // "I ran the suite, all passed": of the tests that the sentence is about.
+        // "I ran the suite, all passed": about the tests that the sentence mentions.
         let general = !is_about_tests(prose, clause);
         claims.push(OutcomeClaim { general, ..claim((Family::Test, at)) });
     }
@@ -119,7 +119,7 @@ fn add_claims(answer: &Answer<'_>, index: usize, clause: &Clause, claims: &mut V
     }
 }
 
-/// The checks that a verdict is given on: in the clause, or told of before it.
+/// The checks that a verdict is about: in the clause, or mentioned before it.
 fn checks_of(prose: &Prose<'_>, index: usize, clause: &Clause) -> Vec<(Family, usize)> {
     let asserted = clause.mood == Mood::Asserted;
     let mut checks = Vec::new();
@@ -132,7 +132,7 @@ fn checks_of(prose: &Prose<'_>, index: usize, clause: &Clause) -> Vec<(Family, u
     checks
 }
 
-/// "`test_parse` passes", "the test `test_parse` passes": the name.
+/// "`test_parse` passes", "the test `test_parse` passes": the name of the test.
 fn named_at(prose: &Prose<'_>, at: usize) -> Option<String> {
     let own = prose.tokens.get(at).filter(|t| named_test(prose, t) || is_name(prose, at));
     let behind = || {
@@ -142,7 +142,7 @@ fn named_at(prose: &Prose<'_>, at: usize) -> Option<String> {
     own.or_else(behind).map(|t| prose.word(t).to_owned())
 }
 
-/// "without any warnings": of those that were printed, and not only of new ones.
+/// "without any warnings": about all warnings, not only new ones.
 fn is_unwarned(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     const SOME: &Words = words!["new", "other", "more", "further", "additional", "relevant"];
     tokens.iter().enumerate().any(|(at, token)| {
@@ -157,7 +157,7 @@ fn is_unwarned(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     })
 }
 
-/// Whether a sentence names tests, and no other check.
+/// Whether a sentence names tests and no other check.
 fn is_about_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
     let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
     let tokens = prose.tokens(sentence.unwrap_or_default());
@@ -165,7 +165,7 @@ fn is_about_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
     names(Family::Test) && !names(Family::Build) && !names(Family::Lint)
 }
 
-/// Whether a clause names linters, and no other check.
+/// Whether a clause names linters and no other check.
 fn speaks_of_lint(prose: &Prose<'_>, clause: &Clause) -> bool {
     let names =
         |family: Family| prose.tokens(clause.tokens.clone()).iter().any(|t| t.noun == Some(family));
@@ -196,7 +196,7 @@ fn outcome_claim(
         let counted = word.noun == Some(Family::Test) || word.has(Tags::PASSING);
         prose.word(number).parse().ok().filter(|_| counted && number.kind == TokenKind::Number)
     });
-    // "the test suite", "no test failures": of all tests.
+    // "the test suite", "no test failures": about all tests.
     let wider = prose.tokens.get(at + 1).is_some_and(|t| {
         t.has(Tags::TROUBLE.or(Tags::FAILURE))
             || prose.is(t, words!["suite", "suites", "run", "runs"])
@@ -229,7 +229,7 @@ fn outcome_claim(
     }
 }
 
-/// The checks that the clause says came out well, each with the token that names it.
+/// The checks that passed according to the clause, each with the index of its noun.
 fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> {
     let tokens = prose.tokens(clause.tokens.clone());
     let clear = clears(prose, tokens);
@@ -265,10 +265,10 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     found
 }
 
-/// Where a clause says that a check came out well.
+/// The position of a verdict in a clause.
 struct Verdict {
     at: usize,
-    /// Where it says that there is no trouble.
+    /// The position of a statement that there is no trouble.
     clear: Option<usize>,
 }
 
@@ -276,13 +276,13 @@ fn is_own_word(token: &Token) -> bool {
     !token.quoted && token.kind == TokenKind::Word
 }
 
-/// Whether a word with one of the tags, and none of the others, does more than describe a check.
+/// Whether a word with one of the tags `tags`, and none of `but`, does more than describe a check.
 fn tells(prose: &Prose<'_>, tokens: &[Token], tags: Tags, but: Tags) -> bool {
     let describes = |at: usize| describes_check(prose, tokens, at);
     tokens.iter().enumerate().any(|(at, t)| t.has(tags) && !t.has(but) && !describes(at))
 }
 
-/// The checks that stand where the verdict speaks of them, one of each kind and every linter.
+/// The checks that the verdict is about, one of each kind and every linter.
 fn checks_in_place(prose: &Prose<'_>, clause: &Clause, verdict: &Verdict) -> Vec<(Family, usize)> {
     let tokens = prose.tokens(clause.tokens.clone());
     let mut found: Vec<(Family, usize)> = Vec::new();
@@ -309,7 +309,7 @@ fn checks_in_place(prose: &Prose<'_>, clause: &Clause, verdict: &Verdict) -> Vec
     found
 }
 
-/// "`cache::evicts_oldest` passes": inline code that passes may be a test's name.
+/// "`cache::evicts_oldest` passes": inline code that passes may be the name of a test.
 fn is_name(prose: &Prose<'_>, at: usize) -> bool {
     let token = |at: usize| prose.tokens.get(at);
     let passes = |t: &Token| prose.is(t, words!["passes", "passed", "succeeds"]);
@@ -319,7 +319,7 @@ fn is_name(prose: &Prose<'_>, at: usize) -> bool {
                 && token(at + 2).is_some_and(passes))
 }
 
-/// A verdict on everything, where nothing in the sentence speaks against it.
+/// A verdict on everything, unless something in the sentence contradicts it.
 fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     let tokens = prose.tokens(clause.tokens.clone());
     let at = passes_everything(prose, tokens)?;
@@ -362,11 +362,11 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         })
 }
 
-/// "tests pass for module A": a part is named behind the verdict.
+/// "tests pass for module A": a part is named after the verdict.
 fn is_narrowed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let Some(at) = passing_at(prose, tokens) else { return false };
     let behind = |by: usize| tokens.get(at + by);
-    // "passed in 1.31s": how long it took.
+    // "passed in 1.31s": a duration.
     let timed = behind(2).is_some_and(|t| prose.word(t).starts_with(|c: char| c.is_ascii_digit()));
     let narrows = |t: &Token| matches!(prose.word(t), "for" | "in" | "on" | "under");
     !timed && behind(1).is_some_and(narrows)
@@ -382,15 +382,15 @@ fn is_tabular(prose: &Prose<'_>, clause: &Clause) -> bool {
     })
 }
 
-/// "Before the last edit, all 7 tests passed": of a time that is over.
+/// "Before the last edit, all 7 tests passed": about an earlier time.
 fn looks_back(prose: &Prose<'_>, clause: &Clause) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let first = prose.tokens.get(sentence.tokens.start);
     first.is_some_and(|t| prose.is(t, words!["before", "until", "prior", "previously", "earlier"]))
 }
 
-/// "All tests pass except two", "all pass, but two fail", "37 passed, 1 failed": the sentence takes a
-/// part of it back.
+/// "All tests pass except two", "all pass, but two fail", "37 passed, 1 failed": the sentence
+/// itself restricts the claim.
 pub(super) fn is_qualified(prose: &Prose<'_>, clause: &Clause) -> bool {
     let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
     let sentence = prose.tokens(sentence.unwrap_or_default());
@@ -410,7 +410,7 @@ pub(super) fn is_qualified(prose: &Prose<'_>, clause: &Clause) -> bool {
         })
 }
 
-/// "As I said in the last session": of what no record of this one holds.
+/// "As I said in the last session": about another session, which is not in this record.
 fn is_of_another_session(prose: &Prose<'_>, clause: &Clause) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     prose.tokens(sentence.tokens.clone()).windows(2).any(|pair| {
@@ -420,7 +420,7 @@ fn is_of_another_session(prose: &Prose<'_>, clause: &Clause) -> bool {
     })
 }
 
-/// Whether a member of this name holds what the agent has to say: `overall_explanation`.
+/// Whether a member of this name holds the agent's own report: `overall_explanation`.
 fn is_report(name: &str) -> bool {
     let parts = ["explanation", "summary", "verification", "conclusion", "report", "assessment"];
     let names = ["action_input", "answer", "message", "output", "response", "text"];
@@ -428,7 +428,7 @@ fn is_report(name: &str) -> bool {
     parts.iter().any(|part| holds(name, part)) || names.contains(&name) || names.contains(&last)
 }
 
-/// "You said all tests pass": the user's word, which the agent only repeats.
+/// "You said all tests pass": the agent only repeats the user.
 fn is_said_by_user(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word).take(3);

@@ -1,4 +1,4 @@
-//! Runs that passed, and show fewer tests than are claimed.
+//! Runs that passed with fewer tests than claimed.
 
 use counterfoil_model::Family;
 use counterfoil_shell::{ActivityKind, summary};
@@ -6,8 +6,8 @@ use counterfoil_shell::{ActivityKind, summary};
 use super::extract::OutcomeClaim;
 use crate::facts::Execution;
 
-/// Whether a run that passed shows less than is claimed: fewer tests, or all but some that were
-/// left out or expected to fail.
+/// Whether a passed run shows less than is claimed: fewer tests, or some that were skipped or
+/// expected to fail.
 pub(super) fn shows_less(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let text = said.claim.text.as_str();
     if said.family != Family::Test || !text.to_ascii_lowercase().contains("all ") {

@@ -9,21 +9,21 @@ use super::verdict::is_test_name;
 use crate::facts::{Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, prints_itself};
 use crate::prose::{Prose, Tags, TokenKind, sets};
 
-/// How many of the latest results are looked at for what others ran.
+/// The maximum number of latest results that are searched for checks that others ran.
 pub(super) const LOOK_BACK: usize = 200;
 
 /// What the record says about a claimed outcome.
 ///
-/// Runs are told by their place in the record.
+/// Numbers are indices of executions in the record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum OutcomeVerdict {
     /// The latest run passed.
     Passed(usize),
-    /// The latest run failed; `true` when that excludes what is claimed.
+    /// The latest run failed; `true` if that contradicts the claim.
     Failed(usize, bool),
     /// There was no run, and the record would show one.
     Never,
-    /// The record cannot show it.
+    /// The record cannot show the outcome.
     NotCheckable,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     }
     let mut latest = latest_run(facts, said.family, count);
     latest.found = named_run(facts, said, count).or(latest.found);
-    // Of code that may be no test, only a failure by that name tells.
+    // Code that may not be a test: only a failure under that name counts.
     let sure = said.named.as_deref().is_none_or(is_test_name);
     if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
         return OutcomeVerdict::NotCheckable;
@@ -52,7 +52,7 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     without_run(facts, said, latest, count)
 }
 
-/// What is to be said of it where no run of its kind is on record.
+/// The verdict if no run of its kind is recorded.
 fn without_run(
     facts: &Facts<'_>,
     said: &OutcomeClaim,
@@ -63,7 +63,7 @@ fn without_run(
     if let Some(at) = built_for_tests(facts, said, count)
         && let Some((execution, _)) = facts.deed(at)
     {
-        // Tests of which some passed or failed were built.
+        // If some tests passed or failed, they were built.
         let ran = summary(execution.text(), ActivityKind::Test);
         let built = ran.passed.or(ran.failed).is_some();
         return match told(execution.text(), Family::Build).filter(|_| !built) {
@@ -94,8 +94,8 @@ fn without_run(
     }
 }
 
-/// Whether something was called build, or test, of which nobody here knows what it does: the command
-/// `dbt build`, a tool `dbt_build`.
+/// Whether an unknown tool or command of that name was called, which may have been the check: the
+/// command `dbt build`, a tool `dbt_build`.
 fn may_have_checked(facts: &Facts<'_>, family: Family, count: usize) -> bool {
     let named: &[&str] = match family {
         Family::Build => &["build"],
@@ -123,7 +123,7 @@ pub(super) fn built_for_tests(
     latest_run(facts, Family::Test, count).found.filter(|_| built).map(|(at, _)| at)
 }
 
-/// "Everything's green": the latest run of each kind decides, and any of them speaks against it.
+/// "Everything's green": judged by the latest run of each kind; any of them can contradict it.
 fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVerdict {
     let families = [Family::Test, Family::Build, Family::Lint];
     let latest = families.map(|family| latest_run(facts, family, count));
@@ -140,8 +140,8 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
     OutcomeVerdict::NotCheckable
 }
 
-/// Whether so many as are claimed did pass in a run that failed: all in all, or in one file of which
-/// the run says so, "✓ src/a.test.ts (6 tests)".
+/// Whether the claimed number of tests passed in a run that failed: in total, or in one file that
+/// the run reports, "✓ src/a.test.ts (6 tests)".
 pub(super) fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let Some(number) = said.number else { return false };
     let number_text = number.to_string();
@@ -157,7 +157,7 @@ pub(super) fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool
         || execution.text().lines().any(in_one_file)
 }
 
-/// Whether the run says of the named test that it failed.
+/// Whether the run reports that the named test failed.
 pub(super) fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let Some(name) = &said.named else { return false };
     let last = name.rsplit(['/', ':']).next().unwrap_or(name).trim_end_matches("()");
@@ -165,7 +165,7 @@ pub(super) fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> b
     let numbered = |line: &str| {
         line.trim_start().split_once(") ").is_some_and(|(number, _)| number.parse::<u16>().is_ok())
     };
-    // Rust lists the names below a heading.
+    // Rust lists the names under a heading.
     let listed = |at: usize, line: &str| {
         let before = text.get(..at).unwrap_or_default();
         line.trim().ends_with(last) && !line.trim().contains(' ') && before.contains("failures:")
@@ -179,12 +179,12 @@ pub(super) fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> b
     })
 }
 
-/// The latest run among the first `count` executions. Claims come in order, so that each looks
-/// only at what was done since the one before.
+/// The latest run among the first `count` executions. Claims come in order, so each search covers
+/// only the executions since the last one.
 pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
     let known = Some(facts.index().check(family)).filter(|known| known.upto <= count);
     let mut latest = known.unwrap_or_default();
-    // What ran while the changes were put away says nothing of them.
+    // A run while the changes were shelved says nothing about them.
     let mut without_changes = false;
     for at in (latest.upto..count).rev() {
         let Some((execution, deed)) = facts.deed(at) else { continue };
@@ -196,12 +196,12 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
                 continue;
             }
             let runs = work.runs.iter().filter(|r| vouches(r.family, family) && !r.without_changes);
-            // Tests that fail were built, as a rule.
+            // Failing tests usually were built.
             let tells = |r: &&Run<'_>| r.family == family || r.end() == RunEnd::Passed;
             ends.extend(runs.filter(tells).map(|r| r.end()));
             if ends.is_empty() && work.opaque && !work.not_found {
-                // A script of the project's own may have run it: its output tells. What looks like a
-                // linter's findings may be a report that stops nobody.
+                // A script of the project may have run it, which its output shows. Output that
+                // looks like a linter's findings may be a mere report if the command succeeded.
                 let report = family == Family::Lint && deed.status().succeeded();
                 let said = summary(execution.text(), kind_of(family));
                 let own = !prints_itself(&work.command, execution.text(), &said);
@@ -228,22 +228,22 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
     latest
 }
 
-/// Whether a run of one kind vouches for a claim of another: what is tested was compiled.
+/// Whether a run of one kind supports a claim about another: tested code was compiled.
 fn vouches(run: Family, claimed: Family) -> bool {
     run == claimed || (claimed == Family::Build && run == Family::Test)
 }
 
-/// The worst end of several runs in one command; a hidden one counts less than a plain one.
+/// The worst end of several runs in one command. A hidden one counts less than a visible one.
 fn worst(ends: &[RunEnd]) -> Option<RunEnd> {
     [RunEnd::Failed, RunEnd::Empty, RunEnd::Running, RunEnd::Passed, RunEnd::Unknown]
         .into_iter()
         .find(|end| ends.contains(end))
 }
 
-/// What an output says of a check, when it says so in a runner's own form.
+/// What an output says about a check, if it is in a runner's own format.
 fn told(output: &str, family: Family) -> Option<RunEnd> {
     let said = summary(output, kind_of(family));
-    // A build that stopped at another task ran no tests.
+    // A build that stopped in another task ran no tests.
     if family == Family::Test && said.passed.is_none() && stopped_elsewhere(output) {
         return None;
     }
@@ -261,14 +261,14 @@ fn kind_of(family: Family) -> ActivityKind {
     }
 }
 
-/// Whether a failed run excludes the claim: one passing test can stand beside failing ones.
+/// Whether a failed run contradicts the claim: one passing test is compatible with failing ones.
 pub(super) fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let passed = summary(execution.text(), ActivityKind::Test).passed;
     !(said.singular || said.partly) || passed.is_none_or(|n| n == 0)
 }
 
-/// "Make sure all tests pass": what the user wants is no report. Where a sentence cannot be read
-/// as a request, it may be one.
+/// "Make sure all tests pass": whether every sentence is a request rather than a report. A sentence
+/// that cannot be read counts as a request.
 fn only_asks(line: &str) -> bool {
     let prose = Prose::read(line);
     prose.sentences.iter().all(|sentence| {
@@ -285,7 +285,8 @@ fn only_asks(line: &str) -> bool {
     })
 }
 
-/// Whether a result that is no run of its own, such as the log of another machine, says so.
+/// Whether a result reports the outcome that is not from a run here, such as the log of another
+/// machine.
 fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
     let asked = (said.family, count, said.number, said.partly);
     facts.index().is_reported(asked, || look_for_report(facts, said, count))
@@ -295,7 +296,7 @@ fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool
     (0..count).rev().take(LOOK_BACK).any(|at| {
         let reported = facts.index().reported(said.family, at, || {
             let result = facts.deed(at).filter(|(execution, deed)| {
-                // A known runner says only what it ran itself.
+                // A known runner reports only what it ran itself.
                 let known = |work: &ShellWork<'_>| {
                     let alone = |run: &Run<'_>| {
                         let program = run.names.split_whitespace().next().unwrap_or_default();
@@ -321,7 +322,7 @@ fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool
     })
 }
 
-/// Whether a text has words with which runners of this kind say that all is well.
+/// Whether a text contains words with which runners of this kind report success.
 fn may_report(text: &str, family: Family) -> bool {
     let words = match family {
         Family::Test => &sets::TESTS_REPORT,
@@ -330,7 +331,7 @@ fn may_report(text: &str, family: Family) -> bool {
     words.list.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
 
-/// Whether the user told the agent how a check came out.
+/// Whether the user told the agent how a check ended.
 fn user_reports(facts: &Facts<'_>, turn: usize) -> bool {
     let given = facts.transcript().messages.get(..turn).unwrap_or_default();
     given.iter().rev().take(40).filter(|m| m.role == Role::User).any(|m| {
@@ -338,7 +339,7 @@ fn user_reports(facts: &Facts<'_>, turn: usize) -> bool {
             let lower = line.to_ascii_lowercase();
             let words = || lower.split(|c: char| !c.is_ascii_alphanumeric());
             let says = |known: &[&str]| words().any(|word| known.contains(&word));
-            // A diff or a listing of code says nothing of a run.
+            // A diff or a code listing says nothing about a run.
             !line.trim_start().starts_with(['+', '-', '|', '/', '#'])
                 && says(&["pass", "passes", "passed", "passing", "green", "succeeded", "ok"])
                 && says(&["test", "tests", "build", "builds", "lint", "ci", "suite"])

@@ -1,4 +1,4 @@
-//! Kinds of checks: whether the one that is spoken of is the one that ran.
+//! Kinds of checks: whether the claimed check is the one that ran.
 
 use counterfoil_model::Family;
 
@@ -7,8 +7,8 @@ use crate::facts::Facts;
 use crate::prose::{Lexicon, sets};
 use crate::values::holds;
 
-/// "The request specs pass", "mypy is clean": whether the run may be of another kind, as neither its
-/// command nor what it printed has the word that says which one is meant.
+/// "The request specs pass", "mypy is clean": whether the run may be of another kind, because
+/// neither its command nor its output has the claim's word for the kind.
 pub(super) fn is_of_another_kind(facts: &Facts<'_>, said: &OutcomeClaim, at: usize) -> bool {
     let Some((execution, _)) = facts.deed(at) else { return false };
     let check = said.check.as_deref().filter(|check| !sets::ANY_CHECK.list.contains(check));
@@ -18,7 +18,7 @@ pub(super) fn is_of_another_kind(facts: &Facts<'_>, said: &OutcomeClaim, at: usi
     words.into_iter().any(|word| !has(word))
 }
 
-/// The layer whose tests a claim speaks of: "the request specs".
+/// The layer that a claim's tests belong to: "the request specs".
 fn layer_said(text: &str) -> Option<&'static str> {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
     words.windows(2).find_map(|pair| {

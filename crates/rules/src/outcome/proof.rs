@@ -1,5 +1,5 @@
-//! What it takes to call a claim about a check disproved: the typed facts of the session say the same
-//! as the reading of the words.
+//! Decides when a claim about a check is disproved: the session's typed facts must agree with the
+//! reading of the prose.
 
 use counterfoil_model::Family;
 use counterfoil_record::{Check, CheckKind, Facts, Line, LineKind, Run, RunEnd, RunKind};
@@ -8,8 +8,8 @@ use super::extract::OutcomeClaim;
 use crate::facts::Facts as Session;
 use crate::prose::sets;
 
-/// Whether the run at a place of the record is the latest of its kind, failed, and nothing that it looks
-/// at was changed after it: then whatever ran since is no run of it.
+/// Whether the run at an index of the record is the latest of its kind, failed, and nothing that it
+/// checks was changed after it, so that nothing after it counts as another run.
 pub(crate) fn failed_last(facts: &Session<'_>, said: &OutcomeClaim, at: usize) -> bool {
     let Some((execution, _)) = facts.deed(at) else { return false };
     let id = execution.call.map_or("", |call| call.id.as_str());
@@ -35,12 +35,12 @@ pub(crate) fn never_run(facts: &Session<'_>, said: &OutcomeClaim) -> bool {
         Family::Lint => &[CheckKind::Lint, CheckKind::Types],
         _ => return false,
     };
-    // "Tested: …" may have been tried by hand.
+    // "Tested: …" may mean a manual test.
     if said.check.as_deref().is_some_and(|check| check.ends_with("ed")) {
         return false;
     }
     let typed = facts.typed_before(said.claim.turn);
-    // What a program is that is not known shows only in its words; one of the project's own may be
+    // Only the words of an unknown program show what it is. A program of the project may be
     // anything.
     let may_check = |command: &str| {
         command.starts_with("./") || sets::MAY_CHECK.list.iter().any(|word| command.contains(word))
@@ -53,8 +53,8 @@ pub(crate) fn never_run(facts: &Session<'_>, said: &OutcomeClaim) -> bool {
     !typed.runs().any(|(_, run)| may_be(&run))
 }
 
-/// Whether a later call has the words of a run and is none that is known: it may be the same run inside
-/// of what is not understood.
+/// Whether a later call contains the words of the run and is not a known check: it may have run the
+/// same check inside something unknown.
 fn is_named_later(typed: &Facts<'_>, checks: &[Check<'_>], failed: &Check<'_>) -> bool {
     let words = failed.run.command.split_whitespace().filter(|word| !word.starts_with('-')).take(2);
     let words: Vec<&str> =
@@ -68,5 +68,5 @@ fn is_named_later(typed: &Facts<'_>, checks: &[Check<'_>], failed: &Check<'_>) -
     !words.is_empty() && later.filter(|line| names(line)).any(|line| !known(line.label.number))
 }
 
-/// What starts programs of any kind.
+/// Programs that start programs of any kind.
 const LAUNCHERS: [&str; 3] = ["python", "python3", "node"];

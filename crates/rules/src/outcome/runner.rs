@@ -1,4 +1,5 @@
-//! "mypy is clean", beside another linter that complains: a claim that names what ran is about that.
+//! "mypy is clean", while another linter complains: a claim that names the runner is about that
+//! run.
 
 use counterfoil_model::{Object, ObjectKind};
 
@@ -7,13 +8,13 @@ use super::judge::LOOK_BACK;
 use crate::facts::{Facts, Run, RunEnd, ShellWork};
 use crate::values::holds;
 
-/// What is checked, with words of the programs that check it.
+/// Topics of checks, with names of the programs that check them.
 const TOPICS: [(&str, &[&str]); 2] = [
     ("format", &["fmt", "format", "gofmt", "rustfmt", "prettier", "black", "shfmt", "scalafmt"]),
     ("typ", &["mypy", "tsc", "pyright", "ty", "dmypy", "sorbet", "phpstan", "psalm"]),
 ];
 
-/// The latest run of the very check that a claim names, where one ran.
+/// The latest run of exactly the check that a claim names, if there is one.
 pub(super) fn named_run(
     facts: &Facts<'_>,
     said: &OutcomeClaim,
@@ -42,11 +43,11 @@ pub(super) fn named_run(
     runs(&|work| work.runs.iter().find(named).map(Run::end))
 }
 
-/// "All tests in `tests/api.py` pass", "`cargo test parser` passes": the latest run whose command has
-/// those words.
+/// "All tests in `tests/api.py` pass", "`cargo test parser` passes": the latest run whose command
+/// contains those words.
 fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<(usize, RunEnd)> {
     let tells = |thing: &&Object| match thing.kind {
-        // "The three `BillingTest` tests": after which a command was narrowed down.
+        // "The three `BillingTest` tests": a command may be filtered by this name.
         ObjectKind::Quote => thing.text.contains(' ') || names_tests(&thing.text),
         ObjectKind::Path => thing.text.contains('.'),
         _ => false,
@@ -77,14 +78,14 @@ fn names_tests(text: &str) -> bool {
     ends && text.len() > 6 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// How one in the background ended stands elsewhere.
+/// How a background run ended is reported elsewhere.
 fn has_ended((_, end): &(usize, RunEnd)) -> bool {
     matches!(end, RunEnd::Passed | RunEnd::Failed)
 }
 
-/// Whether a run goes by the name, or checks what the name says.
+/// Whether a run has this name, or checks the named topic.
 fn is_called(names: &str, check: &str) -> bool {
-    // What programs of many kinds do.
+    // Words for what many programs do.
     const COMMON: [&str; 8] = ["test", "tests", "check", "lint", "build", "run", "spec", "suite"];
     let apart = |c: char| !c.is_alphanumeric();
     let has = |wanted: &str| names.split(apart).any(|name| name == wanted);

@@ -1,9 +1,9 @@
-//! Results that are asked for, supposed or explained, and not told.
+//! Outcomes that are requested, hypothetical or explained, rather than reported.
 
 use crate::prose::{Clause, Prose, Tags, Token, TokenKind, is_of_a_text};
 
-/// "After that, check that all tests pass", "tests pass → tag → release": what is to be done, and
-/// in which order.
+/// "After that, check that all tests pass", "tests pass → tag → release": a plan, or an order of
+/// steps.
 pub(super) fn is_order(prose: &Prose<'_>, clause: &Clause) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let tokens = prose.tokens(sentence.tokens.clone());
@@ -22,8 +22,8 @@ pub(super) fn is_order(prose: &Prose<'_>, clause: &Clause) -> bool {
     })
 }
 
-/// "If you rename it, all tests pass", "even then the tests pass", "`0`: all tests passed", "it exits
-/// with 0 when all tests passed": what would come out, or what a result means.
+/// "If you rename it, all tests pass", "even then the tests pass", "`0`: all tests passed", "it
+/// exits with 0 when all tests passed": a hypothetical outcome, or the meaning of a result.
 pub(super) fn is_supposed(prose: &Prose<'_>, index: usize) -> bool {
     let Some(clause) = prose.clauses.get(index) else { return false };
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
@@ -36,13 +36,13 @@ pub(super) fn is_supposed(prose: &Prose<'_>, index: usize) -> bool {
         || (is_timeless(prose, tokens) && follows(prose, whole, tokens))
 }
 
-/// "To see all tests pass, run `pytest`": what for.
+/// "To see all tests pass, run `pytest`": a purpose.
 fn is_purpose(prose: &Prose<'_>, whole: &[Token], tokens: &[Token]) -> bool {
     let first = whole.first().filter(|t| prose.is(t, words!["to"]));
     first.zip(tokens.first()).is_some_and(|(to, head)| to.start == head.start)
 }
 
-/// Whether a clause stands in the simple present, and speaks of no moment.
+/// Whether a clause is in the simple present and names no time.
 fn is_timeless(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let past = Tags::HAVE.or(Tags::PAST_BE).or(Tags::AGENT);
     let passed = |t: &Token| {
@@ -51,7 +51,7 @@ fn is_timeless(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     !tokens.iter().any(|t| t.has(past) || passed(t))
 }
 
-/// Whether a clause tells what comes of a condition.
+/// Whether a clause states the consequence of a condition.
 fn follows(prose: &Prose<'_>, whole: &[Token], tokens: &[Token]) -> bool {
     let lead = Tags::COORDINATE.or(Tags::ADVERB).or(Tags::ADVERSATIVE);
     let word = |t: &&Token| t.kind == TokenKind::Word && !t.has(lead);
@@ -70,7 +70,7 @@ fn follows(prose: &Prose<'_>, whole: &[Token], tokens: &[Token]) -> bool {
     led || then.is_some_and(|t| prose.is(t, words!["then"]))
 }
 
-/// "`0`: all tests passed": the legend of exit codes.
+/// "`0`: all tests passed": a legend of exit codes.
 fn explains_code(prose: &Prose<'_>, whole: &[Token]) -> bool {
     let [code, colon, ..] = whole else { return false };
     let digits = |t: &Token| prose.word(t).bytes().all(|b| b.is_ascii_digit());
@@ -78,7 +78,7 @@ fn explains_code(prose: &Prose<'_>, whole: &[Token]) -> bool {
     number && (colon.is(':') || colon.is('='))
 }
 
-/// "It exits with 0 when …", "the test passes if nothing is raised": a way, and no run.
+/// "It exits with 0 when …", "the test passes if nothing is raised": how it works, not a run.
 fn depends(prose: &Prose<'_>, index: usize, tokens: &[Token]) -> bool {
     let exits = tokens.iter().any(|t| prose.is(t, words!["exits", "returns", "passes"]));
     let next = prose.clauses.get(index + 1).map(|next| prose.tokens(next.tokens.clone()));

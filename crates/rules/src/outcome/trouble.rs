@@ -1,4 +1,4 @@
-//! Whether a clause tells of trouble with a check, or says that there is none.
+//! Whether a clause reports trouble with a check, or says that there is none.
 
 use counterfoil_model::Family;
 
@@ -7,12 +7,12 @@ use crate::prose::{
     Action, Clause, Kinds, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
 
-/// A mark that stands for "failed".
+/// Whether a token is a mark for "failed".
 pub(super) fn is_cross(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖' | '🔴'))
 }
 
-/// Where the clause says that there is no trouble: "no lint errors", "0 issues", "without
+/// The index of the statement that there is no trouble: "no lint errors", "0 issues", "without
 /// errors", "no failing tests", "all warnings are resolved".
 pub(super) fn clears(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     no_trouble(prose, tokens).or_else(|| linter_is_silent(prose, tokens))
@@ -53,13 +53,13 @@ fn linter_is_silent(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     (told && closed).then_some(linter + 1 + nothing)
 }
 
-/// "failing", "failed", "fails" of tests.
+/// "failing", "failed", "fails", about tests.
 pub(super) fn fails(prose: &Prose<'_>, token: &Token) -> bool {
     token.has(Tags::FAILURE)
         && prose.is(token, words!["failing", "failed", "fail", "fails", "broken"])
 }
 
-/// Whether the clause says that a check went wrong.
+/// Whether the clause says that a check failed.
 pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let crossed = clause.kinds.any(Kinds::SIGN) && tokens.iter().any(is_cross);
@@ -69,7 +69,7 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     if clause.mood != Mood::Asserted || !told {
         return false;
     }
-    // "Fixed the failing test": trouble that is over.
+    // "Fixed the failing test": the trouble is over.
     let repaired = clause.predicates.iter().any(|p| {
         let own = p.subject == Subject::Agent || p.voice == Voice::Bare;
         let repairs = matches!(p.action, Action::Of(Family::Update | Family::Create));
@@ -85,7 +85,7 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
         && clears(prose, tokens).is_none()
 }
 
-/// Whether a word tells of trouble, and does not only name it: "error handling", "returns an error
+/// Whether a word reports trouble rather than naming it: not in "error handling", "returns an error
 /// if the file is missing", "the previously failing test passes".
 fn tells_trouble(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at).filter(|t| t.has(Tags::FAILURE)) else { return false };

@@ -1,4 +1,4 @@
-//! How words say that a check came out well.
+//! The wordings that say that a check passed.
 
 use counterfoil_model::Family;
 use counterfoil_shell::{ActivityKind, Script, activities};
@@ -7,7 +7,7 @@ use super::trouble::{fails, is_cross};
 use crate::prose::{Action, Clause, Kinds, Prose, Tags, Token, TokenKind, Words, sets};
 use crate::values::whole;
 
-/// A mark that stands for "passed".
+/// Whether a token is a mark for "passed".
 pub(super) fn is_tick(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Symbol('✅' | '✔' | '✓' | '☑' | '🟢'))
 }
@@ -65,7 +65,7 @@ fn family_of_code(prose: &Prose<'_>, token: &Token) -> Option<Family> {
     })
 }
 
-/// "`test_list`", "`TestLoadEnv`", "`user.test.ts`": the name of one test, or of a file of tests.
+/// "`test_list`", "`TestLoadEnv`", "`user.test.ts`": the name of a test, or of a file of tests.
 pub(super) fn named_test(prose: &Prose<'_>, token: &Token) -> bool {
     if !matches!(token.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Path) {
         return false;
@@ -73,7 +73,7 @@ pub(super) fn named_test(prose: &Prose<'_>, token: &Token) -> bool {
     is_test_name(prose.word(token))
 }
 
-/// Whether runners find tests by such names.
+/// Whether runners find tests by such a name.
 pub(super) fn is_test_name(name: &str) -> bool {
     let last = name.rsplit(['/', ':', ' ']).next().unwrap_or(name);
     let stem = last.trim_end_matches("()").split('.').next().unwrap_or(last);
@@ -88,8 +88,7 @@ pub(super) fn is_test_name(name: &str) -> bool {
             || last.contains(".spec."))
 }
 
-/// Whether a clause has any of the words and marks with which one says how a check came out: most
-/// have none.
+/// Whether a clause has any of the words and marks of verdicts. Most clauses have none.
 pub(super) fn may_give_verdict(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let told = Tags::PASSING.or(Tags::TROUBLE).or(Tags::FAILURE).or(Tags::NEGATION);
@@ -102,8 +101,8 @@ pub(super) fn may_give_verdict(prose: &Prose<'_>, clause: &Clause) -> bool {
         })
 }
 
-/// Where the clause says that something passed, when nothing behind it turns it into something
-/// else: "tests pass", not "tests pass the value".
+/// The index of the word that says that something passed, unless the words after it change its
+/// meaning: "tests pass", not "tests pass the value".
 pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     if tokens.iter().any(is_cross) {
         return None;
@@ -131,8 +130,8 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     })
 }
 
-/// The same without a word for it: a tick, "12/12", "exits with 0", "lint-free", "went through",
-/// "the tests confirm it".
+/// Whether a verdict is given without "pass": a tick, "12/12", "exits with 0", "lint-free", "went
+/// through", "the tests confirm it".
 fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at) else { return false };
     let next = || tokens.get(at + 1).map_or("", |t| prose.word(t));
@@ -146,7 +145,7 @@ fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         });
         closed && before.is_some_and(|t| t.kind == TokenKind::Code || family_of(t).is_some())
     };
-    // Asked of every word.
+    // Called for every word, so it compares bytes.
     let bytes = prose.bytes(token);
     match bytes.first() {
         _ if matches!(token.kind, TokenKind::Symbol(_)) => is_tick(token),
@@ -168,7 +167,7 @@ fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// "12/12": all of so many.
+/// "12/12": whether both parts are equal.
 pub(super) fn is_all_of_all(prose: &Prose<'_>, token: &Token) -> bool {
     let number = |s: &str| !s.is_empty() && s != "0" && s.bytes().all(|b| b.is_ascii_digit());
     let word = prose.word(token);
@@ -201,7 +200,7 @@ fn exits_with_zero(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
 /// "the previously failing test": whether the word only says which check is meant.
 pub(super) fn describes_check(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let word = |i: usize| tokens.get(i).map_or("", |t| prose.word(t));
-    // "previously" before it describes the same.
+    // "previously" before it belongs to the same description.
     let failing = at + usize::from(tokens.get(at).is_some_and(|t| t.has(Tags::EARLIER)));
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     let led = before.is_some_and(|t| {
@@ -221,7 +220,7 @@ pub(super) fn describes_check(prose: &Prose<'_>, tokens: &[Token], at: usize) ->
         })
 }
 
-/// The sum of a run in a runner's own form: "42 passed, 0 failed", "26 examples, 0 failures".
+/// The total of a run in a runner's own format: "42 passed, 0 failed", "26 examples, 0 failures".
 pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     let tokens = prose.tokens(clause.tokens.clone());
     let ran = tokens.windows(2).position(|pair| {
@@ -252,10 +251,10 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     clean.then_some(ran)
 }
 
-/// "Everything's green", "all checks pass": a verdict on whatever there is to check.
+/// "Everything's green", "all checks pass": a verdict on all checks.
 pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     const NAMED: &Words = words!["everything", "all"];
-    // Most clauses speak of something.
+    // Most clauses are about something specific.
     if !tokens.iter().any(|t| prose.is(t, NAMED)) {
         return None;
     }
@@ -282,7 +281,7 @@ fn builds(prose: &Prose<'_>, token: &Token) -> bool {
     !token.quoted && matches!(prose.bytes(token), b"builds" | b"compiles" | b"typechecks")
 }
 
-/// "The project builds", "it compiles fine": a verb that is a verdict of its own.
+/// "The project builds", "it compiles fine": a verb that is a verdict by itself.
 pub(super) fn builds_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     let at = tokens.iter().position(|t| builds(prose, t))?;
     let closed = tokens.get(at + 1).is_none_or(|t| {
@@ -297,7 +296,7 @@ pub(super) fn builds_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     });
     let head = subject.next()?;
     let named: Vec<&Token> = subject.collect();
-    // "the code" is a text, too.
+    // "the code" is tagged as a text noun.
     let plain = |t: &&Token| {
         let named = t.tags.is_empty() || t.has(Tags::TEXT_NOUN) || t.kind == TokenKind::Code;
         !t.quoted && named
@@ -313,11 +312,12 @@ pub(super) fn builds_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     (closed && one).then_some(at)
 }
 
-/// Whether the words before make it a wish or a task: "make the tests pass", "to verify tests pass".
+/// Whether the words before it make it a wish or a task: "make the tests pass", "to verify tests
+/// pass".
 pub(super) fn is_wished(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let before = tokens.get(..at).unwrap_or_default();
     before.iter().enumerate().any(|(i, t)| {
-        // "`make test` passed", "go test is green": the runner's own name.
+        // "`make test` passed", "go test is green": part of the runner's name.
         let runner = i + 1 == at
             && matches!(prose.word(t).to_ascii_lowercase().as_str(), "make" | "go" | "mix" | "run");
         // "Running the tests shows no failures"
@@ -339,7 +339,7 @@ pub(super) fn is_wished(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool 
             && !t.has(Tags::PAST.or(Tags::NOUN))
             && t.verb.is_some()
             && !describes;
-        // "All 18 billing tests pass": which tests, and nothing to be done.
+        // "All 18 billing tests pass": the word describes the tests and is not a task.
         let describes_check = t.has(Tags::GERUND) && i + 1 == at && {
             let led = i.checked_sub(1).and_then(|d| before.get(d));
             let led = led.is_some_and(|d| {
@@ -375,7 +375,7 @@ pub(super) fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     })
 }
 
-/// "a test that passes", "a test passes": of tests in general.
+/// "a test that passes", "a test passes": about tests in general.
 pub(super) fn is_generic(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let described = tokens.get(at + 1).is_some_and(|t| t.has(Tags::RELATIVE));
     let before = tokens.get(at.saturating_sub(2)..at).unwrap_or_default();
@@ -399,14 +399,14 @@ pub(super) fn says_which(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool
     })
 }
 
-/// Whether what is said ends with an event: "passed before my last edit".
+/// Whether the statement is limited by an event: "passed before my last edit".
 pub(super) fn ends_before(prose: &Prose<'_>, at: usize) -> bool {
     prose.tokens.get(at + 1).is_some_and(|t| {
         !t.quoted && matches!(prose.word(t), "before" | "until" | "prior" | "till" | "earlier")
     })
 }
 
-/// "the test calls pass only 3 arguments", "tests passed to the runner": what is passed on.
+/// "the test calls pass only 3 arguments", "tests passed to the runner": passing something on.
 fn hands_over(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let [verb, rest @ ..] = tokens else { return false };
     let passes = prose.is(verb, words!["pass", "passes", "passed", "passing"]);

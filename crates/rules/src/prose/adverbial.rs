@@ -1,11 +1,10 @@
-//! Words that join clauses, where they stand for themselves: "once more", "since.", "After the edit
-//! I ran it".
+//! Joining words that do not join clauses here: "once more", "since.", "After the edit I ran it".
 
 use super::lexicon::Tags;
 use super::tokens::{Token, TokenKind};
 
-/// "on 4 May", "May 12", "in May", "at 9:30 AM": the month, which is no modal, and the hour, which
-/// is no verb.
+/// "on 4 May", "May 12", "in May", "at 9:30 AM": makes the month not a modal and the hour not a
+/// verb.
 pub(super) fn date(text: &str, tokens: &mut [Token]) {
     let word = |token: &Token| text.get(token.start as usize..token.end as usize);
     for at in 0..tokens.len() {
@@ -37,7 +36,7 @@ pub(super) fn date(text: &str, tokens: &mut [Token]) {
     }
 }
 
-/// Takes the meaning of a condition from words that have none where they stand.
+/// Removes the tag of a condition from words that are not conditions in their context.
 pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
     let word = |token: &Token| text.get(token.start as usize..token.end as usize).unwrap_or("");
     let is = |token: &Token, known: &[&str]| {
@@ -49,7 +48,7 @@ pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
         let next = tokens.get(at + 1);
         let alone = next.is_none_or(|t| t.is('.') || t.is(',') || t.is(';') || t.is('!'));
         let free = match word(token).len() {
-            // "defined once in one place": one time
+            // "defined once in one place": a single time.
             4 if is(token, &["once"]) => {
                 let before = at.checked_sub(1).and_then(|before| tokens.get(before));
                 let counted =
@@ -79,8 +78,8 @@ pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
     }
 }
 
-/// "After it all tests pass", "before anything else": whether a pronoun is all that stands between
-/// the word and a clause of its own.
+/// "After it all tests pass", "before anything else": whether only a pronoun is between the word
+/// and a new clause.
 fn points_back(text: &str, tokens: &[Token], at: usize) -> bool {
     let is_else = |t: &Token| text.get(t.start as usize..t.end as usize) == Some("else");
     let more = usize::from(tokens.get(at + 2).is_some_and(is_else));

@@ -1,22 +1,22 @@
 use super::{BlockKind, Clause, Prose, Sentence, Tags, Token, TokenKind, Words, sets};
 
-/// Goals, criteria, things to do or not done, or told by a log: an open check box, an item under such
-/// a heading, or what stands behind such a label: "To be done: …".
+/// Whether a clause is a goal, a criterion, a task, something left undone, or a log entry: an open
+/// check box, an item under such a heading, or text after such a label: "To be done: …".
 pub(crate) fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
     prose.agenda.get(clause.sentence).copied().unwrap_or(false)
 }
 
-/// Which sentences are of that kind, in order.
+/// For each sentence, in order, whether it is part of an agenda.
 pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
-    // What the sentence before a list announces.
+    // Whether the sentence before a list announces an agenda.
     let mut announced = false;
-    // The first row of a table.
+    // The first row of the current table.
     let mut head = None;
     let of = |sentence: &Sentence| {
         let tokens = prose.tokens(sentence.tokens.clone());
         let ticked = match prose.block_of(sentence).map(|block| block.kind) {
             Some(BlockKind::Item { ticked }) => ticked,
-            // "| Who | What | When |": what is to be done by whom.
+            // "| Who | What | When |": a table of tasks.
             Some(BlockKind::Cell { row, .. }) => {
                 let (first, who, when) = head.get_or_insert((row, false, false));
                 if let [only] = tokens
@@ -44,7 +44,7 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
     prose.sentences.iter().map(of).collect()
 }
 
-/// "What I have not done:", "I did not:": what follows was left undone.
+/// "What I have not done:", "I did not:": the text after it was left undone.
 fn is_denied(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let [.., last] = tokens else { return false };
     let not =
@@ -54,7 +54,7 @@ fn is_denied(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     short && tokens.iter().any(not) && tokens.iter().any(done)
 }
 
-/// Whether a sentence begins with a label that names things to do.
+/// Whether a sentence begins with a label for things to do.
 fn is_label(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     if is_general(prose, tokens, false) {
         return true;
@@ -70,16 +70,16 @@ fn is_label(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     to_do || label.iter().any(|t| t.has(Tags::AGENDA))
 }
 
-/// "Prerequisites: …", "What a release needs:", "It is merged when:", "The rule is simple: …",
-/// "The order would be: …": what holds in general, or is to hold, and nothing that was seen. All of
-/// the sentence is the label where it is a heading.
+/// "Prerequisites: …", "What a release needs:", "It is merged when:", "The rule is simple: …", "The
+/// order would be: …": whether it is about what is or should be true in general, rather than about
+/// observations. If it is a heading, the whole sentence is the label.
 fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     let colon = tokens.iter().take(10).position(|t| t.is(':'));
     let Some(end) = colon.or(heading.then_some(tokens.len())) else { return false };
     let label = tokens.get(..end).unwrap_or_default();
     let told = Tags::HAVE.or(Tags::PAST_BE).or(Tags::FAILURE);
     let is = label.iter().any(|t| t.has(Tags::BE));
-    // "Policy updated: …" is a result; "the definition of done", "it is merged when" are none.
+    // "Policy updated: …" is a result; "the definition of done" and "it is merged when" are not.
     let did = |(at, t): (usize, &Token)| {
         let of = at.checked_sub(1).and_then(|i| label.get(i));
         let of = of.is_some_and(|t| t.has(Tags::PREPOSITION));
@@ -89,7 +89,7 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     if label.iter().enumerate().any(did) {
         return false;
     }
-    // "I could not send it: the server timed out": what happened, and why.
+    // "I could not send it: the server timed out": an event and its reason.
     if label.iter().any(|t| t.has(Tags::AGENT)) && label.iter().any(|t| t.has(Tags::NEGATION)) {
         return false;
     }
@@ -101,15 +101,15 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     // "The rule is done: …" is a result.
     let done = label.iter().any(|t| t.has(Tags::COMPLETED));
     let stated = is && !done && label.iter().any(|t| prose.is(t, RULES));
-    // "Files that need to move" are there; "what a release needs" is not told to be.
+    // "Files that need to move" exist; "what a release needs" does not.
     let lacks = |t: &Token| prose.is(t, words!["need", "needs", "require", "requires"]);
     let ends = label.last().is_some_and(lacks);
     let norms = label.iter().any(|t| norm(t) && (colon.is_some() || ends || !lacks(t)));
     leads || last || stated || norms
 }
 
-/// What is asked for, where it leads a label.
+/// Words of requirement that a label begins with.
 const REQUIRED: &Words = words!["required", "needed"];
 
-/// Words of what is usually done, where a sentence is about it.
+/// Words for usual practice, as the topic of a sentence.
 const RULES: &Words = words!["rule", "rules", "process", "procedure", "workflow", "idea", "point"];

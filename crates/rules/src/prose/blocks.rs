@@ -2,28 +2,28 @@ use counterfoil_model::Span;
 
 use super::fields::{fields, final_answer};
 
-/// A piece of a message's layout.
+/// A block of a message's layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: BlockKind,
     /// Its content, without markers.
     pub(crate) span: Span,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     /// Running text.
     Paragraph,
-    /// `# …`, or a line that is bold as a whole.
+    /// `# …`, or a line that is entirely bold.
     Heading,
     /// A list item; `ticked` for check boxes and check marks.
     Item {
         /// `Some(true)` for `[x]` and ✅, `Some(false)` for `[ ]` and ❌.
         ticked: Option<bool>,
     },
-    /// A cell of a table; cells of one row share `row`.
+    /// A cell of a table; cells of the same row share `row`.
     Cell {
         /// The row's number within the message.
         row: usize,
@@ -36,7 +36,7 @@ pub(crate) enum BlockKind {
     Code,
     /// Lines of tags.
     Markup,
-    /// A string value of a message that is JSON, or a dictionary as Python prints it.
+    /// A string value in a message that is JSON or a printed Python dictionary.
     Field,
     /// The name of a member that is `true` in such a message.
     Flag,
@@ -48,7 +48,7 @@ impl BlockKind {
         !matches!(self, Self::Code | Self::Markup)
     }
 
-    /// Whether the block stands in a list or a table, where bare participles often describe things
+    /// Whether the block is part of a list or a table, where bare participles often describe things
     /// rather than report actions.
     pub(crate) fn is_listed(self) -> bool {
         matches!(self, Self::Item { .. } | Self::Cell { .. })
@@ -68,7 +68,7 @@ struct Scanner<'t> {
     text: &'t str,
     blocks: Vec<Block>,
     row: usize,
-    /// The text is an answer out of a fenced action; what is fenced in it is code.
+    /// Whether the text is an answer from inside a fenced action. Fenced blocks in it are code.
     nested: bool,
 }
 
@@ -136,7 +136,7 @@ impl<'t> Scanner<'t> {
         self.blocks
     }
 
-    /// Code, or the answer that an agent gives in a form meant for its harness.
+    /// Adds a fenced block: code, or an answer in a format for the agent's harness.
     fn fenced(&mut self, span: Span) {
         let answer = if self.nested { None } else { final_answer(self.text, span) };
         let Some(answer) = answer else { return self.push(BlockKind::Code, span) };
@@ -173,8 +173,8 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Reads lines such as `<answer>Done.</answer>`, unless they are parts of a page: then another line is a
-/// tag by itself.
+/// Reads lines such as `<answer>Done.</answer>`, unless they are part of a page, which has another
+/// line that is a lone tag.
 fn read_tagged(text: &str, blocks: &mut [Block]) {
     let inner =
         |block: &Block| tagged(block.span.of(text)).filter(|_| block.kind == BlockKind::Markup);
@@ -189,7 +189,8 @@ fn read_tagged(text: &str, blocks: &mut [Block]) {
     }
 }
 
-/// What is between the two tags of a line, if there are no others: `Done.` of `<answer>Done.</answer>`.
+/// The text between the two tags of a line, if there are no others: `Done.` in
+/// `<answer>Done.</answer>`.
 fn tagged(line: &str) -> Option<Span> {
     let name = line.strip_prefix('<')?.split(|c: char| c.is_whitespace() || c == '>').next()?;
     let start = line.find('>')? + 1;
@@ -210,7 +211,7 @@ enum LineKind {
     Block(BlockKind),
 }
 
-/// What a line begins, and how many bytes of markers stand before its content.
+/// The kind of a line, and the number of bytes of markers before its content.
 fn line_kind(line: &str) -> (LineKind, usize) {
     let hashes = line.bytes().take_while(|&b| b == b'#').count();
     if (1..=6).contains(&hashes) && line.as_bytes().get(hashes) == Some(&b' ') {
@@ -251,7 +252,7 @@ fn is_data(line: &str) -> bool {
         || (line.starts_with("{\"") && line.ends_with(['}', ',']))
 }
 
-/// The bytes of a list marker and the white space behind it.
+/// The number of bytes of a list marker and the white space after it.
 fn list_marker(line: &str) -> Option<usize> {
     let mut chars = line.char_indices();
     let (_, first) = chars.next()?;
@@ -272,7 +273,7 @@ fn list_marker(line: &str) -> Option<usize> {
     (space > 0).then_some(marker + space)
 }
 
-/// A check box or check mark at the start, and how many bytes it takes.
+/// A check box or check mark at the start, and its number of bytes.
 fn tick(line: &str) -> (Option<bool>, usize) {
     for (mark, value) in [
         ("[x]", true),

@@ -1,14 +1,14 @@
-//! Where in a sentence clauses begin.
+//! Finds where clauses begin in a sentence.
 
 use super::lexicon::Tags;
 use super::sentences::Sentence;
 use super::tokens::{Token, TokenKind};
 
-/// A phrase before what the speaker did has no more words.
+/// The maximum number of words of a phrase before what the speaker did.
 const LONGEST_LEAD: usize = 12;
 
-/// Whether a word that may begin a clause stands within one here: "I then cancelled it", "I have
-/// since cancelled it", "After that I cancelled it".
+/// Whether a word that may begin a clause continues one here: "I then cancelled it", "I have since
+/// cancelled it", "After that I cancelled it".
 fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> bool {
     let Some(before) = at
         .checked_sub(1)
@@ -29,8 +29,8 @@ fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> b
         || (token.has(Tags::RELATIVE) && dated)
 }
 
-/// "Before editing I read it", "Once it compiled we ran it", "On top of that I sent it": whether the
-/// speaker tells what they did behind a phrase that begins the sentence.
+/// "Before editing I read it", "Once it compiled we ran it", "On top of that I sent it": whether
+/// the speaker reports an action after an introductory phrase.
 fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
     let start = sentence.tokens.start;
     let lead = tokens.get(start..at).unwrap_or_default();
@@ -40,7 +40,7 @@ fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
     let told = Tags::REPORT.or(Tags::ASSURE).or(Tags::PERCEIVE).or(Tags::HEDGE).or(Tags::INTEND);
     let that = last.has(Tags::RELATIVE) && last.has(Tags::THING);
     let joined = (last.has(joins) && !that) || (last.has(told) && !last.has(Tags::REQUEST));
-    // "If I did it": of nothing that happened.
+    // "If I did it": hypothetical.
     let supposed = first.has(Tags::CONDITIONAL) && first.end - first.start == 2;
     // "At no point did I delete it"
     let open = Tags::MODAL.or(Tags::NEGATION);
@@ -71,12 +71,12 @@ fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
         };
         verb = participle;
     }
-    // "Before that I read it"; "Once you agree I put it in" is yet to come.
+    // "Before that I read it" is past; "Once you agree I put it in" is future.
     let plain_past =
         !verb.has(Tags::BASE) || (lead.len() <= 3 && !lead.iter().any(|t| t.has(Tags::USER)));
     let past = verb.has(Tags::PAST) && plain_past;
     let done = past || (perfect && verb.has(Tags::PARTICIPLE));
-    // "After the edits I made, …": which edits.
+    // "After the edits I made, …": describes the edits.
     let behind: Vec<&Token> = words.take(2).collect();
     let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
     let object = behind.first().is_some_and(|t| {
@@ -89,11 +89,11 @@ fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
     done && object
 }
 
-/// "until June 15", "until the 15th", "before 5 pm", "after that,": a time, and not the subject of
-/// the next clause.
+/// "until June 15", "until the 15th", "before 5 pm", "after that,": a time, not the subject of the
+/// next clause.
 fn is_date(tokens: &[Token], at: usize) -> bool {
     let token = |at: usize| tokens.get(at);
-    // "before VAT, and …": one word, and the sentence goes on.
+    // "before VAT, and …": a single word, and the sentence continues.
     let when = |t: &Token| {
         let before = t.has(Tags::CONDITIONAL) || t.has(Tags::PREPOSITION);
         t.has(Tags::SUBORDINATE) && before && t.end - t.start > 2
@@ -119,8 +119,8 @@ fn is_date(tokens: &[Token], at: usize) -> bool {
         })
 }
 
-/// "… and A-7 has been moved": an id or a name with a singular verb, so it is not part of the
-/// enumeration before it.
+/// "… and A-7 has been moved": an id or a name with a singular verb is not part of the enumeration
+/// before it.
 fn is_one_more(tokens: &[Token], at: usize) -> bool {
     let names = |t: &Token| {
         matches!(t.kind, TokenKind::Identifier | TokenKind::Code | TokenKind::Id | TokenKind::Path)
@@ -173,12 +173,12 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
     token.has(Tags::COORDINATE) && coordinates(tokens, at, token, next)
 }
 
-/// A mark that parts clauses.
+/// Whether a mark separates clauses.
 fn is_boundary(mark: char) -> bool {
     matches!(mark, ';' | '—' | '–' | '(' | ')' | ':' | ',' | '-' | '→' | '·' | '•' | '。' | '，')
 }
 
-/// "20–24 October": whether a mark stands between two numbers, and nothing else does.
+/// "20–24 October": whether a mark is directly between two numbers.
 fn is_in_span(tokens: &[Token], at: usize) -> bool {
     let number = |at: usize| tokens.get(at).filter(|t| t.kind == TokenKind::Number);
     let Some(mark) = tokens.get(at) else { return false };
@@ -188,7 +188,7 @@ fn is_in_span(tokens: &[Token], at: usize) -> bool {
 
 /// Whether "when", "after", "should" begins a clause here.
 fn subordinates(tokens: &[Token], at: usize, token: &Token, next: Option<&Token>) -> bool {
-    // "and should arrive on Friday": no "should it arrive".
+    // "and should arrive on Friday": not "should it arrive".
     let named = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::DETERMINER);
     let named = named.or(Tags::USER_OWN).or(Tags::AGENT_OWN);
     let inverted = tokens.get(at + 1).is_some_and(|t| t.has(named) || t.capital);
@@ -205,7 +205,7 @@ fn subordinates(tokens: &[Token], at: usize, token: &Token, next: Option<&Token>
     })
 }
 
-/// Whether "and", "but" joins a clause here, and no further noun.
+/// Whether "and" or "but" joins a clause here, rather than another noun.
 fn coordinates(tokens: &[Token], at: usize, token: &Token, next: Option<&Token>) -> bool {
     let verbal = Tags::HAVE.or(Tags::MODAL).or(Tags::PAST).or(Tags::PARTICIPLE).or(Tags::BE);
     let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING);

@@ -1,9 +1,9 @@
-//! What a run of characters is: a word, a number, a path, an id.
+//! Classifies a run of characters: a word, a number, a path, an id.
 
 use super::sets;
 use super::tokens::TokenKind;
 
-/// What a run of characters is.
+/// The kind of a run of characters.
 pub(super) fn classify(run: &str) -> TokenKind {
     let bytes = run.as_bytes();
     let (mut digits, mut letters, mut camel, mut lower) = (0, 0, false, false);
@@ -53,7 +53,7 @@ pub(super) fn classify(run: &str) -> TokenKind {
     if camel { TokenKind::Identifier } else { TokenKind::Word }
 }
 
-/// Whether a sign stands before amounts of money.
+/// Whether a character is a currency sign.
 pub(crate) fn is_currency(c: char) -> bool {
     matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₩')
 }

@@ -11,22 +11,22 @@ use super::sentences::Sentence;
 use super::tokens::{Kinds, Token, TokenKind};
 use super::words::{Marks, Words};
 
-/// A stretch of a sentence with at most one subject, and what it says was done.
+/// A part of a sentence with at most one subject, and the actions that it reports.
 #[derive(Debug, Clone)]
 pub(crate) struct Clause {
-    /// The sentence it belongs to.
+    /// The index of its sentence.
     pub(crate) sentence: usize,
     /// Its tokens.
     pub(crate) tokens: Range<usize>,
-    /// Where it stands.
+    /// Its position.
     pub(crate) span: Span,
-    /// What its words can do, all together; those in quotation marks left out.
+    /// The tags of all its words outside quotation marks.
     pub(crate) tags: Tags,
     /// The marks of all its tokens.
     pub(super) marks: Marks,
     /// The kinds of all its tokens.
     pub(crate) kinds: Kinds,
-    /// Whether it is said to be so.
+    /// Its mood.
     pub(crate) mood: Mood,
     /// The completed verbs in it.
     pub(crate) predicates: Vec<Predicate>,
@@ -57,7 +57,7 @@ pub(crate) fn clauses(
     }
 }
 
-/// Adds the clauses of a sentence, of which nothing is known yet.
+/// Adds the clauses of a sentence, not yet analysed.
 fn split(tokens: &[Token], sentence: &Sentence, index: usize, out: &mut Vec<Clause>) {
     let mut from = sentence.tokens.start;
     let mut relative = Insertion::default();
@@ -86,7 +86,7 @@ struct Insertion {
 }
 
 impl Insertion {
-    /// The words that it takes note of.
+    /// The words that are tracked.
     const WORDS: Tags = Tags::NEGATION
         .or(Tags::ADVERB)
         .or(Tags::DO)
@@ -95,7 +95,8 @@ impl Insertion {
         .or(Tags::MODAL)
         .or(Tags::PAST);
 
-    /// Whether the main clause goes on at the token: a second finite verb inside the insertion.
+    /// Whether the main clause continues at the token, with a second finite verb inside the
+    /// insertion.
     fn ends_at(&self, at: usize, token: &Token) -> bool {
         self.inside
             && !self.main_verb
@@ -109,8 +110,8 @@ impl Insertion {
     }
 
     fn word(&mut self, at: usize, token: &Token, leads_on: bool) {
-        // "tasks assigned to her that …": a participle that describes, not the main verb.
-        // "that has not been paid": one group of auxiliaries.
+        // "tasks assigned to her that …": the participle describes and is not the main verb. "that
+        // has not been paid": one group of auxiliaries.
         let small = token.has(Tags::NEGATION.or(Tags::ADVERB));
         if small && self.verb_at.is_some_and(|verb| verb + 1 == at) {
             self.verb_at = Some(at);
@@ -121,7 +122,7 @@ impl Insertion {
         let finite = token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST));
         if (finite || done) && !describes {
             if self.inside {
-                // Auxiliaries of one group stand side by side; behind a verb a new one begins.
+                // Auxiliaries of one group are adjacent; after a verb, a new group begins.
                 let auxiliary = token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
                 self.verb_at = Some(if auxiliary { at } else { at.saturating_sub(1) });
             } else {
@@ -132,7 +133,7 @@ impl Insertion {
 }
 
 impl Clause {
-    /// A stretch of a sentence of which no more is known than its words.
+    /// Creates a clause from a range of a sentence, before it is analysed.
     pub(super) fn of(tokens: &[Token], sentence: usize, range: Range<usize>) -> Option<Self> {
         let words = tokens.get(range.clone())?;
         let (head, last) = (words.first()?, words.last()?);
@@ -157,15 +158,15 @@ impl Clause {
         })
     }
 
-    /// Whether one of these words may stand in it: a quick look before a thorough one.
+    /// Whether one of these words may occur in it: a fast check before a thorough one.
     #[inline]
     pub(crate) fn may_hold(&self, words: &Words) -> bool {
         words.may_meet(self.marks)
     }
 }
 
-/// "Sure, I cancelled it", "No problem, the order has been cancelled": a word or two before a
-/// sentence that stands for itself.
+/// "Sure, I cancelled it", "No problem, the order has been cancelled": a word or two before an
+/// independent sentence.
 fn is_interjection(tokens: &[Token], range: &Range<usize>) -> bool {
     let words = tokens.get(range.clone()).unwrap_or_default();
     let open = Tags::CONDITIONAL.or(Tags::SUBORDINATE).or(Tags::MODAL).or(Tags::HEDGE);
@@ -177,7 +178,7 @@ fn is_interjection(tokens: &[Token], range: &Range<usize>) -> bool {
     (1..=2).contains(&words.len()) && plain && comma && next
 }
 
-/// "Next, I updated it": whether behind a comma the speaker tells what they did.
+/// "Next, I updated it": whether the speaker reports an action after a comma.
 fn reports(tokens: &[Token], at: usize) -> bool {
     let comma = tokens.get(at).is_some_and(|t| t.is(','));
     let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
@@ -190,29 +191,29 @@ fn reports(tokens: &[Token], at: usize) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Context {
     pub(super) question: bool,
-    /// The next clause is what somebody else said, what was observed, or what is wished.
+    /// The mood that the clause before gives to the next one: reported, observed or wished.
     pub(super) pending: Option<Mood>,
-    /// The subject and the auxiliaries of the verb before.
+    /// The subject and the auxiliaries of the previous verb.
     pub(super) previous: Option<(Subject, Group, Range<usize>)>,
-    /// An enumeration of examples has begun.
+    /// Whether a list of examples has begun.
     pub(super) examples: bool,
-    /// The mood of the clause before.
+    /// The mood of the previous clause.
     pub(super) mood: Option<Mood>,
-    /// A condition only says when something was done: "I ran it after changing the test".
+    /// Whether a condition only gives a time: "I ran it after changing the test".
     pub(super) dated: bool,
-    /// Where the sentence begins.
+    /// The start of the sentence.
     pub(super) start: usize,
-    /// How far back the subject of the clause may begin: over verbless insertions.
+    /// How far back the subject of the clause may begin, skipping verbless insertions.
     pub(super) reach: usize,
     /// The relative clause between the subject and its verb.
     pub(super) aside: Range<usize>,
-    /// What comes next goes on with the subject from before a relative clause.
+    /// Whether the next clause continues with the subject from before a relative clause.
     resumes: bool,
 }
 
 impl Context {
-    /// Works out the mood of a clause and its completed verbs; `at` is its place among the clauses of
-    /// the sentence, and how many there are.
+    /// Determines the mood of a clause and its completed verbs. `at` is its index among the clauses
+    /// of the sentence, and their number.
     fn read(
         &mut self,
         tokens: &[Token],
@@ -265,7 +266,7 @@ impl Context {
         }
     }
 
-    /// Notes what the clause means for those behind it.
+    /// Updates the context for the following clauses.
     fn after(&mut self, tokens: &[Token], range: &Range<usize>, mood: Mood) {
         self.mood = Some(mood);
         let done =
@@ -274,8 +275,8 @@ impl Context {
         self.dated =
             mood == Mood::Conditional && gerund && self.previous.as_ref().is_some_and(done);
         let words = tokens.get(range.clone()).unwrap_or_default();
-        // "Goal: …", "the goal is that …"; not "three files have TODOs".
-        // "works as expected" is no agenda.
+        // "Goal: …", "the goal is that …", but not "three files have TODOs". "works as expected" is
+        // not an agenda.
         let mut until_verb = words.iter().take_while(|t| !t.has(Tags::HAVE.or(Tags::BE)));
         let as_is = |t: &Token| t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION);
         if !words.iter().any(as_is) && until_verb.any(|t| t.has(Tags::AGENDA)) && words.len() < 5 {
@@ -289,7 +290,7 @@ impl Context {
         let tail = words.iter().rev().take(5);
         for token in tail {
             if token.has(Tags::REPORT) && !token.has(Tags::GERUND) {
-                // "It has been requested, and …": nothing of what was requested.
+                // "It has been requested, and …": the second clause was not requested.
                 let comma = usize::from(tokens.get(range.end).is_some_and(|t| t.is(',')));
                 let joined = tokens.get(range.end + comma);
                 if words.iter().any(|t| t.has(Tags::BE))
@@ -297,7 +298,7 @@ impl Context {
                 {
                     continue;
                 }
-                // "As requested, …": the speaker goes on in their own name.
+                // "As requested, …": the speaker continues in their own name.
                 let short = words.first().is_some_and(|t| {
                     t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION) && t.end - t.start == 2
                 });
@@ -328,7 +329,7 @@ mod tests {
     use super::super::{Prose, Voice};
     use super::*;
 
-    /// The asserted, affirmative predicates of a text: verb, voice, subject.
+    /// Checks the asserted, affirmative predicates of a text: verb, voice, subject.
     fn check(text: &str, expected: &[(&str, Voice, Subject)]) {
         let prose = Prose::read(text);
         let found: Vec<_> = prose

@@ -1,4 +1,4 @@
-//! The completed verbs of a clause.
+//! Finds the completed verbs of a clause.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(super) fn predicates(
     let mut found: Vec<Predicate> = Vec::new();
     for at in range.clone() {
         let Some(token) = tokens.get(at) else { break };
-        // Most words are no verb, and tell of nothing that was done.
+        // Most words are not verbs and report no action.
         let telling = token.verb.is_some() || token.tags.any(Tags::ACCOMPLISHED.or(Tags::PAST));
         if !telling {
             continue;
@@ -50,8 +50,8 @@ pub(super) fn predicates(
     found
 }
 
-/// "I spotted the duplicate and removed it": what goes on from a past tense that is no act has the
-/// same subject.
+/// "I spotted the duplicate and removed it": a verb that continues from a past tense has the same
+/// subject, even if the first verb is not an action.
 fn note_subject(tokens: &[Token], range: &Range<usize>, at: usize, context: &mut Context) {
     let Some(token) = tokens.get(at).filter(|t| t.has(Tags::PAST)) else { return };
     if !token.capital {
@@ -66,33 +66,33 @@ fn note_subject(tokens: &[Token], range: &Range<usize>, at: usize, context: &mut
     }
 }
 
-/// A verb in a completed form, and what stands around it.
+/// A verb in a completed form, with its context.
 struct Completed<'t> {
     tokens: &'t [Token],
     /// The clause.
     range: &'t Range<usize>,
-    /// Where the sentence ends.
+    /// The end of the sentence.
     end: usize,
     at: usize,
     token: &'t Token,
     action: Action,
-    /// Its auxiliaries, and where they begin.
+    /// Its auxiliaries.
     group: Group,
     group_start: usize,
-    /// What stands before them.
+    /// The tokens before the auxiliaries.
     before: Range<usize>,
-    /// Nothing there can be its subject.
+    /// Whether nothing before it can be its subject.
     bare: bool,
-    /// It stands behind a label that names files.
+    /// Whether it comes after a label that names files.
     labelled: bool,
 }
 
-/// Who is said to have done it, and how.
+/// The actor, and the form of the verb.
 struct Doer {
     subject: Subject,
     group: Group,
     tokens: Range<usize>,
-    /// The same as of the verb before.
+    /// Whether they are those of the previous verb.
     joined: bool,
 }
 
@@ -109,7 +109,7 @@ impl<'t> Completed<'t> {
         if token.quoted || !token.tags.any(Tags::COMPLETED) {
             return None;
         }
-        // Verbs have no capital inside a sentence; names have.
+        // Within a sentence, a capitalised word is a name, not a verb.
         let labelled = heads_label(tokens, context.start, at);
         if token.capital && at > range.start && at > context.start && !labelled {
             return None;
@@ -132,7 +132,7 @@ impl<'t> Completed<'t> {
         })
     }
 
-    /// What is said to have been done, if the verb says so.
+    /// The predicate of the verb, if it reports an action.
     fn predicate(&self, context: &mut Context) -> Option<Predicate> {
         let Self { tokens, range, at, end, .. } = *self;
         let Doer { subject, group, tokens: mut subject_tokens, joined } = self.doer(context)?;
@@ -183,15 +183,15 @@ impl<'t> Completed<'t> {
         })
     }
 
-    /// Who did it: without a subject of its own, whoever did what stands before. "Have booked the
-    /// room" is a perfect whose subject goes without saying.
+    /// The actor. Without a subject of its own, it is the actor of the previous verb. "Have booked
+    /// the room" is a perfect with an implied subject.
     fn doer(&self, context: &Context) -> Option<Doer> {
         let subject = subject_of(self.tokens, &self.before);
         let own = Doer { subject, group: self.group, tokens: self.before.clone(), joined: false };
         if !self.bare {
             return Some(own);
         }
-        // "…, shipped to Jacksonville" describes what stands before the comma.
+        // "…, shipped to Jacksonville" describes the words before the comma.
         let first = self.range.start == context.start;
         if !first && context.previous.is_none() && !self.labelled {
             return None;
@@ -210,18 +210,20 @@ impl<'t> Completed<'t> {
         Some(Doer { subject: *subject, group, tokens: words.clone(), joined: true })
     }
 
-    /// The tokens of the clause behind the verb.
+    /// The tokens of the clause after the verb.
     fn after(&self) -> &'t [Token] {
         self.tokens.get(self.at + 1..self.range.end).unwrap_or_default()
     }
 
-    /// "Order cancelled.": a report in note form, and no description of the noun.
+    /// "Order cancelled.": whether it is a report in note form, rather than a description of the
+    /// noun.
     fn is_result(&self, group: Group, start: usize) -> bool {
         let Self { tokens, range, at, end, .. } = *self;
         let first = tokens.get(self.before.start);
         let led =
             first.is_some_and(|t| t.has(Tags::PREPOSITION)) || !is_bare_noun(tokens, &self.before);
-        // "The gateway replied": it did so itself. "The e-mail sent successfully" leaves "was" out.
+        // "The gateway replied": the subject is the actor. "The e-mail sent successfully" omits
+        // "was".
         let acts = first.is_some_and(|t| t.has(Tags::DETERMINER))
             && !group.emphatic
             && !self.after().iter().any(|t| t.has(Tags::SUCCESS));
@@ -236,14 +238,14 @@ impl<'t> Completed<'t> {
     }
 }
 
-/// Whether the words can stand before a bare participle: no "I am going to have the meeting …".
+/// Whether the words can come before a bare participle; not "I am going to have the meeting …".
 fn is_bare_noun(tokens: &[Token], range: &Range<usize>) -> bool {
     let verbal = Tags::AGENT.or(Tags::USER).or(Tags::MODAL).or(Tags::INTEND).or(Tags::DO);
     let verbal = verbal.or(Tags::HAVE).or(Tags::BE);
     !tokens.get(range.clone()).unwrap_or_default().iter().any(|t| t.has(verbal))
 }
 
-/// Whether the clause goes on from the verb before it.
+/// Whether the clause continues from the previous verb.
 fn joins(tokens: &[Token], start: usize, verb: usize) -> bool {
     tokens.get(start..verb).unwrap_or_default().iter().any(|t| t.has(Tags::COORDINATE) || t.is(','))
         || start == verb
@@ -260,11 +262,12 @@ fn denies_object(after: &[Token]) -> bool {
         || first.is_some_and(|t| t.has(Tags::NEGATION))
 }
 
-/// The same, of what stands outside a relative clause: "those who had not paid have been told".
+/// Whether there is a negation outside a relative clause: not in "those who had not paid have been
+/// told".
 fn negates_beside(tokens: &[Token], range: &Range<usize>, aside: &Range<usize>) -> bool {
     let from = aside.end.clamp(range.start, range.end);
     let until = aside.start.clamp(range.start, from);
-    // "the ones you didn't want": the denial has a subject of its own.
+    // "the ones you didn't want": the negation has its own subject.
     let inner = |at: usize| {
         let back = |n: usize| at.checked_sub(n).filter(|i| *i >= range.start);
         let auxiliary = Tags::DO.or(Tags::HAVE).or(Tags::MODAL).or(Tags::BE);
@@ -282,8 +285,8 @@ fn is_pronoun(token: &Token) -> bool {
     token.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING))
 }
 
-/// What may stand behind "Order cancelled" for it to be a report: nothing, an adverb, a mark, a
-/// second such verb, where it went.
+/// Whether "Order cancelled" is a report, by what comes after it: nothing, an adverb, a mark,
+/// another such verb, or a destination.
 fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool {
     let at = |n: usize| tokens.get(verb + n).filter(|_| verb + n < end);
     let completed = |t: &Token| t.verb.is_some() && t.has(Tags::COMPLETED);
@@ -291,7 +294,7 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
     // "Changes committed on this branch"
     let kept = tokens.get(verb).is_some_and(|t| t.verb == Some(Action::Of(Family::Commit)));
     let leads = |t: &Token| t.has(if kept { Tags::PREPOSITION } else { Tags::GOAL });
-    // "Leads assigned to her returned nothing": a description, and the verb comes later.
+    // "Leads assigned to her returned nothing": a description; the verb comes later.
     let later = || {
         let behind = tokens.get(verb + 1..end).unwrap_or_default();
         let mut second = false;
@@ -308,8 +311,8 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
             finite || (completed(t) && !joined) || verb
         })
     };
-    // "Meeting with Mia scheduled for Friday" describes a meeting; with "successfully", or as a
-    // sentence about anything but a date, it reports.
+    // "Meeting with Mia scheduled for Friday" describes a meeting. With "successfully", or in a
+    // sentence that is not about a date, it is a report.
     let ended = tokens.get(end - 1).is_some_and(|t| t.is('.') || t.is('!'));
     let dated = tokens.get(verb).is_some_and(|t| t.verb == Some(Action::Of(Family::Book)));
     let well = tokens.get(start..verb).unwrap_or_default().iter().any(|t| t.has(Tags::SUCCESS));
@@ -325,7 +328,7 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
         });
         phrase.count() <= 12
     };
-    // "and confirmation mail sent": a noun and a participle of its own.
+    // "and confirmation mail sent": another noun with its own participle.
     let second = || {
         let behind = tokens.get(verb + 2..end).unwrap_or_default().iter();
         let mut behind = behind.skip_while(|t| t.has(Tags::DETERMINER)).skip_while(|t| {
@@ -344,7 +347,7 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
     })
 }
 
-/// "`src/a.rs` - Added a check": a verb behind a label that names only files.
+/// "`src/a.rs` - Added a check": whether the verb comes after a label that names only files.
 fn heads_label(tokens: &[Token], start: usize, verb: usize) -> bool {
     let label = tokens.get(start..verb).unwrap_or_default();
     let named = |t: &Token| matches!(t.kind, TokenKind::Path | TokenKind::Code);

@@ -1,10 +1,10 @@
-//! Messages, and answers in them, that are data: JSON, or a dictionary as Python prints it.
+//! Messages, and answers inside them, that are data: JSON or a printed Python dictionary.
 
 use counterfoil_model::Span;
 
 use super::blocks::{Block, BlockKind};
 
-/// The string values of a text that is one object or array; `None` when it is not.
+/// The string values of a text that is a single object or array; `None` otherwise.
 pub(super) fn fields(text: &str) -> Option<Vec<Block>> {
     let trimmed = text.trim();
     if trimmed.starts_with("{'") && trimmed.ends_with('}') {
@@ -17,7 +17,7 @@ pub(super) fn fields(text: &str) -> Option<Vec<Block>> {
     strings(text, b"\"")
 }
 
-/// The strings of a text, each between two of the same `quotes`, but for the names of members.
+/// The strings of a text, delimited by any of `quotes`, without the names of members.
 fn strings(text: &str, quotes: &[u8]) -> Option<Vec<Block>> {
     let bytes = text.as_bytes();
     let mut fields = Vec::new();
@@ -37,7 +37,7 @@ fn strings(text: &str, quotes: &[u8]) -> Option<Vec<Block>> {
     Some(fields)
 }
 
-/// Where the next string opens and ends.
+/// The positions where the next string opens and closes.
 fn next_string(bytes: &[u8], from: usize, quotes: &[u8]) -> Option<(usize, usize)> {
     let open = from + bytes.get(from..)?.iter().position(|byte| quotes.contains(byte))?;
     let quote = bytes.get(open)?;
@@ -52,7 +52,7 @@ fn next_string(bytes: &[u8], from: usize, quotes: &[u8]) -> Option<(usize, usize
     Some((open, end))
 }
 
-/// Whether between the strings stands nothing but the marks, numbers and names of a dictionary.
+/// Whether a text contains only strings and the punctuation, numbers and names of a dictionary.
 fn is_dictionary(text: &str) -> bool {
     let bytes = text.as_bytes();
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"{}[](),:+-._ \n\t".contains(byte);
@@ -72,8 +72,8 @@ fn is_true(rest: &str) -> bool {
     value.is_some_and(|value| value.starts_with("true") || value.starts_with("True"))
 }
 
-/// What a fenced action has to say to the user: `{"action": "Final Answer", "action_input": "…"}`,
-/// with or without line breaks in the string.
+/// The message for the user in a fenced action: `{"action": "Final Answer", "action_input": "…"}`.
+/// The string may contain line breaks.
 pub(super) fn final_answer(text: &str, fenced: Span) -> Option<Span> {
     const INPUT: &str = "\"action_input\"";
     let code = fenced.of(text);
@@ -88,7 +88,7 @@ pub(super) fn final_answer(text: &str, fenced: Span) -> Option<Span> {
     told.then(|| Span::new(fenced.start + open + 1, fenced.start + end))
 }
 
-/// The name of the member that a string value of a message that is data belongs to.
+/// The name of the member that a string value belongs to, in a message that is data.
 pub(crate) fn name_of_field(text: &str, value: Span) -> Option<&str> {
     let before = text.get(..value.start.checked_sub(1)?)?.trim_end().strip_suffix(':')?;
     let before = before.trim_end();

@@ -1,28 +1,28 @@
-//! What is English, and what no rule reads.
+//! Distinguishes English from other languages, which no rule reads.
 
 use super::lexicon::{Lexicon, Tags};
 use super::tokens::Token;
 
-/// Letters that Spanish, German or French have and English has not.
+/// Letters of Spanish, German and French that English does not have.
 const LETTERS: [char; 20] = [
     'ñ', '¿', '¡', 'í', 'ó', 'ú', 'á', 'ß', 'ä', 'ö', 'ü', 'è', 'ê', 'ç', 'à', 'û', 'î', 'œ', 'â',
     'ô',
 ];
 
-/// Whether a text may hold another language than English, and its sentences have to be asked.
+/// Whether a text may contain another language, so that its sentences have to be checked.
 pub(super) fn is_suspect(text: &str, tokens: &[Token]) -> bool {
     tokens.iter().any(|token| token.other)
         || (!text.is_ascii() && text.chars().any(|c| !c.is_ascii() && c.is_alphabetic()))
 }
 
-/// Whether a stretch of text is in another language than English; `main` where its words do not tell.
+/// Whether a text is in a language other than English; returns `main` if its words do not decide.
 pub(super) fn is_foreign(text: &str, main: bool) -> bool {
     let (mut other, mut latin, mut code) = (0_usize, 0_usize, false);
     for c in text.chars() {
         match c {
             '`' => code = !code,
             _ if code || !c.is_alphabetic() => {}
-            // Such a character says about as much as three letters.
+            // Such a character carries about as much information as three letters.
             c if is_ideographic(c) => other += 3,
             '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => latin += 1,
             _ => other += 1,
@@ -31,7 +31,7 @@ pub(super) fn is_foreign(text: &str, main: bool) -> bool {
     if other > 0 {
         return other >= latin;
     }
-    // What holds English sentences together.
+    // English function words.
     let function = Tags::AGENT.or(Tags::BE).or(Tags::HAVE).or(Tags::DETERMINER);
     let function = function.or(Tags::PREPOSITION).or(Tags::USER).or(Tags::USER_OWN);
     let function = function.or(Tags::MODAL).or(Tags::COORDINATE);
@@ -45,13 +45,13 @@ pub(super) fn is_foreign(text: &str, main: bool) -> bool {
     foreign > english || (main && foreign == english)
 }
 
-/// English words that are function words of other languages, too.
+/// English words that are also function words in other languages.
 fn is_shared(word: &str) -> bool {
     const SHARED: [&str; 10] = ["a", "am", "an", "in", "me", "no", "on", "so", "was", "will"];
     SHARED.iter().any(|shared| word.eq_ignore_ascii_case(shared))
 }
 
-/// How often a word is cut short before an apostrophe: "j'ai", "l'adresse".
+/// The number of words that are shortened before an apostrophe: "j'ai", "l'adresse".
 fn elisions(text: &str) -> usize {
     const CUT: [&str; 8] = ["j", "l", "d", "n", "c", "qu", "s", "m"];
     let mut parts = text.split(['\'', '’']).peekable();
@@ -64,7 +64,7 @@ fn elisions(text: &str) -> usize {
     count
 }
 
-/// A character of a script that puts no spaces between words, or a Korean syllable.
+/// Whether a character belongs to a script without spaces between words, or is a Korean syllable.
 pub(super) fn is_ideographic(c: char) -> bool {
     matches!(c,
         '\u{3041}'..='\u{3096}'

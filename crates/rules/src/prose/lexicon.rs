@@ -1,11 +1,11 @@
-//! Words and what they do in a clause. The words themselves are data: `lexicon/*.txt`.
+//! Words and their functions in a clause. The words themselves are data: `lexicon/*.txt`.
 
 use std::sync::LazyLock;
 
 use counterfoil_model::Family;
 use rustc_hash::FxHashMap;
 
-/// What a word can do in a clause. A word may have several.
+/// The possible functions of a word in a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tags(u64);
 
@@ -76,32 +76,32 @@ tags! {
     PASSING = 44, "passing";
     TROUBLE = 45, "trouble";
     AGENDA = 46, "agenda";
-    /// What leads a statement that the speaker vouches for: "let you know that".
+    /// Introduces a statement that the speaker asserts: "let you know that".
     ASSURE = 47, "assure";
     /// "been": makes any group of auxiliaries a perfect.
     BEEN = 54, "been";
-    /// What was tried and came out well: "managed to", "succeeded in", "took the liberty of".
+    /// Something was tried and succeeded: "managed to", "succeeded in", "took the liberty of".
     ACHIEVE = 55, "achieve";
-    /// "had it moved", "got it moved": the subject brought it about.
+    /// "had it moved", "got it moved": the subject caused it.
     CAUSED = 56, "caused";
-    /// Verbs whose subject is what was done: "the payment went through".
+    /// Verbs whose subject is the action: "the payment went through".
     COME_ABOUT = 57, "come-about";
-    /// Telling somebody something: "happy to report that".
+    /// Reports something: "happy to report that".
     ANNOUNCE = 58, "announce";
-    /// What an account of somebody's is kept in: "your account", "the inbox".
+    /// Places that belong to a person: "your account", "the inbox".
     HOLDING = 59, "holding";
-    /// "status", "state": what stands behind it is read off a record.
+    /// "status", "state": the words after it are read from a record.
     STATE_NOUN = 60, "state-noun";
-    /// What completes "go": "through", "out".
+    /// Completes "go": "through", "out".
     PARTICLE = 61, "particle";
-    /// Prepositions that say where something went: "pushed to origin".
+    /// Prepositions of destination: "pushed to origin".
     GOAL = 63, "goal";
-    /// Adjectives that say that an action is done: "the transfer was successful".
+    /// Adjectives that say that an action succeeded: "the transfer was successful".
     ACCOMPLISHED = 62, "accomplished";
 }
 
 impl Tags {
-    /// Any finite or non-finite verb form that can carry a completed action.
+    /// Any verb form that can report a completed action.
     pub(crate) const COMPLETED: Self = Self(Self::PAST.0 | Self::PARTICIPLE.0);
 
     /// Whether at least one of `other` is set.
@@ -109,7 +109,7 @@ impl Tags {
         self.0 & other.0 != 0
     }
 
-    /// Both together.
+    /// The union of both.
     pub(crate) const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -119,36 +119,36 @@ impl Tags {
     }
 }
 
-/// What a verb does, when it does something that leaves a trace.
+/// What a verb does, if it leaves a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     /// An action of a family.
     Of(Family),
-    /// Takes its family from the thing acted on, and means nothing without it: "do", "complete".
+    /// The family comes from the object; without one, the verb means nothing: "do", "complete".
     Generic,
-    /// Takes its family from the thing acted on, and is some change without it: "process".
+    /// The family comes from the object; without one, the verb means some change: "process".
     Any,
 }
 
 /// One word of the lexicon.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Entry {
-    /// What it can do.
+    /// Its possible functions.
     pub(crate) tags: Tags,
     /// The action of the verb.
     pub(crate) verb: Option<Action>,
     /// The action that the noun names.
     pub(crate) noun: Option<Family>,
-    /// Other languages have it, and English has not.
+    /// Whether it belongs to other languages and not to English.
     pub(crate) other: bool,
 }
 
-/// A word in lower case, as numbers: looked up for nearly every word of an answer.
+/// A word in lower case, packed into integers, because nearly every word of an answer is looked up.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key([u64; 3]);
 
 impl Key {
-    /// `None` for no word, and for one that is longer than any of the lexicon.
+    /// `None` if it is not a word, or longer than any word of the lexicon.
     #[inline]
     fn of(word: &str) -> Option<Self> {
         let mut bytes = [0; 24];
@@ -166,7 +166,7 @@ impl Key {
 #[derive(Debug, Default)]
 pub(crate) struct Lexicon {
     words: FxHashMap<Key, Entry>,
-    /// By an irregular form of a verb: its base.
+    /// The base of a verb, by its irregular form.
     bases: FxHashMap<Box<str>, Box<str>>,
 }
 
@@ -180,22 +180,22 @@ static ENGLISH: LazyLock<Lexicon> = LazyLock::new(|| {
 });
 
 impl Lexicon {
-    /// English.
+    /// The English lexicon.
     pub(crate) fn english() -> &'static Self {
         &ENGLISH
     }
 
-    /// The word, in any case.
+    /// Looks up a word, ignoring case.
     pub(crate) fn get(&self, word: &str) -> Option<&Entry> {
         self.words.get(&Key::of(word)?)
     }
 
-    /// The base of an irregular form of a verb, in lower case: "freeze" of "frozen".
+    /// The base of an irregular verb form in lower case: "freeze" for "frozen".
     pub(crate) fn base_of(&self, form: &str) -> Option<&str> {
         self.bases.get(form).map(AsRef::as_ref)
     }
 
-    /// Reads a lexicon file. Lines that make no sense come back by number.
+    /// Reads a lexicon file. Also returns the numbers of invalid lines.
     fn read(text: &str) -> (Self, Vec<usize>) {
         let mut lexicon = Self::default();
         let mut wrong = Vec::new();
@@ -251,7 +251,7 @@ impl Lexicon {
     }
 
     fn verb(&mut self, spelled: &str, action: Action) -> bool {
-        // "port", "address": a noun as a rule, and a verb where it is inflected.
+        // "port", "address": nouns unless inflected as verbs.
         let (spelled, noun) =
             spelled.strip_prefix('=').map_or((spelled, false), |rest| (rest, true));
         let mut parts = spelled.split('/');
@@ -328,7 +328,7 @@ fn consonant_y(base: &str) -> Option<&str> {
     (!stem.ends_with(['a', 'e', 'i', 'o', 'u'])).then_some(stem)
 }
 
-/// The family of that name, as lexicon files and configuration write it.
+/// The family with that name, as lexicon files and configuration spell it.
 fn family_named(name: &str) -> Option<Family> {
     Family::ALL.into_iter().find(|family| family.name() == name)
 }

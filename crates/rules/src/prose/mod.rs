@@ -1,4 +1,5 @@
-//! Text to clauses: Markdown and JSON aware, spans into the original bytes at every step.
+//! Parses text into clauses. It understands Markdown and JSON, and keeps spans into the original
+//! bytes at every step.
 
 #[macro_use]
 mod words;
@@ -48,7 +49,7 @@ use agenda::agenda;
 use language::{is_foreign, is_suspect};
 use shouting::lower_shouted;
 
-/// A stretch of a text without the marks around what it says.
+/// A span without the punctuation and markup at its ends.
 pub(crate) fn unmarked(text: &str, span: Span) -> Span {
     const LEAD: [char; 18] = [
         ',', ';', ':', '(', ')', '—', '–', '-', ' ', '\n', '*', '，', '；', '：', '、', '（', '）',
@@ -61,10 +62,10 @@ pub(crate) fn unmarked(text: &str, span: Span) -> Span {
     Span::new(start, start + trimmed.len())
 }
 
-/// A text taken apart.
+/// A parsed text.
 #[derive(Debug)]
 pub(crate) struct Prose<'t> {
-    /// The whole text; every span indexes it.
+    /// The whole text. All spans refer to it.
     pub(crate) text: &'t str,
     /// Headings, paragraphs, list items, cells, code.
     pub(crate) blocks: Vec<Block>,
@@ -74,14 +75,14 @@ pub(crate) struct Prose<'t> {
     pub(crate) tokens: Vec<Token>,
     /// Clauses, in order.
     pub(crate) clauses: Vec<Clause>,
-    /// A block of code is shown.
+    /// Whether a code block is shown.
     pub(crate) shows_code: bool,
-    /// Whether each sentence names something to be done, or to be reached.
+    /// For each sentence, whether it is part of an agenda: something to be done or achieved.
     agenda: Vec<bool>,
 }
 
 impl<'t> Prose<'t> {
-    /// Takes a text apart. Linear in its length.
+    /// Parses a text. Linear in its length.
     pub(crate) fn read(text: &'t str) -> Self {
         let blocks = blocks(text);
         let mut prose = Self {
@@ -116,7 +117,7 @@ impl<'t> Prose<'t> {
         }
     }
 
-    /// Finds the sentences in other languages than English.
+    /// Finds the sentences in languages other than English.
     fn mark_foreign(&mut self) {
         let main = is_foreign(self.text, false);
         for sentence in &mut self.sentences {
@@ -137,14 +138,14 @@ impl<'t> Prose<'t> {
         self.text.get(token.start as usize..token.end as usize).unwrap_or_default()
     }
 
-    /// The bytes of a token, which cost less to compare than its text.
+    /// The bytes of a token, which are cheaper to compare than its text.
     #[inline]
     pub(crate) fn bytes(&self, token: &Token) -> &'t [u8] {
         let place = token.start as usize..token.end as usize;
         self.text.as_bytes().get(place).unwrap_or_default()
     }
 
-    /// Whether a token is a word with a capital that says nothing else: a name.
+    /// Whether a token is a capitalised word with no other meaning: a name.
     pub(crate) fn is_name(&self, token: &Token) -> bool {
         let word = self.word(token);
         token.kind == TokenKind::Word
@@ -157,24 +158,24 @@ impl<'t> Prose<'t> {
             && word.bytes().skip(1).all(|b| b.is_ascii_lowercase())
     }
 
-    /// Whether the word says that a number behind it is not exact: "about 40".
+    /// Whether the word says that the number after it is not exact: "about 40".
     pub(crate) fn is_rough(&self, token: &Token) -> bool {
         self.is(token, &sets::NOT_EXACT)
     }
 
-    /// Whether a token is one of these words, in any case.
+    /// Whether a token is one of these words, ignoring case.
     #[inline]
     pub(crate) fn is(&self, token: &Token, known: &Words) -> bool {
-        // Asked of nearly every word by nearly every rule.
+        // Called for nearly every word by nearly every rule, so the mark is checked first.
         known.may_hold(token.mark) && known.hold(self.bytes(token))
     }
 
-    /// Whether a token is this word, in any case.
+    /// Whether a token is this word, ignoring case.
     pub(crate) fn is_word(&self, token: &Token, known: &str) -> bool {
         self.bytes(token).eq_ignore_ascii_case(known.as_bytes())
     }
 
-    /// The claim that a clause makes, without the marks around it.
+    /// The claim of a clause, without the punctuation around it.
     pub(crate) fn claim(
         &self,
         clause: &Clause,
@@ -186,14 +187,14 @@ impl<'t> Prose<'t> {
         Claim { kind, text: span.of(self.text).to_owned(), objects, span, turn }
     }
 
-    /// The tokens of a token's sentence that stand before it.
+    /// The tokens before a token in its sentence.
     pub(crate) fn before_in_sentence(&self, token: usize) -> &[Token] {
         let at = self.sentences.partition_point(|sentence| sentence.tokens.end <= token);
         let start = self.sentences.get(at).map_or(token, |sentence| sentence.tokens.start);
         self.tokens(start..token)
     }
 
-    /// The block that a sentence stands in.
+    /// The block that contains a sentence.
     pub(crate) fn block_of(&self, sentence: &Sentence) -> Option<&Block> {
         self.blocks.get(sentence.block)
     }

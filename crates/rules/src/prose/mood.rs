@@ -1,4 +1,4 @@
-//! The mood of a clause: whether it is said to be so, and on whose word.
+//! The mood of a clause: whether it is asserted, and by whom.
 
 use std::ops::Range;
 
@@ -8,24 +8,24 @@ use super::predicate::Subject;
 use super::sentences::Sentence;
 use super::tokens::{Token, TokenKind};
 
-/// Whether something is said to be so, and on whose word.
+/// Whether a clause is asserted, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mood {
-    /// The speaker says that it is so.
+    /// The speaker asserts it.
     Asserted,
-    /// Asked.
+    /// It is a question.
     Question,
-    /// Under a condition, or before something that has not happened.
+    /// It depends on a condition, or precedes something that has not happened.
     Conditional,
-    /// Said by somebody else: the user, a policy, a document.
+    /// Someone else says it: the user, a policy, a document.
     Attributed,
-    /// Noticed in what was read: a state of record, not an act of the speaker.
+    /// It was observed while reading: a recorded state, not an action of the speaker.
     Observed,
-    /// Describes a thing: "the order which has been cancelled".
+    /// It describes a thing: "the order which has been cancelled".
     Relative,
-    /// Wished, required, guessed.
+    /// It is wished, required or guessed.
     Unrealised,
-    /// In another language than English, which no rule reads.
+    /// It is in a language other than English, which no rule reads.
     Foreign,
 }
 
@@ -36,14 +36,14 @@ struct ClauseView<'t> {
     range: &'t Range<usize>,
     /// Its first word.
     head: &'t Token,
-    /// It is the last one of its sentence.
+    /// Whether it is the last clause of its sentence.
     last: bool,
-    /// What the clause before says of it.
+    /// The mood that the previous clause gives it.
     pending: Option<Mood>,
 }
 
 impl Context {
-    /// The mood of a clause: of the first reading that knows one.
+    /// The mood of a clause, from the first reading that applies.
     pub(super) fn mood_of(
         &mut self,
         tokens: &[Token],
@@ -92,9 +92,9 @@ impl Context {
         (self.question && !declares).then_some(Mood::Question)
     }
 
-    /// "You told me the order was sent": what the clause before says of this one.
+    /// "You told me the order was sent": the mood that the previous clause gives this one.
     fn of_the_clause_before(&self, clause: &ClauseView<'_>) -> Option<Mood> {
-        // "I noticed the mistake and corrected it": the speaker did both.
+        // "I noticed the mistake and corrected it": both are the speaker's actions.
         let joined = clause.first().is_some_and(|t| t.has(Tags::COORDINATE));
         let mut rest = clause.words().skip(1);
         let behind = rest.find(|t| !t.has(Tags::ADVERB.or(Tags::SUCCESS)));
@@ -114,7 +114,7 @@ impl Context {
         let first = clause.first();
         let both = first.is_some_and(|t| t.has(Tags::COORDINATE) && !t.has(Tags::ADVERSATIVE))
             && !(self.dated && clause.has_subject());
-        // "It is merged once A, B, and C": so does one behind what depends on it.
+        // "It is merged once A, B, and C": the condition also covers the items after it.
         let led = tokens.get(sentence.tokens.start).is_some_and(|t| t.has(Tags::CONDITIONAL));
         let rest = tokens.get(range.end..sentence.tokens.end).unwrap_or_default();
         let listed = !led
@@ -124,7 +124,7 @@ impl Context {
         (as_soon || both || listed).then_some(Mood::Conditional)
     }
 
-    /// A clause that only goes on in the mood before it: "…, cancelled, and refunded".
+    /// A clause that continues in the previous mood: "…, cancelled, and refunded".
     fn going_on(&self, clause: &ClauseView<'_>) -> Mood {
         let opening = clause.first().is_some_and(|t| matches!(t.kind, TokenKind::Symbol(_)));
         let goes_on = opening || clause.head.has(Tags::COORDINATE);
@@ -148,7 +148,7 @@ impl<'t> ClauseView<'t> {
         self.tokens.get(self.range.start)
     }
 
-    /// The token so many places before it.
+    /// The token this number of places before it.
     fn before(&self, places: usize) -> Option<&'t Token> {
         self.range.start.checked_sub(places).and_then(|at| self.tokens.get(at))
     }
@@ -169,7 +169,7 @@ impl<'t> ClauseView<'t> {
         if self.head.has(Tags::CONDITIONAL) || (starts && is_inverted(self.words())) {
             return Some(Mood::Conditional);
         }
-        // "Either I put it back or …": one of several possibilities.
+        // "Either I put it back or …": one of several alternatives.
         let mut behind = self.words().skip_while(|t| !t.has(Tags::ALTERNATIVE)).skip(1);
         let chosen = behind.next().is_some_and(|t| t.has(Tags::AGENT));
         let one_of = self.head.has(Tags::ALTERNATIVE) && (!starts || chosen);
@@ -182,7 +182,7 @@ impl<'t> ClauseView<'t> {
         if !head.has(Tags::RELATIVE) {
             return None;
         }
-        // Said of what was named, and not which one is meant.
+        // Adds information about the noun, rather than identifying it.
         let comma = |t: &Token| t.is(',');
         let apart = self.first().is_some_and(comma) || self.before(1).is_some_and(comma);
         let spoken = self.words().skip_while(|t| !t.has(Tags::RELATIVE)).nth(1);
@@ -196,7 +196,8 @@ impl<'t> ClauseView<'t> {
         Some(self.pending.unwrap_or(otherwise))
     }
 
-    /// "inform you that …", "confirmed that …" complete a verb; "the order that …" does not.
+    /// "inform you that …", "confirmed that …": whether the clause completes a verb; not in "the
+    /// order that …".
     fn completes(&self) -> bool {
         let own = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN);
         let Some(last) = self.before(1).filter(|_| self.head.has(Tags::THING)) else {
@@ -217,7 +218,7 @@ impl<'t> ClauseView<'t> {
     }
 }
 
-/// "I was told that …": by somebody else.
+/// "I was told that …": whether someone else said it.
 fn is_heard(tokens: &[Token], start: usize, range: &Range<usize>) -> bool {
     let led = tokens.get(start..range.start).unwrap_or_default();
     let [.., who, be, verb] = led else { return false };
@@ -227,7 +228,8 @@ fn is_heard(tokens: &[Token], start: usize, range: &Range<usize>) -> bool {
         && verb.tags.any(Tags::COMPLETED.or(Tags::ASSURE))
 }
 
-/// "I wanted to let you know that …", "Please be aware that …": the speaker asserts what follows.
+/// "I wanted to let you know that …", "Please be aware that …": whether the speaker asserts what
+/// follows.
 fn is_assured(tokens: &[Token], start: usize, range: &Range<usize>) -> bool {
     let led = tokens.get(start..range.start).unwrap_or_default();
     let open = Tags::NEGATION.or(Tags::THIRD).or(Tags::CONDITIONAL);
@@ -237,7 +239,7 @@ fn is_assured(tokens: &[Token], start: usize, range: &Range<usize>) -> bool {
     let to_user = led.last().is_some_and(|t| t.has(Tags::USER));
     let at = led.len().checked_sub(1 + usize::from(to_user));
     let before = at.and_then(|at| led.get(at.checked_sub(1)?));
-    // "I would like to know that", "I was told that": the speaker is the one who hears it.
+    // "I would like to know that", "I was told that": the speaker is the listener.
     let assures = |t: &Token| {
         t.has(Tags::ASSURE)
             && (!t.has(Tags::REPORT) || to_user)
@@ -250,7 +252,7 @@ fn is_assured(tokens: &[Token], start: usize, range: &Range<usize>) -> bool {
         && (led.len() <= 2 || led.iter().any(|t| t.has(lead)))
 }
 
-/// "Had I deleted it, …": the verb before its subject, and no question.
+/// "Had I deleted it, …": whether the verb comes before its subject without a question.
 fn is_inverted<'t>(mut words: impl Iterator<Item = &'t Token>) -> bool {
     let pronoun = Tags::AGENT.or(Tags::USER).or(Tags::THIRD);
     words.next().is_some_and(|t| t.has(Tags::HAVE) && t.has(Tags::CAUSED))

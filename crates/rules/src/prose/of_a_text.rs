@@ -1,8 +1,8 @@
-//! What a text is said to say: "the README says all tests pass".
+//! Reports of what a text says: "the README says all tests pass".
 
 use super::{Prose, Tags, Token, sets};
 
-/// Whether words tell what some text says, and not how things are.
+/// Whether the words report what a text says, rather than what is true.
 pub(crate) fn is_of_a_text(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let says = words!["says", "say", "claims", "states", "promises", "mentions", "said", "claimed"];
     let at = tokens.iter().position(|t| !t.quoted && prose.is(t, says));

@@ -3,22 +3,22 @@ use std::ops::Range;
 use super::lexicon::{Action, Tags};
 use super::tokens::{Token, TokenKind};
 
-/// Who is said to have done it.
+/// The actor of a verb, according to the clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// "I", "we".
     Agent,
     /// "you".
     User,
-    /// A third person or party.
+    /// A third party.
     Third,
     /// A thing: what was acted on (passive), or what acts (active).
     Thing,
-    /// No words at all: "Updated the file."
+    /// No subject: "Updated the file."
     Nobody,
 }
 
-/// How the verb stands.
+/// The form of a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Voice {
     /// "I cancelled", "I have cancelled".
@@ -42,22 +42,22 @@ pub(crate) struct Predicate {
     pub(crate) verb: usize,
     /// What the verb does.
     pub(crate) action: Action,
-    /// How it stands.
+    /// Its form.
     pub(crate) voice: Voice,
-    /// Who did it.
+    /// The actor.
     pub(crate) subject: Subject,
-    /// Not done.
+    /// Whether it is negated.
     pub(crate) negated: bool,
-    /// "successfully", "now", "just" stands beside it.
+    /// Whether "successfully", "now" or "just" is next to it.
     pub(crate) emphatic: bool,
-    /// "previously", "originally" stands beside it.
+    /// Whether "previously" or "originally" is next to it.
     pub(crate) earlier: bool,
-    /// The subject is what came about, and nobody is said to have done it: "the payment went
-    /// through", "the transfer is complete".
+    /// Whether the subject is the action and no actor is named: "the payment went through", "the
+    /// transfer is complete".
     pub(crate) came_about: bool,
     /// The tokens of the subject.
     pub(crate) subject_tokens: Range<usize>,
-    /// The tokens behind the verb, up to the next verb of the sentence.
+    /// The tokens after the verb, up to the next verb of the sentence.
     pub(crate) object_tokens: Range<usize>,
 }
 
@@ -92,7 +92,7 @@ impl Group {
         self.earlier |= token.tags.any(Tags::EARLIER);
     }
 
-    /// How a verb stands whose subject is what was done.
+    /// The voice of a verb whose subject is the action.
     pub(super) fn come_about(self) -> Option<Voice> {
         let realised = !(self.modal || self.infinitive || self.progressive);
         realised.then_some(match (self.have, self.be && !self.past_be) {
@@ -134,7 +134,7 @@ impl Group {
     }
 }
 
-/// The auxiliaries and adverbs directly before the verb, and where they begin.
+/// The auxiliaries and adverbs directly before the verb, and the index where they begin.
 pub(super) fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Group, usize) {
     let mut group = Group::default();
     let mut at = verb;
@@ -178,7 +178,7 @@ fn has_have(tokens: &[Token], at: usize) -> bool {
     tokens.get(at).is_some_and(|t| t.has(Tags::HAVE))
 }
 
-/// The subject: a pronoun only when nothing but adverbs stands between it and the verb.
+/// The subject. A pronoun counts only if nothing except adverbs is between it and the verb.
 pub(super) fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
     let words = tokens.get(range.clone()).unwrap_or_default();
     for token in words.iter().rev() {
@@ -200,7 +200,7 @@ pub(super) fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
     Subject::Thing
 }
 
-/// Whether the tokens hold a finite verb.
+/// Whether the tokens contain a finite verb.
 pub(super) fn has_verb(tokens: &[Token], range: &Range<usize>) -> bool {
     tokens
         .get(range.clone())
@@ -222,14 +222,14 @@ pub(super) fn negates(tokens: &[Token], range: &Range<usize>) -> bool {
     tokens.get(range.clone()).unwrap_or_default().iter().any(|t| t.has(Tags::NEGATION))
 }
 
-/// Whether the words before the verb put it in somebody's mouth, in doubt, or among wishes:
-/// "the tool says it was sent", "to ensure the task is assigned", "I would confirm it was made".
+/// Whether the words before the verb attribute it to someone, doubt it or wish it: "the tool says
+/// it was sent", "to ensure the task is assigned", "I would confirm it was made".
 pub(super) fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
     let words = tokens.get(before).unwrap_or_default();
     let (mut modal, mut intends) = (false, false);
     words.iter().enumerate().any(|(i, token)| {
         modal |= token.has(Tags::MODAL);
-        // "your pending order", "all requested changes": the word says which one is meant.
+        // "your pending order", "all requested changes": the word identifies the thing.
         let owned = i
             .checked_sub(1)
             .and_then(|i| words.get(i))
@@ -240,7 +240,7 @@ pub(super) fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
                 .is_some_and(|t| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION));
         intends |= token.has(Tags::INTEND) && !describes;
         let governs = Tags::PURPOSE.or(Tags::PERCEIVE).or(Tags::HEDGE);
-        // "The order you asked about": what was asked ends there.
+        // "The order you asked about": the request ends there.
         let goes_on = words.iter().skip(i + 1).any(|t| !t.has(Tags::PREPOSITION.or(Tags::ADVERB)));
         let reports = token.has(Tags::REPORT)
             && goes_on
@@ -255,7 +255,7 @@ pub(super) fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
     })
 }
 
-/// How far the words behind a verb belong to it: to the next verb, over verbless clauses.
+/// The end of the words that belong to a verb: the next verb, skipping verbless clauses.
 pub(super) fn object_end(tokens: &[Token], from: usize, clause_end: usize, end: usize) -> usize {
     let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
     (clause_end.max(from)..end)

@@ -5,29 +5,29 @@ use counterfoil_model::Span;
 use super::lexicon::Tags;
 use super::tokens::{Token, TokenKind, tokenize};
 
-/// Tokens of a sentence, at most. Rules look back and ahead within one; what is longer is no
-/// sentence that anybody wrote, and is read in parts.
+/// The maximum number of tokens in a sentence. Rules look back and ahead within a sentence, so
+/// longer ones, which no person writes, are read in parts.
 const LONGEST: usize = 400;
 
-/// One sentence, or a line that stands for one.
+/// A sentence, or a line that counts as one.
 #[derive(Debug, Clone)]
 pub(crate) struct Sentence {
-    /// Where it stands, without surrounding white space.
+    /// Its position, without surrounding white space.
     #[cfg(test)]
     pub(crate) span: Span,
     /// The index of its block.
     pub(crate) block: usize,
     /// Its tokens.
     pub(crate) tokens: Range<usize>,
-    /// In another language than English, which no rule reads.
+    /// Whether it is in a language other than English, which no rule reads.
     pub(crate) foreign: bool,
-    /// Ends in a question mark.
+    /// Whether it ends in a question mark.
     pub(crate) question: bool,
-    /// Ends in a colon: it introduces what follows.
+    /// Whether it ends in a colon and introduces what follows.
     pub(crate) introduces: bool,
 }
 
-/// Splits a part of a block into sentences and those into tokens.
+/// Splits a part of a block into sentences, and those into tokens.
 pub(crate) fn sentences(
     text: &str,
     index: usize,
@@ -51,7 +51,7 @@ pub(crate) fn sentences(
         #[cfg(test)]
         let Some(head) = tokens.get(range.start) else { continue };
         let closing = tokens.get(range.clone()).unwrap_or_default().iter().rev().take(3);
-        // "titled 'Are you free?'": somebody else's question.
+        // "titled 'Are you free?'": a quoted question.
         let mark = closing.filter(|t| !t.quoted).find_map(|t| match t.kind {
             TokenKind::Symbol(c @ ('?' | ':' | '.' | '!' | '？' | '：' | '。' | '！')) => {
                 Some(c)
@@ -70,10 +70,10 @@ pub(crate) fn sentences(
     }
 }
 
-/// Whether a sentence ends behind the token at `at`.
+/// Whether a sentence ends after the token at `at`.
 fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize) -> bool {
     let (Some(token), Some(next)) = (tokens.get(at), tokens.get(at + 1)) else { return false };
-    // Most tokens are words with a space behind them.
+    // Most tokens are words followed by a space.
     let end = token.end as usize;
     let spaced = next.start == token.end + 1 && text.as_bytes().get(end) == Some(&b' ');
     if spaced && !matches!(token.kind, TokenKind::Symbol(_)) {
@@ -100,19 +100,19 @@ fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize) -> bool 
             }
             let before = if closes { at.checked_sub(2) } else { at.checked_sub(1) };
             let before = before.filter(|&i| i >= begin).and_then(|i| tokens.get(i));
-            // "Rosa M. moved 60 of them": of a name.
+            // "Rosa M. moved 60 of them": part of a name.
             let initial = |t: &Token| t.capital && t.end - t.start == 1 && next_char.is_lowercase();
             let abbreviated = before.is_some_and(|t| {
                 initial(t) || t.tags.any(Tags::ABBREVIATION) && !t.tags.any(Tags::MONTH)
             });
             !abbreviated || (breaks > 0 && !next_char.is_lowercase())
         }
-        // A line break ends a sentence unless the next line plainly goes on.
+        // A line break ends a sentence unless the next line clearly continues it.
         _ if breaks == 1 => {
             matches!(token.kind, TokenKind::Symbol(':' | ';' | '.'))
                 || !(next_char.is_lowercase()
                     || matches!(token.kind, TokenKind::Symbol(','))
-                    // No sentence ends with "the".
+                    // A sentence does not end with "the".
                     || token.tags.any(Tags::DETERMINER) && text.get(..end).is_some_and(ends_with_article))
         }
         _ => false,

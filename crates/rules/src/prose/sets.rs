@@ -1,4 +1,4 @@
-//! Words that one question is about. The words themselves are data: `lexicon/sets.txt`.
+//! Sets of words for one purpose each. The words themselves are data: `lexicon/sets.txt`.
 
 use std::sync::LazyLock;
 
@@ -89,7 +89,7 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines.filter_map(|line| line.split_once(": "))
 }
 
-/// Read once, and kept for good.
+/// Reads a set once; it is kept for the life of the process.
 fn read(set: &str) -> Words {
     let words = lines().find(|(name, _)| *name == set).map_or("", |(_, words)| words);
     let list: Vec<&'static str> = words.split(',').map(str::trim).collect();

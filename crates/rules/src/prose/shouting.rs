@@ -1,15 +1,15 @@
-//! "I USED THE TOOL": in words that are all in capitals, a capital says nothing.
+//! "I USED THE TOOL": in text that is all in capitals, a capital letter means nothing.
 
 use std::ops::Range;
 
 use super::lexicon::Tags;
 use super::tokens::{Token, TokenKind};
 
-/// Words of a run, at least. "GET and POST", "ORDER CANCELLED" are names of something.
+/// The minimum number of words in a run. "GET and POST", "ORDER CANCELLED" are names.
 const FEWEST: usize = 3;
 
-/// Takes the capital from words of the lexicon that stand in a run of capitals. A word that the
-/// lexicon does not know keeps its capital: it may be a name.
+/// Clears the capital flag of lexicon words in a run of capitals. A word that is not in the lexicon
+/// keeps it, because it may be a name.
 pub(super) fn lower_shouted(text: &str, tokens: &mut [Token], sentence: &Range<usize>) {
     let mut at = sentence.start;
     while let Some(run) = next_run(text, tokens, at..sentence.end) {
@@ -26,8 +26,8 @@ pub(super) fn lower_shouted(text: &str, tokens: &mut [Token], sentence: &Range<u
     }
 }
 
-/// Whether a run is a sentence of its own or leads one: it begins where one does, or with its
-/// subject, and has a word that only holds others together.
+/// Whether a run is a sentence of its own or begins one: it starts at the start of a sentence or
+/// with a subject, and contains a function word.
 fn is_shouted(run: &[Token], leads: bool) -> bool {
     let joins = Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::BE).or(Tags::HAVE);
     let joins = joins.or(Tags::AGENT_OWN).or(Tags::USER_OWN).or(Tags::THING);
@@ -36,7 +36,7 @@ fn is_shouted(run: &[Token], leads: bool) -> bool {
     leads && words >= FEWEST && run.iter().any(|t| long(t) && t.has(joins))
 }
 
-/// The next stretch of words without a small letter; numbers and names in code do not end it.
+/// The next run of words without lower-case letters. Numbers and code names do not end it.
 fn next_run(text: &str, tokens: &[Token], within: Range<usize>) -> Option<Range<usize>> {
     let word = |t: &Token| text.get(t.start as usize..t.end as usize).unwrap_or_default();
     let small = |t: &Token| word(t).contains(char::is_lowercase);

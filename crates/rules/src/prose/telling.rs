@@ -1,4 +1,4 @@
-//! Forms of telling that something was done, beside a plain past tense and a passive.
+//! Ways to report an action other than a simple past tense and a passive.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use super::predicate::{
 };
 use super::tokens::{Token, TokenKind};
 
-/// Whether a verb says that its subject came about: "went through", "succeeded".
+/// Whether the verb's subject is an action that succeeded: "went through", "succeeded".
 pub(super) fn comes_about(verb: &Token, next: Option<&Token>) -> bool {
     let goes = verb.end - verb.start == 4;
     verb.has(Tags::COME_ABOUT) && (!goes || next.is_some_and(|t| t.has(Tags::PARTICLE)))
 }
 
-/// "I had the meeting moved", "I've got it cancelled": what the speaker saw to; its tokens.
+/// "I had the meeting moved", "I've got it cancelled": the tokens of what the speaker had done.
 pub(super) fn caused(tokens: &[Token], before: &Range<usize>) -> Option<Range<usize>> {
     let words = tokens.get(before.clone())?;
     let agent = words.iter().position(|t| t.has(Tags::AGENT))?;
@@ -40,12 +40,12 @@ pub(super) fn caused(tokens: &[Token], before: &Range<usize>) -> Option<Range<us
         .then_some(before.start + saw_to + 1..before.end)
 }
 
-/// "I was able to get it cancelled", "I managed to have it moved": whether what stands between the
-/// speaker and the verb says that it came off.
+/// "I was able to get it cancelled", "I managed to have it moved": whether the words between the
+/// speaker and the verb say that it succeeded.
 fn came_off(words: &[Token], between: &[Token], saw_to: usize) -> bool {
     let [lead @ .., achieved, to] = between else { return false };
     let small = Tags::HAVE.or(Tags::PAST_BE).or(Tags::BEEN).or(Tags::ADVERB).or(Tags::NOW);
-    // "I am able to get it cancelled": and have not done so.
+    // "I am able to get it cancelled": not done yet.
     let past =
         achieved.has(Tags::COMPLETED) || lead.iter().any(|t| t.has(Tags::PAST_BE.or(Tags::HAVE)));
     let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::REPORT);
@@ -58,8 +58,8 @@ fn came_off(words: &[Token], between: &[Token], saw_to: usize) -> bool {
         && words.get(saw_to..).is_some_and(|rest| !rest.iter().any(|t| t.has(doubt)))
 }
 
-/// "I managed to cancel it", "I was able to …", "I took the liberty of cancelling it": an act in
-/// the infinitive or the gerund that is said to have come off.
+/// "I managed to cancel it", "I was able to …", "I took the liberty of cancelling it": a successful
+/// action in the infinitive or gerund.
 pub(super) fn achieved(
     tokens: &[Token],
     range: &Range<usize>,
@@ -84,7 +84,7 @@ pub(super) fn achieved(
     let head = if word.verb.is_some() || word.has(Tags::PASSING) || ready {
         led
     } else {
-        // "took the liberty of": the verb stands before the noun.
+        // "took the liberty of": the verb comes before the noun.
         let before = tokens.get(range.start..led)?;
         let verb = before.iter().rposition(|t| t.has(Tags::COMPLETED));
         verb.map_or(led, |n| range.start + n)
@@ -108,7 +108,7 @@ pub(super) fn achieved(
 }
 
 /// "All tests pass, pushed.", "green, committed and pushed", "commit `7d1c2aa`, pushed to
-/// `origin/due`": an act of version control put behind a result with a comma.
+/// `origin/due`": a version-control action that is appended to a result after a comma.
 pub(super) fn appended(
     tokens: &[Token],
     range: &Range<usize>,
@@ -134,7 +134,7 @@ pub(super) fn appended(
     let commit =
         |t: &Token| t.noun == Some(Family::Commit) || t.verb == Some(Action::Of(Family::Commit));
     let check = |t: &Token| matches!(t.noun, Some(Family::Test | Family::Build | Family::Lint));
-    // "has to be green": no result.
+    // "has to be green": not a result.
     let plain = !told.iter().any(|t| t.has(Tags::BASE) && t.has(Tags::BE));
     let passes = before.has(Tags::PASSING) && told.iter().any(check) && plain;
     let result = passes || (named && told.iter().any(commit));
@@ -180,7 +180,7 @@ pub(super) fn accomplished(
     let subject = subject_of(tokens, &subject_tokens);
     let named = !is_empty_subject(tokens, &subject_tokens) && subject == Subject::Thing;
     let voice = group.come_about().filter(|_| group.be)?;
-    // A participle has a passive of its own.
+    // A participle is handled as a passive.
     if token.has(Tags::COMPLETED) && voice != Voice::State {
         return None;
     }
@@ -201,14 +201,14 @@ pub(super) fn accomplished(
     })
 }
 
-/// Whether what stands behind a colon is parted by commas.
+/// Whether the text after a colon is a comma-separated list.
 fn is_list(sentence: &[Token]) -> bool {
     let behind = sentence.iter().skip_while(|t| !t.is(':'));
     behind.filter(|t| t.is(',')).count() >= 2
 }
 
-/// Whether a clause without a finite verb is a report of its own: the whole sentence, or a part of
-/// a sentence that is made of such parts: "Flight booked, hotel reserved".
+/// Whether a clause without a finite verb is a report of its own: a whole sentence, or part of a
+/// sentence that consists of such parts: "Flight booked, hotel reserved".
 pub(super) fn stands_alone(
     tokens: &[Token],
     range: &Range<usize>,
@@ -218,7 +218,7 @@ pub(super) fn stands_alone(
     if range.start == start && range.end == end {
         return true;
     }
-    // "All is set up: schema migrated, server restarted": the list alone.
+    // "All is set up: schema migrated, server restarted": only the list.
     let colon = tokens.get(start..range.start).unwrap_or_default().iter().rposition(|t| t.is(':'));
     let listed = colon.map(|at| start + at);
     // "Annika: invitation sent"
@@ -241,9 +241,9 @@ pub(super) fn stands_alone(
             .is_some_and(|t| t.is(',') || t.is(';') || t.is('→') || t.has(Tags::COORDINATE));
     let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO).or(Tags::AGENT);
     let finite = finite.or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::RELATIVE);
-    // "Changes committed and pushed": a noun, though the word can be a verb.
+    // "Changes committed and pushed": a noun here, although the word can be a verb.
     let finite = |t: &Token| t.has(finite) || (t.has(Tags::THIRD_PERSON) && t.noun.is_none());
-    // "Both the name and the tag changed" is one part.
+    // "Both the name and the tag changed": one part.
     let verbal = |part: Range<usize>| {
         tokens.get(part).unwrap_or_default().iter().any(|t| t.has(Tags::COMPLETED))
     };

@@ -8,31 +8,31 @@ use super::words::Mark;
 /// One word, value or mark.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token {
-    /// First byte.
+    /// The first byte.
     pub(crate) start: u32,
     /// One past the last byte.
     pub(crate) end: u32,
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: TokenKind,
-    /// What the word can do; empty for anything but words.
+    /// The word's possible functions; empty for anything else.
     pub(crate) tags: Tags,
     /// What the verb does.
     pub(crate) verb: Option<Action>,
-    /// What the noun names.
+    /// The action that the noun names.
     pub(crate) noun: Option<Family>,
-    /// Other languages have the word, and English has not.
+    /// Whether the word belongs to other languages and not to English.
     pub(super) other: bool,
-    /// Stands between quotation marks.
+    /// Whether it is between quotation marks.
     pub(crate) quoted: bool,
-    /// Begins with a capital.
+    /// Whether it begins with a capital.
     pub(crate) capital: bool,
-    /// Has digits in it.
+    /// Whether it contains digits.
     pub(crate) digits: bool,
-    /// Tells which words it cannot be.
+    /// Excludes most words without comparing letters.
     pub(crate) mark: Mark,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A word.
@@ -59,7 +59,7 @@ pub(crate) enum TokenKind {
     Symbol(char),
 }
 
-/// Several kinds of tokens.
+/// A set of token kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Kinds(u16);
 
@@ -72,10 +72,10 @@ impl Kinds {
     pub(crate) const NUMBER: Self = Self(1 << 3);
     /// A mark beyond ASCII: ✅, ❌, →.
     pub(crate) const SIGN: Self = Self(1 << 10);
-    /// Anything with digits in it.
+    /// Any token that contains digits.
     pub(crate) const DIGITS: Self = Self(1 << 11);
 
-    /// That of a token.
+    /// The kind of a token, as a set.
     #[inline]
     pub(super) fn of(token: &Token) -> Self {
         let kind = match token.kind {
@@ -95,22 +95,22 @@ impl Kinds {
         Self(1 << kind | u16::from(token.digits) << 11)
     }
 
-    /// Both together.
+    /// The union of both.
     pub(crate) const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether at least one of `other` is among them.
+    /// Whether at least one of `other` is in the set.
     pub(crate) const fn any(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 }
 
-/// Bytes of a word, at most; addresses may be longer.
+/// The maximum length of a word in bytes; addresses may be longer.
 const LONGEST: usize = 1024;
 
 impl Token {
-    /// Where it stands.
+    /// Its position.
     pub(crate) fn span(&self) -> Span {
         Span::new(self.start as usize, self.end as usize)
     }
@@ -120,7 +120,7 @@ impl Token {
         self.kind == TokenKind::Symbol(mark)
     }
 
-    /// Whether it is a word of one of these groups, outside quotation marks.
+    /// Whether it is a word with one of these tags, outside quotation marks.
     pub(crate) fn has(&self, tags: Tags) -> bool {
         !self.quoted && self.tags.any(tags)
     }
@@ -145,7 +145,7 @@ struct Tokenizer<'t, 'o> {
     lexicon: &'t Lexicon,
     out: &'o mut Vec<Token>,
     quote: Option<(char, usize)>,
-    /// Where the marks stand that end a bold label.
+    /// The position of the marks that end a bold label.
     label: Option<usize>,
 }
 
@@ -154,7 +154,7 @@ impl Tokenizer<'_, '_> {
         if at < self.end { self.text.as_bytes().get(at).copied().unwrap_or(0) } else { 0 }
     }
 
-    /// Reads what begins at `at`; gives where to go on.
+    /// Reads the token at `at`. Returns where to continue.
     fn step(&mut self, at: usize) -> usize {
         let byte = self.byte(at);
         match byte {
@@ -210,7 +210,8 @@ impl Tokenizer<'_, '_> {
         at + ticks
     }
 
-    /// A quotation mark: opens where none is open and one closes later, else closes.
+    /// A quotation mark. It opens a quotation if none is open and one closes later; otherwise it
+    /// closes one.
     fn quote(&mut self, at: usize, mark: char, close: char, len: usize) -> usize {
         self.quote = match self.quote {
             Some((closing, until)) if closing == close && until == at => None,
@@ -227,7 +228,7 @@ impl Tokenizer<'_, '_> {
         at + len
     }
 
-    /// A run of characters without spaces between words.
+    /// A run of characters in a script without spaces between words.
     fn segment(&mut self, at: usize) -> usize {
         let rest = self.text.get(at..self.end).unwrap_or_default();
         let len = rest.find(|c| !is_ideographic(c)).unwrap_or(rest.len());
@@ -259,7 +260,7 @@ impl Tokenizer<'_, '_> {
         at + 2 + len + usize::from(rest.as_bytes().get(len) == Some(&b')'))
     }
 
-    /// A run of characters without white space, classified as a whole; a very long one, in parts.
+    /// A run of characters without white space, classified as a whole. A very long one is split.
     fn run(&mut self, at: usize) -> usize {
         let rest = self.text.get(at..self.end).unwrap_or_default();
         if let Some(word) = plain_word(rest) {
@@ -293,7 +294,7 @@ impl Tokenizer<'_, '_> {
             len += size;
         }
         let mut run = rest.get(..len).unwrap_or_default();
-        // Marks at the end belong to the sentence.
+        // Marks at the end of a run belong to the sentence.
         let trimmed = match run.as_bytes().last() {
             Some(last) if last.is_ascii_alphanumeric() => run,
             _ => {
@@ -303,7 +304,7 @@ impl Tokenizer<'_, '_> {
         let keep_slash = run.starts_with('/') || (run.ends_with('/') && run.len() > 2);
         run = if keep_slash && run.ends_with('/') { run } else { trimmed };
         if run.is_empty() {
-            // Dots, dashes: one mark each.
+            // Dots and dashes are separate tokens.
             let mark = rest.chars().next().unwrap_or('.');
             self.push(at, at + mark.len_utf8(), TokenKind::Symbol(mark), Entry::default());
             return at + mark.len_utf8();
@@ -321,7 +322,7 @@ impl Tokenizer<'_, '_> {
         end
     }
 
-    /// A word: contractions become two tokens, compounds take the meaning of their last part.
+    /// A word. Contractions become two tokens; compounds take the meaning of their last part.
     fn word(&mut self, at: usize, word: &str) {
         let plain = word.bytes().all(|b| b.is_ascii_alphanumeric());
         let mut marks = word.char_indices();
@@ -341,7 +342,7 @@ impl Tokenizer<'_, '_> {
         let suffix = tail.get(mark..).unwrap_or_default();
         let mut clitic = [0_u8; 4];
         let mut second = cut;
-        // n't takes its n from the word before.
+        // The "n" of "n't" is part of the word before.
         let negated = suffix.eq_ignore_ascii_case("t") && head.ends_with(['n', 'N']);
         let spelled = if negated {
             second -= 1;
@@ -398,7 +399,7 @@ impl Tokenizer<'_, '_> {
     }
 }
 
-/// "**Bags** Added three": where the marks stand that end a bold label without a colon.
+/// "**Bags** Added three": the position of the marks that end a bold label without a colon.
 fn bold_label(text: &str) -> Option<usize> {
     const LONGEST: usize = 48;
     let inner = text.strip_prefix("**")?;
@@ -420,7 +421,7 @@ fn closes_single(rest: &str, at: usize) -> bool {
     at > 0 && !after.is_ascii_alphanumeric()
 }
 
-/// Whether a byte goes on with a word, a number, a path or an id.
+/// Whether a byte continues a word, a number, a path or an id.
 fn is_run_byte(b: u8) -> bool {
     const RUN: [bool; 256] = {
         let mut run = [false; 256];
@@ -441,7 +442,7 @@ fn is_run_byte(b: u8) -> bool {
     RUN.get(usize::from(b)).copied().unwrap_or(false)
 }
 
-/// The word that a text begins with, where it is one of letters only, as most are.
+/// The word at the start of a text, if it consists only of letters, as most do.
 fn plain_word(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     bytes.first().filter(|b| b.is_ascii_alphabetic())?;

@@ -1,4 +1,4 @@
-//! Why the agent does not say that what a clause tells is so.
+//! The reasons why the agent does not assert a clause.
 
 use counterfoil_model::Span;
 
@@ -14,7 +14,7 @@ pub(crate) struct Said<'p, 't> {
     tokens: &'p [Token],
 }
 
-/// Why the agent does not say that what a clause tells is so: the first that holds speaks.
+/// The reasons why the agent does not assert a clause. The first that applies is used.
 pub(crate) const UNASSERTED: [(&str, fn(&Said<'_, '_>) -> bool); 13] = [
     ("in another language than English", |said| said.sentence.foreign),
     ("a question", |said| said.sentence.question || said.clause.mood == Mood::Question),
@@ -38,27 +38,27 @@ pub(crate) const UNASSERTED: [(&str, fn(&Said<'_, '_>) -> bool); 13] = [
     }),
 ];
 
-/// Why the agent does not say that what a clause tells is so; `None` where it does.
+/// Returns why the agent does not assert a clause; `None` if it does.
 pub(crate) fn unasserted(prose: &Prose<'_>, clause: &Clause) -> Option<&'static str> {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return Some("no sentence") };
     let said = Said { prose, clause, sentence, tokens: prose.tokens(clause.tokens.clone()) };
     UNASSERTED.iter().find(|(_, holds)| holds(&said)).map(|(reason, _)| *reason)
 }
 
-/// The clauses in which the agent says that something is so.
+/// The clauses that the agent asserts.
 pub(crate) fn asserted<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = Span> + 'p {
     let says = |span: &Span| span.of(prose.text).contains(|c: char| c.is_alphanumeric());
     let clauses = prose.clauses.iter().filter(|clause| unasserted(prose, clause).is_none());
     clauses.map(|clause| unmarked(prose.text, clause.span)).filter(says)
 }
 
-/// "You told me": of what the user did.
+/// "You told me": about the user's action.
 fn is_of_user(tokens: &[Token]) -> bool {
     let subject = tokens.iter().find(|t| t.tags.any(Tags::AGENT.or(Tags::USER).or(Tags::BE)));
     subject.is_some_and(|t| t.has(Tags::USER))
 }
 
-/// "Refunds are issued within a week": what happens in general.
+/// "Refunds are issued within a week": a general statement.
 fn in_general(prose: &Prose<'_>, sentence: &Sentence) -> bool {
     let tokens = prose.tokens(sentence.tokens.clone());
     tokens.iter().any(|token| prose.is(token, &sets::IN_GENERAL))
@@ -80,11 +80,11 @@ fn is_under_way(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     doing || begins || glad
 }
 
-/// "Let me know", "Please check", "cancel it": something to do.
+/// "Let me know", "Please check", "cancel it": a request or an offer.
 fn is_offered(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
     let first = words.find(|t| !t.tags.any(Tags::COORDINATE.or(Tags::ADVERB)));
-    // "Rename complete": the act, and no order to do it.
+    // "Rename complete": the action, not an instruction.
     let ended = |t: &Token| prose.is(t, &sets::FINISHED) || prose.word(t).ends_with("ed");
     first.is_some_and(|t| {
         let asks = t.tags.any(Tags::REQUEST.or(Tags::INTEND));

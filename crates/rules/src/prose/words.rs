@@ -1,7 +1,7 @@
-//! Words of the code's own that a text is searched for, and the mark by which most of its tokens
-//! are passed over without a look at their letters.
+//! Word sets that are defined in code, with the marks that exclude most tokens without comparing
+//! letters.
 
-/// Some words, in any case.
+/// A set of words, compared without regard to case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words {
     /// The words.
@@ -9,7 +9,7 @@ pub(crate) struct Words {
     marks: Marks,
 }
 
-/// `words!["on", "under"]`: a [`Words`], made ready when the code is compiled.
+/// `words!["on", "under"]`: a [`Words`], prepared at compile time.
 macro_rules! words {
     ($($word:literal),* $(,)?) => {
         const { &$crate::prose::Words::of(&[$($word),*]) }
@@ -17,7 +17,7 @@ macro_rules! words {
 }
 
 impl Words {
-    /// Makes words ready; use `words!`.
+    /// Prepares the words; use `words!`.
     pub(crate) const fn of(list: &'static [&'static str]) -> Self {
         let mut marks = Marks([0; 2]);
         let mut rest = list;
@@ -28,26 +28,27 @@ impl Words {
         Self { list, marks }
     }
 
-    /// Whether a word with this mark may be one of them.
+    /// Whether a word with this mark may be in the set.
     #[inline]
     pub(crate) fn may_hold(&self, mark: Mark) -> bool {
         self.marks.hold(mark)
     }
 
-    /// Whether one of them may stand among words with these marks.
+    /// Whether words with these marks may include one of the set.
     #[inline]
     pub(crate) const fn may_meet(&self, marks: Marks) -> bool {
         let (Marks([a, b]), Marks([c, d])) = (self.marks, marks);
         a & c | b & d != 0
     }
 
-    /// Whether this is one of them, in any case.
+    /// Whether the word is in the set, ignoring case.
     pub(crate) fn hold(&self, word: &[u8]) -> bool {
         self.list.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word))
     }
 }
 
-/// One of 128 numbers that a word has by its length and its ends, in any case.
+/// A number below 128 that is computed from a word's length and its first and last letter, ignoring
+/// case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark(u8);
 
@@ -56,7 +57,7 @@ impl Mark {
     #[inline]
     pub(crate) const fn of(word: &[u8]) -> Self {
         let (Some(&first), Some(&last)) = (word.first(), word.last()) else { return Self(0) };
-        // Letters differ from their capitals in one bit.
+        // An upper-case letter differs from its lower-case form in one bit.
         let ends = (first | 0x20).wrapping_mul(7) ^ (last | 0x20).wrapping_mul(21);
         #[expect(clippy::cast_possible_truncation, reason = "seven bits of it count")]
         let length = (word.len() as u8).wrapping_mul(11);
@@ -64,19 +65,19 @@ impl Mark {
     }
 }
 
-/// The marks of several words.
+/// A set of marks.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Marks([u64; 2]);
 
 impl Marks {
-    /// These and one more.
+    /// Adds a mark.
     #[inline]
     pub(crate) const fn and(self, mark: Mark) -> Self {
         let (Self([low, high]), bit) = (self, 1 << (mark.0 & 63));
         if mark.0 < 64 { Self([low | bit, high]) } else { Self([low, high | bit]) }
     }
 
-    /// Whether a mark is among them.
+    /// Whether a mark is in the set.
     #[inline]
     fn hold(self, mark: Mark) -> bool {
         let half = self.0.get(usize::from(mark.0 >> 6) & 1);

@@ -1,13 +1,13 @@
-//! Names in code's spelling among the names of tools: "search_trains, book_train, fare_compare".
+//! Names spelled like code among the names of tools: "search_trains, book_train, fare_compare".
 
 use super::mention::{Thing, bare_name};
 use crate::prose::{BlockKind, Clause, Kinds, Prose, Tags, Token, TokenKind};
 
-/// So many names of tools make a list of them.
+/// The minimum number of tool names that make a list of tools.
 const FEW: usize = 2;
 
-/// The names of an enumeration or of labels of a list that stand among those of tools, and are no
-/// tool's. `labels` are those of the whole answer.
+/// The names in an enumeration or in list labels that are among tool names but are not tools.
+/// `labels` are those of the whole answer.
 pub(super) fn listed_tools(
     prose: &Prose<'_>,
     clause: &Clause,
@@ -44,7 +44,7 @@ pub(super) fn listed_tools(
     listed.filter_map(thing).collect()
 }
 
-/// The tokens that head the items of a list, ascending, where some of them are tools: "1. search:".
+/// The tokens that begin the items of a list, ascending, if some of them are tools: "1. search:".
 pub(super) fn labels(prose: &Prose<'_>, catalogued: &dyn Fn(&str) -> bool) -> Vec<usize> {
     let heads = prose.sentences.iter().filter_map(|sentence| {
         let at = sentence.tokens.start;
@@ -58,7 +58,7 @@ pub(super) fn labels(prose: &Prose<'_>, catalogued: &dyn Fn(&str) -> bool) -> Ve
     if tools < FEW { Vec::new() } else { heads.into_iter().map(|(at, _)| at).collect() }
 }
 
-/// `get_weather`: a name of several words as code joins them.
+/// `get_weather`: a name of several words, spelled like code.
 fn is_spelled(prose: &Prose<'_>, token: &Token) -> bool {
     let word = prose.word(token);
     matches!(token.kind, TokenKind::Identifier | TokenKind::Code)

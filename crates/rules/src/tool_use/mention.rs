@@ -9,23 +9,23 @@ use crate::prose::{
     is_of_a_text, sets,
 };
 
-/// A tool that is said to have been used.
+/// A tool that the agent says it used.
 #[derive(Debug)]
 pub(crate) struct Mention {
     /// The claim.
     pub(crate) claim: Claim,
     /// Its name.
     pub(crate) name: String,
-    /// The noun behind the name: `tool`, `api`, `database`; empty when there is none.
+    /// The noun after the name: `tool`, `api`, `database`; empty if there is none.
     pub(crate) noun: String,
-    /// The words say that it was called, not only that it is a source.
+    /// Whether the words say that it was called, and not only that it is a source.
     pub(crate) called: bool,
-    /// Verb, name and noun stand in capitals: "I USED THE CALCULATOR TOOL" may name a tool, or say
-    /// what one is.
+    /// Whether verb, name and noun are in capitals: "I USED THE CALCULATOR TOOL" may name a tool or
+    /// describe one.
     pub(crate) loud: bool,
 }
 
-/// What one answer says it used. `catalogued` tells whether a name is a tool's.
+/// The tools that one answer says it used. `catalogued` returns whether a name is a tool's.
 pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -> Vec<Mention> {
     let prose = &answer.prose;
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ impl Thing {
             && clause.predicates.iter().any(verb)
     }
 
-    /// Whether it is a tool, service or interface with a name of its own: "the FactChecker API".
+    /// Whether it is a tool, service or interface with a proper name: "the FactChecker API".
     fn is_named_service(&self) -> bool {
         let nouns = ["tool", "tools", "service", "services", "api", "apis"];
         nouns.contains(&self.noun.as_str())
@@ -118,7 +118,7 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
         }
         at += 1;
     }
-    // A catalogued name before its own noun was taken twice.
+    // A catalogued name before its own noun was found twice.
     let nouned: Vec<Range<usize>> =
         found.iter().filter(|t| !t.noun.is_empty()).map(|t| t.tokens.clone()).collect();
     found.retain(|t| !t.noun.is_empty() || !nouned.iter().any(|r| r.contains(&t.tokens.start)));
@@ -182,7 +182,7 @@ fn around_noun(
     if named { vec![thing(phrase, from..noun + 1)] } else { Vec::new() }
 }
 
-/// A name that ends at the token, and where it begins.
+/// The name that ends at the token, and the index where it begins.
 fn name_ending_at(prose: &Prose<'_>, clause: &Clause, at: usize) -> Option<(String, usize)> {
     let token = prose.tokens.get(at)?;
     let word = prose.word(token);
@@ -203,7 +203,8 @@ fn name_ending_at(prose: &Prose<'_>, clause: &Clause, at: usize) -> Option<(Stri
     prose.text.get(start..end).map(|name| (name.to_owned(), from))
 }
 
-/// A capitalised word that is not merely the first of its sentence, or no word of the lexicon.
+/// Whether a token is a name: a capitalised word that is not just the first of its sentence, or not
+/// in the lexicon.
 fn is_name_word(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
     let Some(token) = prose.tokens.get(at) else { return false };
     let first = prose.sentences.get(clause.sentence).is_some_and(|s| s.tokens.start == at);
@@ -215,7 +216,7 @@ fn is_name_word(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
         && !first
 }
 
-/// The lower-case words before a noun that say which one it is.
+/// The lower-case words before a noun that identify it.
 fn topic_before(prose: &Prose<'_>, clause: &Clause, noun: usize) -> (Vec<String>, usize) {
     let mut words = Vec::new();
     let mut from = noun;
@@ -241,8 +242,8 @@ fn topic_before(prose: &Prose<'_>, clause: &Clause, noun: usize) -> (Vec<String>
     (words, from)
 }
 
-/// How the clause says that the thing was used: `Some(true)` when it was called, `Some(false)`
-/// when it is a source; `None` when it says no such thing.
+/// How the clause says that the tool was used: `Some(true)` if it was called, `Some(false)` if it
+/// is a source, `None` if it does not say so.
 fn use_of(
     prose: &Prose<'_>,
     index: usize,
@@ -277,7 +278,8 @@ fn use_of(
     tells_by_itself(prose, thing, before, behind).then_some(false)
 }
 
-/// "> I used the X tool", "In the example, the X tool shows 5", "…, its docs say": what a text says.
+/// "> I used the X tool", "In the example, the X tool shows 5", "…, its docs say": whether it
+/// reports what a text says.
 fn tells_a_text(prose: &Prose<'_>, clause: &Clause) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let quoted = prose.block_of(sentence).is_some_and(|block| block.kind == BlockKind::Quote);
@@ -290,15 +292,15 @@ fn tells_a_text(prose: &Prose<'_>, clause: &Clause) -> bool {
         || is_of_a_text(prose, tokens)
 }
 
-/// "the X tool's manual": of a text about the tool.
+/// "the X tool's manual": about a text on the tool.
 fn has_text(prose: &Prose<'_>, behind: &[Token]) -> bool {
     let possessive = |t: &Token| matches!(prose.word(t), "'s" | "’s");
     behind.first().is_some_and(possessive)
         && behind.iter().take(4).any(|t| prose.is(t, &sets::TEXTS))
 }
 
-/// "Using the X service, I validated …": whether something is then told to be done; `None` where
-/// nothing is led by such words.
+/// "Using the X service, I validated …": whether an action follows; `None` if such words do not
+/// introduce anything.
 fn used_by_gerund(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> Option<bool> {
     let before = prose.tokens(clause.tokens.start..thing.tokens.start);
     let led =
@@ -327,7 +329,7 @@ fn used_by_gerund(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thin
     )
 }
 
-/// "I used the X tool and the Y tool": the second of them, which is a clause by itself.
+/// "I used the X tool and the Y tool": the second tool, in a clause of its own.
 fn goes_on(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> bool {
     let before = index.checked_sub(1).and_then(|at| prose.clauses.get(at));
     let Some(before) = before.filter(|before| before.sentence == clause.sentence) else {
@@ -346,8 +348,8 @@ fn goes_on(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> b
         && prose.tokens(rest).iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)))
 }
 
-/// "Using the X tool, the answer is 42", "The answer, using the X tool, is 42": beside the words between
-/// commas stands a value that they say came of it.
+/// "Using the X tool, the answer is 42", "The answer, using the X tool, is 42": whether the
+/// sentence states a value as the result.
 fn states_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let rest = prose.tokens(thing.tokens.end..sentence.tokens.end);
@@ -363,7 +365,7 @@ fn states_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
         && !prose.tokens(sentence.tokens.clone()).iter().any(open)
 }
 
-/// "The X API confirms …": the thing tells it.
+/// "The X API confirms …": whether the tool is the source of the statement.
 fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &[Token]) -> bool {
     let subject = before.iter().all(|t| {
         t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::COORDINATE).or(Tags::ADVERB))
@@ -383,8 +385,8 @@ fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &
     subject && (reports || gives())
 }
 
-/// "The X tool gave 93", "lists three servers", "came back with …": what came of one use. What a
-/// tool gives in general has no figure: "lists servers when it is asked to".
+/// "The X tool gave 93", "lists three servers", "came back with …": whether this is the result of
+/// one use. A general description has no figure: "lists servers when it is asked to".
 fn gives(prose: &Prose<'_>, says: &Token, behind: &[Token]) -> bool {
     let present = words!["gives", "lists", "comes", "says", "puts", "reads", "yields"];
     let figure = |t: &Token| {
@@ -402,8 +404,8 @@ fn is_passive(predicate: &Predicate) -> bool {
     matches!(predicate.voice, Voice::PerfectPassive | Voice::PastPassive)
 }
 
-/// "the report was delivered", "I delivered it", and behind a preposition "the forecast is sunny":
-/// told, and not of "you".
+/// "the report was delivered", "I delivered it", and after a preposition "the forecast is sunny":
+/// whether it is a report that is not about the user.
 fn tells(prose: &Prose<'_>, clause: &Clause, led: bool) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let past = |t: &Token| t.has(Tags::PAST) || prose.word(t).ends_with("ed");
@@ -449,7 +451,7 @@ fn is_own_use(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
     (uses && (direct || by_means)) || by_tool
 }
 
-/// "After checking with the X, I can confirm": done, although "after" leads the clause.
+/// "After checking with the X, I can confirm": done, although the clause begins with "after".
 fn follows_doing(prose: &Prose<'_>, clause: &Clause) -> bool {
     if clause.mood != Mood::Conditional {
         return false;
@@ -464,7 +466,7 @@ fn follows_doing(prose: &Prose<'_>, clause: &Clause) -> bool {
         })
 }
 
-/// "I called get_weather", "ran check_risk": a name directly behind a verb of calling.
+/// "I called get_weather", "ran check_risk": a name directly after a verb of calling.
 fn is_called(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
     let token = prose.tokens.get(at);
     let spelled = |word: &str| word.contains('_') && !word.contains(['.', '/', '=', ' ']);
@@ -484,7 +486,7 @@ fn is_called(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
             .any(|p| !p.negated && is_own(p) && p.verb + 2 >= at && p.verb < at && calls(p))
 }
 
-/// "with FactChecker", "using get_weather": a name in code's spelling as the means.
+/// "with FactChecker", "using get_weather": a name that is spelled like code, as the means.
 fn is_means(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
     let named = prose.tokens.get(at).is_some_and(|t| t.kind == TokenKind::Identifier);
     let before =
@@ -495,7 +497,7 @@ fn is_means(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
         && before.is_some_and(|t| prose.is(t, words!["with", "via", "using", "through"]))
 }
 
-/// A name without call brackets and quotes.
+/// A name without parentheses and quotes.
 pub(super) fn bare_name(word: &str) -> &str {
     word.split('(').next().unwrap_or(word).trim_matches(['"', '\'', '`'])
 }

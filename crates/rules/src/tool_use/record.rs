@@ -5,29 +5,29 @@ use rustc_hash::FxHashSet;
 
 use crate::facts::{Deed, Execution, Facts};
 
-/// What the catalog says of a name.
+/// What the catalog says about a name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Known<'t> {
     /// A tool that the agent had.
     Tool(&'t Tool),
     /// A registered tool that was switched off.
     Unavailable(&'t Tool),
-    /// No such tool.
+    /// There is no such tool.
     No,
     /// The log has no list of tools.
     Unknown,
 }
 
-/// What the record says of a use.
+/// What the record says about a use.
 #[derive(Debug)]
 pub(crate) enum Used<'f, 't> {
     /// It was called.
     Yes(&'f Execution<'t>),
-    /// It was not; `true` when the record would show it.
+    /// It was not called; `true` if the record would show it.
     No(bool),
 }
 
-/// Looks a name up in the catalog: case and separators do not matter, nor does the name space.
+/// Looks up a name in the catalog, ignoring case, separators and namespace.
 pub(crate) fn known<'t>(facts: &Facts<'t>, name: &str) -> Known<'t> {
     let catalog = &facts.transcript().catalog;
     if !catalog.is_known() {
@@ -61,7 +61,7 @@ pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Use
     Used::No(facts.is_complete_before(turn) && !facts.delegates_before(turn))
 }
 
-/// Whether a command line holds the name as a word.
+/// Whether a command line contains the name as a word.
 fn in_command(deed: &Deed<'_>, name: &str) -> bool {
     let Some(work) = &deed.shell else { return false };
     work.command
@@ -69,13 +69,13 @@ fn in_command(deed: &Deed<'_>, name: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case(name))
 }
 
-/// Whether the name stands in what the agent was given: then it is a subject of the talk.
+/// Whether the name occurs in what the agent was given, so that it is a topic of the conversation.
 pub(crate) fn is_talked_about(facts: &Facts<'_>, name: &str, turn: usize) -> bool {
     let first = facts.index().given(name, || {
         let finder = memchr::memmem::Finder::new(name.as_bytes());
         facts.transcript().messages.iter().position(|message| {
             (message.role != Role::Assistant && finder.find(message.text.as_bytes()).is_some())
-                // A refusal repeats what the agent made up.
+                // A refusal repeats a name that the agent made up.
                 || message
                     .outcomes
                     .iter()
@@ -85,10 +85,10 @@ pub(crate) fn is_talked_about(facts: &Facts<'_>, name: &str, turn: usize) -> boo
     first.is_some_and(|first| first < turn)
 }
 
-/// Names of tools, to look others up in.
+/// A set of tool names for lookups.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// Plain names, the name space left out or not.
+    /// The plain names, with and without the namespace.
     plain: FxHashSet<String>,
 }
 
@@ -97,7 +97,7 @@ impl Names {
         Self { plain: names.flat_map(|name| [plain(name), plain(last_of(name))]).collect() }
     }
 
-    /// Whether one of them is the [`same`] tool's.
+    /// Whether one of them names the [`same`] tool.
     pub(crate) fn has(&self, name: &str) -> bool {
         let mut wanted = plain(name);
         if wanted.is_empty() {
@@ -111,7 +111,7 @@ impl Names {
     }
 }
 
-/// Whether two names are one tool's.
+/// Whether two names denote the same tool.
 pub(crate) fn same(tool: &str, name: &str) -> bool {
     let letters = |name: &'_ str| -> bool { name.bytes().any(|b| b.is_ascii_alphanumeric()) };
     letters(name)
@@ -123,17 +123,17 @@ pub(crate) fn same(tool: &str, name: &str) -> bool {
         })
 }
 
-/// Letters and digits only, in lower case.
+/// The letters and digits of a name, in lower case.
 fn folded(name: &str) -> impl Iterator<Item = u8> {
     name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_lowercase())
 }
 
-/// Letters and digits only, in lower case.
+/// The letters and digits of a name, in lower case.
 fn plain(name: &str) -> String {
     folded(name).map(char::from).collect()
 }
 
-/// A name without its name space.
+/// A name without its namespace.
 fn last_of(tool: &str) -> &str {
     let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
     last.rsplit("__").next().unwrap_or(last)

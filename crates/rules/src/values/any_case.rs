@@ -1,6 +1,6 @@
 use memchr::memmem::Finder;
 
-/// The place of each letter among all, from the rarest to the most frequent in texts and names.
+/// The rank of each letter by frequency in texts and names, rarest first.
 const RANKS: [u8; 26] = ranks(b"zqjxkvbwygpfmuhlcdrsnaoite");
 
 const fn ranks(rare: &[u8; 26]) -> [u8; 26] {
@@ -17,18 +17,18 @@ const fn ranks(rare: &[u8; 26]) -> [u8; 26] {
     ranks
 }
 
-/// A word that is looked for in many texts, whatever the case of its ASCII letters.
+/// A word that is searched for in many texts, ignoring the case of ASCII letters.
 #[derive(Debug)]
 pub(crate) struct AnyCase<'w> {
     word: &'w [u8],
     anchor: Anchor<'w>,
 }
 
-/// What of a word is looked for first, and where in the word it begins.
+/// The part of a word that is searched for first, with its position in the word.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "made on the stack for one search, as a rule")]
 enum Anchor<'w> {
-    /// The longest part that has no case.
+    /// The longest part without letters.
     Part(usize, Finder<'w>),
     /// The rarest letter, in both cases.
     Letter(usize, u8, u8),
@@ -52,7 +52,7 @@ impl<'w> AnyCase<'w> {
                 rarest = Some((rank, at));
             }
         }
-        // A lone mark stands everywhere in names.
+        // A single mark is too common in names.
         let part = word.get(from..from + len).filter(|_| len > 1 || rarest.is_none());
         let letter = rarest.and_then(|(_, at)| Some((at, *word.get(at)?)));
         let anchor = match (part, letter) {
@@ -64,12 +64,12 @@ impl<'w> AnyCase<'w> {
         Self { word, anchor }
     }
 
-    /// Whether a text holds the word.
+    /// Whether a text contains the word.
     pub(crate) fn stands_in(&self, text: &str) -> bool {
         self.find(text, 0).is_some()
     }
 
-    /// Where the word first stands in a text, from a place on.
+    /// The position of the first occurrence of the word in a text, starting at `from`.
     pub(crate) fn find(&self, text: &str, from: usize) -> Option<usize> {
         let text = text.as_bytes();
         let matches = |start: &usize| {
@@ -89,7 +89,7 @@ impl<'w> AnyCase<'w> {
     }
 }
 
-/// Whether a text holds a word, in any case of its ASCII letters.
+/// Whether a text contains a word, ignoring the case of ASCII letters.
 pub(crate) fn holds(text: &str, word: &str) -> bool {
     text.len() >= word.len() && AnyCase::new(word).stands_in(text)
 }

@@ -1,13 +1,13 @@
-/// A number as people write it, in hundredths: `$1,234.50` and `1234.5` are one figure.
+/// A written number, in hundredths: `$1,234.50` and `1234.5` are the same figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Figure(pub(crate) i64);
 
-/// Calls `found` with every number of a text that is no part of a word or of an id.
+/// Calls `found` with every number in a text that is not part of a word or an id.
 pub(crate) fn each_figure(text: &str, found: impl FnMut(Figure)) {
     each_between(text.as_bytes(), 0, text.len(), found);
 }
 
-/// The same, from one place to another, neither of which stands in a number.
+/// Calls `found` with every number between two positions, neither of which may be inside a number.
 fn each_between(bytes: &[u8], from: usize, until: usize, mut found: impl FnMut(Figure)) {
     let mut at = from;
     let digit = |at: usize| {
@@ -31,8 +31,8 @@ fn each_between(bytes: &[u8], from: usize, until: usize, mut found: impl FnMut(F
     }
 }
 
-/// The number that begins at a digit, rounded to hundredths, and where it ends; `None` when it is
-/// too long to be counted with.
+/// The number that begins at a digit, rounded to hundredths, and where it ends; `None` if it is too
+/// long.
 fn read(bytes: &[u8], at: usize) -> Option<(Figure, usize)> {
     let digit = |i: usize| bytes.get(i).filter(|b| b.is_ascii_digit()).map(|b| i64::from(b - b'0'));
     let mut whole = digit(at)?;

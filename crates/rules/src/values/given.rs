@@ -1,4 +1,4 @@
-//! What the agent was given, so that a value can be traced to where it stands.
+//! Everything that the agent was given, so that a value can be traced to its source.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -14,58 +14,59 @@ use super::stretch::Stretch;
 use super::word_search::WordSearch;
 use crate::facts::Record;
 
-/// So many bytes before a message are read anew for each value; what stands further back is
-/// looked for once, for all values together.
+/// The number of bytes before a message that are searched for each value. Earlier text is searched
+/// once for all values.
 const NEAR: usize = 64 * 1024;
-/// So many words are looked for one by one; for more, all are looked for together.
+/// The number of words that are searched for one by one. If there are more, all are searched for
+/// together.
 const FEW: usize = 1;
 
-/// Everything that an agent was given in a session, in order.
+/// All texts that an agent was given in a session, in order.
 #[derive(Debug)]
 pub(crate) struct Given<'t> {
     texts: Vec<Text<'t>>,
-    /// The bytes of all texts before each.
+    /// The total bytes of all texts before each text.
     offsets: Vec<usize>,
-    /// The first message that carries a shortened result.
+    /// The first message with a shortened result.
     cut: Option<usize>,
     /// The texts near a message.
     stretch: Latest<Stretch>,
     far: OnceCell<HashMap<String, Firsts>>,
-    /// The same for the words that were looked for one by one.
+    /// The first occurrences of words that were searched for one by one.
     far_few: RefCell<FxHashMap<String, Firsts>>,
-    /// Letters and digits of the texts, as far as anybody asked.
+    /// The letters and digits of the texts, computed on demand.
     plain: RefCell<FxHashMap<usize, Rc<str>>>,
-    /// The results that are JSON, by execution, as far as anybody asked.
+    /// The JSON results, by execution, parsed on demand.
     parsed: RefCell<FxHashMap<usize, Option<Rc<Leaves<'t>>>>>,
 }
 
-/// One text that the agent was given.
+/// A text that the agent was given.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Text<'t> {
     /// The message that brought it.
     pub(crate) turn: usize,
     /// What it says.
     pub(crate) text: &'t str,
-    /// Where it comes from.
+    /// Its source.
     pub(crate) source: Source,
 }
 
-/// Where a text comes from.
+/// The source of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Policy, the user, the harness.
     Told,
     /// The result of this execution.
     Result(usize),
-    /// The agent's own arguments of this execution, which went through.
+    /// The agent's own arguments of this execution, which succeeded.
     Argument(usize),
 }
 
-/// The first text that holds a word, and the first of the agent's own arguments that does.
+/// The first text that contains a word, and the first of the agent's own arguments that does.
 type Firsts = [Option<usize>; 2];
 
 impl Source {
-    /// Which of the two it is.
+    /// The index of this source in `Firsts`.
     fn slot(self) -> usize {
         usize::from(matches!(self, Self::Argument(_)))
     }
@@ -120,7 +121,7 @@ impl<'t> Given<'t> {
         self.cut.is_none_or(|cut| cut >= turn)
     }
 
-    /// The texts given before the message, newest first, as far as so many bytes reach back.
+    /// The texts before the message, newest first, within this number of bytes.
     pub(crate) fn near(&self, turn: usize, bytes: usize) -> impl Iterator<Item = &Text<'t>> {
         let until = self.until(turn);
         let end = self.offsets.get(until).copied().unwrap_or(0);
@@ -132,8 +133,8 @@ impl<'t> Given<'t> {
             .map(|(t, _)| t)
     }
 
-    /// The JSON results before the message that hold the word, newest first, as far as so many
-    /// bytes reach back.
+    /// The JSON results before the message that contain the word, newest first, within this number
+    /// of bytes.
     pub(crate) fn documents(&self, word: &str, turn: usize, bytes: usize) -> Vec<Rc<Leaves<'t>>> {
         let word = AnyCase::new(word);
         self.texts_of_results(turn, bytes)
@@ -156,14 +157,14 @@ impl<'t> Given<'t> {
         })
     }
 
-    /// What a text of an execution's holds that is its result; `None` where it is not JSON.
+    /// The parsed result of an execution; `None` if it is not JSON.
     pub(crate) fn leaves(&self, execution: usize, text: &'t str) -> Option<Rc<Leaves<'t>>> {
         let mut parsed = self.parsed.borrow_mut();
         parsed.entry(execution).or_insert_with(|| Leaves::of(text).map(Rc::new)).clone()
     }
 
-    /// A text before the message that holds the word, in any case. `all` gives every word that the
-    /// session may ask for; `own` admits the agent's own arguments.
+    /// Finds a text before the message that contains the word, ignoring case. `all` returns every
+    /// word that may be asked for in the session; `own` includes the agent's own arguments.
     pub(crate) fn find(
         &self,
         word: &str,
@@ -191,8 +192,8 @@ impl<'t> Given<'t> {
         self.stretch.get(turn, || Stretch::of(self.near(turn, NEAR).map(|text| text.text)))
     }
 
-    /// A text before the message that has the letters and digits of the words in their order,
-    /// whatever stands between; as far as [`NEAR`] reaches back.
+    /// Finds a text before the message that contains the letters and digits of the words in order,
+    /// ignoring everything between them; reaches back as far as [`NEAR`].
     pub(crate) fn find_loosely(&self, words: &str, turn: usize) -> Option<&Text<'t>> {
         let wanted = plain(words);
         let finder = memchr::memmem::Finder::new(wanted.as_bytes());
@@ -205,14 +206,14 @@ impl<'t> Given<'t> {
         found.map(|(text, _)| text)
     }
 
-    /// Where a word stands first.
+    /// The first occurrences of a word.
     fn first(&self, word: &str, all: impl FnOnce() -> Vec<String>) -> Firsts {
         let word = word.to_ascii_lowercase();
         if let Some(first) = self.far_few.borrow().get(&word) {
             return *first;
         }
         if self.far.get().is_some() || self.far_few.borrow().len() >= FEW {
-            // Whoever asks from another message on may ask for words that were not looked for.
+            // A check that starts at another message may ask for words that were not searched for.
             if let Some(first) = self.far.get_or_init(|| self.firsts(all())).get(&word) {
                 return *first;
             }
@@ -222,7 +223,7 @@ impl<'t> Given<'t> {
         first
     }
 
-    /// Looks where a word stands first.
+    /// Searches for the first occurrences of a word.
     fn first_of(&self, word: &str) -> Firsts {
         let search = AnyCase::new(word);
         let mut first = Firsts::default();
@@ -236,7 +237,7 @@ impl<'t> Given<'t> {
         first
     }
 
-    /// Where each of some words stands first.
+    /// The first occurrences of several words.
     fn firsts(&self, mut words: Vec<String>) -> HashMap<String, Firsts> {
         for word in &mut words {
             word.make_ascii_lowercase();
@@ -259,7 +260,7 @@ impl<'t> Given<'t> {
         words.into_iter().zip(found).collect()
     }
 
-    /// How many texts stand before the message.
+    /// The number of texts before the message.
     fn until(&self, turn: usize) -> usize {
         self.texts.partition_point(|text| text.turn < turn)
     }

@@ -1,4 +1,4 @@
-/// Where the JSON string ends whose content begins at a place: its closing quotation mark.
+/// The position of the quotation mark that closes a JSON string whose content begins at `at`.
 pub(crate) fn end_of_string(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         let rest = text.get(at..)?;
@@ -19,13 +19,13 @@ pub(crate) fn end_of_string(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// The first quotation mark or backslash among eight bytes, found in a few steps: most strings of
-/// results are short, and there are many.
+/// The first quotation mark or backslash in eight bytes. Optimised, because results have many
+/// strings and most are short.
 fn first_mark(eight: [u8; 8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let word = u64::from_le_bytes(eight);
-    // A byte that equals the mark is zero here, and only from a zero byte does one borrow.
+    // A byte equal to the mark becomes zero, and only a zero byte causes a borrow.
     let zeros = |mark: u8| {
         let differ = word ^ (ONES * u64::from(mark));
         differ.wrapping_sub(ONES) & !differ & HIGH

@@ -1,8 +1,8 @@
-//! A JSON text taken apart in one pass, without building its values.
+//! Parses a JSON text in one pass, without building its values.
 
 use super::json_string::end_of_string;
 
-/// The values of a JSON text, in the order of the text.
+/// The values of a JSON text, in text order.
 #[derive(Debug)]
 pub(crate) struct Leaves<'t>(Vec<Node<'t>>);
 
@@ -11,33 +11,33 @@ pub(crate) struct Leaves<'t>(Vec<Node<'t>>);
 pub(crate) struct Node<'t> {
     /// Its name, as written in the text; empty in a list and at the top.
     pub(crate) name: &'t str,
-    /// What it is.
+    /// Its value.
     pub(crate) leaf: Leaf<'t>,
-    /// The object or list it stands in; itself at the top.
+    /// The index of the object or list that contains it; its own index at the top.
     pub(crate) parent: usize,
 }
 
-/// What a value is.
+/// The kind and content of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leaf<'t> {
-    /// A text, as written between its quotation marks.
+    /// A string, as written between its quotation marks.
     Text(&'t str),
     /// A number, as written.
     Number(&'t str),
     /// `true` or `false`.
     Flag(bool),
-    /// `null`, or no number.
+    /// `null`, or something that is not a number.
     Void,
-    /// Members with names.
+    /// An object.
     Object,
-    /// A list of so many.
+    /// A list with this number of elements.
     List(usize),
 }
 
 impl Leaf<'_> {}
 
 impl<'t> Leaves<'t> {
-    /// Takes a text apart; `None` when it is not JSON.
+    /// Parses a text; `None` if it is not JSON.
     pub(crate) fn of(text: &'t str) -> Option<Self> {
         let mut scanner = Scanner { text, at: 0, nodes: Vec::with_capacity(text.len() / 16) };
         let mut open: Vec<usize> = Vec::new();
@@ -57,7 +57,7 @@ impl<'t> Leaves<'t> {
             if opened {
                 continue;
             }
-            // Behind a value comes another one, or the end of what it stands in.
+            // After a value comes another one, or the end of its parent.
             loop {
                 if open.is_empty() {
                     return scanner.peek().is_none().then_some(Self(scanner.nodes));
@@ -87,7 +87,7 @@ struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while matches!(bytes.get(self.at)?, b' ' | b'\n' | b'\r' | b'\t') {
@@ -117,7 +117,7 @@ impl<'t> Scanner<'t> {
         self.text.get(from..end)
     }
 
-    /// Reads a value as far as its first mark; whether it is open now.
+    /// Reads a value up to its opening mark. Returns whether it is a container that is now open.
     fn value(&mut self, name: &'t str, open: &mut Vec<usize>) -> Option<bool> {
         let parent = open.last().copied();
         let here = self.nodes.len();

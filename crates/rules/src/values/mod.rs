@@ -1,4 +1,4 @@
-//! Values: those that answers state, and what the agent was given that they may come from.
+//! The values that answers state, and the texts that they may come from.
 
 mod any_case;
 mod figure;

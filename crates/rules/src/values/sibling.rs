@@ -2,11 +2,12 @@ use memchr::memmem::Finder;
 
 use super::given::{Given, Text};
 
-/// So many bytes before a message are searched for values like one that stands nowhere.
+/// The number of bytes before a message that are searched for values similar to one that does not
+/// occur.
 const REACH: usize = 64 * 1024;
 
-/// The given value that differs least from the id, in one letter or two, and the text that has it. One
-/// third of the id must occur there unchanged.
+/// The given value that is most similar to the id, with one or two different characters, and the
+/// text that contains it. A third of the id must occur there unchanged.
 pub(crate) fn misquoted<'g, 't>(
     given: &'g Given<'t>,
     id: &str,
@@ -40,7 +41,7 @@ pub(crate) fn misquoted<'g, 't>(
     best.map(|(_, text, source)| (text, source))
 }
 
-/// The form of an id: small letters, and what may be a capital or a digit.
+/// The shape of an id: lower-case letters are kept, capitals and digits are merged.
 fn form(id: &str) -> impl Iterator<Item = u8> {
     id.bytes().map(|b| match b {
         b if b.is_ascii_uppercase() || b.is_ascii_digit() => b'X',

@@ -1,18 +1,18 @@
-//! Pieces of text, some of which a text must have before it is worth a closer look.
+//! Quick checks for pieces that a text must contain before it is worth reading closely.
 
 use memchr::memmem::Finder;
 
-/// Pieces that are looked for in many texts.
+/// Pieces that are searched for in many texts.
 #[derive(Debug)]
 pub(crate) struct Signs(Vec<Finder<'static>>);
 
 impl Signs {
-    /// Makes the pieces ready.
+    /// Prepares the pieces.
     pub(crate) fn of(pieces: &[&'static str]) -> Self {
         Self(pieces.iter().map(|piece| Finder::new(*piece)).collect())
     }
 
-    /// Whether a text has one of them, as it is written.
+    /// Whether a text contains one of them, case-sensitively.
     pub(crate) fn stand_in(&self, text: &str) -> bool {
         self.0.iter().any(|piece| piece.find(text.as_bytes()).is_some())
     }

@@ -8,17 +8,17 @@ use crate::prose::{Clause, Mood, Prose, Token, TokenKind, Words};
 /// An id that an answer states.
 #[derive(Debug)]
 pub(crate) struct Stated<'t> {
-    /// The message.
+    /// The index of the message.
     pub(crate) turn: usize,
-    /// Its token.
+    /// The index of its token.
     pub(crate) token: usize,
     /// The id, without `#`.
     pub(crate) text: &'t str,
-    /// Where it stands.
+    /// Its position.
     pub(crate) span: Span,
 }
 
-/// The ids of one answer, in order. What follows "e.g." is no statement.
+/// The ids of one answer, in order. Anything after "e.g." is not a statement.
 pub(crate) fn stated<'t>(answer: &Answer<'t>) -> Vec<Stated<'t>> {
     let prose = &answer.prose;
     let mut found: Vec<Stated<'t>> = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn stated<'t>(answer: &Answer<'t>) -> Vec<Stated<'t>> {
     found
 }
 
-/// The id that a token is.
+/// The id that a token represents.
 fn id<'t>(prose: &Prose<'t>, token: &Token) -> Option<&'t str> {
     use TokenKind::{Code, Id, Identifier, Number};
     if !matches!(token.kind, Id | Number | Identifier | Code) {
@@ -63,7 +63,7 @@ fn is_id(word: &str, marked: bool) -> bool {
     let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
     if letters == 0 {
         let many = digits >= 7 && digits == word.len() && !word.ends_with("000");
-        // "901-2284617305": a ticket, or a telephone number.
+        // "901-2284617305": a ticket or a telephone number.
         let parts = word.split_once('-').filter(|(a, b)| a.len() >= 3 && b.len() >= 3);
         let joined = digits >= 10 && digits + 1 == word.len() && parts.is_some();
         return many || joined || (marked && digits >= 4 && digits == word.len());
@@ -85,7 +85,7 @@ fn is_quantity(word: &str) -> bool {
     unit.len() < word.len() && unit.len() <= 3 && unit.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
-/// `2024-05-15T10`: a date with more behind it.
+/// `2024-05-15T10`: a date with a suffix.
 fn is_dated(word: &str) -> bool {
     let shape = word.bytes().take(8).map(|b| b.is_ascii_digit());
     shape.eq([true, true, true, true, false, true, true, false])

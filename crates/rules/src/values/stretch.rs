@@ -1,14 +1,14 @@
-//! The texts before a message, to be searched in one sweep.
+//! The texts before a message, joined so that they can be searched in one pass.
 
 use memchr::memmem::Finder;
 
-/// Some texts behind each other.
+/// Several texts, one after another.
 #[derive(Debug, Default)]
 pub(super) struct Stretch {
     text: String,
-    /// The same in lower case, as far as it is ASCII.
+    /// The texts with ASCII letters in lower case.
     lower: String,
-    /// Where each text ends.
+    /// The end of each text.
     ends: Vec<usize>,
 }
 
@@ -18,15 +18,15 @@ impl Stretch {
         for text in texts {
             stretch.text.push_str(text);
             stretch.ends.push(stretch.text.len());
-            // No word goes over the end of a text.
+            // No word may extend over the end of a text.
             stretch.text.push('\0');
         }
         stretch.lower = stretch.text.to_ascii_lowercase();
         stretch
     }
 
-    /// The first text that holds the word and is admitted; in another case of its letters where
-    /// none holds it as it is.
+    /// The first admitted text that contains the word; if none contains it exactly, the first that
+    /// contains it in another case.
     pub(super) fn find(&self, word: &str, admitted: impl Fn(usize) -> bool) -> Option<usize> {
         let place = |at: usize| self.ends.partition_point(|end| *end < at + word.len());
         let is_exact =

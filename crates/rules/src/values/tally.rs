@@ -1,25 +1,25 @@
-//! What results count: numbers that they print beside a noun, lists, and lines of one kind.
+//! Counts in results: numbers next to a noun, lists, and lines of one kind.
 
 use super::leaves::{Leaf, Leaves};
 use crate::prose::{Words, sets};
 
-/// Things that tools count, whatever they call them.
+/// Kinds of things that tools count, under any name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Countable {
     /// Tests and their cases.
     Tests,
-    /// Complaints of a check, files, hits of a search, commits, lines of a change.
+    /// Problems that a check found, files, search hits, commits, changed lines.
     Others,
 }
 
-/// A longer line is content, not a report.
+/// The maximum length of a line of a report, in bytes. A longer line is content.
 const LONGEST_LINE: usize = 400;
 
-/// A number this large is an id or a size.
+/// The limit for counts. A number this large is an id or a size.
 const TOO_MANY: u64 = 1_000_000;
 
 impl Countable {
-    /// What a noun counts.
+    /// The kind of thing that a noun counts.
     pub(crate) fn of(noun: &str) -> Option<Self> {
         let is_in = |words: &Words| words.hold(noun.as_bytes());
         match (is_in(&sets::COUNTS_TESTS), is_in(&sets::COUNTS_OTHERS)) {
@@ -30,19 +30,19 @@ impl Countable {
     }
 }
 
-/// What one result counts of tests.
+/// The counts of tests in one result.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// Numbers that stand beside the noun.
+    /// Numbers next to the noun.
     pub(crate) printed: Vec<u64>,
-    /// Lines and list items that may be what is counted.
+    /// The numbers of lines or list items that may be what is counted.
     pub(crate) counted: Vec<u64>,
-    /// Lines that are plainly of the kind: one for each test.
+    /// The number of lines that plainly report one test each.
     pub(crate) certain: Option<u64>,
 }
 
 impl Tally {
-    /// Counts in a result.
+    /// Reads the counts in a result.
     pub(crate) fn of(text: &str) -> Self {
         let mut tally = Self::default();
         tally.read_words(text);
@@ -53,12 +53,13 @@ impl Tally {
         tally
     }
 
-    /// Whether nothing mentions tests.
+    /// Whether the result does not mention tests.
     pub(crate) fn is_silent(&self) -> bool {
         self.printed.is_empty() && self.certain.is_none()
     }
 
-    /// `3 unit tests`, `passed: 4`, `tests=48`, `12 passed, 1 failed`; a line's numbers and their sum.
+    /// `3 unit tests`, `passed: 4`, `tests=48`, `12 passed, 1 failed`: the numbers of a line and
+    /// their sum.
     fn read_words(&mut self, text: &str) {
         let lines = text.lines().filter(|line| line.len() < LONGEST_LINE);
         for line in lines.map(without_number) {
@@ -110,19 +111,19 @@ impl Tally {
     }
 }
 
-/// A line of a file without the number that a viewer puts before it.
+/// A line without the line number that a viewer adds.
 fn without_number(line: &str) -> &str {
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(['→', '\t']).unwrap_or(line)
 }
 
-/// What a runner calls tests that it counts and does not run.
+/// A runner's word for tests that it counts but does not run.
 fn is_left_out(word: &str) -> bool {
     let known = ["skipped", "ignored", "deselected", "pending", "todo", "xfailed", "xpassed"];
     known.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// A line that says how one test went.
+/// Whether a line reports how one test ended.
 fn is_test(line: &str) -> bool {
     let marks = ["--- PASS", "--- FAIL", "✓", "✔", "✗", "✕", "PASSED", "FAILED "];
     marks.iter().any(|mark| line.starts_with(mark))
@@ -131,7 +132,7 @@ fn is_test(line: &str) -> bool {
         || line.ends_with(" FAILED")
 }
 
-/// How long the list is that a JSON text is, or of the only one in it.
+/// The length of a JSON text that is a list, or of the only list in it.
 pub(crate) fn list_of(text: &str) -> Option<u64> {
     let leaves = Leaves::of(text)?;
 
@@ -145,7 +146,7 @@ pub(crate) fn list_of(text: &str) -> Option<u64> {
     (own || lists.next().is_none()).then_some(first)
 }
 
-/// The lengths of the lists of a JSON text.
+/// The lengths of all lists in a JSON text.
 fn lengths(text: &str) -> Vec<u64> {
     let leaves = Leaves::of(text);
     let nodes = leaves.iter().flat_map(|leaves| leaves.nodes());
@@ -157,7 +158,7 @@ fn lengths(text: &str) -> Vec<u64> {
         .collect()
 }
 
-/// Whole numbers in words, from two on.
+/// Whole numbers spelled out, from two on.
 pub(crate) const SPELLED: &Words = words![
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 ];

@@ -1,13 +1,14 @@
-//! Many words looked for in one pass over a text, overlapping ones included.
+//! Searches for many words in one pass over a text, including overlapping ones.
 
 use std::borrow::Cow;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-/// For more words the fastest automaton costs more than it gains.
+/// The maximum number of words for the fastest automaton. For more, building it costs more than it
+/// saves.
 const FEW: usize = 500;
 
-/// Some words, ready to be looked for.
+/// Words that are prepared for a search.
 #[derive(Debug)]
 pub(crate) struct WordSearch {
     search: AhoCorasick,
@@ -15,12 +16,12 @@ pub(crate) struct WordSearch {
 }
 
 impl WordSearch {
-    /// Words without repetition; `any_case` also finds them in other cases of their ASCII letters.
-    /// `None` where there is too much to look for.
+    /// Prepares distinct words. `any_case` ignores the case of ASCII letters. `None` if there are
+    /// too many.
     pub(crate) fn of(words: &[impl AsRef<str>], any_case: bool) -> Option<Self> {
         let mut builder = AhoCorasick::builder();
         builder.prefilter(false).kind((words.len() <= FEW).then_some(AhoCorasickKind::DFA));
-        // Fewer letters make a smaller automaton, which is the faster one.
+        // A smaller alphabet makes a smaller, faster automaton.
         let search = match any_case {
             true => builder.build(words.iter().map(|word| word.as_ref().to_ascii_lowercase())),
             false => builder.build(words.iter().map(AsRef::as_ref)),
@@ -28,7 +29,7 @@ impl WordSearch {
         search.ok().map(|search| Self { search, any_case })
     }
 
-    /// Gives each word as often as it stands in a text.
+    /// Calls `found` once for each occurrence of each word in a text.
     pub(crate) fn each(&self, text: &str, mut found: impl FnMut(usize)) {
         let text = match self.any_case {
             true => Cow::Owned(text.to_ascii_lowercase()),
@@ -60,7 +61,7 @@ mod tests {
         assert!(found(&[], "ab").is_empty());
     }
 
-    /// Every word is found at every place where it stands.
+    /// Every occurrence of every word is found.
     #[test]
     fn as_one_by_one() {
         let sets: [&[&str]; 4] =

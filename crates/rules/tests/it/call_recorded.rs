@@ -1,4 +1,4 @@
-//! What the call rules find in real recorded sessions.
+//! The findings of the call rules in real recorded sessions.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use counterfoil_rules::{Group, Settings, check, rules};
 
 use crate::datasets;
 
-/// Findings of call rules by code, printed one a line.
+/// The number of calls, and the findings of call rules by code. Prints each finding on a line.
 fn findings(file: &str) -> (usize, BTreeMap<&'static str, usize>) {
     let codes: Vec<_> =
         rules().map(|r| r.meta()).filter(|m| m.group == Group::Call).map(|m| m.code).collect();
@@ -29,7 +29,7 @@ fn findings(file: &str) -> (usize, BTreeMap<&'static str, usize>) {
 
 #[test]
 fn few_in_recorded_sessions() {
-    // Capable agents: a finding for at most every hundredth call.
+    // Capable agents: at most one finding per hundred calls.
     for file in ["tau1.jsonl.gz", "coding.jsonl.gz"] {
         let (calls, found) = findings(file);
         let total: usize = found.values().sum();

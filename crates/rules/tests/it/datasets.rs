@@ -1,4 +1,4 @@
-//! The optional large data sets as transcripts.
+//! Reads the optional large data sets as transcripts.
 
 #[path = "../../../admission/tests/it/datasets.rs"]
 mod tables;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tables::catalog;
 pub(crate) use tables::rows;
 
-/// A row as a transcript: just enough for call rules.
+/// A row as a transcript, with only what the call rules need.
 pub(crate) fn transcript(row: &Value) -> Transcript {
     let mut transcript =
         Transcript::new(row["id"].as_str().unwrap_or_default(), Format::OpenaiChat);

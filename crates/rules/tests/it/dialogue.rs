@@ -1,4 +1,4 @@
-//! The dialogue form of the specification's cases; `spec/dialogue.md` describes it.
+//! Reads the dialogue notation of the specification's cases, which `spec/dialogue.md` describes.
 
 use counterfoil_model::{
     Arguments, Catalog, Format, Gap, Message, Outcome, RecordedReceipt, Role, Status, Tool,
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// One block of a page.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// 1-based line of the opening fence.
+    /// The 1-based line of the opening fence.
     pub(crate) line: usize,
     /// The words after `dialogue`.
     pub(crate) words: Vec<String>,
@@ -18,15 +18,15 @@ pub(crate) struct Block {
     pub(crate) text: String,
 }
 
-/// What a block holds.
+/// A parsed block.
 #[derive(Debug)]
 pub(crate) struct Dialogue {
     pub(crate) transcript: Transcript,
-    /// What the text of the finding's claim must contain.
+    /// Text that the claim of the finding must contain.
     pub(crate) claims: Option<String>,
-    /// For how many seconds an execution may be cited; 0 is the whole session.
+    /// The maximum age of a cited execution in seconds; 0 means the whole session.
     pub(crate) window: u64,
-    /// What the policy obliges to.
+    /// The policy's obligations.
     pub(crate) obligations: Vec<Obligation>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn read(text: &str) -> Result<Dialogue, String> {
     Ok(Dialogue { transcript, claims, window, obligations })
 }
 
-/// `word: text`, with the indented lines that follow.
+/// Parses `word: text` entries with the indented lines that follow.
 fn entries(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut entries: Vec<(String, String)> = Vec::new();
     let mut blank = 0;
@@ -99,7 +99,7 @@ fn entries(text: &str) -> Result<Vec<(String, String)>, String> {
         blank = 0;
     }
     for (_, rest) in &mut entries {
-        // Text that begins on the line after its word.
+        // The text begins on the line after its word.
         if let Some(text) = rest.strip_prefix('\n') {
             *rest = text.to_owned();
         }
@@ -110,15 +110,15 @@ fn entries(text: &str) -> Result<Vec<(String, String)>, String> {
 struct Reader {
     transcript: Transcript,
     tools: Option<Vec<Tool>>,
-    /// How many calls of the latest run of calls have no result yet: the next result is that of
+    /// The number of calls in the latest run of calls without a result. The next result belongs to
     /// the first of them.
     open: usize,
     claims: Option<String>,
     window: u64,
     obligations: Vec<Obligation>,
-    /// The time of the messages that follow.
+    /// The time of the following messages.
     time: Option<i64>,
-    /// The sub-agent that the messages that follow belong to.
+    /// The sub-agent of the following messages.
     agent: Option<String>,
 }
 
@@ -171,7 +171,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Names, or definitions one a line.
+    /// Reads names, or definitions, one per line.
     fn tools(&mut self, rest: &str) -> Result<(), String> {
         let tools = self.tools.get_or_insert_default();
         if rest == "none" {
@@ -208,7 +208,7 @@ impl Reader {
         self.transcript.messages.iter().map(|m| m.calls.len()).sum()
     }
 
-    /// The arguments are taken as they are: a case may be about their being malformed.
+    /// The arguments are not parsed: a case may be about malformed ones.
     fn call(&mut self, rest: &str) {
         let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, "{}"));
         let mut message = Message::text(Role::Assistant, "");

@@ -1,5 +1,5 @@
-//! A session twice as long takes about twice as long to judge: the rules about values, sources and
-//! errors look at what they need, not at everything for each of their claims.
+//! Judging a session that is twice as long takes about twice as long: rules about values, sources
+//! and errors must not read everything for each claim.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -9,21 +9,21 @@ use counterfoil_model::{
 };
 use counterfoil_rules::{Settings, check, rules};
 
-/// Steps of the shorter session; a path that is quadratic in them is slower than all the rest.
+/// The number of steps of the shorter session. At this size, a quadratic path dominates.
 const STEPS: usize = 120;
-/// The fastest of so many runs counts, so that a busy machine does not.
+/// The number of runs, of which the fastest counts, so that a busy machine does not matter.
 const RUNS: usize = 3;
-/// A busy machine gets so many chances.
+/// The number of attempts, for a busy machine.
 const ROUNDS: usize = 10;
-/// Twice the session may take so many times as long. A quadratic path takes four times.
+/// The maximum ratio of times when the session doubles. A quadratic path takes four times as long.
 const MOST: f64 = 2.8;
 
-/// Pieces of the shorter of two answers.
+/// The number of pieces of the shorter answer.
 const PIECES: usize = 2_100;
-/// Twice the answer may take so many times as long.
+/// The maximum ratio of times when the answer doubles.
 const MOST_OF_ANSWERS: f64 = 2.6;
 
-/// Calls with results, and after each some claims that hold and some that do not.
+/// Calls with results, each followed by claims, some true and some false.
 fn session(steps: usize) -> Transcript {
     let tool = "get_order";
     let mut session = Transcript::new("growth", Format::OpenaiChat);
@@ -62,7 +62,7 @@ fn session(steps: usize) -> Transcript {
     session
 }
 
-/// The settings under which only one rule judges.
+/// Settings with only one rule on.
 fn only(code: Code) -> Settings {
     let mut settings = Settings::default();
     for rule in rules().filter(|rule| rule.meta().code != code) {
@@ -97,7 +97,7 @@ fn judging_grows_with_the_session_and_not_faster() {
     }
 }
 
-/// One answer of so many pieces, after one call.
+/// An answer with this number of pieces, after one call.
 fn answer(pieces: usize, piece: &dyn Fn(usize) -> String) -> Transcript {
     let mut session = Transcript::new("answer", Format::OpenaiChat);
     session.messages.push(Message::text(Role::User, "Please go through all orders."));
@@ -112,7 +112,7 @@ fn answer(pieces: usize, piece: &dyn Fn(usize) -> String) -> Transcript {
     session
 }
 
-/// Every kind of text that was found to take more than its share of time, and some that never did.
+/// Every kind of text that was ever slow, and some that never were.
 #[test]
 fn judging_grows_with_one_answer_and_not_faster() {
     let kinds: [(&str, &dyn Fn(usize) -> String); 9] = [
@@ -145,7 +145,7 @@ fn judging_grows_with_one_answer_and_not_faster() {
     }
 }
 
-/// What stands behind the first mebibyte of an answer is not read, and that is told.
+/// Text after the first mebibyte of an answer is not read, and is counted.
 #[test]
 fn the_end_of_an_endless_answer_counts_as_not_read() {
     let claim = "I cancelled order 7.\n";
@@ -161,7 +161,7 @@ fn the_end_of_an_endless_answer_counts_as_not_read() {
     assert_eq!(report.counts.coverage(), Some(0.0), "{:?}", report.counts);
 }
 
-/// What is said in another language than English is not read, and that is told.
+/// Text in a language other than English is not read, and is counted.
 #[test]
 fn prose_in_another_language_counts_as_not_read() {
     let said = |text: &str| {

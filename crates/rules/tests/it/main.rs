@@ -1,4 +1,4 @@
-//! What the rules say, from outside.
+//! Tests of the rules, from outside.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -12,7 +12,7 @@ use counterfoil_rules::{Group, Meta, Settings, check, rules};
 use crate::dialogue::{self, Block};
 
 const SPEC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec");
-/// One page a rule.
+/// The folder with one page per rule.
 const RULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/spec");
 
 const HEADINGS: [&str; 7] = [
@@ -79,7 +79,7 @@ fn every_rule_has_a_whole_page() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The Markdown files below a folder, by path.
+/// The Markdown files in a folder, by path.
 fn pages_under(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -94,7 +94,7 @@ fn pages_under(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Judges one case; what is wrong with it if something is.
+/// Judges one case. Returns an error with a description if it fails.
 fn run(block: &Block, own: &str) -> Result<(), String> {
     let mut words = block.words.iter().map(String::as_str);
     let kind = words.next().ok_or("the block does not say what kind of case it is")?;
@@ -111,7 +111,7 @@ fn run(block: &Block, own: &str) -> Result<(), String> {
     let shows = report.judgements.iter().any(|judged| judged.verdict == Verdict::Supported);
     let all = report.findings;
     if kind == "compliant" && block.words.len() == 1 && meta(own).is_none() {
-        // On a page that is no rule's: in order for every rule.
+        // On a page that is not about a rule, every rule must be satisfied.
         return all
             .is_empty()
             .then_some(())
@@ -145,7 +145,7 @@ fn meta(code: &str) -> Option<&'static Meta> {
     rules().map(|rule| rule.meta()).find(|meta| meta.code.0 == code)
 }
 
-/// Whether a finding stands in the last message that says something.
+/// Whether a finding is in the last message with text.
 fn in_last_message(transcript: &Transcript, finding: &Finding) -> bool {
     transcript.messages.iter().rposition(|m| !m.text.is_empty()) == Some(finding.turn)
 }

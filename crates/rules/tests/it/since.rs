@@ -1,4 +1,5 @@
-//! Judging a transcript from a message on gives what judging all of it gives from there on.
+//! Checking a transcript from a message on finds the same as checking all of it finds from there
+//! on.
 
 #![expect(clippy::disallowed_methods, reason = "reads the pages from files")]
 
@@ -11,10 +12,11 @@ use crate::{datasets, dialogue};
 
 const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/spec");
 
-/// Rows of a large set that are cut at every message.
+/// The number of rows of a large data set that are cut at every message.
 const ROWS: usize = 12;
 
-/// Cuts a transcript at every message, or at about so many, and counts the findings compared.
+/// Cuts a transcript at every message, or at about `most` messages, and counts the compared
+/// findings.
 fn compare(transcript: &Transcript, settings: &Settings, most: usize) -> usize {
     let whole = check(transcript, settings);
     let mut compared = 0;
@@ -22,7 +24,7 @@ fn compare(transcript: &Transcript, settings: &Settings, most: usize) -> usize {
     let step = (transcript.messages.len() / most).max(1);
     for first in (0..=transcript.messages.len() + 1).step_by(step) {
         let part = check_from(transcript, settings, first);
-        // What one judgement looked up changes nothing for another.
+        // What one check cached does not affect another.
         assert_eq!(indexed.check_from(settings, first).findings, part.findings);
         let wanted: Vec<&Finding> =
             whole.findings.iter().filter(|finding| finding.turn >= first).collect();

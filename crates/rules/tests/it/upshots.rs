@@ -1,4 +1,4 @@
-//! The cases on the page of upshots.
+//! Runs the cases on the page about upshots.
 
 use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall, Transcript};
 use counterfoil_rules::{Indexed, Upshot};
@@ -45,7 +45,7 @@ fn transcript(call: &str, result: &str) -> Transcript {
     transcript
 }
 
-/// Marks, and the text between backticks.
+/// The marks, and the text between backticks.
 fn outcome(result: &str) -> Outcome {
     let (marks, text) = result.split_once('`').unwrap_or((result, ""));
     let exit = marks.split_once("(exit ").and_then(|(_, code)| code.split_once(')'));

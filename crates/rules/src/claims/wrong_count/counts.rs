@@ -1,4 +1,4 @@
-//! The numbers of things that a clause states.
+//! Finds the counts that a clause states.
 
 use counterfoil_model::Family;
 
@@ -7,18 +7,18 @@ use crate::prose::{
 };
 use crate::values::{Countable, SPELLED, whole};
 
-/// So many things of a kind.
+/// A stated count.
 pub(super) struct Count<'t> {
     pub(super) number: u64,
-    /// Tests are counted; else things that tools are named after.
+    /// Whether it counts tests. Otherwise, it counts things that tools are named after.
     pub(super) is_tests: bool,
-    /// Words between say which ones.
+    /// Whether words between the number and the noun restrict it to some of them.
     pub(super) some: bool,
     pub(super) first: &'t Token,
     pub(super) last: &'t Token,
 }
 
-/// The numbers of things that a clause states as found, not as made or planned.
+/// The counts that a clause states as found, rather than as made or planned.
 pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>> {
     let tokens = prose.tokens(clause.tokens.clone());
     let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
@@ -26,7 +26,7 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
     let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
     let hedged = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
     let aside = tokens.first().is_some_and(|t| t.is('(')) && !is_sum_of_run(prose, tokens);
-    // "3 pending": a runner's word.
+    // "3 pending" is a test runner's word.
     let open = |t: &Token| {
         t.has(hedged) && !t.has(Tags::FAILURE) && !prose.is(t, words!["pending", "skipped"])
     };
@@ -46,7 +46,7 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
     tokens.iter().enumerate().filter_map(count).collect()
 }
 
-/// The count that begins with the number at that place.
+/// The count that begins with the number at that position.
 fn count_at<'p>(
     prose: &Prose<'_>,
     clause: &Clause,
@@ -54,7 +54,7 @@ fn count_at<'p>(
     at: usize,
 ) -> Option<Count<'p>> {
     let token = tokens.get(at)?;
-    // "four meetings" is a count of things that tools list; "two tests" may be any two.
+    // "four meetings" counts things that tools list; "two tests" may be any two.
     let spelled =
         token.kind == TokenKind::Word && token.tags.is_empty() && prose.is(token, SPELLED);
     if token.quoted || !(token.kind == TokenKind::Number || spelled) {
@@ -69,7 +69,7 @@ fn count_at<'p>(
     let is_tests = match kind {
         Some(Countable::Tests) => true,
         None => false,
-        // What other things there are is counted in too many ways.
+        // Other nouns are counted in too many ways.
         Some(Countable::Others) => return None,
     };
     let some = tokens.get(at + 1).is_some_and(|next| next.start != last.start);
@@ -94,7 +94,7 @@ fn noun_behind<'p>(
         let word = prose.word(next);
         let ended = next.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
         let plural = word.ends_with(['s', 'S']) || (ended && !word.ends_with("ing"));
-        // "75 failing files" are files.
+        // In "75 failing files", the noun is "files".
         let describes = !word.ends_with(['s', 'S'])
             && tokens
                 .get(place + 1)
@@ -102,7 +102,7 @@ fn noun_behind<'p>(
         if describes {
             continue;
         }
-        // RSpec's word for tests; anybody else's for what shows how a thing is used.
+        // RSpec's word for tests; elsewhere, it means illustrations.
         let other = prose.is(next, words!["examples"]) && !tells_of_run(prose, clause);
         if let Some(kind) = Countable::of(word).filter(|_| plural && !other) {
             noun = Some((Some(kind), next));
@@ -114,8 +114,8 @@ fn noun_behind<'p>(
     noun.or(named).filter(|(kind, _)| !spelled || kind.is_none())
 }
 
-/// "PASS=2 ERROR=1": the name stands before its number; "3 failures allowed": what is set, and not
-/// what was found.
+/// "PASS=2 ERROR=1": the name comes before its number; "3 failures allowed": a setting, not a
+/// result.
 fn is_setting(prose: &Prose<'_>, tokens: &[Token], last: &Token) -> bool {
     let assigned = tokens.iter().any(|m| m.is('=') && m.start == last.end);
     let set = words!["allowed", "permitted", "tolerated", "maximum"];
@@ -123,7 +123,7 @@ fn is_setting(prose: &Prose<'_>, tokens: &[Token], last: &Token) -> bool {
     assigned || behind.is_some_and(|t| prose.is(t, set))
 }
 
-/// Whether the sentence tells how a run of tests went.
+/// Whether the sentence reports a test run.
 fn tells_of_run(prose: &Prose<'_>, clause: &Clause) -> bool {
     let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
     prose.tokens(sentence.unwrap_or_default()).iter().any(|t| {
@@ -132,7 +132,7 @@ fn tells_of_run(prose: &Prose<'_>, clause: &Clause) -> bool {
     })
 }
 
-/// "the build with vite 5 failed": behind the name of a program.
+/// "the build with vite 5 failed": a version number after the name of a program.
 fn is_version(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let led = at.checked_sub(2).and_then(|before| tokens.get(before));
     let led = led.is_some_and(|t| t.has(Tags::PREPOSITION));
@@ -144,7 +144,7 @@ fn is_version(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     led && named && tokens.get(at + 1).is_some_and(ends)
 }
 
-/// "(94 passed)", "(3 failed": the sum of a run in the runner's own words.
+/// "(94 passed)", "(3 failed": the total of a run in the runner's own words.
 fn is_sum_of_run(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let (Some(number), Some(word)) = (tokens.get(1), tokens.get(2)) else { return false };
     number.kind == TokenKind::Number
@@ -154,7 +154,7 @@ fn is_sum_of_run(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         })
 }
 
-/// "21/21": all of so many.
+/// "21/21": returns the number if both parts are equal.
 fn all_of_all(prose: &Prose<'_>, token: &Token) -> Option<u64> {
     if !prose.bytes(token).first().is_some_and(u8::is_ascii_digit) {
         return None;
@@ -170,13 +170,13 @@ fn speaks_of_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
     tokens.iter().any(|t| !t.quoted && t.noun == Some(Family::Test))
 }
 
-/// "3 of 12", "the first 3", "at least 3", "another 3": not the number of all.
+/// "3 of 12", "the first 3", "at least 3", "another 3": not a total.
 fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     let behind = tokens.get(at + 1);
     let part = |t: &Token| prose.is_rough(t) || prose.is(t, &sets::NOT_OF_ALL);
     let more = words!["of", "more", "other", "additional"];
-    // "down from 75 warnings in 29 files": how it was before.
+    // "down from 75 warnings in 29 files": an earlier number.
     let upto = tokens.get(..=at).unwrap_or_default();
     let formerly = upto.windows(2).any(|pair| {
         let [from, number] = pair else { return false };

@@ -1,8 +1,9 @@
-//! "49 passed", "8 failures": how many tests ended in one way, by the runs that count both.
+//! "49 passed", "8 failures": compares the number of tests with one result with runs that count
+//! both results.
 
 use counterfoil_shell::{OutputVerdict, RunSummary};
 
-/// How tests ended, as a noun or participle says it.
+/// How tests ended, according to a noun or participle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
     Well,
@@ -10,7 +11,7 @@ pub(super) enum Ended {
 }
 
 impl Ended {
-    /// What the word says, if it says how tests ended.
+    /// Returns how tests ended if the word says so.
     pub(super) fn of(word: &str) -> Option<Self> {
         match word.to_ascii_lowercase().as_str() {
             "passed" | "passing" | "pass" => Some(Self::Well),
@@ -19,7 +20,8 @@ impl Ended {
         }
     }
 
-    /// Whether so many ended in this way in a run; `None` where the run does not count both.
+    /// Whether this number of tests ended in this way in a run; `None` if the run does not count
+    /// both.
     pub(super) fn agrees(self, number: u64, run: &RunSummary, text: &str) -> Option<bool> {
         let errors = run.errors.unwrap_or(0);
         // "OK (5 tests)"
@@ -36,7 +38,7 @@ impl Ended {
     }
 }
 
-/// Whether the number stands directly before or behind a word that begins so.
+/// Whether the number is directly before or after a word with this beginning.
 fn stands_beside(text: &str, number: u64, stem: &str) -> bool {
     let number = number.to_string();
     let begins = |word: &str| word.get(..stem.len()).is_some_and(|w| w.eq_ignore_ascii_case(stem));

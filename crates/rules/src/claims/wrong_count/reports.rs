@@ -1,4 +1,4 @@
-//! What the results before a message counted of a kind.
+//! Compares a number of tests with the counts in the results before a message.
 
 use counterfoil_model::{Evidence, Family};
 use counterfoil_shell::{ActivityKind, RunSummary, summary};
@@ -9,20 +9,21 @@ use super::{REACH, is_report};
 use crate::facts::{Answer, Deed, Execution, Facts, Run};
 use crate::values::{Source, Tally};
 
-/// So many results that count the kind are looked at.
+/// The maximum number of results with counts that are compared.
 const MOST: usize = 6;
 
-/// What they counted, held against a number.
+/// The outcome of comparing a number with the results.
 pub(super) enum Counted {
-    /// One of them has the number, or several together.
+    /// One result, or several together, have the number.
     Same(Evidence),
-    /// Whether they speak of the same things is not known, or none of them counts.
+    /// The results may count other things, or none of them counts.
     Unknown,
-    /// Others: the latest that counts, its numbers, and the least of the largest.
+    /// The results have other numbers: the evidence and numbers of the latest one, and the minimum
+    /// of the results' largest numbers.
     Other { evidence: Evidence, numbers: Vec<u64>, least: u64 },
 }
 
-/// Holds a number against the results, the latest first.
+/// Compares a number with the results, latest first.
 pub(super) fn counted(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>) -> Counted {
     let mut held = Held {
         facts,
@@ -54,22 +55,22 @@ pub(super) fn counted(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>)
     })
 }
 
-/// A number that is held against one result after the other.
+/// The state of comparing a number with one result after another.
 struct Held<'f, 't> {
     facts: &'f Facts<'t>,
     number: u64,
-    /// How the tests that it counts are said to have ended.
+    /// How the counted tests ended, according to the claim.
     ended: Option<Ended>,
     sums: Sums,
-    /// The latest result that counts the kind, with its numbers.
+    /// The latest result with counts, and its numbers.
     latest: Option<(Evidence, Vec<u64>)>,
     least: u64,
-    /// How many results count the kind.
+    /// The number of results with counts so far.
     speaking: usize,
 }
 
 impl<'t> Held<'_, 't> {
-    /// What one result says, where that settles it.
+    /// Compares the number with one result. Returns the outcome if it is decided.
     fn against(&mut self, execution: &Execution<'t>, deed: &Deed<'_>) -> Option<Counted> {
         let (text, number) = (execution.text(), self.number);
         let same = |facts: &Facts<'t>| Some(Counted::Same(facts.evidence(execution)));
@@ -105,28 +106,28 @@ impl<'t> Held<'_, 't> {
     }
 }
 
-/// Whether a run has the number as one of its parts, or as all of them together.
+/// Whether the number is one of a run's counts, or their total.
 fn has_part(ran: &RunSummary, number: u64) -> bool {
     let parts = [ran.passed, ran.failed, ran.errors, ran.skipped];
     let total = parts.iter().flatten().fold(0_u64, |sum, n| sum.saturating_add(*n));
     parts.contains(&Some(number)) || total == number
 }
 
-/// What several results make up together.
+/// The sums over several results.
 #[derive(Default)]
 struct Sums {
-    /// Of what each counts.
+    /// The sum of each result's own count.
     own: u64,
-    /// Of tests that ended.
+    /// The sum of the tests that ended.
     run: u64,
-    /// Of tests that passed, and that failed, in runs of parts.
+    /// The sums of the passed and of the failed tests in partial runs.
     ended: [u64; 2],
-    /// A run of everything was among them: runs of parts add up, one of everything stands alone.
+    /// Whether a run of all tests was among them. Partial runs add up; a full run stands alone.
     whole: bool,
 }
 
 impl Sums {
-    /// `deed` is what was run.
+    /// Adds a result. `deed` is the execution that produced it.
     fn add(&mut self, tally: &Tally, ran: &RunSummary, deed: &Deed<'_>) {
         let own = tally.certain.or(tally.printed.iter().copied().max()).unwrap_or(0);
         self.own = self.own.saturating_add(own);
@@ -139,7 +140,7 @@ impl Sums {
         }
     }
 
-    /// Those of tests that ended so, or all.
+    /// The sums for tests that ended in this way, or for all tests.
     fn of(&self, ended: Option<Ended>) -> [u64; 3] {
         let [passed, failed] = self.ended;
         match ended {
