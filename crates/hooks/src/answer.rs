@@ -1,15 +1,16 @@
-/// What an agent is told. The empty answer is "no opinion": whatever it would do, it does.
+/// The answer to a coding agent. The empty answer means "no opinion": the agent does what it would
+/// do anyway.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// What is decided.
+    /// The decision, if any.
     pub decision: Option<Decision>,
-    /// What the model should know.
+    /// A note for the model.
     pub context: Option<String>,
-    /// What the person should know.
+    /// A note for the person.
     pub notice: Option<String>,
 }
 
-/// What is decided. Nothing here ever allows a tool: the agent's own permissions do.
+/// A decision. None of them allows a tool: the agent's own permissions do that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// The tool may not run, for this reason.
@@ -21,13 +22,13 @@ pub enum Decision {
 }
 
 impl Answer {
-    /// Only a word to the person.
+    /// An answer with only a note for the person.
     #[must_use]
     pub fn notice(text: impl Into<String>) -> Self {
         Self { notice: Some(text.into()), ..Self::default() }
     }
 
-    /// One more line for the person.
+    /// Adds a line to the note for the person.
     pub fn add_notice(&mut self, text: &str) {
         match &mut self.notice {
             Some(notice) => {

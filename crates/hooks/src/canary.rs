@@ -1,23 +1,23 @@
-//! Events that show whether an installed hook runs: what to send, and what has to come back.
+//! Test events that show whether an installed hook runs: what to send, and what answer to expect.
 
 use serde_json::{Value, json};
 
 use crate::Agent;
 
-/// One synthetic event.
+/// A synthetic event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
-    /// What it is, in a few words.
+    /// A short description.
     pub name: &'static str,
     /// The event whose command is run.
     pub event: &'static str,
     /// What the agent would write to the command's standard input.
     pub input: Value,
-    /// What has to come back.
+    /// The expected answer.
     pub expected: Expected,
 }
 
-/// What the answer to a probe has to be.
+/// The kind of answer that a probe expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// No objection.
@@ -31,19 +31,19 @@ pub enum Expected {
 pub enum Answered {
     /// The agent goes on.
     Passed {
-        /// What was said all the same; empty when nothing was.
+        /// The note for the user; empty if there is none.
         notice: String,
     },
     /// The agent asks its user.
     Asked,
     /// The call is denied, or the agent may not stop; with the reason.
     Objected(String),
-    /// The agent would report a failure and go on.
+    /// The agent would report a failure and continue.
     Failed(String),
 }
 
 impl Answered {
-    /// Whether that is what was expected.
+    /// Whether the answer is the expected one.
     #[must_use]
     pub fn meets(&self, expected: Expected) -> bool {
         match expected {
@@ -55,15 +55,15 @@ impl Answered {
 
 /// A command that every configuration denies.
 const DENIED: &str = "rm -rf /";
-/// A test run, how it ended, and what is claimed of it all the same.
+/// A test run that failed, and its output; the claim is that it passed.
 const TESTS: &str = "cargo test";
 const FAILED: &str = "running 42 tests\ntest result: FAILED. 1 passed; 41 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s\n\nerror: test failed, to rerun pass `--lib`";
 const FAILED_CODE: i64 = 101;
 const CLAIM: &str = "I ran the test suite, and all 42 tests pass.";
 const PROMPT: &str = "Make the tests pass.";
 
-/// The log of the session in which the false claim is made: a request, a test run that fails, and
-/// the claim that it passed.
+/// The log of the session with the false claim: a request, a test run that fails, and the claim
+/// that it passed.
 #[must_use]
 pub fn canary_log(agent: Agent, folder: &str) -> String {
     let lines = match agent {
@@ -145,8 +145,8 @@ fn gemini_log() -> Value {
     })
 }
 
-/// The probes: a harmless call, a command that is denied, and a stop on a false claim. `log` is
-/// the path of a file with [`canary_log`], `folder` the working directory.
+/// The probes: a harmless call, a call that is denied, and a stop after a false claim. `log` is the
+/// path of a file with [`canary_log`], `folder` the working directory.
 #[must_use]
 pub fn probes(agent: Agent, log: &str, folder: &str) -> [Probe; 3] {
     let (before, stop) = match agent {
@@ -179,7 +179,7 @@ pub fn probes(agent: Agent, log: &str, folder: &str) -> [Probe; 3] {
     ]
 }
 
-/// What every event carries. Each probe is a session of its own.
+/// The members that every event has. Each probe is a session of its own.
 fn envelope(agent: Agent, event: &str, number: u8, log: &str, folder: &str) -> Value {
     let mut input = json!({
         "session_id": session(number),
@@ -209,9 +209,9 @@ fn set(object: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// Reads an answer as the agents publish that they do: 2 objects with standard error as the
-/// reason, 0 means what standard output says, anything else is a failure. `code` is `None` for a
-/// command that a signal ended.
+/// Interprets an answer as the agents document it: exit code 2 objects, with standard error as the
+/// reason; 0 means what standard output says; anything else is a failure. `code` is `None` for a
+/// command that was ended by a signal.
 #[must_use]
 pub fn answered(code: Option<i32>, out: &str, err: &str) -> Answered {
     match code {

@@ -1,61 +1,62 @@
-//! Which tool calls of a session have a receipt, and which have none.
+//! Compares the tool calls of a session with its receipts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_model::{CanonicalForm, Digest, JsonLimits, ToolCall, Transcript, canonical_text};
 use serde_json::Value;
 
-/// A receipt, as far as coverage asks.
+/// The part of a receipt that coverage needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipted {
-    /// The agent's id of the call; empty when it gave none.
+    /// The agent's id of the call; empty if it gave none.
     pub call_id: String,
-    /// Digest of `{tool, arguments}`.
+    /// The digest of `{tool, arguments}`.
     pub arguments: Digest,
 }
 
-/// What the hook saw of a session.
+/// Which calls of a session the hook recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// The calls in the log.
+    /// The number of calls in the log.
     pub calls: usize,
-    /// Of these, calls from before the hook saw its first event of the session, without a receipt.
+    /// Of these, the calls without a receipt from before the hook's first event of the session.
     pub earlier: usize,
-    /// Of these, calls that the agent itself refused before it asked the hook: they did not run.
+    /// Of these, the calls that the agent itself refused before it asked the hook. They did not
+    /// run.
     pub refused: usize,
-    /// The calls without a receipt that the hook should have seen, in the order of the log.
+    /// The calls without a receipt that the hook should have recorded, in log order.
     pub uncovered: Vec<Uncovered>,
 }
 
 impl Coverage {
-    /// The calls with a receipt.
+    /// The number of calls with a receipt.
     #[must_use]
     pub fn covered(&self) -> usize {
         self.calls.saturating_sub(self.earlier + self.refused + self.uncovered.len())
     }
 }
 
-/// A call that no receipt stands for.
+/// A call without a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncovered {
     /// The tool.
     pub tool: String,
-    /// The agent's id of the call; empty when it gave none.
+    /// The agent's id of the call; empty if it gave none.
     pub call_id: String,
-    /// When, in milliseconds since the Unix epoch, where recorded.
+    /// The time, in milliseconds since the Unix epoch, if recorded.
     pub time: Option<i64>,
-    /// 1-based line of the log; 0 when unknown.
+    /// The 1-based line of the log; 0 if unknown.
     pub line: usize,
     /// The sub-agent that called.
     pub agent: Option<String>,
 }
 
-/// Holds the calls of a log against the receipts of its session. A receipt stands for the call of
-/// its id; one without an id, for one call of the same tool with the same arguments.
+/// Compares the calls of a log with the receipts of its session. A receipt covers the call with its
+/// id; one without an id covers one call of the same tool with the same arguments.
 ///
-/// `since` is from when on the hook should have seen this session, in milliseconds since the Unix
-/// epoch: it was installed then, or saw its first event. `None`: it never saw one, and every call was
-/// earlier.
+/// `since` is the time from which the hook should have recorded this session, in milliseconds since
+/// the Unix epoch: when it was installed, or its first event. `None` means that there was no event,
+/// so every call was earlier.
 #[must_use]
 pub fn coverage(transcript: &Transcript, receipts: &[Receipted], since: Option<i64>) -> Coverage {
     let ids: BTreeSet<&str> = receipts.iter().map(|receipt| receipt.call_id.as_str()).collect();
@@ -101,7 +102,7 @@ pub fn coverage(transcript: &Transcript, receipts: &[Receipted], since: Option<i
     found
 }
 
-/// The digests that receipts have of this call: receipts of older ledgers are in form 1.
+/// The digests that receipts may have for this call: receipts in older ledgers use form 1.
 fn digests(call: &ToolCall) -> impl Iterator<Item = Digest> {
     let called = format!(
         "{{\"tool\":{},\"arguments\":{}}}",
@@ -129,7 +130,7 @@ mod tests {
         Receipted { call_id: call_id.to_owned(), arguments }
     }
 
-    /// Calls as (id, tool, arguments, time).
+    /// A transcript with these calls: id, tool, arguments, time.
     fn transcript(calls: &[(&str, &str, &str, Option<i64>)]) -> Transcript {
         let mut transcript = Transcript::new("s", Format::ClaudeCode);
         for (line, (id, tool, arguments, time)) in calls.iter().enumerate() {

@@ -5,17 +5,17 @@ use counterfoil_guard::{HostEnded, HostedCall};
 /// One event of a coding agent's session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// The agent's name of the event; the answer repeats it.
+    /// The agent's name for the event. The answer repeats it.
     pub name: String,
-    /// The session.
+    /// The id of the session.
     pub session: String,
-    /// The sub-agent that it is about; `None` for the main thread.
+    /// The sub-agent that the event is about; `None` for the main agent.
     pub agent: Option<String>,
-    /// The file that holds what was said and done: the sub-agent's own, where it is about one.
+    /// The transcript file; the sub-agent's own if the event is about one.
     pub transcript: Option<PathBuf>,
     /// The agent's working directory.
     pub cwd: Option<PathBuf>,
-    /// The user's prompt that led here, where the agent numbers them.
+    /// The id of the user's prompt that led to the event, if the agent provides one.
     pub prompt: Option<String>,
     /// Whether the agent asks its user about calls.
     pub questions: Questions,
@@ -26,7 +26,7 @@ pub struct Event {
 /// Whether an agent asks its user about calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Questions {
-    /// As far as its contract allows it.
+    /// It asks, as far as its contract allows.
     #[default]
     Asked,
     /// The user has switched them off: Claude Code's `bypassPermissions`, Codex's approval policy
@@ -45,12 +45,12 @@ pub enum Happening {
     Prompt(String),
     /// The agent, or a sub-agent, is about to stop.
     Stop {
-        /// Its last message, where the event has it: the file may lack it still.
+        /// Its last message, if the event contains it. The file may not have it yet.
         last: Option<String>,
-        /// The agent goes on already because a hook told it to.
+        /// Whether the agent only continues because a hook made it continue.
         again: bool,
     },
-    /// A session begins, or goes on after it was compacted.
+    /// A session begins, or continues after compaction.
     Started,
     /// The session is over, for now.
     Ended,

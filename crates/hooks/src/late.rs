@@ -1,5 +1,5 @@
-//! What the transcript's file lacks still when an agent stops: its last message, which the event
-//! has, and the end of its latest calls, which the ledger has.
+//! Completes a transcript whose file is not up to date when an agent stops: with its last message,
+//! from the event, and the ends of its latest calls, from the ledger.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,24 +10,25 @@ use counterfoil_model::{
 use counterfoil_shell::{ActivityKind, OutputVerdict, summary};
 use serde_json::Value;
 
-/// How many of the latest events are looked at.
+/// The number of latest events that are read.
 const EVENTS: u64 = 200;
 
-/// How many of the turn's calls there are, and how many of them have no receipt.
+/// The number of calls in the turn, and how many of them have no receipt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Coverage {
     pub(crate) calls: usize,
     pub(crate) without: usize,
-    /// Receipts of calls that the agent's own log does not have: they support nothing. The log may
-    /// be written late.
+    /// Receipts of calls that are missing from the agent's own log. They support nothing, but the
+    /// log may be written late.
     pub(crate) unheard: Vec<Receipt>,
-    /// Tools whose receipt tells another end than the agent's own log.
+    /// Tools whose receipt and log entry disagree about how the run ended.
     pub(crate) differing: Vec<String>,
-    /// Whether the ledger has any recent call of this agent: then its tools tell the hook.
+    /// Whether the ledger has any recent call of this agent, which shows that its tools trigger the
+    /// hook.
     pub(crate) recorded: bool,
 }
 
-/// A call that ended, as the ledger has it.
+/// A call that ended, from the ledger.
 #[derive(Debug, Clone)]
 pub(crate) struct Receipt {
     call: Opened,
@@ -62,7 +63,7 @@ impl Receipt {
     }
 }
 
-/// Adds the last message where it is missing. Says whether it was.
+/// Adds the last message if it is missing. Returns whether it was.
 pub(crate) fn add_last(
     transcript: &mut Transcript,
     first: usize,
@@ -72,7 +73,7 @@ pub(crate) fn add_last(
     let Some(last) = last.map(str::trim).filter(|last| !last.is_empty()) else { return false };
     let spoken = |m: &&Message| m.role == Role::Assistant && m.kind == MessageKind::Ordinary;
     let said = transcript.messages.iter().skip(first).filter(spoken);
-    // One message may stand in several lines, or be only the end of one.
+    // One message may be in several lines, or be only the end of one.
     let mut whole = String::new();
     for message in said {
         let text = message.text.trim();
@@ -92,7 +93,7 @@ pub(crate) fn add_last(
     true
 }
 
-/// Adds what the ledger knows of the turn's calls and the file does not.
+/// Adds the calls and results of the turn that are in the ledger but not in the file.
 pub(crate) fn add_receipts(
     transcript: &mut Transcript,
     first: usize,
@@ -114,8 +115,9 @@ pub(crate) fn add_receipts(
             continue;
         }
         if !stands.called {
-            // Whoever may run commands may feed the hook with events. What speaks against the agent
-            // is taken at its word; what would speak for it is not, and may be only late.
+            // An agent that can run commands could send forged events to the hook. So evidence
+            // against the agent is believed; evidence for it is not, although its log may only be
+            // late.
             let failed = tells_failure(&receipt.outcome);
             coverage.unheard.push(receipt.clone());
             if !failed {
@@ -134,22 +136,23 @@ pub(crate) fn add_receipts(
     coverage
 }
 
-/// A transcript as it would be if every receipt stood for a call.
+/// The transcript with all receipts treated as real calls.
 pub(crate) struct Believed {
     pub(crate) transcript: Transcript,
-    /// Where messages were added, and how many.
+    /// Where messages were inserted, and how many.
     place: usize,
     added: usize,
 }
 
 impl Believed {
-    /// Where a message of this transcript stands in the one that it was made of.
+    /// The index in the original transcript of a message of this one.
     pub(crate) fn before(&self, turn: usize) -> usize {
         if turn < self.place { turn } else { turn.saturating_sub(self.added).max(self.place) }
     }
 }
 
-/// What is not shown where every receipt is believed is missing for no other reason.
+/// Adds the calls of all receipts that the log lacks. A claim that is not shown even then is not
+/// just waiting for a late log.
 pub(crate) fn believed(
     mut transcript: Transcript,
     first: usize,
@@ -170,14 +173,15 @@ pub(crate) fn believed(
     Believed { transcript, place, added }
 }
 
-/// The file is written in order: what it lacks comes behind what it has, before the answer.
+/// Where missing messages belong. The file is written in order, so they come after what it has and
+/// before the answer.
 fn end_of_work(transcript: &Transcript, first: usize) -> usize {
     let works = |m: &Message| !m.calls.is_empty() || !m.outcomes.is_empty() || m.role == Role::User;
     let last = transcript.messages.iter().rposition(works);
     last.map_or(0, |at| at + 1).max(first)
 }
 
-/// When the turn began; the end of time where the log tells no time at all.
+/// When the turn began; the maximum if the log has no times.
 fn began(transcript: &Transcript, first: usize) -> i64 {
     let turn = transcript.messages.get(first..).unwrap_or_default();
     let since = turn.iter().find_map(|message| message.time);
@@ -192,11 +196,11 @@ fn every_call_ended(transcript: &Transcript) -> bool {
     messages().flat_map(|m| &m.calls).all(|call| ended.contains(call.id.as_str()))
 }
 
-/// The latest events of an agent in the ledger.
+/// An agent's latest events in the ledger.
 struct Kept {
     opened: Vec<Opened>,
     closed: Vec<Closed>,
-    /// The agent's ids of all calls that were recorded, rejected ones too.
+    /// The agent's ids of all recorded calls, including rejected ones.
     recorded: BTreeSet<String>,
 }
 
@@ -227,7 +231,7 @@ impl Kept {
         Coverage { calls: calls.len(), without, recorded, ..Coverage::default() }
     }
 
-    /// Calls with an id that began since then and have ended.
+    /// The calls with an id that began since then and have ended.
     fn ended_since(self, since: i64, ledger: &Ledger) -> Vec<Receipt> {
         let Self { opened, closed, .. } = self;
         let of_turn = opened.into_iter().filter(|o| o.started_at >= since && !o.call_id.is_empty());
@@ -248,7 +252,7 @@ impl Kept {
     }
 }
 
-/// Whether the result says that something went wrong.
+/// Whether the result reports a failure.
 fn tells_failure(outcome: &Outcome) -> bool {
     let said = summary(&outcome.text, ActivityKind::Test);
     outcome.is_error == Some(true)
@@ -256,9 +260,9 @@ fn tells_failure(outcome: &Outcome) -> bool {
         || said.verdict == Some(OutputVerdict::Failed)
 }
 
-/// Puts the recorded end of a run in the place of another one that the agent's own log tells: the
-/// receipt was made when the tool ended, and the log can be written to. Only reports of runs are
-/// compared, which both have in the same words.
+/// Replaces a run's result in the agent's log with the recorded one if they disagree: the receipt
+/// was made when the tool ended, while the log can be edited. Only reports of runs are compared,
+/// which both contain in the same words. Returns whether anything was replaced.
 fn correct(transcript: &mut Transcript, recorded: &Outcome) -> bool {
     let outcomes = transcript.messages.iter_mut().flat_map(|message| &mut message.outcomes);
     let mut corrected = false;
@@ -279,14 +283,14 @@ fn correct(transcript: &mut Transcript, recorded: &Outcome) -> bool {
     corrected
 }
 
-/// What the transcript has of a call.
+/// What the transcript contains of a call.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stands {
     called: bool,
     answered: bool,
 }
 
-/// What the transcript, which may be long, has of these few calls.
+/// Looks up these few calls in the transcript, which may be long.
 fn standing(transcript: &Transcript, opened: &[Opened]) -> BTreeMap<String, Stands> {
     let mut stands: BTreeMap<String, Stands> =
         opened.iter().map(|open| (open.call_id.clone(), Stands::default())).collect();
@@ -308,7 +312,7 @@ fn standing(transcript: &Transcript, opened: &[Opened]) -> BTreeMap<String, Stan
     stands
 }
 
-/// The text that the agent saw of a recorded result.
+/// The text of a recorded result, as the agent saw it.
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let Ok(Value::Object(members)) = serde_json::from_str::<Value>(&text) else {

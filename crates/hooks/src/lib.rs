@@ -1,14 +1,14 @@
-//! Coding agents' hook contracts: events in, answers out.
+//! Implements coding agents' hook contracts: events in, answers out.
 //!
-//! A coding agent starts one process for each event of a session: before a tool, after it, when it
-//! is about to stop. [`read_event`] takes the event apart, [`respond`] has it judged, and
-//! [`write_answer`] says the outcome in the agent's words. What a process has to know of those
-//! before it stands in the ledger, and in a [`Memory`] of what was read of the transcript.
+//! A coding agent starts a process for each event of a session: before a tool call, after it, and
+//! when it is about to stop. [`read_event`] parses the event, [`respond`] has it judged, and
+//! [`write_answer`] writes the result in the agent's format. Processes share state through the
+//! ledger and through a [`Memory`] of what was read of the transcript.
 //!
 //! Deliberately not here: what is right or wrong, and what may run. `counterfoil-rules` and
 //! `counterfoil-guard` decide that.
 //!
-//! Start with [`respond`]; the table of contracts is in `contract/mod.rs`.
+//! Start with [`respond`]. The table of contracts is in `contract/mod.rs`.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod answer;

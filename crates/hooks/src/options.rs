@@ -80,13 +80,13 @@ pub enum WithoutQuestions {
     Ask,
 }
 
-/// Why the options cannot be used. Each names the key.
+/// Why the options are invalid. Each error names the key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HooksOptionsError {
-    /// Agents end a turn by themselves after eight.
+    /// The number is out of range. Agents end a turn by themselves after eight.
     #[error("`blocks_in_a_row` is {0}, it must be from 1 to 7")]
     Blocks(u32),
-    /// Too short to do anything, or longer than any agent waits.
+    /// The time is too short to do anything, or longer than any agent waits.
     #[error("`time_limit_ms` is {0}, it must be from 100 to 60000")]
     TimeLimit(u64),
 }
@@ -102,20 +102,20 @@ impl HooksOptionsError {
     }
 }
 
-/// How the hooks behave, checked.
+/// Validated settings of the hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HooksSettings {
     /// What happens at a stop.
     pub stop: StopMode,
-    /// How often in a row an agent is sent back.
+    /// How many times in a row an agent is sent back.
     pub blocks_in_a_row: u32,
     /// What happens to a tool when its hook fails.
     pub on_failure: OnFault,
-    /// What happens to a call that would be asked about where questions are switched off.
+    /// What happens to a call that would be asked about if questions are switched off.
     pub without_questions: WithoutQuestions,
-    /// Whether what commands change is kept before they run.
+    /// Whether files that commands change are saved before they run.
     pub undo: bool,
-    /// After what time a hook gives up.
+    /// The time after which a hook gives up.
     pub time_limit: Duration,
 }
 
@@ -147,8 +147,8 @@ impl Default for HooksOptions {
     }
 }
 
-/// Commands that are the user's: by the first an agent would write receipts for runs that never were,
-/// by the others it would loosen, stop or remove what judges it.
+/// Commands that only the user may run. With the first, an agent could write receipts for runs that
+/// never happened; with the others, it could loosen, stop or remove its own checks.
 const OWN: [&str; 12] = [
     "counterfoil hook claude-code",
     "counterfoil hook codex",
@@ -165,10 +165,10 @@ const OWN: [&str; 12] = [
 ];
 
 impl HooksOptions {
-    /// The checked settings.
+    /// Validates the options.
     ///
     /// # Errors
-    /// A number that makes no sense.
+    /// When a number is out of range.
     pub fn resolve(&self) -> Result<HooksSettings, HooksOptionsError> {
         if !(1..=7).contains(&self.blocks_in_a_row) {
             return Err(HooksOptionsError::Blocks(self.blocks_in_a_row));
@@ -186,13 +186,13 @@ impl HooksOptions {
         })
     }
 
-    /// The options of a hook's guard: the configured ones, except that
-    /// - the agent's shell tools are known, and the tool of `call` if it takes a command;
-    /// - commands that feed and judge the agent's own hooks are blocked;
-    /// - substitutions are analysed unless the user decided: real commands are full of harmless ones;
+    /// The options for a hook's guard: the configured ones, except that
+    /// - the agent's shell tools are known, as is the tool of `call` if it takes a command;
+    /// - commands that only the user may run are blocked;
+    /// - substitutions are analysed unless the user decided otherwise, because most are harmless;
     /// - commands that cannot be undone are asked about;
-    /// - an event counts as written once the operating system has it, since each has a process of
-    ///   its own.
+    /// - an event counts as written once the operating system has it, because each event has its
+    ///   own process.
     #[must_use]
     pub fn guard(
         &self,
@@ -212,7 +212,7 @@ impl HooksOptions {
         if blocklist.substitution == Substitution::Auto {
             blocklist.substitution = Substitution::Analyse;
         }
-        // The agent runs them, and its user may know better.
+        // The agent runs these commands, and its user may know more about them.
         blocklist.unread = Unread::Ask;
         blocklist.asks_irreversible = self.ask_irreversible;
         blocklist.allow_network |= !self.block_network_commands;

@@ -15,34 +15,35 @@ use crate::options::{HooksSettings, WithoutQuestions};
 use crate::stop::stop;
 use crate::toolbox;
 
-/// How a prompt begins by which a task that ran in the background tells its end.
+/// The beginning of a prompt that reports the end of a background task.
 const NOTIFICATION: &str = "<task-notification>";
 
-/// What an event is answered with.
+/// What is needed to answer an event.
 #[derive(Debug, Clone, Copy)]
 pub struct Surrounding<'s> {
-    /// Whose event it is.
+    /// The agent that sent the event.
     pub agent: Agent,
-    /// How hooks behave.
+    /// The settings of the hooks.
     pub settings: &'s HooksSettings,
-    /// The folder of what is remembered between two events; `None` remembers nothing.
+    /// The folder of the memory that is kept between events; `None` keeps nothing.
     pub folder: Option<&'s Path>,
-    /// Variables that policies and the blocklist may look at.
+    /// Environment variables that policies and the blocklist may read.
     pub environment: &'s BTreeMap<String, String>,
-    /// Where what commands change is kept before they run; `None` keeps nothing.
+    /// Saves what commands change before they run; `None` saves nothing.
     pub snapshots: Option<&'s dyn Snapshots>,
-    /// The project's root, where the agent names it.
+    /// The root of the project, if the agent names it.
     pub workspace: Option<&'s Path>,
-    /// Whether a plugin of the agent brings the hook, and no settings.
+    /// Whether a plugin of the agent installed the hook, rather than its settings.
     pub by_plugin: bool,
 }
 
-/// Keeps what commands change, so that it can be undone.
+/// Saves what commands change, so that it can be undone.
 pub trait Snapshots: std::fmt::Debug {
-    /// Keeps what a command seems to change, before it runs in `directory` of the project at `root`.
+    /// Saves what a command seems to change, before it runs in `directory` of the project at
+    /// `root`.
     ///
     /// # Errors
-    /// Why it cannot be undone.
+    /// Why it could not be saved.
     fn before(
         &self,
         execution_id: &str,
@@ -51,26 +52,26 @@ pub trait Snapshots: std::fmt::Debug {
         root: &Path,
     ) -> Result<(), String>;
 
-    /// Notes what it left, once it has ended.
+    /// Records the state that the command left, after it has ended.
     ///
     /// # Errors
-    /// Why that is not noted.
+    /// Why it could not be recorded.
     fn after(&self, execution_id: &str) -> Result<(), String>;
 }
 
-/// An event could not be answered as it should be. What the agent is told then, the settings say.
+/// An event could not be answered properly. The settings determine the answer in that case.
 #[derive(Debug, thiserror::Error)]
 pub enum RespondError {
-    /// The session.
+    /// The session could not begin.
     #[error(transparent)]
     Session(#[from] BeginSessionError),
     /// The call could not be judged or recorded.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// What is remembered, or the transcript, could not be used.
+    /// The memory or the transcript could not be used.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// What was said could not be recorded.
+    /// The user's message could not be recorded.
     #[error("what was said cannot be recorded: {0}")]
     NotHeard(#[source] AppendError),
     /// The judgement could not be recorded.
@@ -78,14 +79,14 @@ pub enum RespondError {
     NotJudged(#[source] AppendError),
 }
 
-/// Notes what the user said, and gives the model what is still to be told.
+/// Records the user's message, and gives the model its pending note.
 async fn prompt(
     session: &Session,
     around: &Surrounding<'_>,
     event: &Event,
     text: &str,
 ) -> Result<Answer, RespondError> {
-    // The answer to a stop comes back as if the user had said it.
+    // The reason of a stop comes back as if the user had written it.
     if is_feedback(text) {
         return Ok(Answer::default());
     }
@@ -119,7 +120,7 @@ pub async fn respond(
 ) -> Result<Answer, RespondError> {
     match event.happening {
         Happening::Other => return Ok(Answer::default()),
-        // The event is only sent where its user wants that.
+        // The event is sent only if the user enabled it.
         Happening::Started => {
             return Ok(Answer { context: Some(PROTOCOL.to_owned()), ..Answer::default() });
         }
@@ -165,7 +166,7 @@ pub async fn respond(
     }
 }
 
-/// Keeps what a command seems to change, where its user wants that; says where it cannot.
+/// Saves what a command seems to change, if enabled; returns a note if it could not be saved.
 fn snapshot(
     around: &Surrounding<'_>,
     event: &Event,
@@ -183,7 +184,7 @@ fn snapshot(
     kept.before(id, command, directory, root).err()
 }
 
-/// Whether the agent's hooks may have a person asked.
+/// Whether the agent's hooks can have a person asked.
 #[must_use]
 pub fn asking(agent: Agent, questions: Questions, settings: &HooksSettings) -> Asking {
     let asked = match agent {
@@ -212,7 +213,7 @@ fn before_answer(hosted: &HostedCall, before: Before) -> Answer {
             if let Some(help) = reasons.iter().find_map(|reason| reason.help.as_deref()) {
                 text.push_str(&format!(" ({help})"));
             }
-            // The name by which its user finds it, and agrees to it.
+            // The id with which the user can find the call and approve it.
             if let Some(id) = execution_id {
                 text.push_str(&format!(" [call {id}]"));
             }

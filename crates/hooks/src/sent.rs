@@ -1,4 +1,4 @@
-//! What the contracts have in common: an object with members that may be missing.
+//! What the contracts have in common: reading an object whose members may be missing.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::toolbox;
 /// The members of what an agent sent.
 pub(crate) struct Sent {
     members: Map<String, Value>,
-    /// The arguments of a call, with every number as it is written.
+    /// The arguments of a call, with every number as written.
     input: ExactValue,
 }
 
@@ -25,7 +25,7 @@ impl Sent {
         Ok(Self { members, input: sent.member("tool_input").unwrap_or_default() })
     }
 
-    /// How the agent names the mode in which it asks nobody.
+    /// Whether the agent asks its user, from the name of its mode.
     fn questions(&self) -> Questions {
         const OFF: [&str; 4] = ["bypassPermissions", "yolo", "dangerFullAccess", "never"];
         let modes = ["permission_mode", "approval_mode", "approval_policy"];
@@ -33,7 +33,7 @@ impl Sent {
         if off { Questions::SwitchedOff } else { Questions::Asked }
     }
 
-    /// A text that says something.
+    /// A text that is not empty.
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
         match self.members.remove(name)? {
             Value::String(text) if !text.is_empty() => Some(text),
@@ -64,7 +64,7 @@ impl Sent {
         self.members.remove(name).unwrap_or_default()
     }
 
-    /// The call of a tool.
+    /// Reads a tool call.
     pub(crate) fn call(&mut self, agent: Agent) -> Result<HostedCall, ReadEventError> {
         let name = self.needed("tool_name")?;
         let arguments = as_object(std::mem::take(&mut self.input));
@@ -77,14 +77,14 @@ impl Sent {
         Ok(HostedCall { call, tool: toolbox::tool(agent, &name), arguments })
     }
 
-    /// The event, once what happened is known.
+    /// Builds the event, once it is known what happened.
     pub(crate) fn event(
         mut self,
         name: String,
         happening: Happening,
     ) -> Result<Event, ReadEventError> {
         let transcript = self.text("transcript_path");
-        // A sub-agent has a file of its own.
+        // A sub-agent has its own file.
         let transcript = match name.as_str() {
             "SubagentStop" => self.text("agent_transcript_path"),
             _ => transcript,
@@ -102,8 +102,8 @@ impl Sent {
     }
 }
 
-/// Arguments as an object, where they can be meant as one: nothing is no argument, and a text may
-/// hold the object as JSON. Anything else stays as it is, and is not judged to be harmless.
+/// Arguments as an object, if possible: a missing value counts as no arguments, and a text may
+/// contain the object as JSON. Anything else stays as it is and is not considered harmless.
 fn as_object(arguments: ExactValue) -> ExactValue {
     match arguments.value() {
         Value::Null => Value::Object(Map::new()).into(),
@@ -115,12 +115,12 @@ fn as_object(arguments: ExactValue) -> ExactValue {
     }
 }
 
-/// A call that ended well.
+/// A call that completed.
 pub(crate) fn completed(result: Value, exit_code: Option<i32>) -> HostEnded {
     HostEnded { status: Status::Completed, category: None, result, exit_code, truncated: false }
 }
 
-/// A call that did not: what the error text says about why.
+/// A call that failed. The category depends on the error text.
 pub(crate) fn failed(error: &str, exit_code: Option<i32>, interrupted: bool) -> HostEnded {
     let says = |words: &[&str]| words.iter().any(|word| error.contains(word));
     let category = if interrupted {
@@ -147,7 +147,7 @@ pub(crate) fn failed(error: &str, exit_code: Option<i32>, interrupted: bool) -> 
     HostEnded { status, category: Some(category), result, exit_code, truncated: false }
 }
 
-/// The number that follows the first of these words in the first lines of a text.
+/// The number after the first of these words, in the first lines of a text.
 pub(crate) fn code_after(text: &str, words: &[&str]) -> Option<i32> {
     text.lines().take(8).find_map(|line| {
         let after = words.iter().find_map(|word| line.split_once(word))?.1;

@@ -18,33 +18,33 @@ use crate::options::StopMode;
 use crate::respond::{RespondError, Surrounding};
 use crate::sub_agent::who_speaks;
 
-/// How often, and how long each time, a file is waited for that is written late, or made late.
+/// How often a late or missing file is waited for, and how long each time.
 const PATIENCE: u32 = 5;
 const STEP: Duration = Duration::from_millis(100);
-/// After so long nothing is read again.
+/// The time after which the file is not read again.
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// However often a session's prompts begin counting anew: after so many times the number of blocks
-/// in a row, without a stop that passed, an agent is not sent back.
+/// The limit on how often an agent is sent back without a stop that passed, as a multiple of the
+/// number of blocks in a row. It holds however often prompts reset the count.
 const IN_ALL: u64 = 4;
 
-/// How many warnings are told at once.
+/// The maximum number of warnings in one notice.
 const TOLD: usize = 5;
 
-/// How much of what was said since the last stop is judged, in bytes: the newest of it. What would
-/// take longer than the agent waits would not be judged at all.
+/// The maximum number of bytes since the last stop that are judged, newest first. Judging more
+/// could take longer than the agent waits, and then nothing would be judged.
 const MOST_SAID: usize = 128 * 1024;
 
-/// Whose stop it is, and the log that tells what it did.
+/// The agent or sub-agent that stops, with its log.
 struct Speaker<'e> {
     log: Cow<'e, Path>,
-    /// The sub-agent; `None` for the main thread.
+    /// The name of the sub-agent; `None` for the main agent.
     name: Option<Cow<'e, str>>,
 }
 
 impl<'e> Speaker<'e> {
-    /// `Err` with what the person is told where nothing can be checked. Gemini CLI names the folder
-    /// of its sub-agents' logs.
+    /// Identifies the speaker. Returns an error with the notice for the person if nothing can be
+    /// checked. Gemini CLI gives only the folder of its sub-agents' logs.
     fn of(event: &'e Event, agent: Agent) -> Result<Self, &'static str> {
         const NO_LOG: &str = "counterfoil: the agent names no transcript: nothing is checked";
         const WHO_SPEAKS: &str =
@@ -58,18 +58,18 @@ impl<'e> Speaker<'e> {
     }
 }
 
-/// What was said since the last stop, and what is wrong with it.
+/// What was said since the last stop, and its findings.
 struct Judged {
     turn: Turn,
-    /// Whether the log lacked the last message.
+    /// Whether the last message was missing from the log.
     added: bool,
     coverage: Coverage,
     review: Review,
-    /// How many bytes of it were left out.
+    /// The number of bytes that were not judged.
     left_out: usize,
 }
 
-/// Holds what was said since the last stop against the record.
+/// Checks what was said since the last stop against the record.
 pub(crate) async fn stop(
     guard: &Guard,
     session: &Session,
@@ -93,7 +93,7 @@ pub(crate) async fn stop(
     memory.at_prompt(event.prompt.as_deref());
     memory.set_by_plugin(around.by_plugin);
     let told = last;
-    // This agent tells all that it said since the user's prompt.
+    // This agent reports everything that it said since the user's prompt.
     let last = match around.agent {
         Agent::Gemini if agent.is_none() => last.map(|last| memory.not_judged(last)),
         Agent::Gemini | Agent::ClaudeCode | Agent::Codex => last,
@@ -102,7 +102,7 @@ pub(crate) async fn stop(
     let mut judged = judge(guard, session, around, event, &speaker, &memory, last.as_deref())?;
     let heard = judged.turn.transcript.messages.iter().skip(judged.turn.first);
     for outcome in heard.flat_map(|message| &message.outcomes).filter(|outcome| outcome.refused) {
-        // No event tells that the user did not let a call run: the transcript alone does.
+        // There is no event for a call that the user denied: only the transcript shows it.
         session.not_made(&outcome.call_id).await?;
     }
     let (blocks, may) = may_send_back(&memory, around, again);
@@ -114,7 +114,7 @@ pub(crate) async fn stop(
     memory.set_blocks(if answer.decision.is_some() { blocks + 1 } else { 0 });
     memory.set_judged(answer.decision.is_some(), told.unwrap_or_default());
     memory.set_late(last.filter(|_| judged.added).as_deref().map(digest).unwrap_or_default());
-    // A sub-agent is not prompted again.
+    // A sub-agent gets no further prompt.
     if let (Some(notice), None) = (&answer.notice, agent) {
         memory.set_pending(notice.clone());
     }
@@ -125,8 +125,8 @@ pub(crate) async fn stop(
     Ok(answer)
 }
 
-/// Has the last answer read where the rules found nothing; returns why it was not read. What a judge
-/// contradicted before is not asked about again as long as no tool was called.
+/// Has a judge read the last answer if the rules found nothing; returns why it was not read. If no
+/// tool was called since, earlier contradictions are reported again without asking the judge.
 async fn read_by_judge(guard: &Guard, judged: &mut Judged, memory: &mut Memory) -> Option<String> {
     if !judged.review.blocking.is_empty() {
         return None;
@@ -157,7 +157,7 @@ async fn read_by_judge(guard: &Guard, judged: &mut Judged, memory: &mut Memory) 
     unread
 }
 
-/// Reads the log, and again for a while where it is written late.
+/// Reads and judges the log, and retries for a while if it is written late.
 fn judge(
     guard: &Guard,
     session: &Session,
@@ -188,8 +188,9 @@ fn judge(
         let coverage = add_receipts(transcript, first, guard.ledger(), session.id(), agent);
         let (first, left_out) = newest(transcript, first);
         let mut found = review(transcript, first, guard.rules());
-        // Where the file lacks the last message, it may lack a call before it, too; and where no
-        // tool tells the hook, nobody else has it. Whoever would be sent back is worth the wait.
+        // If the file lacks the last message, it may also lack a call before it, and if the hook
+        // gets no tool events, the call is nowhere else. Waiting is better than sending the agent
+        // back by mistake.
         let late = added && !coverage.recorded && !found.blocking.is_empty()
             || !coverage.unheard.is_empty();
         if late && waits {
@@ -206,8 +207,9 @@ fn judge(
     }
 }
 
-/// The first message from which on the agent said no more than is judged, and how many bytes were
-/// left out before it. A last message that is longer keeps its beginning and its end.
+/// Selects the newest messages that fit into the limit. Returns the index of the first one, and the
+/// number of bytes that were left out. A last message that is too long keeps its beginning and its
+/// end.
 fn newest(transcript: &mut Transcript, first: usize) -> (usize, usize) {
     let (mut said, mut from, mut left_out) = (0, transcript.messages.len(), 0);
     for (at, message) in transcript.messages.iter_mut().enumerate().skip(first).rev() {
@@ -226,7 +228,7 @@ fn newest(transcript: &mut Transcript, first: usize) -> (usize, usize) {
             left_out += tail - head;
             message.text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
         }
-        // Nothing older than what is left out is judged.
+        // Nothing older than a message that was left out is judged.
         if left_out == 0 || said == 0 {
             from = at;
         }
@@ -235,8 +237,8 @@ fn newest(transcript: &mut Transcript, first: usize) -> (usize, usize) {
     (if left_out == 0 { first } else { from }, left_out)
 }
 
-/// A claim that no receipt would show either, if all were believed, is false however late the log
-/// is.
+/// Blocks claims that would not be shown even if all receipts were believed: they are false however
+/// late the log is.
 fn block_what_nothing_shows(found: &mut Review, believed: Vec<Finding>) {
     let place = |finding: &Finding| match &finding.subject {
         Subject::Claim { span, .. } => Some(*span),
@@ -252,10 +254,10 @@ fn block_what_nothing_shows(found: &mut Review, believed: Vec<Finding>) {
     }
 }
 
-/// How often the agent was sent back in a row, and whether it may be once more.
+/// How many times in a row the agent was sent back, and whether it may be sent back again.
 fn may_send_back(memory: &Memory, around: &Surrounding<'_>, again: bool) -> (u64, bool) {
     let most = u64::from(around.settings.blocks_in_a_row);
-    // Without a memory nobody counts, so nobody is sent back a second time.
+    // Without a memory nothing is counted, so the agent is not sent back a second time.
     let (blocks, in_all) = match memory.is_kept() {
         true => (memory.blocks(), memory.sent_back()),
         false => (if again { most } else { 0 }, 0),
@@ -316,7 +318,7 @@ fn warnings(review: &Review, coverage: &Coverage) -> Option<String> {
     Some(text)
 }
 
-/// Where the agent's own log and the receipts are not the same.
+/// A notice if the agent's own log and the receipts differ.
 fn gap(coverage: &Coverage) -> Option<String> {
     let Coverage { calls, without, .. } = coverage;
     let mut said = tampering(coverage);
@@ -326,7 +328,7 @@ fn gap(coverage: &Coverage) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
-/// Receipts that are not what they say, or a log that is not.
+/// Notices about receipts or log entries that may be forged.
 fn tampering(coverage: &Coverage) -> Vec<String> {
     let named = |tools: &[&str]| {
         let mut names: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();

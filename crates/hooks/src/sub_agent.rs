@@ -1,4 +1,4 @@
-//! Which sub-agent speaks, where an event does not say it.
+//! Identifies the sub-agent that is speaking, if an event does not say it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 /// A sub-agent's log.
 pub(crate) struct SubAgentLog {
     pub(crate) path: PathBuf,
-    /// Its name, which is the sub-agent's.
+    /// The name of the log, which is also the sub-agent's.
     pub(crate) name: String,
 }
 
-/// What is written behind a sub-agent's last word.
+/// The marker that is written after a sub-agent's last message.
 const END: &[u8] = br#"{"$set":{"summary":"#;
 
-/// How much of the end of a log is looked at.
+/// The number of bytes at the end of a log that are read.
 const TAIL: u64 = 64 * 1024;
 
-/// The one sub-agent of a folder of logs that has not ended; `None` where several go on.
+/// The only sub-agent in a folder of logs that has not ended; `None` if several are running.
 pub(crate) fn who_speaks(folder: &Path) -> Option<SubAgentLog> {
     let logs = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     let mut going_on = logs

@@ -7,7 +7,7 @@ use crate::answer::{Answer, Decision};
 use crate::event::{Event, Happening};
 use crate::sent::{Sent, code_after, completed, failed};
 
-/// The contract in the agent's published types.
+/// The contract in the types that the agent publishes.
 pub(super) struct ClaudeCode;
 
 impl Contract for ClaudeCode {
@@ -79,7 +79,7 @@ impl Contract for ClaudeCode {
     }
 }
 
-/// A tool that was used: a shell command ended with 0, unless it says otherwise.
+/// The end of a tool call. A shell command exited with 0, unless the response says otherwise.
 fn ended(call: &HostedCall, response: Value) -> HostEnded {
     if call.tool.name != "Bash" {
         return completed(response, None);
@@ -95,7 +95,7 @@ fn ended(call: &HostedCall, response: Value) -> HostEnded {
         let said = if timed_out { format!("timed out\n{text}") } else { text };
         return HostEnded { result: response, ..failed(&said, None, !timed_out) };
     }
-    // A code that the agent explains instead of failing on it (`grep` without a match) is not 0.
+    // If the agent explains a code instead of failing on it (`grep` without a match), it is not 0.
     let exit_code = (!has("returnCodeInterpretation")).then_some(0);
     completed(response, exit_code)
 }

@@ -6,8 +6,8 @@ use crate::answer::{Answer, Decision};
 use crate::event::{Event, Happening};
 use crate::sent::{Sent, code_after, completed, failed};
 
-/// The contract of the schemas that the agent publishes. It takes no `ask`: what a person would
-/// have to agree to is denied, and the reason says so.
+/// The contract in the schemas that the agent publishes. It does not accept `ask`: a call that
+/// needs a person's agreement is denied, with the reason.
 pub(super) struct Codex;
 
 impl Contract for Codex {

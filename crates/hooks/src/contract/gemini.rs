@@ -6,11 +6,11 @@ use crate::answer::{Answer, Decision};
 use crate::event::{Event, Happening};
 use crate::sent::{Sent, code_after, completed, failed};
 
-/// The contract of the agent's documentation. Calls have no ids, so that a receipt is written when
-/// the tool has ended; there is no `ask`, and no context before a tool.
+/// The contract in the agent's documentation. Calls have no ids, so a receipt is written when the
+/// tool has ended. There is no `ask`, and no context before a tool.
 pub(super) struct Gemini;
 
-/// The tool by which a sub-agent ends, with its report as argument.
+/// The tool with which a sub-agent ends. Its argument is the sub-agent's report.
 const LAST_WORD: &str = "complete_task";
 
 impl Contract for Gemini {
@@ -19,7 +19,7 @@ impl Contract for Gemini {
         let name = sent.needed("hook_event_name")?;
         let mut helpers = None;
         let happening = match name.as_str() {
-            // A sub-agent's stop has no event of its own: it ends by this call.
+            // There is no event for a sub-agent's stop: it ends with this call.
             "BeforeTool" if sent.is("tool_name", LAST_WORD) => {
                 helpers = sent.helpers();
                 let input = sent.value("tool_input");

@@ -1,4 +1,4 @@
-//! What each agent sends and understands: one contract a file, in one table.
+//! What each agent sends and understands: one contract per file, in one table.
 
 mod claude_code;
 mod codex;
@@ -12,14 +12,14 @@ use crate::answer::Answer;
 use crate::event::{Event, Happening};
 use crate::twice::twice;
 
-/// What an agent sends and understands.
+/// Reads an agent's events and writes answers to them.
 trait Contract: Sync {
     fn read(&self, sent: &ExactValue) -> Result<Event, ReadEventError>;
     /// The name of the event before a tool runs.
     fn before(&self) -> &'static str;
-    /// What goes to standard output for the event of this name; `None` is nothing.
+    /// The value to write to standard output for the event with this name; `None` writes nothing.
     fn write(&self, event: &str, answer: &Answer) -> Option<Value>;
-    /// The form of its transcripts, and whether they only ever grow.
+    /// The format of the agent's transcripts, and whether they are append-only.
     fn transcripts(&self) -> (Format, bool);
 }
 
@@ -29,19 +29,18 @@ pub enum ReadEventError {
     /// It is not JSON.
     #[error("the event is not JSON: {0}")]
     NotJson(String),
-    /// It is no object.
+    /// It is not an object.
     #[error("the event is not a JSON object")]
     NotAnObject,
-    /// A member stands twice: which of them the agent reads is not known.
+    /// A member occurs twice, and it is not known which one the agent reads.
     #[error("the event has `{member}` twice in one object")]
     Twice {
-        /// Its name.
+        /// The name of the member.
         member: String,
-        /// The name of the event, where it may be about a tool that is going to run: then it is
-        /// refused.
+        /// The name of the event before a tool, if this event may be one. The tool is refused then.
         before: Option<&'static str>,
     },
-    /// Something is missing that every event has.
+    /// A member is missing that every event has.
     #[error("the event has no `{0}`")]
     Missing(&'static str),
 }
@@ -54,10 +53,10 @@ fn of(agent: Agent) -> &'static dyn Contract {
     }
 }
 
-/// Takes apart what an agent sent.
+/// Parses what an agent sent.
 ///
 /// # Errors
-/// When it is no event. Members that are not known are left alone.
+/// When it is not an event. Unknown members are ignored.
 pub fn read_event(agent: Agent, text: &[u8]) -> Result<Event, ReadEventError> {
     let sent = read_lenient_exact(text).map_err(|e| ReadEventError::NotJson(e.to_string()))?;
     let event = of(agent).read(&sent);
@@ -68,14 +67,14 @@ pub fn read_event(agent: Agent, text: &[u8]) -> Result<Event, ReadEventError> {
     Err(ReadEventError::Twice { member, before })
 }
 
-/// What goes to standard output: one JSON object, or nothing. `event` is the name of the event;
-/// empty where it could not be read.
+/// The text for standard output: one JSON object, or nothing. `event` is the name of the event;
+/// empty if it could not be read.
 #[must_use]
 pub fn write_answer(agent: Agent, event: &str, answer: &Answer) -> Option<String> {
     of(agent).write(event, answer).map(|value| value.to_string())
 }
 
-/// The form of an agent's transcripts, and whether they only ever grow.
+/// The format of an agent's transcripts, and whether they are append-only.
 pub(crate) fn transcripts(agent: Agent) -> (Format, bool) {
     of(agent).transcripts()
 }

@@ -1,5 +1,5 @@
-//! What is kept of messages that were judged: what later claims are held against. The agent's own
-//! prose is not among it, and what is older is kept shorter, where there is much.
+//! Condenses judged messages to what later claims are checked against. The agent's own prose is
+//! dropped, and if there is much, older messages are shortened.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use counterfoil_guard::Redactor;
 use counterfoil_model::{Arguments, Message, MessageKind, Role};
 use serde_json::Value;
 
-/// Bytes of the newest messages that are kept as they are.
+/// The number of bytes of the newest messages that are kept unchanged.
 const WHOLE: usize = 3 * 1024 * 1024;
-/// Bytes of a text that is kept of an older message.
+/// The number of bytes that are kept of a text in an older message.
 const SHORT: usize = 240;
 
-/// What is kept of a message, if anything is.
+/// The part of a message that is kept, if any.
 pub(super) fn condensed(mut message: Message, redactor: &Redactor) -> Option<Message> {
     if message.role == Role::Assistant {
         if message.kind != MessageKind::Summary {
@@ -40,7 +40,7 @@ fn redact(text: &mut String, redactor: &Redactor) {
     }
 }
 
-/// Shortens older messages, where all of them together are long.
+/// Shortens older messages if all of them together are long.
 pub(super) fn shorten(messages: &mut [Message]) {
     let mut left = WHOLE;
     for message in messages.iter_mut().rev() {
@@ -50,7 +50,7 @@ pub(super) fn shorten(messages: &mut [Message]) {
             continue;
         }
         left = 0;
-        // What people said may ground a value, and there is little of it.
+        // What people said may ground a value, and it is short.
         if message.role == Role::Tool || message.kind == MessageKind::Injected {
             cut(&mut message.text, SHORT);
         }
@@ -75,7 +75,7 @@ fn size(message: &Message) -> usize {
     message.text.len() + calls.sum::<usize>() + outcomes.sum::<usize>()
 }
 
-/// Keeps the beginning and, being where commands sum up, more of the end.
+/// Keeps the beginning and a larger part of the end, where commands print summaries.
 fn cut(text: &mut String, most: usize) -> bool {
     if text.len() <= most {
         return false;

@@ -1,4 +1,4 @@
-//! The file of a memory: framed records, and marks behind which everything is valid.
+//! The file of a memory: framed records, and marks. Everything before a mark is valid.
 
 use counterfoil_judge::Contradicted;
 
@@ -10,26 +10,26 @@ pub(super) const MESSAGE: u8 = b'm';
 pub(super) const GAP: u8 = b'g';
 pub(super) const MARK: u8 = b'.';
 
-/// The last word of the file: all before it is valid.
+/// A mark. The last one in the file determines what is valid.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Mark {
-    /// Bytes up to and with it.
+    /// The number of bytes up to and including it.
     pub(super) end: usize,
     pub(super) source: Source,
     pub(super) blocks: u64,
     pub(super) prompt: String,
     pub(super) pending: String,
-    /// Digest of the last message that was judged before it stood in the file.
+    /// The digest of the last message that was judged before it was in the file.
     pub(super) late: String,
-    /// How long the file was when it was last written anew.
+    /// The length of the file when it was last rewritten.
     pub(super) anew: u64,
-    /// How often the agent was sent back since a stop of it passed, whatever was said between.
+    /// How often the agent was sent back since a stop last passed, whatever was said in between.
     pub(super) sent_back: u64,
-    /// How long what was judged last was, in bytes, and its digest.
+    /// The length in bytes and the digest of the text that was judged last.
     pub(super) judged: (u64, String),
-    /// Whether a plugin of the agent brings the hook to this session.
+    /// Whether a plugin of the agent installed the hook in this session.
     pub(super) by_plugin: bool,
-    /// What a judge found false in the answer that was sent back last.
+    /// The judge's contradictions in the answer that was sent back last.
     pub(super) contradicted: Vec<Contradicted>,
 }
 
@@ -81,7 +81,7 @@ fn contradicted(cursor: &mut Cursor<'_>) -> Option<Contradicted> {
     Some(Contradicted { words, message, judge, percent: u8::try_from(cursor.number()?).ok()? })
 }
 
-/// The last mark; what stands behind it was not written to its end.
+/// The last mark. Anything after it was not completely written.
 pub(super) fn last_mark(bytes: &[u8]) -> Option<Mark> {
     let mut cursor = Cursor(bytes.strip_prefix(MAGIC)?);
     let mut last = None;

@@ -1,6 +1,7 @@
-//! What is remembered of one session between two of its hooks: how far its transcript was read,
-//! and what came before, condensed. One file a session and sub-agent, which only its owner may
-//! read. It can be deleted at any time: then the next stop reads the transcript from the start.
+//! What is kept about a session between hook events: how far its transcript was read, and the
+//! earlier part in condensed form. There is one file per session and sub-agent, readable only by
+//! its owner. It can be deleted at any time: the next stop then reads the transcript from the
+//! start.
 
 mod condense;
 mod mark;
@@ -23,40 +24,41 @@ use mark::{GAP, MAGIC, MARK, MESSAGE, Mark, frame, framed, last_mark};
 use record::{Bytes, Cursor};
 use source::Source;
 
-/// A file that has grown to so many bytes is written anew, shortened.
+/// The size at which a file is rewritten in shortened form, in bytes.
 const MOST: u64 = 8 * 1024 * 1024;
-/// After so long a session is forgotten.
+/// The time after which a session is forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 60 * 24 * 30);
 
-/// What is remembered of one session, or of one sub-agent in it.
+/// The memory of a session, or of a sub-agent in it.
 #[derive(Debug)]
 pub struct Memory {
     path: PathBuf,
-    /// Locked while this lives; `None` where another process has it, and then nothing is kept.
+    /// Locked as long as this value lives. `None` if another process has the lock; nothing is kept
+    /// then.
     file: Option<File>,
     bytes: Vec<u8>,
     mark: Mark,
 }
 
-/// A transcript with where the turn begins that nobody has judged yet.
+/// A transcript, and where its unjudged part begins.
 #[derive(Debug)]
 pub struct Turn {
-    /// What was said and done. What was judged before is condensed.
+    /// The messages and calls. The part that was judged before is condensed.
     pub transcript: Transcript,
-    /// The first message that is new.
+    /// The index of the first new message.
     pub first: usize,
-    /// How many messages come from the memory.
+    /// The number of messages that come from the memory.
     known: usize,
     source: Option<Source>,
 }
 
-/// What is remembered, or the transcript, could not be read or written.
+/// The memory or the transcript could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// The memory.
+    /// The memory could not be read or written.
     #[error("what is remembered of the session cannot be read or written: {0}")]
     Memory(#[source] io::Error),
-    /// The transcript's file.
+    /// The transcript could not be read.
     #[error("the transcript `{path}` cannot be read: {reason}")]
     Transcript {
         /// The file.
@@ -67,15 +69,15 @@ pub enum MemoryError {
 }
 
 impl Memory {
-    /// What is remembered of a session, or of a sub-agent in it, in this folder.
+    /// Opens the memory of a session, or of a sub-agent in it, in this folder.
     ///
     /// # Errors
-    /// When it cannot be read or made. A file that is damaged is an empty one.
+    /// When it cannot be read or created. A damaged file counts as empty.
     pub fn open(folder: &Path, session: &str, agent: Option<&str>) -> Result<Self, MemoryError> {
         Self::at(place(folder, session, agent), folder).map_err(MemoryError::Memory)
     }
 
-    /// Whether a plugin of the agent brought the hook to a session, as far as is remembered.
+    /// Whether a plugin of the agent installed the hook in a session, as far as the memory shows.
     #[must_use]
     pub fn is_by_plugin(folder: &Path, session: &str) -> bool {
         let bytes = source::open(&place(folder, session, None)).and_then(|mut file| {
@@ -85,7 +87,7 @@ impl Memory {
         bytes.ok().and_then(|bytes| last_mark(&bytes)).is_some_and(|mark| mark.by_plugin)
     }
 
-    /// Takes note of whether a plugin of the agent brings the hook.
+    /// Records whether a plugin of the agent installed the hook.
     pub(crate) fn set_by_plugin(&mut self, by_plugin: bool) {
         self.mark.by_plugin = by_plugin;
     }
@@ -111,41 +113,41 @@ impl Memory {
         Ok(Self { path, file: locked.then_some(file), bytes, mark })
     }
 
-    /// Nothing is remembered, and nothing will be.
+    /// A memory that is empty and keeps nothing.
     pub(crate) fn none() -> Self {
         Self { path: PathBuf::new(), file: None, bytes: Vec::new(), mark: Mark::default() }
     }
 
-    /// Whether what is set will be kept; another process may have the file.
+    /// Whether changes will be kept. They are not if another process has the file.
     pub(crate) fn is_kept(&self) -> bool {
         self.file.is_some()
     }
 
-    /// How often in a row the agent was sent back.
+    /// How many times in a row the agent was sent back.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.mark.blocks
     }
 
-    /// Takes note of whether the agent was sent back once more, or not.
+    /// Sets how many times in a row the agent was sent back.
     pub fn set_blocks(&mut self, blocks: u64) {
         self.mark.blocks = blocks;
     }
 
-    /// How often the agent was sent back since a stop of it passed.
+    /// How often the agent was sent back since a stop last passed.
     pub(crate) fn sent_back(&self) -> u64 {
         self.mark.sent_back
     }
 
-    /// Takes note of whether the agent was sent back, and of what was judged.
+    /// Records whether the agent was sent back, and the text that was judged.
     pub(crate) fn set_judged(&mut self, sent_back: bool, text: &str) {
         self.mark.sent_back = if sent_back { self.mark.sent_back.saturating_add(1) } else { 0 };
         let length = u64::try_from(text.len()).unwrap_or(u64::MAX);
         self.mark.judged = (length, Digest::of_bytes(text.as_bytes()).to_string());
     }
 
-    /// What of a text was not judged at the last stop already, where the agent tells everything
-    /// that it said in a turn and was sent back meanwhile.
+    /// The part of a text that was not already judged at the last stop. Needed for agents that
+    /// report everything they said in a turn, including what was said before they were sent back.
     pub(crate) fn not_judged<'t>(&self, text: &'t str) -> &'t str {
         let (length, digest) = &self.mark.judged;
         let split = usize::try_from(*length).ok().and_then(|at| text.split_at_checked(at));
@@ -155,14 +157,15 @@ impl Memory {
         rest.map(|(_, rest)| rest.trim()).filter(|rest| !rest.is_empty()).unwrap_or(text)
     }
 
-    /// A prompt that is nobody's begins nothing: a task that ran beside tells its end.
+    /// Records a prompt that is not from the user, such as the notification that a background task
+    /// ended. It does not reset the counts.
     pub(crate) fn skip_prompt(&mut self, prompt: Option<&str>) {
         if let Some(prompt) = prompt {
             prompt.clone_into(&mut self.mark.prompt);
         }
     }
 
-    /// Another prompt of the user begins counting anew.
+    /// Resets the counts at a new prompt of the user.
     pub fn at_prompt(&mut self, prompt: Option<&str>) {
         if let Some(prompt) = prompt.filter(|prompt| *prompt != self.mark.prompt) {
             self.mark.blocks = 0;
@@ -171,41 +174,41 @@ impl Memory {
         }
     }
 
-    /// What a judge found false in the answer that was sent back last.
+    /// The judge's contradictions in the answer that was sent back last.
     pub(crate) fn contradicted(&self) -> &[Contradicted] {
         &self.mark.contradicted
     }
 
-    /// Replaces what a judge found false.
+    /// Replaces the judge's contradictions.
     pub(crate) fn set_contradicted(&mut self, contradicted: Vec<Contradicted>) {
         self.mark.contradicted = contradicted;
     }
 
-    /// Digest of the last message, where it was judged before it stood in the file.
+    /// The digest of the last message, if it was judged before it was in the file.
     pub(crate) fn late(&self) -> &str {
         &self.mark.late
     }
 
-    /// Takes note of a message that was judged before it stood in the file.
+    /// Records a message that was judged before it was in the file.
     pub(crate) fn set_late(&mut self, late: String) {
         self.mark.late = late;
     }
 
-    /// What the model is to be told with the next prompt. It is told once.
+    /// Takes the note that the model is to get with the next prompt.
     pub fn take_pending(&mut self) -> Option<String> {
         Some(std::mem::take(&mut self.mark.pending)).filter(|text| !text.is_empty())
     }
 
-    /// Has the model told something with the next prompt.
+    /// Sets a note that the model gets with the next prompt.
     pub fn set_pending(&mut self, text: String) {
         self.mark.pending = text;
     }
 
-    /// The transcript with what was added since the last stop. `grows`: the file is only ever
-    /// appended to, so that what was read before need not be read again.
+    /// The transcript with what was added since the last stop. `grows` says that the file is
+    /// append-only, so that earlier parts need not be read again.
     ///
     /// # Errors
-    /// When the transcript cannot be read at all.
+    /// When the transcript cannot be read.
     pub fn read_on(&self, path: &Path, format: Format, grows: bool) -> Result<Turn, MemoryError> {
         let unreadable = |reason: String| {
             let path = path.display().to_string();
@@ -248,7 +251,7 @@ impl Memory {
         Ok(Turn { transcript, first, known, source })
     }
 
-    /// Keeps what will be needed of the turn, and everything that was set.
+    /// Keeps what later stops need of the turn, and everything that was set.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -265,7 +268,7 @@ impl Memory {
         {
             self.mark.source = source;
             let Transcript { mut messages, completeness, .. } = turn.transcript;
-            // Without what came before, the file begins with this turn.
+            // Without the earlier messages, the file begins with this turn.
             anew |= turn.known == 0;
             let limit = MOST.max(2 * self.mark.anew);
             let grown = u64::try_from(self.mark.end).unwrap_or(0);
@@ -298,7 +301,7 @@ impl Memory {
         out.0.append(&mut added.0);
         framed(&mut out, MARK, &self.mark.bytes());
         if anew && start < self.bytes.len() {
-            // Whoever reads now keeps what it opened.
+            // A process that is reading keeps the file that it opened.
             let beside = self.path.with_extension("new");
             let mut fresh = private(&beside)?;
             fresh.write_all(&out.0)?;
@@ -327,13 +330,14 @@ impl Memory {
     }
 }
 
-/// Messages as they are kept, and where each of them stands behind `kept` others: of what is kept
-/// the places move together where prose is left out.
+/// Condenses messages. Also returns the new index of each, after `kept` others; indices shift where
+/// prose is dropped.
 fn condensed(messages: Vec<Message>, kept: usize) -> (Vec<Message>, Vec<usize>) {
     let mut places = Vec::with_capacity(messages.len() + 1);
     let redactor = Redactor::standard();
     let mut condensed: Vec<Message> = Vec::with_capacity(messages.len());
-    // What was only added to judge the turn has no line: the file will bring it.
+    // Messages that were only added to judge the turn have no line: the file will contain them
+    // later.
     for message in messages.into_iter().filter(|message| message.line > 0) {
         places.push(kept + condensed.len());
         condensed.extend(condense::condensed(message, &redactor));
@@ -343,7 +347,7 @@ fn condensed(messages: Vec<Message>, kept: usize) -> (Vec<Message>, Vec<usize>) 
 }
 
 impl Turn {
-    /// Begins behind a message that was judged before it stood in the file.
+    /// Skips messages up to one that was judged before it was in the file.
     pub(crate) fn skip_late(&mut self, late: &str) {
         let new = self.transcript.messages.iter().enumerate().skip(self.first);
         let mut spoken = new.filter(|(_, m)| m.role == Role::Assistant && !m.text.is_empty());
@@ -353,13 +357,13 @@ impl Turn {
     }
 }
 
-/// The file of a session, or of a sub-agent in it.
+/// The path of the file of a session, or of a sub-agent in it.
 fn place(folder: &Path, session: &str, agent: Option<&str>) -> PathBuf {
     let key = format!("{session}\0{}", agent.unwrap_or_default());
     folder.join(Digest::of_bytes(key.as_bytes()).to_string().chars().take(32).collect::<String>())
 }
 
-/// Adds what was read now to what was known.
+/// Appends what was read now to what was known.
 fn append(whole: &mut Transcript, read: Transcript, lines: u64) {
     let (known, lines) = (whole.messages.len(), usize::try_from(lines).unwrap_or(0));
     for (gap, at) in read.completeness.gaps() {
@@ -375,7 +379,7 @@ fn append(whole: &mut Transcript, read: Transcript, lines: u64) {
     }));
 }
 
-/// The last bytes of a file, at most so many.
+/// The last bytes of a file, at most `most`.
 pub(crate) fn tail(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut file = source::open(path)?;
     let length = file.metadata()?.len();
@@ -407,7 +411,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Removes what nobody asked for in a month. What cannot be removed stays.
+/// Removes files that were not used for a month. Files that cannot be removed stay.
 fn forget(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -470,7 +474,7 @@ mod tests {
         Memory::open(folder, "s1", None).unwrap().keep(Some(turn)).unwrap();
     }
 
-    /// What later claims are held against.
+    /// The messages that later claims are checked against.
     fn facts(transcript: &Transcript) -> Vec<Message> {
         let redactor = Redactor::standard();
         transcript
@@ -513,7 +517,7 @@ mod tests {
         keep(&memory, read(&memory, &log));
         append(&log, &turn(3));
         let gaps = read(&memory, &log).transcript.completeness.gaps().to_vec();
-        // Of each turn three messages are remembered.
+        // Three messages of each turn are kept.
         assert_eq!(gaps, [(Gap::Compacted, 6)]);
     }
 

@@ -1,4 +1,4 @@
-//! Messages as bytes: lengths before texts, so that reading back is little more than copying.
+//! Serializes messages with lengths before texts, so that reading is little more than copying.
 
 use counterfoil_model::{Arguments, Gap, Message, MessageKind, Outcome, Role, ToolCall};
 
@@ -39,7 +39,8 @@ impl Bytes {
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    /// A number that may be negative or missing: nothing is 0, the rest is one more.
+    /// Writes a number that may be negative or missing: `None` is 0, other values are shifted by
+    /// one.
     fn maybe(&mut self, number: Option<i64>) {
         let folded = number.map(|n| (n.cast_unsigned() << 1) ^ (n >> 63).cast_unsigned());
         self.number(folded.map_or(0, |n| n.wrapping_add(1)));
@@ -83,7 +84,7 @@ impl Bytes {
     }
 }
 
-/// Reads them back. `None` where they are not what was written.
+/// Reads values back. `None` if the bytes are not what was written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'b>(pub(super) &'b [u8]);
 
@@ -140,7 +141,8 @@ impl<'b> Cursor<'b> {
         message.line = self.size()?;
         message.text = self.text()?;
         let calls = self.size()?;
-        // There may be very many messages, and most have one: room for more costs its pages.
+        // There may be very many messages, and most have one call, so extra capacity would cost
+        // memory.
         message.calls.reserve_exact(calls.min(self.0.len()));
         for _ in 0..calls {
             message.calls.push(ToolCall {

@@ -1,4 +1,5 @@
-//! The transcript's file: what of it is new, and whether it is still the one that was read.
+//! The transcript's file: which part of it is new, and whether it is still the file that was read
+//! before.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -8,30 +9,30 @@ use counterfoil_model::Digest;
 
 use super::record::{Bytes, Cursor};
 
-/// How much of the beginning, and of what was read last, is looked at to know a file again.
+/// The number of bytes at the beginning and at the end of the read part that identify a file.
 const LOOKED_AT: u64 = 2048;
 
-/// A file up to where it was read.
+/// A file, up to where it was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Source {
-    /// Device and inode, where the system has them.
+    /// The device and inode, if the system has them.
     identity: (u64, u64),
-    /// Bytes that were read: whole lines.
+    /// The number of bytes that were read, in whole lines.
     pub(super) offset: u64,
-    /// Lines that were read.
+    /// The number of lines that were read.
     pub(super) lines: u64,
-    /// Of the beginning and of the end of what was read.
+    /// The digest of the beginning and the end of what was read.
     digest: String,
 }
 
 impl Source {
-    /// What is to be known of `file`, read up to here.
+    /// Describes `file`, read up to this offset.
     pub(super) fn of(file: &mut File, offset: u64, lines: u64) -> io::Result<Self> {
         let identity = identity(file)?;
         Ok(Self { identity, offset, lines, digest: digest(file, offset)? })
     }
 
-    /// Whether the file is this one, maybe grown.
+    /// Whether this is the same file, possibly with more content.
     pub(super) fn is_begun_in(&self, file: &mut File) -> io::Result<bool> {
         Ok(self.offset > 0
             && self.identity == identity(file)?
@@ -78,7 +79,7 @@ fn digest(file: &mut File, offset: u64) -> io::Result<String> {
     Ok(Digest::of_bytes(&bytes).to_string())
 }
 
-/// A file for reading, if it is a plain one: nobody waits for the other end of a pipe.
+/// Opens a regular file for reading, so that no pipe is waited for.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
@@ -86,8 +87,8 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Where the last whole line of `file` ends, from `start` on. Whatever stands behind it is still
-/// being written, unless it is a whole line already but for its line break.
+/// The end of the last complete line of `file`, from `start` on. Anything after it is still being
+/// written, unless it is a complete line that only lacks its line break.
 pub(super) fn end_of_lines(file: &mut File, start: u64) -> io::Result<u64> {
     const STEP: u64 = 64 * 1024;
     let length = file.metadata()?.len();

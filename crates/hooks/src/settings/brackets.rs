@@ -1,15 +1,15 @@
-//! One element put into, or taken out of, an object or a list of a JSON text; the rest of the text
-//! stays as it is.
+//! Inserts or removes one element of an object or a list in a JSON text, leaving the rest of the
+//! text unchanged.
 //!
-//! Brackets that were there before and were empty get a blank line in front of their first
-//! element. So taking it out again finds out whether the brackets are to stay.
+//! If the brackets existed before and were empty, a blank line is put before their first element,
+//! so that a later removal knows that the brackets have to stay.
 
 use jsonc_parser::common::{Range, Ranged as _};
 use serde::Serialize as _;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
-/// An object or a list, by where it and its elements stand in the text.
+/// An object or a list, by its position and the positions of its elements in the text.
 #[derive(Debug, Clone)]
 pub(super) struct Brackets {
     range: Range,
@@ -39,12 +39,12 @@ impl Brackets {
     }
 }
 
-/// A whole document with one member.
+/// A document with one member.
 pub(super) fn document(key: &str, value: &Value) -> String {
     format!("{{\n  {}\n}}\n", element(Some(key), value, Some("  "), "  ", "\n"))
 }
 
-/// The text with one more element at the end of the brackets. `key` for objects.
+/// Inserts an element at the end of the brackets. `key` is for objects.
 pub(super) fn insert(text: &str, into: &Brackets, key: Option<&str>, value: &Value) -> String {
     let eol = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let unit = unit(text);
@@ -57,7 +57,7 @@ pub(super) fn insert(text: &str, into: &Brackets, key: Option<&str>, value: &Val
     };
     let gap_start = into.elements.iter().rev().nth(1).map_or(open, |before| before.end);
     let gap = blank_end(part(text, gap_start, last.start));
-    // Whatever stands between the last element and the bracket is comment.
+    // Anything between the last element and the bracket is a comment.
     let remarks = part(text, last.end, close).trim_end();
     let gap = match line_start(gap) {
         Some(at) => part(gap, at, gap.len()).to_owned(),
@@ -70,7 +70,7 @@ pub(super) fn insert(text: &str, into: &Brackets, key: Option<&str>, value: &Val
     spliced(text, last.end, last.end + remarks.len(), &with)
 }
 
-/// The text without one element; `None` when the brackets should go with it.
+/// Removes an element. `None` if the brackets should be removed with it.
 pub(super) fn remove(text: &str, from: &Brackets, index: usize) -> Option<String> {
     let own = from.elements.get(index)?;
     if from.elements.len() == 1 {
@@ -104,12 +104,12 @@ fn emptied(text: &str, from: &Brackets, own: &Range) -> Option<String> {
     }
 }
 
-/// The text with another in the place of `start..end`.
+/// Replaces `start..end` of a text.
 pub(super) fn spliced(text: &str, start: usize, end: usize, with: &str) -> String {
     format!("{}{with}{}", part(text, 0, start), part(text, end, text.len()))
 }
 
-/// 1-based.
+/// The 1-based line of a position.
 pub(super) fn line_of(text: &str, at: usize) -> usize {
     1 + part(text, 0, at).matches('\n').count()
 }
@@ -118,7 +118,7 @@ fn part(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()
 }
 
-/// An element as it is written: on lines of their own where it has an indentation, else in one.
+/// Formats an element: on lines of its own if there is an indentation, otherwise on one line.
 fn element(key: Option<&str>, value: &Value, at: Option<&str>, unit: &str, eol: &str) -> String {
     let Some(at) = at else {
         return key.map_or_else(String::new, |key| format!("{}:", Value::from(key)))
@@ -133,7 +133,7 @@ fn element(key: Option<&str>, value: &Value, at: Option<&str>, unit: &str, eol: 
     key.map_or_else(String::new, |key| format!("{}: ", Value::from(key))) + &value
 }
 
-/// What the text indents by: the indentation of its first member, else two blanks.
+/// The unit of indentation of a text: the indentation of its first member, otherwise two spaces.
 fn unit(text: &str) -> &str {
     let first = text.trim_start().strip_prefix('{').and_then(|rest| {
         let key = rest.find('"')?;
@@ -143,25 +143,25 @@ fn unit(text: &str) -> &str {
     first.filter(|indentation| !indentation.is_empty()).unwrap_or("  ")
 }
 
-/// The blanks at the beginning of the line on which something stands.
+/// The indentation of the line that contains a position.
 fn indentation(text: &str, at: usize) -> &str {
     let line = part(text, 0, at).rfind('\n').map_or(0, |end| end + 1);
     let rest = part(text, line, at);
     part(rest, 0, rest.len() - rest.trim_start_matches([' ', '\t']).len())
 }
 
-/// The blanks at the end of a text.
+/// The white space at the end of a text.
 fn blank_end(text: &str) -> &str {
     part(text, text.trim_end().len(), text.len())
 }
 
-/// Where the last line break of a text begins.
+/// The start of the last line break of a text.
 fn line_start(text: &str) -> Option<usize> {
     let at = text.rfind('\n')?;
     Some(if part(text, 0, at).ends_with('\r') { at - 1 } else { at })
 }
 
-/// Where the next comma stands, comments left out.
+/// The position of the next comma, ignoring comments.
 fn comma(text: &str, from: usize) -> usize {
     let mut at = from;
     loop {

@@ -1,20 +1,20 @@
-//! The command line that an agent runs at every event.
+//! The command line that an agent runs for every event.
 
 use std::path::Path;
 
 use crate::Agent;
 
-/// The command line for a program, by name or path, as a POSIX shell reads it.
+/// The command line that starts a program, given by name or path, quoted for a POSIX shell.
 ///
-/// A path with a NUL byte cannot stand in a command line; no file system has one.
+/// A path with a NUL byte cannot be part of a command line, but no file system has one.
 #[must_use]
 pub fn command_line(agent: Agent, program: &str) -> String {
     let quoted = shlex::try_quote(program).map_or_else(|_| program.into(), String::from);
     format!("{quoted} hook {}", agent.name())
 }
 
-/// The program of a command line that is ours for this agent: `counterfoil hook AGENT`, by name or
-/// path, also behind variables and with further arguments.
+/// The program in a command line of ours for this agent: `counterfoil hook AGENT`, by name or path,
+/// possibly after variable assignments and with further arguments.
 #[must_use]
 pub fn program_of(agent: Agent, command: &str) -> Option<String> {
     let mut words = shlex::split(command)?.into_iter().skip_while(|word| is_assignment(word));

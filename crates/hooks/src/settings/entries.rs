@@ -1,4 +1,4 @@
-//! What is put into agents' settings: one row an event, one table an agent.
+//! The entries that are put into agents' settings: one row per event, one table per agent.
 
 use serde_json::{Map, Value, json};
 
@@ -11,11 +11,11 @@ use crate::Agent;
 pub(super) struct Entry {
     /// The event's name in the agent's settings.
     pub(super) event: &'static str,
-    /// The tools it is for; `None` where the event knows no matcher.
+    /// The tools that it applies to; `None` if the event has no matcher.
     pub(super) matcher: Option<&'static str>,
-    /// After so many seconds the agent gives up.
+    /// The time after which the agent gives up, in seconds.
     seconds: u64,
-    /// What the agent does when the program is missing.
+    /// What the agent does if the program is missing.
     pub(super) when_missing: WhenMissing,
 }
 
@@ -41,7 +41,7 @@ const CODEX: [Entry; 6] = [
     entry("UserPromptSubmit", None, 10),
     entry("Stop", None, 30),
     entry("SubagentStop", None, 30),
-    // It takes no more there.
+    // The maximum for this event.
     entry("SessionEnd", None, 3),
 ];
 
@@ -62,10 +62,10 @@ pub(super) fn of(agent: Agent) -> &'static [Entry] {
     }
 }
 
-/// The event with which a session begins, where the agent's types have it.
+/// The event at the start of a session, if the agent's types have it.
 const SESSION_START: Entry = entry("SessionStart", None, 10);
 
-/// The table of an agent, with what its user wants beside it.
+/// The table of an agent, with the extras that its user wants.
 pub(super) fn with(agent: Agent, extras: Extras) -> Vec<Entry> {
     let mut entries = of(agent).to_vec();
     if agent == Agent::ClaudeCode {
@@ -78,15 +78,15 @@ pub(super) fn with(agent: Agent, extras: Extras) -> Vec<Entry> {
     entries
 }
 
-/// The member of a hook that says what happens when it fails, and its value for "the tool does not
-/// run".
+/// The member of a hook that determines what happens if it fails, and its value for "the tool does
+/// not run".
 pub(super) const ON_FAILURE: (&str, &str) = ("onFailure", "block");
 
 impl Entry {
-    /// The group that stands in the event's list.
+    /// The group for the event's list.
     pub(super) fn group(&self, agent: Agent, command: &str) -> Value {
         let mut handler = Map::new();
-        // Gemini CLI switches hooks off by their names, and counts in milliseconds.
+        // Gemini CLI disables hooks by name and measures timeouts in milliseconds.
         let timeout = match agent {
             Agent::Gemini => {
                 handler.insert("name".to_owned(), json!("counterfoil"));
@@ -110,7 +110,7 @@ impl Entry {
 }
 
 /// The `hooks` object of a plugin for Claude Code: what [`super::install`] writes into empty
-/// settings where the program is on `PATH`.
+/// settings if the program is on `PATH`.
 #[must_use]
 pub fn plugin_hooks() -> Value {
     let agent = Agent::ClaudeCode;

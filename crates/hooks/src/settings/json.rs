@@ -27,7 +27,7 @@ pub(super) fn install(
         let event = entry.event;
         let old = text.as_deref().filter(|text| !text.trim().is_empty());
         let Some(old) = old else {
-            // A file of blanks keeps them, and a line break says where they end.
+            // A file of white space keeps it; a line break marks its end.
             let before = text.map_or_else(String::new, |blank| blank + "\n");
             let group = entry.group(agent, command);
             text = Some(before + &document("hooks", &json!({ event: [group] })));
@@ -42,7 +42,7 @@ pub(super) fn install(
     Ok((text.unwrap_or_default(), changes))
 }
 
-/// The text with our hook for one event; `None` when it is there.
+/// Adds our hook for one event; `None` if it is already there.
 fn place(
     text: &str,
     comments: bool,
@@ -58,7 +58,7 @@ fn place(
         if handler.command == command && !closes {
             return Ok(None);
         }
-        // What comes later in the text is written first.
+        // The later position in the text is edited first.
         let (key, value) = ON_FAILURE;
         let closed = handler.own.as_ref().filter(|_| closes);
         let closed = closed.map(|own| insert(text, own, Some(key), &Value::from(value)));
@@ -108,7 +108,7 @@ pub(super) fn uninstall(
         match handler.without(&text) {
             Some(shorter) => text = shorter,
             None => {
-                // The whole object was ours: what stood in the file before was blank, or nothing.
+                // The whole object was ours: the file was blank or did not exist.
                 let before = text.split_once('{').map_or("", |(before, _)| before);
                 let blank = before.strip_suffix('\n').map(str::to_owned);
                 return Ok((blank, changes));
@@ -129,34 +129,34 @@ pub(super) fn installed(
     Ok(handlers(text, comments, agent)?.into_iter().map(hook).collect())
 }
 
-/// A hook of ours, and where it stands.
+/// A hook of ours, and its position.
 struct Ours {
     event: String,
     command: String,
-    /// The handler itself.
+    /// The position of the handler.
     own: Option<Brackets>,
-    /// Whether it says what happens when it fails.
+    /// Whether it says what happens if it fails.
     says_on_failure: bool,
-    /// Where the command's literal stands.
+    /// The position of the command's literal.
     written: (usize, usize),
-    /// The brackets from the root down to it, each with the place of the next within it.
+    /// The brackets from the root down to it, each with the index of the next one inside it.
     way: Vec<(Brackets, usize)>,
 }
 
 impl Ours {
-    /// The text without it, and without the brackets that were made for it.
+    /// Removes it, together with the brackets that were made for it.
     fn without(&self, text: &str) -> Option<String> {
         let mut up = self.way.iter().rev();
         let (list, at) = up.next()?;
         if list.len() > 1 {
             return remove(text, list, *at);
         }
-        // A group without a hook says nothing: the list and the group go with it.
+        // A group without a hook has no effect, so the list and the group are removed with it.
         up.nth(1).into_iter().chain(up).find_map(|(brackets, at)| remove(text, brackets, *at))
     }
 }
 
-/// Every hook of ours, in the order of the file.
+/// Every hook of ours, in file order.
 fn handlers(text: &str, comments: bool, agent: Agent) -> Result<Vec<Ours>, SettingsError> {
     let root = parsed(text, comments)?;
     let root_object = object(text, &root, "")?;
@@ -214,10 +214,10 @@ fn insert_into(text: &str, node: &Node<'_>, key: Option<&str>, value: &Value) ->
     Brackets::of(node).map_or_else(|| text.to_owned(), |into| insert(text, &into, key, value))
 }
 
-/// The document. Its root is an object.
+/// Parses the document. Its root is an object.
 pub(super) fn parsed(text: &str, comments: bool) -> Result<Node<'_>, SettingsError> {
     if !comments && let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
-        // The place is said apart.
+        // The position is reported separately.
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or_default().to_owned();
         return Err(SettingsError::Syntax { line: error.line().max(1), what });
@@ -254,7 +254,7 @@ pub(super) fn object<'n, 'a>(
     node.as_object().ok_or_else(|| shape(text, node, at, "an object"))
 }
 
-/// The member of an object, which stands in it once at most.
+/// A member of an object. It may occur only once.
 pub(super) fn member<'n, 'a>(
     text: &str,
     node: &'n Node<'a>,

@@ -1,7 +1,8 @@
-//! Agents' settings files: text in, text out. Opening and writing them is the command line's.
+//! Edits the text of agents' settings files. Opening and writing the files is up to the command
+//! line.
 //!
-//! Every edit leaves what it does not concern as it is, byte by byte. What [`install`] puts into a
-//! text, [`uninstall`] takes out again, so that the text is what it was before.
+//! Every edit leaves everything else unchanged, byte by byte. [`uninstall`] removes exactly what
+//! [`install`] added, so that the text is the same as before.
 
 mod brackets;
 mod command;
@@ -32,35 +33,35 @@ pub enum SettingsForm {
 /// A settings file after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsEdit {
-    /// The whole file; `None`: there is to be none.
+    /// The whole file; `None` means that the file should not exist.
     pub text: Option<String>,
-    /// What changed, in the order of the events or of the file; empty when nothing had to.
+    /// The changes, in the order of the events or of the file; empty if nothing had to change.
     pub changes: Vec<SettingsChange>,
 }
 
-/// One entry that changed: a hook for an event, or a server behind the gateway.
+/// A changed entry: a hook for an event, or a server behind the gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingsChange {
-    /// It is new.
+    /// It was added.
     Added {
         /// The event, or the server.
         entry: String,
     },
-    /// It was there with another command.
+    /// It existed with another command.
     Updated {
         /// The event, or the server.
         entry: String,
-        /// The command that stood there.
+        /// The previous command.
         from: String,
     },
-    /// It is gone.
+    /// It was removed.
     Removed {
         /// The event, or the server.
         entry: String,
     },
 }
 
-/// A hook of ours as it stands in a settings file.
+/// A hook of ours in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledHook {
     /// The event.
@@ -69,33 +70,33 @@ pub struct InstalledHook {
     pub command: String,
 }
 
-/// Why a settings file is left alone.
+/// Why a settings file is not edited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// The file is not what its form says.
+    /// The file has a syntax error.
     #[error("{what}")]
     Syntax {
-        /// 1-based.
+        /// The line, 1-based.
         line: usize,
         /// What is wrong.
         what: String,
     },
-    /// Something stands where hooks belong.
+    /// There is something else in the place of the hooks.
     #[error("{at} is {found}, not {expected}")]
     Shape {
-        /// 1-based.
+        /// The line, 1-based.
         line: usize,
-        /// What it is called: `the file`, or the keys down to it in back-ticks.
+        /// Its name: `the file`, or the path of keys in back-ticks.
         at: String,
         /// What it is.
         found: &'static str,
         /// What it has to be.
         expected: &'static str,
     },
-    /// A key stands there twice, and agents differ in which one counts.
+    /// A key occurs twice, and agents differ in which one counts.
     #[error("the key `{key}` appears here for the second time")]
     Twice {
-        /// 1-based.
+        /// The line, 1-based.
         line: usize,
         /// The key.
         key: String,
@@ -103,7 +104,7 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
-    /// Where, 1-based.
+    /// The 1-based line of the error.
     #[must_use]
     pub fn line(&self) -> usize {
         match self {
@@ -114,41 +115,41 @@ impl SettingsError {
     }
 }
 
-/// What a user may want beside the hooks that every installation has.
+/// Options in addition to the hooks of every installation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// What the agent does with a tool when the program of its hook is missing, or fails.
+    /// What the agent does with a tool if the hook's program is missing or fails.
     pub when_missing: WhenMissing,
-    /// What a session begins with.
+    /// What is added at the start of a session.
     pub session_start: SessionStart,
 }
 
-/// What the agent does with a tool when the program of its hook is missing, or fails.
+/// What the agent does with a tool if the hook's program is missing or fails.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhenMissing {
-    /// What it does by itself: it goes on.
+    /// The agent's default: it continues.
     #[default]
     GoesOn,
-    /// It does not run the tool, where the agent has a setting for that (`onFailure` of Claude Code).
+    /// It does not run the tool, if the agent has a setting for that (`onFailure` of Claude Code).
     Blocks,
 }
 
-/// What a session begins with.
+/// What is added at the start of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SessionStart {
-    /// Nothing of ours.
+    /// Nothing.
     #[default]
     Silent,
-    /// The execution protocol, where the agent has an event for that.
+    /// The execution protocol, if the agent has an event for that.
     Protocol,
 }
 
-/// Puts a hook of ours beside what is there, for every event that the agent publishes and we
-/// answer. `text` is `None` where there is no file. What is there already stays, with its matcher
-/// and time-out; only another command is replaced.
+/// Adds a hook of ours for every event that the agent publishes and we answer. `text` is `None` if
+/// there is no file. Existing entries keep their matcher and timeout; only a different command of
+/// ours is replaced.
 ///
 /// # Errors
-/// When the file is broken; nothing is to be written then.
+/// When the file is broken. It must not be written then.
 pub fn install(
     agent: Agent,
     form: SettingsForm,
@@ -158,10 +159,10 @@ pub fn install(
     install_with(agent, form, text, command, Extras::default())
 }
 
-/// The same with what its user wants beside it.
+/// Like [`install`], with extras.
 ///
 /// # Errors
-/// As [`install`].
+/// As for [`install`].
 pub fn install_with(
     agent: Agent,
     form: SettingsForm,
@@ -178,10 +179,10 @@ pub fn install_with(
     Ok(SettingsEdit { text: Some(new), changes })
 }
 
-/// Takes every hook of ours out, and nothing else.
+/// Removes every hook of ours, and nothing else.
 ///
 /// # Errors
-/// As [`install`].
+/// As for [`install`].
 pub fn uninstall(
     agent: Agent,
     form: SettingsForm,
@@ -195,10 +196,10 @@ pub fn uninstall(
     Ok(SettingsEdit { text, changes })
 }
 
-/// The hooks of ours that stand in the file, in its order.
+/// Our hooks in the file, in file order.
 ///
 /// # Errors
-/// As [`install`].
+/// As for [`install`].
 pub fn installed(
     agent: Agent,
     form: SettingsForm,
@@ -211,8 +212,8 @@ pub fn installed(
     }
 }
 
-/// Whether hooks, ours or others', stand in a Codex `config.toml`: then ours belong beside them,
-/// because Codex warns about a folder with hooks in two files.
+/// Whether a Codex `config.toml` has any hooks, ours or others'. If so, ours belong there, because
+/// Codex warns about a folder with hooks in two files.
 ///
 /// # Errors
 /// When the file is broken.
@@ -220,7 +221,7 @@ pub fn config_has_hooks(text: &str) -> Result<bool, SettingsError> {
     toml::has_hooks(text)
 }
 
-/// The events whose hook is missing from those that are installed.
+/// The events that lack an installed hook.
 #[must_use]
 pub fn missing_events(agent: Agent, installed: &[InstalledHook]) -> Vec<&'static str> {
     entries::of(agent)

@@ -1,12 +1,11 @@
-//! Whether the agent's own settings switch hooks off.
+//! Finds settings of the agent that switch hooks off.
 
 use jsonc_parser::ast::{Object, Value as Node};
 
 use super::{SettingsError, SettingsForm, json, toml};
 use crate::Agent;
 
-/// The setting that keeps installed hooks from running, as it stands in this file; `None` where
-/// the file has none.
+/// The setting in this file that keeps installed hooks from running; `None` if there is none.
 ///
 /// # Errors
 /// When the file is broken.
@@ -38,7 +37,7 @@ pub fn switched_off(
     }
 }
 
-/// Whether Claude Code's settings switch our plugin on.
+/// Whether Claude Code's settings enable our plugin.
 #[must_use]
 pub fn enabled_plugin(text: &str) -> bool {
     let Ok(root) = json::parsed(text, false) else { return false };

@@ -1,4 +1,4 @@
-//! Settings in TOML: Codex's `config.toml`, where somebody keeps hooks in it.
+//! Settings in TOML: Codex's `config.toml`, if its user keeps hooks there.
 
 use serde_json::Value as Json;
 use toml_edit::{
@@ -85,15 +85,15 @@ pub(super) fn installed(text: &str, agent: Agent) -> Result<Vec<InstalledHook>, 
     Ok(ours.collect())
 }
 
-/// Whether hooks stand in this file, ours or others'.
+/// Whether this file has hooks, ours or others'.
 pub(super) fn has_hooks(text: &str) -> Result<bool, SettingsError> {
     let document = parsed(text)?;
     let hooks = document.get("hooks").and_then(Item::as_table_like);
-    // Codex keeps whom it trusts in a table beside the events.
+    // Codex keeps its trust decisions in a table next to the events.
     Ok(hooks.is_some_and(|hooks| hooks.iter().any(|(key, _)| key != "state")))
 }
 
-/// The command of our hook in an event's list.
+/// Our hook's command in an event's list.
 fn own(list: &Item, agent: Agent) -> Option<String> {
     rows(list).into_iter().find_map(|group| {
         rows(group.get("hooks")?).into_iter().find_map(|handler| own_command(handler, agent))
@@ -119,7 +119,7 @@ fn rewrite(list: &mut Item, agent: Agent, command: &str) {
     }
 }
 
-/// Takes our hooks out of a list, and groups that are empty without them.
+/// Removes our hooks from a list, and groups that become empty.
 fn take_out(list: &mut Item, agent: Agent) {
     let is_ours = |handler: &dyn TableLike| own_command(handler, agent).is_some();
     let only_ours = |group: &dyn TableLike| {
@@ -166,7 +166,7 @@ fn rows_mut(list: &mut Item) -> Vec<&mut dyn TableLike> {
     }
 }
 
-/// A group as `[[hooks.EVENT]]` and `[[hooks.EVENT.hooks]]`.
+/// A group, as `[[hooks.EVENT]]` and `[[hooks.EVENT.hooks]]`.
 fn table(group: &Json) -> Table {
     let mut table = Table::new();
     for (key, value) in group.as_object().into_iter().flatten() {
@@ -212,7 +212,8 @@ pub(super) fn parsed(text: &str) -> Result<DocumentMut, SettingsError> {
     })
 }
 
-/// Line breaks are as they were, also a missing last one: the library writes its own kind.
+/// Writes the document with the line breaks of the original text, which may lack the last one: the
+/// library writes its own.
 pub(super) fn written(before: &str, document: &DocumentMut) -> String {
     let mut text = document.to_string();
     if !before.is_empty() && !before.ends_with('\n') && text.ends_with('\n') {
@@ -221,7 +222,7 @@ pub(super) fn written(before: &str, document: &DocumentMut) -> String {
     if before.contains("\r\n") { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
 }
 
-/// An edited document has lost its places, so the key is looked for in the text as it was.
+/// Positions are lost in an edited document, so the key is searched for in the original text.
 pub(super) fn shape(text: &str, at: &str, item: &Item, expected: &'static str) -> SettingsError {
     let key = at.rsplit('.').next().unwrap_or(at);
     let found = match item.type_name() {

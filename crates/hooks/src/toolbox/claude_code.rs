@@ -1,6 +1,6 @@
 use super::{Does, Own};
 
-/// The tools that the agent's published types name.
+/// The tools in the types that the agent publishes.
 pub(super) const TOOLS: &[Own] = &[
     Own { name: "Bash", does: Does::Shell("/command", None) },
     Own { name: "Read", does: Does::Reads },

@@ -1,6 +1,6 @@
 use super::{Does, Own};
 
-/// The built-in tools of its documentation.
+/// The built-in tools in its documentation.
 pub(super) const TOOLS: &[Own] = &[
     Own { name: "run_shell_command", does: Does::Shell("/command", Some("/dir_path")) },
     Own { name: "read_file", does: Does::Reads },

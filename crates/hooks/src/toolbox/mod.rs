@@ -1,6 +1,6 @@
-//! The tools that agents have by themselves, as far as they are published: one agent a file.
+//! The built-in tools of agents, as far as they are published: one agent per file.
 //!
-//! Nobody is refused for a tool that is not here: agents grow tools.
+//! No call is refused because its tool is not listed here: agents get new tools.
 
 mod claude_code;
 mod codex;
@@ -11,27 +11,27 @@ use counterfoil_shell::Script;
 use counterfoil_tools::CommandArgument;
 use serde_json::Value;
 
-/// One tool of an agent, and what running it does.
+/// A built-in tool, and what it does.
 struct Own {
     name: &'static str,
     does: Does,
 }
 
-/// What running a tool does.
+/// What a tool does.
 enum Does {
-    /// Looks at files and lists.
+    /// Reads files and lists.
     Reads,
     /// Changes files.
     Writes,
     /// Fetches from the network.
     Fetches,
-    /// Runs a shell command, which is at this JSON Pointer, in the folder at the other.
+    /// Runs a shell command. The JSON Pointers lead to the command and to its folder.
     Shell(&'static str, Option<&'static str>),
-    /// Types the text at this JSON Pointer into a command that runs, which may be a shell.
+    /// Types the text at this JSON Pointer into a running command, which may be a shell.
     Types(&'static str),
-    /// Has other agents work: nothing is known of what they do.
+    /// Delegates work to other agents, whose actions are not known.
     Delegates,
-    /// Keeps the agent's own notes: nobody else sees them.
+    /// Keeps the agent's own notes.
     Notes,
 }
 
@@ -43,7 +43,7 @@ fn tools(agent: Agent) -> &'static [Own] {
     }
 }
 
-/// The tool of that name; only the name, where nothing else is known of it.
+/// The tool with that name; if nothing is known about it, only with its name.
 #[must_use]
 pub fn tool(agent: Agent, name: &str) -> Tool {
     let mut tool = Tool::named(name);
@@ -56,7 +56,7 @@ pub fn tool(agent: Agent, name: &str) -> Tool {
     tool
 }
 
-/// The tools that take shell commands, with where the command and its folder are.
+/// The tools that take shell commands, with the positions of the command and its folder.
 pub(crate) fn shells(agent: Agent) -> impl Iterator<Item = (&'static str, CommandArgument)> {
     tools(agent).iter().filter_map(|own| match own.does {
         Does::Shell(command, cwd) => {
@@ -67,11 +67,11 @@ pub(crate) fn shells(agent: Agent) -> impl Iterator<Item = (&'static str, Comman
     })
 }
 
-/// Members in which tools of any maker take the folder of a command.
+/// Members in which tools of any vendor take the folder of a command.
 const FOLDERS: [&str; 6] =
     ["cwd", "workdir", "working_directory", "workingDirectory", "dir_path", "directory"];
 
-/// Members in which tools of any maker take a shell command.
+/// Members in which tools of any vendor take a shell command.
 const COMMANDS: [(&str, &str); 7] = [
     ("command", "/command"),
     ("cmd", "/cmd"),
@@ -99,8 +99,8 @@ const SHELLS: [&str; 14] = [
     "ssh",
 ];
 
-/// The name of a tool whose arguments alone say that it takes a shell command: one that nobody
-/// published, or one that types into what runs. With it, where the command and its folder are.
+/// The name of an unpublished tool whose arguments show that it takes a shell command, or of one
+/// that types into a running command, with the positions of the command and its folder.
 pub(crate) fn strange_shell(
     agent: Agent,
     name: &str,
@@ -108,7 +108,7 @@ pub(crate) fn strange_shell(
 ) -> Option<(String, CommandArgument)> {
     if let Some(own) = tools(agent).iter().find(|own| own.name == name) {
         let Does::Types(pointer) = own.does else { return None };
-        // What no shell can read was typed into something else.
+        // Text that is not a shell script was typed into something else.
         let typed = arguments.pointer(pointer).and_then(Value::as_str)?;
         Script::parse(typed).ok().filter(|script| !script.commands().is_empty())?;
         let command = CommandArgument { command: pointer.to_owned(), cwd: None };

@@ -1,4 +1,4 @@
-//! The claim of the canary is false in each agent's own log.
+//! The claim of the canary is false according to each agent's own log.
 
 use counterfoil_formats::{Options, read};
 use counterfoil_hooks::{Agent, canary_log};

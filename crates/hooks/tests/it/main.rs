@@ -1,4 +1,4 @@
-//! Hooks for coding agents, as a user of the crate meets them.
+//! Tests of the hooks through the public API.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 mod canary;

@@ -1,4 +1,4 @@
-//! MCP servers of clients: put behind the gateway, and what comes out again.
+//! MCP servers of clients: putting them behind the gateway and releasing them.
 
 use counterfoil_hooks::{
     Reached, SettingsChange, SettingsForm, guard_servers, listed_servers, release_servers,

@@ -1,4 +1,4 @@
-//! Agents' settings: what is put in, and that it comes out again.
+//! Agents' settings: what is added, and that removing it restores the text.
 
 use counterfoil_hooks::{
     Agent, SettingsChange, SettingsForm, command_line, install, installed, missing_events,
@@ -380,7 +380,7 @@ fn without_hooks(form: SettingsForm, agent: Agent, text: &str) -> Option<String>
     uninstall(agent, form, text).unwrap().text
 }
 
-/// Installing twice is installing once, and uninstalling gives back every byte.
+/// Installing twice is the same as installing once, and uninstalling restores every byte.
 fn check(form: SettingsForm, agent: Agent, before: Option<&str>) {
     let once = with_hooks(form, agent, before);
     let twice = with_hooks(form, agent, Some(&once));
@@ -446,7 +446,7 @@ fn odd_files_come_back_as_they_were() {
     check(SettingsForm::JsonWithComments, Agent::Gemini, None);
 }
 
-/// Settings as people have them: some keys, perhaps hooks of their own, in some style.
+/// Realistic settings: some keys, perhaps with other hooks, in various styles.
 fn documents() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just(json!(null)),
@@ -507,7 +507,7 @@ proptest! {
     fn uninstall_undoes_install_and_installing_twice_is_installing_once(before in documents()) {
         check(JSON, Agent::ClaudeCode, Some(&before));
         check(SettingsForm::JsonWithComments, Agent::Gemini, Some(&before));
-        // Nothing else changed: without our groups the values are what they were.
+        // Apart from our groups, the values are unchanged.
         let after: Value = serde_json::from_str(&with_hooks(JSON, Agent::Codex, Some(&before))).unwrap();
         let old: Value = serde_json::from_str(&before).unwrap();
         for (key, value) in old.as_object().unwrap() {

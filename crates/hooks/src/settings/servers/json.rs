@@ -27,7 +27,7 @@ pub(super) fn listed(
     Ok(found)
 }
 
-/// The value to which keys lead.
+/// The value at a path of keys.
 fn down<'n, 'a>(
     text: &str,
     root: &'n Node<'a>,
@@ -70,8 +70,8 @@ fn texts(array: &Array<'_>) -> Option<Vec<String>> {
     array.elements.iter().map(text).collect()
 }
 
-/// The text with one server's entry edited. Arguments are edited first: they may stand behind the
-/// command or before it, and each edit reads the text anew.
+/// Edits one server's entry. Arguments are edited first: they may come after the command or before
+/// it, and each edit parses the text again.
 pub(super) fn apply(
     text: &str,
     comments: bool,
@@ -122,7 +122,7 @@ fn with_front(text: &str, entry: &Node<'_>, front: &Front) -> Result<String, Set
     })
 }
 
-/// Nothing of the arguments stays.
+/// Removes all arguments.
 fn without_arguments(text: &str, entry: &Node<'_>, list: &Node<'_>) -> String {
     let of_entry = entry.as_object().map(|object| &object.properties);
     let at = of_entry.and_then(|all| all.iter().position(|one| one.value.range() == list.range()));

@@ -1,4 +1,4 @@
-//! MCP servers in a client's settings, put behind the gateway and taken out again.
+//! Puts MCP servers in a client's settings behind the gateway, and releases them again.
 
 mod json;
 mod toml;
@@ -7,35 +7,35 @@ use std::path::Path;
 
 use super::{SettingsChange, SettingsEdit, SettingsError, SettingsForm};
 
-/// A server as it stands in a client's settings.
+/// A server in a client's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedServer {
     /// Its name.
     pub name: String,
-    /// How it is reached.
+    /// How the client reaches it.
     pub reached: Reached,
 }
 
 /// How a client reaches a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reached {
-    /// It starts this command.
+    /// The client starts this command.
     Directly(Vec<String>),
-    /// It starts our gateway.
+    /// The client starts our gateway.
     Guarded {
-        /// By this name or path.
+        /// The name or path of our program.
         program: String,
-        /// The command behind it; empty for our own tools.
+        /// The command behind the gateway; empty for our own tools.
         command: Vec<String>,
     },
-    /// Otherwise; the member that says so, or what is wrong with its command.
+    /// In another way. Contains the member that shows it, or what is wrong with its command.
     Otherwise(String),
 }
 
-/// The servers of a settings file, in its order. `keys` lead down to them.
+/// The servers in a settings file, in file order. `keys` is the path to them.
 ///
 /// # Errors
-/// When the file is broken, or something else stands where servers belong.
+/// When the file is broken, or something else is in the place of the servers.
 pub fn listed_servers(
     form: SettingsForm,
     keys: &[&str],
@@ -51,12 +51,12 @@ pub fn listed_servers(
     }
 }
 
-/// Puts servers that are started as a command behind the gateway: those of these names, or all.
-/// `program` is ours, by name or path. Everything else stays as it is, and so does a server that is
-/// behind it already, except for another `program`.
+/// Puts servers that are started by a command behind the gateway: those with these names, or all.
+/// `program` is ours, by name or path. Everything else is unchanged, as is a server that is already
+/// behind the gateway, unless `program` differs.
 ///
 /// # Errors
-/// As [`listed_servers`].
+/// As for [`listed_servers`].
 pub fn guard_servers(
     form: SettingsForm,
     keys: &[&str],
@@ -76,10 +76,10 @@ pub fn guard_servers(
     })
 }
 
-/// Takes servers out from behind the gateway, so that the client starts them by itself again.
+/// Releases servers from behind the gateway, so that the client starts them itself again.
 ///
 /// # Errors
-/// As [`listed_servers`].
+/// As for [`listed_servers`].
 pub fn release_servers(
     form: SettingsForm,
     keys: &[&str],
@@ -96,18 +96,18 @@ pub fn release_servers(
     })
 }
 
-/// What is to become of one server's entry.
+/// An edit of one server's entry.
 struct Edit {
     command: String,
     front: Front,
 }
 
-/// What becomes of the beginning of its arguments.
+/// What happens to the first arguments.
 enum Front {
     Stays,
-    /// These go in front.
+    /// These are put in front.
     Put(Vec<String>),
-    /// All but the last `kept` go.
+    /// All but the last `kept` are removed.
     Taken {
         kept: usize,
     },
@@ -151,7 +151,7 @@ fn edited(
     Ok(SettingsEdit { text: Some(text), changes })
 }
 
-/// What a command and its arguments are to us.
+/// Classifies a command and its arguments.
 fn reached(command: &str, arguments: Vec<String>) -> Reached {
     let stem = Path::new(command).file_stem().and_then(|stem| stem.to_str());
     if stem == Some("counterfoil") && arguments.first().is_some_and(|word| word == "mcp") {
@@ -161,7 +161,7 @@ fn reached(command: &str, arguments: Vec<String>) -> Reached {
     Reached::Directly(std::iter::once(command.to_owned()).chain(arguments).collect())
 }
 
-/// What an entry without a command says.
+/// Describes an entry without a command.
 fn otherwise<'k>(mut keys: impl Iterator<Item = &'k str>) -> Reached {
     let address = keys.find(|key| key.to_ascii_lowercase().ends_with("url"));
     Reached::Otherwise(match address {
@@ -170,5 +170,5 @@ fn otherwise<'k>(mut keys: impl Iterator<Item = &'k str>) -> Reached {
     })
 }
 
-/// What is wrong with arguments that are no list of texts.
+/// The problem with arguments that are not a list of strings.
 const ODD_ARGUMENTS: &str = "its `args` are not a list of strings";

@@ -53,7 +53,7 @@ fn texts(array: &Array) -> Option<Vec<String>> {
     array.iter().map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
-/// The text with one server's entry edited.
+/// Edits one server's entry.
 pub(super) fn apply(
     text: &str,
     keys: &[&str],
@@ -88,7 +88,8 @@ pub(super) fn apply(
     Ok(written(text, &document))
 }
 
-/// The first word takes the blanks before what was first, which gets one.
+/// Inserts words at the front. The first one takes the white space of the previous first element,
+/// which gets a single space.
 fn put(array: &mut Array, words: &[String]) {
     let first = array.get(0).map(|value| value.decor().clone());
     if let Some(value) = array.get_mut(0) {
@@ -105,7 +106,8 @@ fn put(array: &mut Array, words: &[String]) {
     }
 }
 
-/// And the other way round.
+/// Removes all but the last `kept` words. The new first element takes the white space of the
+/// removed one.
 fn take(array: &mut Array, kept: usize) {
     let first = array.get(0).and_then(|value| value.decor().prefix().cloned());
     for _ in kept..array.len() {
