@@ -1,4 +1,4 @@
-//! What a server answers, for the client.
+//! Handles a server's answer on its way to the client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,21 +21,22 @@ use crate::request::is_utf8;
 use crate::wire::Wire;
 use crate::{failure, notes};
 
-/// So many pieces of an answer may wait for a slow client; then its server waits, too.
+/// The maximum number of pieces of an answer that wait for a slow client. Then its server waits,
+/// too.
 const WAITING: usize = 16;
 
-/// The longest answer in one piece that is judged, in bytes.
+/// The maximum length of a non-streamed answer that is judged, in bytes.
 const LONGEST: usize = 64 * 1024 * 1024;
 
-/// What is different about the tools.
+/// The header that says what was changed about the tools.
 const TOOLS: HeaderName = HeaderName::from_static("counterfoil-tools");
 
-/// What programs read of us begins so.
+/// The prefix of our headers for programs.
 const OURS: &str = "counterfoil-";
 
 pub(crate) type Out = Response<Body>;
 
-/// Asks the server; its answer, for the client.
+/// Sends the request to the server, and returns its answer for the client.
 pub(crate) async fn respond(exchange: &Arc<Exchange>, body: Bytes) -> Out {
     let wire = Some(exchange.wire());
     let asked = exchange.proxy.servers.ask(
@@ -105,7 +106,7 @@ async fn passed_on(exchange: &Arc<Exchange>, response: Response<Incoming>) -> Ou
     }
 }
 
-/// What a server says instead of an answer, for the client.
+/// The error that a server returned, for the client.
 async fn refused(
     exchange: &Arc<Exchange>,
     status: StatusCode,
@@ -139,7 +140,7 @@ async fn refused(
     }
 }
 
-/// Why an answer is no text in UTF-8, by what is said of it.
+/// Why the headers of an answer exclude UTF-8 text.
 fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
     let encoding = headers.get(header::CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding != "identity") {
@@ -148,7 +149,8 @@ fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
     (!is_utf8(headers)).then_some("its answer is not written in UTF-8")
 }
 
-/// Headers of an answer, for the client: only we say what we found, and no key of a provider goes on.
+/// The headers of an answer, for the client. Only we may set our own headers, and no key of a
+/// provider is passed on.
 pub(crate) fn from_server(headers: &HeaderMap, settings: &ProxySettings) -> HeaderMap {
     let mut headers = onward(headers);
     let own: Vec<HeaderName> =
@@ -157,14 +159,14 @@ pub(crate) fn from_server(headers: &HeaderMap, settings: &ProxySettings) -> Head
     if !settings.keys.is_empty() {
         for value in headers.values_mut() {
             let bare = settings.without_keys(&Bytes::copy_from_slice(value.as_bytes()));
-            // What cannot be written again says nothing.
+            // A value that is not a valid header any more becomes empty.
             *value = HeaderValue::from_bytes(&bare).unwrap_or(HeaderValue::from_static(""));
         }
     }
     headers
 }
 
-/// An answer to its end; between two pieces of it its server may be silent for so long.
+/// Reads a whole answer. `silence` is the maximum time between two pieces.
 pub(crate) async fn collected(
     mut body: Incoming,
     silence: Duration,

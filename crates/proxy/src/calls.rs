@@ -1,4 +1,4 @@
-//! The calls of an answer, before the client sees them.
+//! Judges the calls of an answer before the client sees them.
 
 use counterfoil_guard::{
     Asking, CallError, HostedCall, Judged, Listed, Reason, Surroundings, without_hidden,
@@ -10,29 +10,29 @@ use crate::sessions::Seen;
 use crate::shown::Shown;
 use crate::spoken::{self, Spoken};
 
-/// What is to be said about the calls of an answer.
+/// The verdict on the calls of an answer.
 #[derive(Debug, Default)]
 pub(crate) struct CallsJudged {
-    /// Those that may go on, as the client is to get them.
+    /// The calls that are passed on, as the client gets them.
     pub(crate) passed: Vec<ToolCall>,
-    /// Those that may not, and what the model is to be told.
+    /// The calls that are refused, with the message for the model.
     pub(crate) refused: Vec<RefusedCall>,
-    /// What an operator should know: that the model repeats itself, that a secret stands in a call.
+    /// Notes for the operator: that the model repeats itself, or that a call contains a secret.
     pub(crate) notes: Vec<String>,
-    /// What the client gets is not what the model wrote: its thoughts are gone.
+    /// Whether the calls differ from what the model wrote, because its thoughts were removed.
     pub(crate) stripped: bool,
 }
 
-/// A call that may not go on.
+/// A refused call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RefusedCall {
     pub(crate) call: ToolCall,
     pub(crate) why: String,
-    /// A rule of the operator says so; else it does not fit its tool.
+    /// Whether a rule of the operator denies it. Otherwise, it does not fit its tool.
     pub(crate) denied: bool,
 }
 
-/// Holds the calls of an answer against the tools of its request and the gates.
+/// Checks the calls of an answer against the tools of its request and the gates.
 pub(crate) async fn judge(
     seen: &Seen,
     shown: &Shown,
@@ -40,7 +40,7 @@ pub(crate) async fn judge(
     asking: Asking,
 ) -> Result<CallsJudged, CallError> {
     let mut judged = CallsJudged::default();
-    // What the server runs itself stands in front, with its results.
+    // Calls that the server ran itself come first, with their results.
     let calls = answer.last().into_iter().flat_map(|message| &message.calls);
     for call in calls {
         let visible = without_hidden(call.clone());
@@ -62,8 +62,7 @@ pub(crate) async fn judge(
     Ok(judged)
 }
 
-/// Why a call may not go on, with whether a rule of the operator says so; and what else is to be
-/// said about it.
+/// Returns why a call is refused and whether a rule of the operator denies it, and notes about it.
 async fn one(
     seen: &Seen,
     shown: &Shown,
@@ -71,8 +70,8 @@ async fn one(
     asking: Asking,
 ) -> Result<(Option<(String, bool)>, Vec<String>), CallError> {
     let around = Surroundings::default();
-    // Where a request has no tools of its own, nobody knows which there are. Those that a model
-    // knows by itself, a client declares by their kind.
+    // If a request has no tools of its own, the available tools are not known. Tools that a model
+    // knows natively are declared by the client by their kind.
     let known = shown.transcript.catalog.iter().next().is_some();
     let of_models = OF_MODELS.contains(&call.tool.as_str()) && shown.declares(&call.tool);
     let command = of_models.then(|| as_command(call));
@@ -84,7 +83,7 @@ async fn one(
     }
     let listed = seen.session.before_listed(call.clone(), &shown.tools, &around, asking).await?;
     Ok(match listed {
-        // Its client knows no other name than that of the tool.
+        // The client knows a tool only under its exact name.
         Listed::Judged(hosted, before) if hosted.tool.name != call.tool => {
             let why = format!("there is no tool `{}`; `{}` is one", call.tool, hosted.tool.name);
             (denied(&before.judged).or(Some((why, false))), before.notes)
@@ -94,8 +93,8 @@ async fn one(
     })
 }
 
-/// Why the calls that a text holds may not go on: its client may read them there, and nobody can take
-/// them out.
+/// Why the calls written in a text may not be passed on: its client may read and make them, and
+/// they cannot be removed.
 pub(crate) async fn spoken(
     seen: &Seen,
     shown: &Shown,
@@ -106,7 +105,7 @@ pub(crate) async fn spoken(
         let Some(call) = call else {
             return Ok(Some(format!("a call of `{tool}` in its text cannot be read")));
         };
-        // It has no id: nothing is opened for it.
+        // The call has no id, so no receipt is opened.
         let (objection, _) = one(seen, shown, &call, Asking::Nobody).await?;
         if let Some((why, true)) = objection {
             return Ok(Some(format!("a call of `{tool}` in its text may not run: {why}")));
@@ -115,19 +114,19 @@ pub(crate) async fn spoken(
     Ok(None)
 }
 
-/// Tools that models know, and that have no schema.
+/// Tools that models know natively, without a schema.
 const OF_MODELS: [&str; 4] = ["local_shell", "shell", "computer", "apply_patch"];
 
-/// A call of a shell as gates read one: with its command as one text. As it is where gates read it
-/// so, or refuse it themselves.
+/// Converts a native shell call to the form that gates read, with its command as a single text.
+/// Other calls stay unchanged.
 fn as_command(call: &ToolCall) -> ToolCall {
-    // What cannot be read the guard denies.
+    // The guard denies unreadable arguments.
     let Ok(arguments) = call.arguments.parse() else { return call.clone() };
     let words = ["command", "commands"].iter().find_map(|name| arguments.get(*name));
     let Some(Value::Array(words)) = words else { return call.clone() };
-    // A word may be a number: a shell reads its text.
+    // A word may be a JSON number; a shell reads it as text.
     let words: Vec<String> = words.iter().map(word).collect();
-    // `bash -lc COMMAND` is that command; a list of commands is one after the other.
+    // `bash -lc COMMAND` is the command; a list of commands is run in order.
     let command = match words.as_slice() {
         [_, flag, command] if flag.starts_with('-') && flag.ends_with('c') => command.clone(),
         words if arguments.get("commands").is_some() => words.join("\n"),

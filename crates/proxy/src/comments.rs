@@ -1,21 +1,21 @@
-//! Comments in a stream that begin with our name: only we write them, so a server's own are taken
-//! out before anybody reads them.
+//! Comments in a stream that begin with our name. Only we may write them, so a server's own are
+//! removed before any client reads them.
 
 use hyper::body::Bytes;
 
 const NAME: &[u8] = b"counterfoil";
 
-/// So much of a line is looked at, in bytes.
+/// The maximum number of bytes at the beginning of a line that are inspected.
 const LONGEST_START: usize = 256;
 
-/// Some servers begin a stream with it, and readers of lines pass it over.
+/// Some servers begin a stream with it, and readers of lines skip it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Takes our comments out of what a server sends, however it is cut.
+/// Removes comments that imitate ours from what a server sends, however it is split.
 #[derive(Debug, Default)]
 pub(crate) struct CommentFilter {
     place: Place,
-    /// The beginning of a line that may be one.
+    /// The beginning of a line that may be such a comment.
     held: Vec<u8>,
 }
 
@@ -24,12 +24,12 @@ enum Place {
     #[default]
     Start,
     Within,
-    /// Within a line that is taken out.
+    /// In a line that is removed.
     Forged,
 }
 
 impl CommentFilter {
-    /// What may go on of these bytes.
+    /// The part of these bytes that may be passed on.
     pub(crate) fn pass(&mut self, bytes: Bytes) -> Bytes {
         if self.is_plain(&bytes) {
             self.place = match bytes.last() {
@@ -44,7 +44,7 @@ impl CommentFilter {
         Bytes::from(out)
     }
 
-    /// Whether no line that begins with a colon begins or goes on in these bytes.
+    /// Whether no line in these bytes begins with a colon.
     fn is_plain(&self, bytes: &[u8]) -> bool {
         let begins = match self.place {
             Place::Forged => true,
@@ -87,7 +87,7 @@ enum Begins {
     Otherwise,
 }
 
-/// What a line is that begins so.
+/// Classifies the beginning of a line.
 fn begins(line: &[u8]) -> Begins {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     if line.is_empty() || BYTE_ORDER_MARK.starts_with(line) {

@@ -1,4 +1,4 @@
-//! Asking a model again.
+//! Asks a model again for a better answer.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ use crate::forward::whole;
 use crate::frames::Frames;
 use crate::shape::{self, Shape};
 
-/// The longest answer that is read, in bytes.
+/// The maximum length of an answer that is read, in bytes.
 const LONGEST: usize = 64 * 1024 * 1024;
 
-/// What a model is told where its reader has the beginning of its answer already.
+/// The messages for a model whose reader already has the beginning of its answer.
 const GO_ON: &str = "Your reader already has the beginning of that answer, which stands:";
 const GO_ON_FROM: &str =
     "Go on from there. Write only what follows, and say only what the record shows.";
 
-/// What a model reads as the result of a call that fits, beside one that does not.
+/// The result of a call that fits, if another call of the same answer does not.
 const NOT_MADE: &str =
     "not made, because another call of the same answer cannot be made: make it again";
 
-/// An answer that got better.
+/// A corrected answer.
 pub(crate) struct Corrected {
     pub(crate) reply: Reply,
     pub(crate) conclusion: Conclusion,
-    /// As it came, where it came in one piece.
+    /// The original bytes, if it was not streamed.
     pub(crate) body: Option<Bytes>,
     pub(crate) asked: AskedAgain,
 }
@@ -46,8 +46,9 @@ pub(crate) struct AskedAgain {
 }
 
 impl Exchange {
-    /// Asks the model again until its answer stands, as often and as long as the settings allow.
-    /// `read` is what the client has of it already. Gives how often it was asked where none stands.
+    /// Asks the model again until its answer is acceptable, as often and as long as the settings
+    /// allow. `read` is the part that the client already has. If no answer is acceptable, returns
+    /// how often it was asked.
     pub(crate) async fn corrected(
         self: &Arc<Self>,
         reply: &Reply,
@@ -90,7 +91,7 @@ impl Exchange {
         }
     }
 
-    /// Puts the answer and what is wrong with it behind the conversation.
+    /// Appends the answer and its problems to the conversation.
     fn follow_up(
         &self,
         request: &mut Map<String, Value>,
@@ -124,7 +125,7 @@ impl Exchange {
         }
         let body = Bytes::from(Value::Object(request).to_string());
         let mut headers = self.headers.clone();
-        // It is another request.
+        // It is a different request.
         headers.remove("idempotency-key");
         let asked = self.proxy.servers.ask(
             &self.to,
@@ -141,7 +142,7 @@ impl Exchange {
         self.reply(response).await
     }
 
-    /// The better answer; none where it cannot be read, or be read in different ways.
+    /// Reads the new answer; `None` if it cannot be read, or can be read in different ways.
     async fn reply(&self, response: Response<Incoming>) -> Option<(Reply, Option<Bytes>)> {
         let streams = is_stream(&response);
         let mut body = response.into_body();
@@ -177,13 +178,13 @@ impl Exchange {
         }
         let text = std::str::from_utf8(&bytes).ok()?;
         let reply = read_whole(self.wire().kind(), text).ok()?;
-        // It goes on as it came.
+        // It is passed on unchanged.
         self.doubt(text, &reply).ok()?;
         Some((reply, Some(Bytes::from(bytes))))
     }
 }
 
-/// Whether an answer comes event by event.
+/// Whether an answer is streamed.
 pub(crate) fn is_stream(response: &Response<Incoming>) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE);
     kind.and_then(|kind| kind.to_str().ok())

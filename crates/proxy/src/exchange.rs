@@ -1,4 +1,4 @@
-//! One request and its answer.
+//! A request and its answer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,20 +31,20 @@ use crate::shown::{Shown, Tampered, of_request, read_conversation};
 use crate::wire::Wire;
 use crate::{Busy, Proxy};
 
-/// A request under way.
+/// A request in progress.
 pub(crate) struct Exchange {
     pub(crate) proxy: Arc<Proxy>,
     pub(crate) settings: Arc<ProxySettings>,
     pub(crate) asked: Asked,
-    /// The name of its key of ours.
+    /// The name of the proxy key that was used.
     pub(crate) key: Option<String>,
-    /// Who asks: sessions of others are not theirs.
+    /// The requester. A requester cannot use others' sessions.
     owner: String,
-    /// Where it goes, and with which headers.
+    /// The target address and the headers.
     pub(crate) to: Uri,
     pub(crate) headers: HeaderMap,
     pub(crate) began: Instant,
-    /// What is different about the tools.
+    /// What was changed about the tools.
     pub(crate) tools: Option<String>,
     preparing: Preparing,
     _open: Open,
@@ -57,11 +57,11 @@ pub(crate) struct Prepared {
     recording: Recording,
 }
 
-/// What is written down of a request; why something is not.
+/// The recording of a request. Its result is the reason why something was not recorded, if any.
 type Recording = Shared<BoxFuture<'static, Option<String>>>;
 
 impl Prepared {
-    /// Waits until it is written down what the request tells; why something is not.
+    /// Waits until the request is recorded. Returns why something was not recorded, if anything.
     pub(crate) async fn recorded(&self) -> Option<String> {
         self.recording.clone().await
     }
@@ -69,16 +69,16 @@ impl Prepared {
 
 type Preparing = Shared<BoxFuture<'static, Result<Arc<Prepared>, String>>>;
 
-/// What is to be said about an answer.
+/// The verdict on an answer.
 #[derive(Debug, Default)]
 pub(crate) struct Conclusion {
     pub(crate) findings: Vec<Finding>,
     pub(crate) calls: CallsJudged,
-    /// Why something of it was not judged.
+    /// Why part of it was not judged.
     pub(crate) unjudged: Option<String>,
-    /// Why its clients may read another answer than the one that was judged.
+    /// Why clients may read a different answer than the one that was judged.
     pub(crate) doubt: Option<String>,
-    /// The judgement that came too late: it is written down all the same.
+    /// A judgement that came too late. It is still recorded.
     pub(crate) late: Option<JoinHandle<Self>>,
 }
 
@@ -90,39 +90,39 @@ impl Conclusion {
         Self { calls, unjudged: Some(why.to_string()), ..Self::default() }
     }
 
-    /// What is said of an answer with which nothing is done.
+    /// The outcome of an answer that is passed on unchanged.
     pub(crate) fn passed(&self) -> &'static str {
         let judged = self.unjudged.is_none() && self.doubt.is_none();
         if judged { "passed" } else { "not judged" }
     }
 
-    /// What is bad enough for something to be done.
+    /// The findings that are severe enough to act on.
     pub(crate) fn bad(&self, least: Severity) -> Vec<Finding> {
         self.findings.iter().filter(|finding| finding.severity >= least).cloned().collect()
     }
 }
 
-/// What became of an answer.
+/// The outcome of an answer.
 #[derive(Debug, Default)]
 pub(crate) struct Became {
     pub(crate) what: &'static str,
     pub(crate) status: u16,
-    /// The client does not have it, or not all.
+    /// Whether the client did not get it, or not all of it.
     pub(crate) withheld: bool,
-    /// The model's words, which were judged.
+    /// The model's words that were judged.
     pub(crate) judged: String,
     /// What the client has of it.
     pub(crate) said: Said,
-    /// What was found in the better answer, where there is one: its words are what the client has.
+    /// The findings in the corrected answer, if there is one. The client has its words then.
     pub(crate) better: Option<Vec<Finding>>,
-    /// The server's name of it.
+    /// The server's id for it.
     pub(crate) response: Option<String>,
     pub(crate) corrections: u32,
     pub(crate) usage: Usage,
 }
 
 impl Became {
-    /// Of an answer that came to its end.
+    /// The outcome of a complete answer.
     pub(crate) fn of(status: u16, reply: &Reply) -> Self {
         Self {
             status,
@@ -133,13 +133,13 @@ impl Became {
         }
     }
 
-    /// The model was asked again.
+    /// Records that the model was asked again.
     pub(crate) fn asked_again(&mut self, asked: AskedAgain) {
         self.corrections = asked.times;
         self.usage += asked.usage;
     }
 
-    /// That made it better.
+    /// Records that asking again gave a better answer.
     pub(crate) fn corrected(&mut self, corrected: &Corrected) {
         self.what = "corrected";
         self.asked_again(corrected.asked);
@@ -147,27 +147,27 @@ impl Became {
         self.said.calls.clone_from(&corrected.conclusion.calls.passed);
     }
 
-    /// That did not, or nobody was asked.
+    /// Records the replacement, if asking again did not help or was not done.
     pub(crate) fn written(&mut self, instead: &Instead) {
         self.what = if instead.withheld { "held" } else { "annotated" };
         self.withheld = instead.withheld;
         self.said.calls.clone_from(&instead.calls);
     }
 
-    /// Nobody could judge it.
+    /// Records that the answer is withheld because it could not be judged.
     pub(crate) fn withhold(&mut self) {
         (self.what, self.withheld, self.said.calls) = ("not judged", true, Vec::new());
     }
 }
 
-/// The agent's message as its client has it.
+/// The agent's message as the client got it.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Said {
     pub(crate) text: String,
     pub(crate) calls: Vec<ToolCall>,
 }
 
-/// Where the claim stands that a finding is about.
+/// The position of the claim that a finding is about.
 fn span_of(finding: &Finding) -> Option<Span> {
     match &finding.subject {
         Subject::Claim { span, .. } => Some(*span),
@@ -175,7 +175,7 @@ fn span_of(finding: &Finding) -> Option<Span> {
     }
 }
 
-/// Begins to read what a request shows, while the request goes on.
+/// Starts reading what a request shows, while the request is passed on.
 fn preparing(proxy: &Arc<Proxy>, asked: &Asked, owner: &str) -> Preparing {
     let (proxy, asked, owner) = (Arc::clone(proxy), asked.clone(), owner.to_owned());
     let task = tokio::spawn(prepare(proxy, asked, owner));
@@ -190,7 +190,7 @@ async fn prepare(proxy: Arc<Proxy>, asked: Asked, owner: String) -> Result<Arc<P
         let found = sessions.of(guard, &asked, &owner, &shown.transcript);
         let (seen, first) = found.map_err(|error| error.to_string())?;
         shown.complete(&asked, &seen);
-        // What we sent back before quotes what was made up.
+        // Feedback that we sent earlier quotes fabricated text.
         set_aside_feedback(&mut shown.transcript);
         Ok((Arc::new(shown), seen, first))
     });
@@ -214,14 +214,14 @@ impl Exchange {
         (key, client): (Option<String>, String),
         (to, headers): (Uri, HeaderMap),
     ) -> Self {
-        // One client may ask for many people.
+        // One client may send requests for many users.
         let owner = format!("{client}\n{}", asked.user).trim().to_owned();
         let preparing = preparing(&proxy, &asked, &owner);
         let (began, tools, _open) = (Instant::now(), None, proxy.log.open());
         Self { proxy, settings, asked, key, owner, to, headers, began, tools, preparing, _open }
     }
 
-    /// What the request shows.
+    /// What the request shows, and its session.
     pub(crate) async fn prepared(&self) -> Result<Arc<Prepared>, String> {
         self.preparing.clone().await
     }
@@ -234,19 +234,20 @@ impl Exchange {
         self.settings.mode
     }
 
-    /// How long a judgement may take; whoever withholds waits for it, and whoever has a judge waits as
-    /// long as that may take.
+    /// The time limit for a judgement. There is none if unjudged answers are withheld, or if there
+    /// is a judge.
     pub(crate) fn limit(&self) -> Option<Duration> {
         let waits = self.settings.withholds() || self.has_judge();
         (!waits).then_some(self.settings.verify)
     }
 
-    /// Whether a judge reads what ends a turn: then nothing of it is known to be right before it ends.
+    /// Whether a judge reads answers that end a turn. If so, nothing of such an answer is known to
+    /// be correct before it ends.
     pub(crate) fn has_judge(&self) -> bool {
         self.proxy.guard.has_answer_judge()
     }
 
-    /// What is wrong with the beginning of an answer.
+    /// The findings in the beginning of an answer.
     pub(crate) async fn judge_text(&self, text: &str) -> Result<Vec<Finding>, String> {
         let prepared = self.prepared().await?;
         let answer = vec![Message::text(Role::Assistant, text)];
@@ -293,8 +294,8 @@ impl Exchange {
         Ok(findings)
     }
 
-    /// What is to be said about an answer: its words, behind those that stand before it, and its
-    /// calls. Within `limit`, where there is one.
+    /// The verdict on an answer: on its words, which follow `before`, and on its calls. `limit` is
+    /// the time limit, if any.
     pub(crate) async fn conclude(
         self: &Arc<Self>,
         reply: &Reply,
@@ -335,7 +336,7 @@ impl Exchange {
         let Prepared { shown, seen, .. } = &*prepared;
         let asking = if self.mode().holds() { Asking::Nobody } else { Asking::Person };
         if answer.iter().any(|message| !message.calls.is_empty()) {
-            // What was done before is part of what decides.
+            // The gates' decision depends on earlier calls.
             prepared.recorded().await;
         }
         let calls = calls::judge(seen, shown, &answer, asking).await;
@@ -356,7 +357,7 @@ impl Exchange {
                 let unread = self.read_by_judge(&prepared, answer, &mut findings).await;
                 conclusion.calls.notes.extend(unread);
                 if !findings.is_empty() {
-                    // Their receipts may be on their way.
+                    // Their receipts may still be being written.
                     prepared.recorded().await;
                     cite_receipts(seen, &mut findings);
                 }
@@ -372,8 +373,7 @@ impl Exchange {
         conclusion
     }
 
-    /// Adds what a judge reads in an answer that ends a turn; returns what is to be said where none
-    /// read it.
+    /// Adds a judge's findings for an answer that ends a turn. Returns a note if no judge read it.
     async fn read_by_judge(
         &self,
         prepared: &Prepared,
@@ -391,7 +391,7 @@ impl Exchange {
         unread.map(|why| format!("no judge read the answer: {why}"))
     }
 
-    /// Writes down what became of the answer.
+    /// Records the outcome of the answer.
     pub(crate) async fn done(&self, mut conclusion: Conclusion, became: Became) {
         if let Some(late) = conclusion.late.take()
             && let Ok(judged) = late.await
@@ -452,17 +452,17 @@ impl Exchange {
         });
     }
 
-    /// Ties the requests to come to this one's session.
+    /// Links future requests to this request's session.
     fn link(&self, prepared: &Prepared, said: &Said, response: Option<String>) {
         let mut conversation = prepared.shown.transcript.messages.clone();
         let calls = said.calls.clone();
         conversation.push(Message { calls, ..Message::text(Role::Assistant, &said.text) });
-        // Only one wire goes on from what its server keeps.
+        // Only this wire continues from what its server keeps.
         let response = response.filter(|_| self.wire() == Wire::Responses);
         self.proxy.sessions.link(&prepared.seen, &self.owner, response, conversation);
     }
 
-    /// What an answer cost; about that, where its server does not say it.
+    /// The cost of an answer, estimated if its server does not report it.
     fn counted(&self, usage: Usage, judged: &str) -> Usage {
         if usage.input > 0 || usage.output > 0 || judged.is_empty() {
             return usage;
@@ -475,7 +475,7 @@ impl Exchange {
         self.settings.key(self.key.as_deref()?)
     }
 
-    /// Writes the judgement into the ledger, behind what the request told; what failed.
+    /// Records the judgement in the ledger, after the request. Returns notes about what failed.
     async fn recorded(
         &self,
         prepared: &Prepared,
@@ -491,7 +491,7 @@ impl Exchange {
             recorded.push(session.judged(words.judged, &conclusion.findings).await);
         }
         if withheld || words.better.is_some() {
-            // Only that it was: what is wrong with it quotes what was made up.
+            // Only the fact is recorded, because the findings quote fabricated text.
             recorded.push(session.hear(Role::System, HELD_BACK).await);
         }
         if let Some(findings) = words.better {
@@ -502,10 +502,10 @@ impl Exchange {
     }
 }
 
-/// What a record says of an answer that its client did not get.
+/// The record of an answer that its client did not get.
 const HELD_BACK: &str = "The answer was held back.";
 
-/// What was said, and what of it its client has.
+/// The words of an answer, and the part that the client has.
 struct Words<'w> {
     judged: &'w str,
     said: &'w str,
@@ -527,8 +527,8 @@ fn told(tampered: &Tampered) -> String {
     }
 }
 
-/// An answer as messages of a conversation: what the server did itself, then its words and calls.
-/// A server tells only of tools of its own; what a client runs has not run yet.
+/// An answer as messages of a conversation: what the server did itself, then its words and calls. A
+/// server reports only its own tools; calls for the client have not run yet.
 fn messages(asked: &Asked, reply: &Reply, before: &str) -> Vec<Message> {
     let wire = asked.wire;
     let own: Vec<Value> =
@@ -546,7 +546,7 @@ fn messages(asked: &Asked, reply: &Reply, before: &str) -> Vec<Message> {
     messages
 }
 
-/// Names the receipts of the calls that were looked at, where there are some.
+/// Adds the ids of the receipts of the calls in the evidence, if there are any.
 fn cite_receipts(seen: &Seen, findings: &mut [Finding]) {
     let evidence = || findings.iter().flat_map(|finding| &finding.evidence);
     if !evidence().any(|evidence| matches!(evidence.source, EvidenceSource::Call { .. })) {
@@ -565,7 +565,7 @@ fn cite_receipts(seen: &Seen, findings: &mut [Finding]) {
     }
 }
 
-/// The calls of an answer that its client is to make, of every kind.
+/// All kinds of calls in an answer that its client is to make.
 fn calls_of(wire: Wire, reply: &Reply) -> Vec<ToolCall> {
     let kept: Vec<Value> =
         reply.kept.iter().filter(|item| wire.is_of_client(item)).cloned().collect();

@@ -1,4 +1,4 @@
-//! What a server says when it gives up: clients show it, so it is judged as an answer is.
+//! Errors of a server. Clients show them, so they are judged like answers.
 
 use counterfoil_providers::WireError;
 use hyper::body::Bytes;
@@ -8,17 +8,17 @@ use crate::exchange::Exchange;
 use crate::frames::Frame;
 use crate::shape;
 
-/// The longest error that is judged, in bytes.
+/// The maximum length of an error that is judged, in bytes.
 pub(crate) const LONGEST: usize = 64 * 1024;
 
-/// An error has no more texts than this.
+/// The maximum number of texts in an error.
 const MOST_TEXTS: usize = 32;
 
-/// Members of answers: what has one of them is no error.
+/// Members of answers. A body with one of them is not an error.
 const OF_ANSWERS: [&str; 6] = ["choices", "output", "content", "completion", "delta", "response"];
 
-/// Why an answer is none, in words of ours: those of the server, and of a reader that quotes it, are
-/// not judged.
+/// The reason for a missing answer in our own words, because the words of the server, or of a
+/// reader that quotes it, are not judged.
 pub(crate) fn plain(error: &WireError) -> &'static str {
     match error {
         WireError::Told(_) => "its server gave up",
@@ -27,7 +27,7 @@ pub(crate) fn plain(error: &WireError) -> &'static str {
     }
 }
 
-/// The same with what the server says, where nothing is wrong with that.
+/// The reason with the server's words, if nothing is wrong with them.
 pub(crate) async fn told(exchange: &Exchange, error: &WireError) -> String {
     match error {
         WireError::Told(said) if passes(exchange, std::slice::from_ref(said)).await => {
@@ -37,7 +37,7 @@ pub(crate) async fn told(exchange: &Exchange, error: &WireError) -> String {
     }
 }
 
-/// An event with which a server gave up, for the client; none where something in it is wrong.
+/// The event with which a server gave up, for the client; `None` if something in it is wrong.
 pub(crate) async fn event(exchange: &Exchange, frame: &Frame) -> Option<Bytes> {
     let parsed = shape::parse(&frame.data).ok()?;
     let mut said = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) async fn event(exchange: &Exchange, frame: &Frame) -> Option<Bytes> {
     passes(exchange, &said).await.then(|| exchange.settings.without_keys(&frame.raw))
 }
 
-/// The body of an answer that is no success, for the client; none where something in it is wrong.
+/// The body of an error, for the client; `None` if something in it is wrong.
 pub(crate) async fn body(exchange: &Exchange, body: &Bytes) -> Option<Bytes> {
     if body.len() > LONGEST {
         return None;
@@ -60,7 +60,7 @@ pub(crate) async fn body(exchange: &Exchange, body: &Bytes) -> Option<Bytes> {
     passes(exchange, &said).await.then(|| exchange.settings.without_keys(body))
 }
 
-/// Whether nothing is wrong with these texts, each by itself and all together.
+/// Whether nothing is wrong with these texts, individually and together.
 async fn passes(exchange: &Exchange, texts: &[String]) -> bool {
     if texts.len() > MOST_TEXTS {
         return false;

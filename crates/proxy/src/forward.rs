@@ -1,4 +1,4 @@
-//! The way to a provider's server.
+//! Sends requests to a provider's server.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio::time::timeout;
 
-/// What a body may fail with.
+/// The error type of bodies.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A body, wherever it comes from.
+/// A body from any source.
 pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
 
-/// Headers that belong to one connection.
+/// Headers that belong to a single connection.
 const OF_CONNECTION: [HeaderName; 9] = [
     header::CONNECTION,
     header::CONTENT_LENGTH,
@@ -31,10 +31,10 @@ const OF_CONNECTION: [HeaderName; 9] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// So much of an answer is read ahead of a slow client, in bytes.
+/// The maximum number of bytes of an answer that are read ahead of a slow client.
 const READ_AHEAD: usize = 64 * 1024;
 
-/// A server did not answer.
+/// A server could not be reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the server `{host}` is not reached: {why}")]
 pub(crate) struct NotReached {
@@ -52,7 +52,7 @@ impl Servers {
         Self(builder.build(Connector::with_http2()))
     }
 
-    /// Asks, and gives the head of the answer with its body still to come.
+    /// Sends a request. Returns the head of the answer, with its body still to come.
     pub(crate) async fn ask(
         &self,
         to: &Uri,
@@ -75,17 +75,17 @@ impl Servers {
     }
 }
 
-/// Bytes as a body.
+/// Turns bytes into a body.
 pub(crate) fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// What comes from one side, for the other.
+/// A received body, to be passed on.
 pub(crate) fn passing(body: Incoming) -> Body {
     body.map_err(BoxError::from).boxed_unsync()
 }
 
-/// The address on a server for what a client asked of us.
+/// The address on a server that corresponds to the client's request.
 pub(crate) fn address(server: &Uri, asked: &Uri) -> Option<Uri> {
     let path = asked.path_and_query().map_or("/", |path| path.as_str());
     if !path.starts_with('/') {
@@ -96,7 +96,7 @@ pub(crate) fn address(server: &Uri, asked: &Uri) -> Option<Uri> {
     format!("{scheme}://{}{before}{path}", server.authority()?).parse().ok()
 }
 
-/// Headers for the other side: without those of a connection.
+/// The headers that are passed on: without those of the connection.
 pub(crate) fn onward(headers: &HeaderMap) -> HeaderMap {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
@@ -112,7 +112,7 @@ pub(crate) fn onward(headers: &HeaderMap) -> HeaderMap {
     onward
 }
 
-/// The same for an answer that is read on the way: it may not be compressed.
+/// The headers that are passed on for an answer that has to be readable: it must not be compressed.
 pub(crate) fn onward_readable(headers: &HeaderMap) -> HeaderMap {
     let mut onward = onward(headers);
     onward.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));

@@ -1,29 +1,30 @@
-//! Server-sent events with the bytes that they came in.
+//! Splits a stream into server-sent events, keeping their original bytes.
 
 use counterfoil_providers::{Events, LONGEST};
 use hyper::body::Bytes;
 
-/// One event: its bytes, and what it says; nothing, where it is a comment.
+/// An event: its original bytes and its data, which is empty for a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) raw: Bytes,
-    /// What kind of event it is; empty where it does not say so.
+    /// The name of the event; empty if it has none.
     pub(crate) name: String,
     pub(crate) data: String,
-    /// It is longer than an event may be, and was not read.
+    /// Whether it is longer than allowed, and was not parsed.
     pub(crate) too_long: bool,
 }
 
-/// Cuts what comes into events. All bytes of all frames and of the rest are the bytes that came.
+/// Splits a stream into events. The bytes of all frames and of the rest are exactly the received
+/// bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     buffer: Vec<u8>,
-    /// So far there is no end of an event.
+    /// The position up to which no end of an event was found.
     looked: usize,
 }
 
 impl Frames {
-    /// The events that are whole with these bytes.
+    /// The events that these bytes complete.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<Frame> {
         self.buffer.extend_from_slice(bytes);
         let mut frames = Vec::new();
@@ -34,26 +35,27 @@ impl Frames {
             let mut events = Events::default();
             let too_long = events.push(&raw).is_err();
             let event = events.next().filter(|_| !too_long);
-            // One without data is a comment.
+            // An event without data is a comment.
             let data = event.map(|event| event.data).unwrap_or_default();
             frames.push(Frame { name: name_in(&raw), raw, data, too_long });
         }
         frames
     }
 
-    /// Whether what comes is longer than an event may be.
+    /// Whether the current event is longer than allowed.
     pub(crate) fn is_too_long(&self) -> bool {
         self.buffer.len() > LONGEST
     }
 
-    /// What came behind the last event.
+    /// The bytes after the last event.
     pub(crate) fn rest(self) -> Bytes {
         Bytes::from(self.buffer)
     }
 
-    /// Where the first event ends: behind an empty line.
+    /// The end of the first event, after an empty line.
     fn end(&mut self) -> Option<usize> {
-        // The end of a line before may belong to an end that was looked at in part.
+        // The line end before this position may be part of an event's end that is only partly
+        // received.
         let mut at = self.looked.saturating_sub(2);
         while let Some(found) = memchr(self.buffer.get(at..)?) {
             let line_end = at + found;
@@ -68,14 +70,14 @@ impl Frames {
         None
     }
 
-    /// Behind the end of line that begins here.
+    /// The position after the line end at `at`.
     fn after(&self, at: usize) -> usize {
         let pair = self.buffer.get(at) == Some(&b'\r') && self.buffer.get(at + 1) == Some(&b'\n');
         at + if pair { 2 } else { 1 }
     }
 }
 
-/// The name of an event: the last one counts.
+/// The name of an event; the last one counts.
 fn name_in(raw: &[u8]) -> String {
     let lines = raw.split(|byte| matches!(byte, b'\n' | b'\r'));
     let name = lines.filter_map(|line| line.strip_prefix(b"event:")).next_back();
@@ -83,16 +85,15 @@ fn name_in(raw: &[u8]) -> String {
     String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
 }
 
-/// Bytes at which some readers end a line, and others do not.
+/// Bytes that only some readers treat as line ends.
 const ENDS_FOR_SOME: [&[u8]; 8] =
     [b"\x0b", b"\x0c", b"\x1c", b"\x1d", b"\x1e", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9"];
 
-/// Whether every line is one that every reader reads alike: of a field of server-sent events, or a
-/// comment.
+/// Whether all readers read every line alike: as a field of server-sent events, or a comment.
 pub(crate) fn is_plain(raw: &[u8]) -> bool {
     let known: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     let mut lines = raw.split(|byte| matches!(byte, b'\n' | b'\r'));
-    // In data such bytes stand within a text of JSON, and are part of it.
+    // In data, such bytes are inside a JSON text and part of it.
     let odd = |line: &[u8]| {
         !line.starts_with(b"data:")
             && ENDS_FOR_SOME.iter().any(|end| memchr::memmem::find(line, end).is_some())

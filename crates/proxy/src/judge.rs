@@ -1,4 +1,4 @@
-//! What an answer says, held against what its request shows.
+//! Checks what an answer says against what its request shows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use tokio::time::timeout;
 
 use crate::shown::Shown;
 
-/// What is no longer is judged sooner than another thread wakes up, in bytes.
+/// The maximum size that is judged on the current thread, in bytes, because starting another thread
+/// would take longer.
 const AT_ONCE: usize = 8 * 1024;
 
-/// Judges answers, as many at once as there are processors.
+/// Judges answers, at most as many in parallel as there are processors.
 #[derive(Debug)]
 pub(crate) struct Judges(Arc<Semaphore>);
 
@@ -34,7 +35,7 @@ impl Judges {
         Self(Arc::new(Semaphore::new(count)))
     }
 
-    /// What is wrong with what the messages of an answer say. Within `limit`, where there is one.
+    /// The findings in the messages of an answer. `limit` is the time limit, if any.
     pub(crate) async fn judge(
         &self,
         guard: &Guard,
@@ -81,7 +82,7 @@ fn findings(guard: &Guard, shown: &Shown, answer: Vec<Message>) -> Vec<Finding> 
     findings
 }
 
-/// Where the last sentence ends that nothing is to be added to any more.
+/// The end of the last sentence that is certainly complete.
 pub(crate) fn last_end(text: &str) -> Option<usize> {
     let mut end = None;
     let mut before = ' ';
@@ -90,7 +91,7 @@ pub(crate) fn last_end(text: &str) -> Option<usize> {
         if letter == '\n' || (ended && letter.is_whitespace()) {
             end = Some(at + letter.len_utf8());
         }
-        // A quotation or emphasis may end behind the stop.
+        // A quotation or emphasis may end after the full stop.
         if !matches!(letter, '"' | '\'' | '”' | '’' | ')' | '*' | '_' | '`' | ']') || !ended {
             before = letter;
         }
@@ -98,14 +99,14 @@ pub(crate) fn last_end(text: &str) -> Option<usize> {
     end
 }
 
-/// Where the sentence begins that this byte is in.
+/// The start of the sentence that contains this byte.
 pub(crate) fn sentence_start(text: &str, at: usize) -> usize {
     let before = text.get(..at).unwrap_or_default();
     last_end(before).unwrap_or(0)
 }
 
-/// Where the last paragraph begins in front of this byte, or at it; the last sentence where there
-/// are no paragraphs.
+/// The start of the last paragraph at or before this byte, or of the last sentence if there are no
+/// paragraphs.
 pub(crate) fn paragraph_start(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

@@ -1,4 +1,4 @@
-//! Keys of our own, which stand for those of a provider.
+//! Keys of the proxy itself, which replace those of a provider.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,26 +11,26 @@ use hyper::{HeaderMap, StatusCode};
 use crate::options::{KeyProvider, VirtualKeyOptions};
 use crate::route::PathRule;
 
-/// Where Anthropic's clients have their key.
+/// The header in which Anthropic's clients send their key.
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// In milliseconds.
+/// A day in milliseconds.
 const DAY: i64 = 24 * 3600 * 1000;
 
-/// A key of our own, and what it may do.
+/// A key of the proxy, with its permissions.
 #[derive(Debug)]
 pub(crate) struct VirtualKey {
     pub(crate) name: String,
     digest: Digest,
     provider_key: Key,
-    /// Whose key that is.
+    /// The provider whose key replaces it.
     pub(crate) provider: KeyProvider,
     requests_per_minute: Option<u32>,
     tokens_per_day: Option<u64>,
-    /// What it reaches beside answers and models.
+    /// The paths that it may use, in addition to answers and models.
     pub(crate) paths: Vec<PathRule>,
-    /// The same for every configuration that has the key.
+    /// The usage, shared by all configurations that contain the key.
     used: Arc<Mutex<Used>>,
 }
 
@@ -38,12 +38,12 @@ pub(crate) struct VirtualKey {
 struct Used {
     minute: Instant,
     requests: u32,
-    /// Days since 1970.
+    /// The day, in days since 1970.
     day: i64,
     tokens: u64,
 }
 
-/// Why a key lets nobody in.
+/// Why a request is refused for its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum KeyError {
     #[error("a key of this proxy is needed (`[[proxy.keys]]`)")]
@@ -87,11 +87,11 @@ impl VirtualKey {
         }
     }
 
-    /// The key that a request has, counted; `None` where there are none of our own. `now` is
-    /// milliseconds since the Unix epoch.
+    /// Returns the proxy key in a request and counts the request; `None` if no keys are configured.
+    /// `now` is in milliseconds since the Unix epoch.
     ///
     /// # Errors
-    /// When it has none of them, or may not ask now.
+    /// When the request has no valid key, or the key is over its limit.
     pub(crate) fn of<'k>(
         keys: &'k [Self],
         headers: &HeaderMap,
@@ -101,7 +101,7 @@ impl VirtualKey {
             return Ok(None);
         }
         let given = given(headers).ok_or(KeyError::Unknown)?;
-        // Digests are compared: how long that takes says nothing about the key.
+        // Digests are compared, so that the comparison time reveals nothing about the key.
         let digest = Digest::of_bytes(given.as_bytes());
         let key = keys.iter().find(|key| key.digest == digest).ok_or(KeyError::Unknown)?;
         key.count(now / DAY)?;
@@ -126,30 +126,30 @@ impl VirtualKey {
         }
     }
 
-    /// Takes what an answer cost off the budget.
+    /// Subtracts the cost of an answer from the budget.
     pub(crate) fn spend(&self, usage: Usage) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tokens = usage.input.saturating_add(usage.output);
-        // One wire does not count among what it read what it had kept.
+        // Anthropic does not include cached tokens in the input tokens.
         if self.provider == KeyProvider::Anthropic {
             tokens = tokens.saturating_add(usage.cached);
         }
         used.tokens = used.tokens.saturating_add(tokens);
     }
 
-    /// Goes on with what another one of the same name has used.
+    /// Continues with the usage of the previous key of the same name.
     pub(crate) fn go_on_from(&mut self, before: &[Self]) {
         if let Some(before) = before.iter().find(|key| key.name == self.name) {
             self.used = Arc::clone(&before.used);
         }
     }
 
-    /// Whether what it uses is limited.
+    /// Whether its usage is limited.
     pub(crate) fn has_budget(&self) -> bool {
         self.tokens_per_day.is_some()
     }
 
-    /// Takes the provider's key out of what a server says.
+    /// Removes the provider's key from what a server says.
     pub(crate) fn redact(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let key = self.provider_key.expose().as_bytes();
         let mut rest = bytes;
@@ -162,7 +162,7 @@ impl VirtualKey {
         (rest.len() < bytes.len()).then(|| [&out, rest].concat())
     }
 
-    /// Puts the provider's key in the place of ours.
+    /// Replaces our key in the headers with the provider's.
     pub(crate) fn replace_in(&self, headers: &mut HeaderMap) {
         headers.remove(&X_API_KEY);
         headers.remove(header::AUTHORIZATION);
@@ -178,7 +178,7 @@ impl VirtualKey {
     }
 }
 
-/// The key of a request, wherever its client has it.
+/// The key in a request, in any of the headers that clients use.
 pub(crate) fn given(headers: &HeaderMap) -> Option<&str> {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = text(&header::AUTHORIZATION).and_then(|value| value.split_once(' '));

@@ -1,13 +1,15 @@
-//! Between an agent and its model: tool calls are judged before the agent sees them, results that it
-//! reports become evidence, and what the model says in the end is held against them.
+//! A proxy between an agent and its model. Tool calls are judged before the agent sees them, the
+//! results that it reports become evidence, and what the model finally says is checked against
+//! them.
 //!
-//! `server.rs` lets requests in, by the paths of `route.rs`; `exchange.rs` is one request, and
-//! `answer.rs` its answer, which comes event by event (`relay/`) or in one piece (`piece.rs`).
-//! `shape/` reads it as clients do and says what they may read in different ways; `ruling.rs` decides
-//! what becomes of it, and `wire/` knows the wires.
+//! `server.rs` accepts requests for the paths in `route.rs`; `exchange.rs` is one request, and
+//! `answer.rs` its answer, which is streamed (`relay/`) or not (`piece.rs`). `shape/` reads an
+//! answer as clients do and reports what they may read in different ways; `ruling.rs` decides what
+//! happens to it, and `wire/` implements the wires.
 //!
 //! Deliberately not here: what is right or wrong, which the guard and its rules decide, and how
-//! connections are taken and clients let in, which `counterfoil-serve` does for all of its servers.
+//! connections are accepted and clients authorised, which `counterfoil-serve` does for all its
+//! servers.
 //!
 //! Start with [`Proxy`], then `exchange.rs`.
 #![forbid(unsafe_code)]
@@ -64,7 +66,7 @@ pub use options::{
 };
 pub use server::{ProxyError, serve_proxy, tls_of};
 
-/// Stands between agents and their models.
+/// The proxy between agents and their models.
 pub struct Proxy {
     guard: Guard,
     settings: ArcSwap<ProxySettings>,
@@ -75,14 +77,15 @@ pub struct Proxy {
     log: Log,
     counted: Counted,
     clock: SystemClock,
-    /// It is to end.
+    /// Whether it is shutting down.
     stopping: watch::Sender<bool>,
-    /// How much is still to be done that no client waits for.
+    /// The number of tasks that no client waits for.
     busy: watch::Sender<usize>,
 }
 
 impl Proxy {
-    /// One that decides with this guard, which was built without tools: clients run theirs.
+    /// Creates a proxy that decides with this guard, which must be built without tools: clients run
+    /// theirs.
     #[must_use]
     pub fn new(guard: Guard, settings: ProxySettings) -> Self {
         Self {
@@ -100,7 +103,7 @@ impl Proxy {
         }
     }
 
-    /// Does something that a stop waits for.
+    /// Runs a task that a shutdown waits for.
     fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
         let busy = Busy::of(self);
         tokio::spawn(async move {
@@ -109,13 +112,13 @@ impl Proxy {
         });
     }
 
-    /// Every exchange from now on.
+    /// Subscribes to all exchanges from now on.
     #[cfg(feature = "otel")]
     fn exchanges(&self) -> tokio::sync::broadcast::Receiver<seen::Exchanged> {
         self.log.follow().1
     }
 
-    /// Puts other settings in force for every request from now on.
+    /// Replaces the settings for all requests from now on.
     pub fn reload(&self, mut settings: ProxySettings) {
         let before = self.settings.load_full();
         settings.keys.iter_mut().for_each(|key| key.go_on_from(&before.keys));
@@ -123,7 +126,7 @@ impl Proxy {
     }
 }
 
-/// Something that a stop waits for, until this is dropped.
+/// Counts a task that a shutdown waits for, until this is dropped.
 struct Busy(Arc<Proxy>);
 
 impl Busy {

@@ -1,4 +1,4 @@
-//! What answers cost that nobody reads: of requests that pass with a key of ours.
+//! Measures the cost of answers that are not judged, for requests with a proxy key.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,14 +11,14 @@ use serde_json::Value;
 use crate::forward::Body;
 use crate::options::ProxySettings;
 
-/// So much of the beginning and of the end of an answer is kept, in bytes: there it says what it
-/// cost.
+/// The number of bytes that are kept of the beginning and of the end of an answer, where it reports
+/// its cost.
 const ENDS: usize = 16 * 1024;
 
-/// About so many bytes are a token.
+/// The approximate number of bytes per token.
 const TOKEN: usize = 4;
 
-/// What goes over one exchange; counted once it is dropped.
+/// Measures one exchange, and counts it when dropped.
 pub(crate) struct Meter {
     settings: Arc<ProxySettings>,
     key: String,
@@ -29,7 +29,8 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Of an exchange with this key; gives the request back, counted on its way.
+    /// Creates a meter for an exchange with this key. Returns it with the request body, which is
+    /// counted as it is sent.
     pub(crate) fn of(settings: &Arc<ProxySettings>, key: &str, request: Body) -> (Self, Body) {
         let asked: Arc<AtomicUsize> = Arc::default();
         let count = Arc::clone(&asked);
@@ -48,7 +49,7 @@ impl Meter {
         (meter, request.boxed_unsync())
     }
 
-    /// Reads along.
+    /// Reads the answer as it passes.
     pub(crate) fn along(mut self, answer: Body) -> Body {
         let along = move |frame: Frame<hyper::body::Bytes>| {
             if let Some(data) = frame.data_ref() {
@@ -69,7 +70,7 @@ impl Meter {
         }
     }
 
-    /// What it cost: as the answer says it, or about that.
+    /// The cost, as reported by the answer, or estimated.
     fn usage(&self) -> Usage {
         let said = usage_in(&self.tail).or_else(|| usage_in(&self.head));
         let about = |bytes: usize| (bytes / TOKEN) as u64;
@@ -89,7 +90,7 @@ impl Drop for Meter {
     }
 }
 
-/// The last `usage` that says something.
+/// The last `usage` object with a value.
 fn usage_in(bytes: &[u8]) -> Option<Usage> {
     const NAME: &[u8] = b"\"usage\"";
     let at = memchr::memmem::rfind(bytes, NAME)?;

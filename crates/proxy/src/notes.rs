@@ -1,14 +1,14 @@
-//! What stands beneath an answer, or in its place.
+//! Texts that are put below an answer, or in its place.
 
 use counterfoil_model::{Evidence, EvidenceSource, Finding, Severity, Subject};
 use serde_json::{Value, json};
 
 use crate::calls::RefusedCall;
 
-/// How much of a claim is quoted, in characters.
+/// The maximum length of a quoted claim, in characters.
 const QUOTED: usize = 120;
 
-/// What stands beneath an answer: each claim, and what the record shows of it.
+/// The text below an answer: each claim, and what the record shows about it.
 pub(crate) fn footnotes(findings: &[Finding], refused: &[RefusedCall]) -> String {
     let mut text = "\n\n---\n".to_owned();
     if !findings.is_empty() {
@@ -29,14 +29,14 @@ pub(crate) fn footnotes(findings: &[Finding], refused: &[RefusedCall]) -> String
     text
 }
 
-/// What stands in the place of words that do not pass.
+/// The text in place of words that are not passed on.
 pub(crate) fn notice(findings: &[Finding]) -> String {
     let told = findings.iter().map(|finding| format!("{} ({})", finding.message, finding.code));
     let told = told.collect::<Vec<_>>().join("; ");
     format!("[Counterfoil held back what follows. By the record of this session: {told}]")
 }
 
-/// What stands in the place of calls that do not pass.
+/// The text in place of calls that are not passed on.
 pub(crate) fn no_calls(refused: &[RefusedCall]) -> String {
     let mut text = String::new();
     for RefusedCall { call, why, .. } in refused {
@@ -45,22 +45,22 @@ pub(crate) fn no_calls(refused: &[RefusedCall]) -> String {
     text
 }
 
-/// What stands where nobody could judge.
+/// The text in place of an answer that could not be judged.
 pub(crate) fn unjudged(why: &str) -> String {
     format!("[Counterfoil held back this answer, because it could not be judged: {why}]")
 }
 
-/// What stands beneath an answer that clients may read in another way than it was judged.
+/// The text below an answer that clients may read differently than it was judged.
 pub(crate) fn not_checked(why: &str) -> String {
     format!("\n\n---\nCounterfoil: this answer was not checked: {why}\n")
 }
 
-/// The same for programs, within a stream.
+/// A comment for programs in a stream.
 pub(crate) fn comment(told: &Value) -> String {
     format!(": counterfoil {}\n\n", one_line(told))
 }
 
-/// The same for programs.
+/// The findings, for programs.
 pub(crate) fn machine(
     findings: &[Finding],
     refused: &[RefusedCall],
@@ -90,7 +90,7 @@ pub(crate) fn machine(
     told
 }
 
-/// Takes out what was said: where it is held back it reaches nobody.
+/// Removes the claims. If an answer is held back, its words must not reach the client.
 pub(crate) fn without_claims(told: &mut Value) {
     let findings = told.get_mut("findings").and_then(Value::as_array_mut);
     for finding in findings.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -98,7 +98,7 @@ pub(crate) fn without_claims(told: &mut Value) {
     }
 }
 
-/// In one line of ASCII: for a header or a comment.
+/// Formats a value as one line of ASCII, for a header or a comment.
 pub(crate) fn one_line(value: &Value) -> String {
     let mut line = String::new();
     for letter in value.to_string().chars() {
@@ -123,7 +123,7 @@ fn claim(finding: &Finding) -> String {
     }
 }
 
-/// The call that was looked at, by its name and id.
+/// The call in the evidence of a finding, by name and id.
 fn evidence(finding: &Finding) -> Option<String> {
     finding.evidence.iter().find_map(|Evidence { source, tool, .. }| {
         let id = match source {

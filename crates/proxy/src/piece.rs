@@ -1,4 +1,4 @@
-//! An answer that comes in one piece.
+//! Handles an answer that is not streamed.
 
 use std::sync::Arc;
 
@@ -18,25 +18,25 @@ use crate::shape::{self, Shape, Unreadable};
 use crate::wire::Wire;
 use crate::{failure, notes};
 
-/// The header in which programs read what was found.
+/// The header in which programs find the findings.
 const FOUND: HeaderName = HeaderName::from_static("counterfoil-findings");
 
-/// The longest header that we write, in bytes.
+/// The maximum length of a header that we write, in bytes.
 const LONGEST_HEADER: usize = 4096;
 
-/// How often the model was asked again.
+/// The header with the number of corrections.
 const CORRECTIONS: HeaderName = HeaderName::from_static("counterfoil-corrections");
 
-/// The answer for the client, and what is said beside it.
+/// The answer for the client, and its extra headers.
 pub(crate) struct Piece {
     pub(crate) body: Bytes,
     pub(crate) headers: HeaderMap,
 }
 
-/// Why there is no answer for the client.
+/// Why the client gets no answer.
 pub(crate) struct Withheld(pub(crate) String);
 
-/// Judges an answer, and does with it what the mode says.
+/// Judges an answer, and handles it according to the mode.
 pub(crate) async fn answer(
     exchange: &Arc<Exchange>,
     status: u16,
@@ -94,8 +94,8 @@ pub(crate) async fn answer(
     piece
 }
 
-/// The answer, the JSON that it is, and why its clients may read another one; why it cannot be
-/// judged.
+/// Parses the answer. Returns it with its JSON and with the reason why clients may read a different
+/// one, or the reason why it cannot be judged.
 async fn read(exchange: &Exchange, body: &[u8]) -> Result<(Reply, Value, Option<String>), String> {
     let text = std::str::from_utf8(body).map_err(|_| "it is not written in UTF-8".to_owned())?;
     let reply = match read_whole(exchange.wire().kind(), text) {
@@ -118,7 +118,7 @@ async fn read(exchange: &Exchange, body: &[u8]) -> Result<(Reply, Value, Option<
 }
 
 impl Exchange {
-    /// The JSON of an answer in one piece, which clients read as it was judged.
+    /// Parses the JSON of an answer, and checks that clients read it as it was judged.
     pub(crate) fn doubt(&self, text: &str, reply: &Reply) -> Result<Value, Unreadable> {
         let parsed = shape::parse(text)?;
         let shape = Shape::whole(self.wire(), &parsed, &self.asked)?;
@@ -127,7 +127,7 @@ impl Exchange {
     }
 }
 
-/// Judges an answer that its client has.
+/// Judges an answer that its client already has.
 fn observe(exchange: &Arc<Exchange>, reply: Reply, mut became: Became) {
     let (exchange, proxy) = (Arc::clone(exchange), Arc::clone(&exchange.proxy));
     proxy.spawn(async move {
@@ -137,7 +137,7 @@ fn observe(exchange: &Arc<Exchange>, reply: Reply, mut became: Became) {
     });
 }
 
-/// Something is wrong with the answer: where it may wait, the model is asked again.
+/// Handles an answer with problems. If the mode allows waiting, the model is asked again.
 async fn wrong(
     exchange: &Arc<Exchange>,
     reply: &Reply,
@@ -154,7 +154,7 @@ async fn wrong(
                 if let Some(body) = corrected.body.clone() {
                     return better(exchange, (corrected, body), became);
                 }
-                // It came event by event, and is written anew.
+                // The better answer was streamed, so the body is rewritten.
                 wire.replace(&mut answer, &corrected.reply.text);
                 wire.with_calls(&mut answer, &corrected.conclusion.calls.passed);
                 let headers = corrections(&corrected);
@@ -194,16 +194,16 @@ async fn wrong(
     Piece { body: written(answer, &reply.calls), headers }
 }
 
-/// The better answer.
+/// The corrected answer.
 fn better(
     exchange: &Exchange,
     (corrected, body): (Corrected, Bytes),
     became: &mut Became,
 ) -> Piece {
     let headers = corrections(&corrected);
-    // It was read as JSON before.
+    // It was parsed as JSON before.
     let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
-    // It has a name of its own.
+    // It has its own id.
     became.response = id_of(&parsed);
     match corrected.conclusion.calls.stripped {
         false => Piece { body, headers },
@@ -211,14 +211,15 @@ fn better(
     }
 }
 
-/// What was found in the answer that is sent, and how often the model was asked again for it.
+/// Headers with the findings in the answer that is sent, and with how often the model was asked
+/// again.
 fn corrections(corrected: &Corrected) -> HeaderMap {
     let mut headers = found(&notes_of(&corrected.conclusion));
     headers.insert(CORRECTIONS, HeaderValue::from(corrected.asked.times));
     headers
 }
 
-/// The server's name of an answer.
+/// The server's id for an answer.
 fn id_of(answer: &Value) -> Option<String> {
     answer.get("id").and_then(Value::as_str).map(str::to_owned)
 }
@@ -228,8 +229,7 @@ fn stripped(wire: Wire, mut answer: Value, conclusion: &Conclusion, headers: Hea
     Piece { body: written(answer, &conclusion.calls.passed), headers }
 }
 
-/// An answer that was changed. Where arguments are objects in it, they keep every number as the model
-/// wrote it.
+/// Serializes a changed answer. Arguments that are objects keep every number as the model wrote it.
 fn written(answer: Value, calls: &[ToolCall]) -> Bytes {
     let mut exact = ExactValue::from(answer);
     for (pointer, id) in inputs(&exact) {
@@ -241,7 +241,7 @@ fn written(answer: Value, calls: &[ToolCall]) -> Bytes {
     Bytes::from(exact.to_string())
 }
 
-/// The places of the arguments that are objects, each with the id of its call.
+/// The JSON Pointers of arguments that are objects, each with the id of its call.
 fn inputs(answer: &Value) -> Vec<(String, String)> {
     let blocks = answer.get("content").and_then(Value::as_array).into_iter().flatten().enumerate();
     let text = |block: &Value, name: &str| block.get(name)?.as_str().map(str::to_owned);
@@ -254,16 +254,16 @@ fn inputs(answer: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What was found in an answer that passes, for programs.
+/// The findings in an answer that is passed on, for programs.
 fn notes_of(conclusion: &Conclusion) -> Value {
     let Conclusion { findings, calls, unjudged, .. } = conclusion;
     notes::machine(findings, &calls.refused, unjudged.as_deref())
 }
 
-/// What was found, as a header.
+/// The findings as a header.
 pub(crate) fn found(told: &Value) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    // A header may not be long.
+    // Headers have a maximum length.
     let mut line = notes::one_line(told);
     if line.len() > LONGEST_HEADER {
         let count = told.get("findings").and_then(Value::as_array).map_or(0, Vec::len);

@@ -1,4 +1,4 @@
-//! What a request tells, written down: what was said, and what a client reports of its calls.
+//! Records what a request shows: messages, and the results that a client reports for its calls.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::sessions::Seen;
 use crate::shown::{Shown, outcomes};
 
-/// Something could not be written down.
+/// Something could not be recorded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotRecorded {
     #[error(transparent)]
@@ -20,7 +20,8 @@ pub(crate) enum NotRecorded {
     Call(#[from] CallError),
 }
 
-/// Writes down what is new in a request. `first` is its session's first one: then all of it is.
+/// Records what is new in a request. If `first`, it is the first one of its session, and everything
+/// is new.
 pub(crate) async fn record(seen: &Seen, shown: &Shown, first: bool) -> Result<(), NotRecorded> {
     let _in_order = seen.recording.lock().await;
     let messages = &shown.transcript.messages;
@@ -40,7 +41,7 @@ pub(crate) async fn record(seen: &Seen, shown: &Shown, first: bool) -> Result<()
     Ok(())
 }
 
-/// Whether a request was made before: clients try again.
+/// Whether the same request was made before, because clients retry.
 fn is_again(seen: &Seen, count: usize, new: &[Message]) -> bool {
     let texts: Vec<&str> = new.iter().map(|message| message.text.as_str()).collect();
     let digest = Digest::of_bytes(format!("{count} {}", texts.join("\n\0")).as_bytes());
@@ -52,7 +53,7 @@ async fn said(seen: &Seen, message: &Message) -> Result<(), AppendError> {
     if text.is_empty() || message.role == Role::Tool || message.kind == MessageKind::Reasoning {
         return Ok(());
     }
-    // What a harness says is nobody's word.
+    // Messages of a harness are not attributed to the user.
     let role = match message.kind {
         MessageKind::Ordinary => message.role,
         _ => Role::System,
@@ -60,7 +61,7 @@ async fn said(seen: &Seen, message: &Message) -> Result<(), AppendError> {
     seen.session.hear(role, text).await
 }
 
-/// The receipt of a call as its client reports it: it says who executed it.
+/// Records the receipt of a call as its client reports it. The receipt says who executed it.
 async fn ended(
     seen: &Seen,
     shown: &Shown,
@@ -82,7 +83,7 @@ async fn ended(
         Outcome { is_error: Some(true), .. } => {
             (Status::Failed, Some(ToolErrorCategory::PermanentFailure))
         }
-        // Nobody knows how it ended: no receipt says that it succeeded.
+        // How it ended is not known, so no receipt says that it succeeded.
         Outcome { unread: true, .. } => (Status::Open, None),
         _ => (Status::Completed, None),
     };

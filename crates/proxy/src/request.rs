@@ -1,4 +1,4 @@
-//! What is to be known of a request before it goes on.
+//! Reads what has to be known about a request before it is passed on.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,20 +13,19 @@ use serde_json::{Map, Value};
 
 use crate::wire::Wire;
 
-/// Headers with which clients name their session.
+/// Headers in which clients name their session.
 const NAMED: [&str; 3] = ["x-counterfoil-session", "session_id", "x-session-id"];
 
-/// Members of `metadata` with which they do.
+/// Members of `metadata` in which clients name their session.
 const IN_METADATA: [&str; 4] = ["session_id", "sessionId", "conversation_id", "thread_id"];
 
-/// The longest name of a session, in bytes.
+/// The maximum length of a session name, in bytes.
 const LONGEST_NAME: usize = 200;
 
 /// Some clients begin a text with it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Kinds of tools that a client runs, by how they begin; whatever else a request lists the server
-/// runs.
+/// Prefixes of the kinds of tools that a client runs. The server runs all other tools in a request.
 const OF_CLIENT: [&str; 10] = [
     "function",
     "custom",
@@ -40,34 +39,34 @@ const OF_CLIENT: [&str; 10] = [
     "namespace",
 ];
 
-/// A request that asks a model for an answer.
+/// A request to a model for an answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) wire: Wire,
-    /// As the client sent it.
+    /// The body as the client sent it.
     pub(crate) body: Bytes,
     pub(crate) model: String,
-    /// It is answered piece by piece.
+    /// Whether the answer is streamed.
     pub(crate) streams: bool,
-    /// The answer has to have a form.
+    /// Whether the answer must have a given format.
     pub(crate) structured: bool,
-    /// It is answered later.
+    /// Whether it is answered in the background.
     pub(crate) background: bool,
-    /// For whom the client asks.
+    /// The user of the client.
     pub(crate) user: String,
-    /// How many answers are wanted.
+    /// The number of requested answers.
     pub(crate) choices: u64,
-    /// The session, as the client names it.
+    /// The session that the client names.
     pub(crate) session: Option<String>,
-    /// The response that it goes on from, and which the server keeps.
+    /// The earlier response that it continues from, which the server keeps.
     pub(crate) previous: Option<String>,
-    /// The tools, as they are written.
+    /// The raw JSON of the tools.
     pub(crate) tools: Option<Bytes>,
-    /// It names servers of tools, or a prompt that may do so.
+    /// Whether it names tool servers, or a prompt that may do so.
     has_servers: bool,
 }
 
-/// The members of a request, each of which stands there once.
+/// The members of a request. Each may occur only once.
 struct Members<'b>(BTreeMap<String, &'b RawValue>);
 
 impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {
@@ -95,7 +94,7 @@ impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {
 }
 
 impl Asked {
-    /// Reads it; `None` where it is no request of its wire.
+    /// Parses a request; `None` if it is not a request of its wire.
     pub(crate) fn read(wire: Wire, headers: &HeaderMap, body: Bytes) -> Option<Self> {
         if !is_utf8(headers) {
             return None;
@@ -139,7 +138,7 @@ impl Asked {
         })
     }
 
-    /// The same request with other tools.
+    /// The request with its tools replaced.
     pub(crate) fn with_tools(&self, tools: &[u8]) -> Option<Bytes> {
         let own = self.tools.as_ref()?;
         let start = own.as_ptr().addr().checked_sub(self.body.as_ptr().addr())?;
@@ -147,7 +146,7 @@ impl Asked {
         Some(Bytes::from([before, tools, after].concat()))
     }
 
-    /// Whether the server runs tools itself for this request.
+    /// Whether the server itself runs tools for this request.
     pub(crate) fn server_runs_tools(&self) -> bool {
         let entries: Option<Vec<Value>> =
             self.tools.as_ref().and_then(|tools| serde_json::from_slice(tools).ok());
@@ -156,13 +155,13 @@ impl Asked {
         own.next().is_some() || self.has_servers
     }
 
-    /// The request as members, to ask it again in other words.
+    /// The members of the request, so that it can be sent again in other words.
     pub(crate) fn members(&self) -> Option<Map<String, Value>> {
         serde_json::from_slice(&self.body).ok()
     }
 }
 
-/// Whether a body is a text in UTF-8, by what is said of it.
+/// Whether a body is UTF-8 text according to its headers.
 pub(crate) fn is_utf8(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).map(|kind| kind.to_str().unwrap_or("charset="));
     let kind = kind.unwrap_or_default().to_ascii_lowercase();
@@ -183,14 +182,14 @@ fn in_metadata(metadata: &Value) -> Option<String> {
     if let Some(name) = IN_METADATA.iter().find_map(|name| text(metadata, name)) {
         return Some(name);
     }
-    // One client has it within the name of its user, as JSON or behind a word.
+    // One client puts it into the user's name, as JSON or after a word.
     let user = text(metadata, &"user_id")?;
     let inner: Option<Value> = serde_json::from_str(&user).ok();
     let inner = inner.and_then(|inner| IN_METADATA.iter().find_map(|name| text(&inner, name)));
     inner.or_else(|| user.rsplit_once("_session_").map(|(_, session)| session.to_owned()))
 }
 
-/// Whoever sits in front of the client, as it names them.
+/// The client's user, as the client names them.
 fn user(value: &dyn Fn(&str) -> Option<Value>) -> String {
     let named = ["user", "safety_identifier"].iter().find_map(|name| value(name));
     let named = named.or_else(|| value("metadata")?.get("user_id").cloned());

@@ -1,5 +1,5 @@
-//! Which requests go on to a server, by method and path. A server may read a path in another way
-//! than we do, so where something depends on it, only paths pass that everybody reads alike.
+//! Decides which requests are passed on to a server, by method and path. A server may read a path
+//! differently than we do, so where it matters, only unambiguous paths are passed on.
 
 use hyper::{Method, StatusCode};
 
@@ -7,17 +7,17 @@ use crate::keys::VirtualKey;
 use crate::options::ProxySettings;
 use crate::wire::Wire;
 
-/// Who may ask for something that is not judged.
+/// Who may make requests that are not judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Everybody, also with a key of ours.
+    /// All clients, including those with a proxy key.
     Keys,
-    /// Whoever has a key of the provider.
+    /// Clients with a key of the provider.
     Owners,
 }
 
-/// What passes in `correct` and `block` without being judged: it holds no answer of an agent. Paths
-/// stand behind whatever a server has in front, as `/v1`.
+/// Requests that are passed on in `correct` and `block` without being judged, because they return
+/// no answer of an agent. Paths follow the server's own prefix, such as `/v1`.
 const UNJUDGED: &[(&[&str], &str, Reach)] = &[
     (&["GET", "HEAD"], "models", Reach::Keys),
     (&["GET", "HEAD"], "models/**", Reach::Keys),
@@ -48,8 +48,8 @@ const UNJUDGED: &[(&[&str], &str, Reach)] = &[
     (&["POST"], "api/embeddings", Reach::Owners),
 ];
 
-/// Below these words what looks like one of those paths is another: the id of an answer may be
-/// `models`.
+/// Words below which a path that looks like one of those is a different one: an answer may have the
+/// id `models`.
 const RESOURCES: [&str; 10] = [
     "chat",
     "completions",
@@ -63,7 +63,8 @@ const RESOURCES: [&str; 10] = [
     "vector_stores",
 ];
 
-/// A path that an operator names: `GET /v1/files/*`. `*` is one part of it, `**` all that follow.
+/// A path that an operator allows: `GET /v1/files/*`. `*` matches one segment, `**` all that
+/// follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathRule {
     method: String,
@@ -84,14 +85,14 @@ impl PathRule {
         self.method == method.as_str() && matches(&parts, path)
     }
 
-    /// What is asked for there is answered later, and nobody counts what it costs.
+    /// Whether requests there are answered later, so that their cost is not counted.
     pub(crate) fn is_batch(&self) -> bool {
         self.parts.iter().any(|part| part == "batches" || part == "**") && self.method == "POST"
     }
 }
 
-/// The parts of a path that every server reads alike; none where it has dot segments, escapes or
-/// what some servers take out.
+/// The segments of a path, if all servers read it alike; `None` if it contains dot segments,
+/// escapes, or characters that some servers remove.
 fn parts(path: &str) -> Option<Vec<&str>> {
     let letter =
         |letter: char| letter.is_ascii_alphanumeric() || "-._~:@!$'()*+,=".contains(letter);
@@ -111,7 +112,7 @@ fn matches(rule: &[&str], path: &[&str]) -> bool {
     }
 }
 
-/// Who may ask for this without being judged.
+/// Who may make this request without it being judged.
 fn unjudged(method: &Method, path: &[&str]) -> Option<Reach> {
     let found = UNJUDGED.iter().find(|(methods, rule, _)| {
         let rule: Vec<&str> = rule.split('/').filter(|part| !part.is_empty()).collect();
@@ -124,10 +125,10 @@ fn unjudged(method: &Method, path: &[&str]) -> Option<Reach> {
     found.map(|(_, _, reach)| *reach)
 }
 
-/// Whether a request may go on.
+/// Checks whether a request may be passed on.
 ///
 /// # Errors
-/// When it may not, with what to do.
+/// When it may not, with advice.
 pub(crate) fn check(
     settings: &ProxySettings,
     key: Option<&VirtualKey>,

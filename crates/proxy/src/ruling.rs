@@ -1,5 +1,4 @@
-//! What becomes of an answer, whether it comes event by event or in one piece: decided here, and
-//! written elsewhere.
+//! Decides what happens to an answer, streamed or not. Other modules carry it out.
 
 use counterfoil_model::{Finding, Subject, ToolCall};
 use serde_json::Value;
@@ -9,44 +8,44 @@ use crate::judge::sentence_start;
 use crate::notes;
 use crate::options::{ProxyMode, ProxySettings};
 
-/// What becomes of an answer.
+/// The decision on an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ruling {
-    /// It passes as it came.
+    /// It is passed on unchanged.
     Pass,
-    /// Nobody could judge it, so it does not pass.
+    /// It could not be judged, so it is withheld.
     Withhold(String),
-    /// Something is wrong with it, or its clients may read it in another way than it was judged.
+    /// It has problems, or its clients may read it differently than it was judged.
     Wrong,
 }
 
-/// What stands beneath an answer, or in its place.
+/// What is written below an answer, or in its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Instead {
     pub(crate) words: Words,
-    /// The calls that pass.
+    /// The calls that are passed on.
     pub(crate) calls: Vec<ToolCall>,
-    /// They are those of the answer.
+    /// Whether these are the calls of the answer.
     pub(crate) same_calls: bool,
-    /// The same for programs.
+    /// The findings, for programs.
     pub(crate) told: Value,
-    /// The client does not have all of the answer.
+    /// Whether the client does not get all of the answer.
     pub(crate) withheld: bool,
 }
 
-/// The words of an answer with which something is wrong.
+/// The words for an answer with problems.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Words {
-    /// All of them, and these beneath.
+    /// All its words, with this text below.
     Beneath(String),
-    /// Those in front of the first bad claim, and these.
+    /// Its words before the first false claim, then this text.
     Until(String),
-    /// In the place of an answer in a form: what its wire has for a refusal.
+    /// For a structured answer: this refusal, in the form of its wire.
     Refused(String),
 }
 
 impl Conclusion {
-    /// What becomes of the answer.
+    /// The decision on the answer.
     pub(crate) fn ruling(&self, settings: &ProxySettings) -> Ruling {
         match &self.unjudged {
             Some(why) if settings.withholds() => Ruling::Withhold(why.clone()),
@@ -55,13 +54,13 @@ impl Conclusion {
         }
     }
 
-    /// Whether the model may put something right.
+    /// Whether it has problems that the model could correct.
     pub(crate) fn is_wrong(&self, settings: &ProxySettings) -> bool {
         !self.bad(settings.least).is_empty() || !self.calls.refused.is_empty()
     }
 
-    /// What stands in the place of an answer that nobody put right. One that has to have a form has
-    /// no words of ours in it.
+    /// The replacement for an answer that was not corrected. A structured answer gets no added
+    /// text.
     pub(crate) fn instead(&self, settings: &ProxySettings, structured: bool) -> Instead {
         let bad = self.bad(settings.least);
         let refused = &self.calls.refused;
@@ -84,7 +83,7 @@ impl Conclusion {
         if matches!(words, Words::Refused(_)) {
             calls.clear();
         }
-        // What only does not fit, its client may refuse itself.
+        // The client itself may refuse a call that only does not fit its tool.
         let stays = |denied: bool| blocks || denied && settings.mode.holds();
         let passing = refused.iter().filter(|refused| !stays(refused.denied));
         calls.extend(passing.map(|refused| refused.call.clone()));
@@ -99,7 +98,8 @@ impl Conclusion {
     }
 }
 
-/// Where the words end that may pass: in front of the sentence with the first bad claim.
+/// The end of the words that may be passed on: the start of the sentence with the first false
+/// claim.
 pub(crate) fn first_bad(text: &str, bad: &[Finding]) -> usize {
     let start = bad.iter().filter_map(|finding| match &finding.subject {
         Subject::Claim { span, .. } => Some(sentence_start(text, span.start)),

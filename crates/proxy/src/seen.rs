@@ -1,4 +1,4 @@
-//! What was seen, for operators: the last exchanges, numbers, and a stream of both.
+//! What operators can see: the latest exchanges, counters, and a stream of both.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -10,42 +10,42 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-/// So many exchanges are kept for whoever asks later.
+/// The number of exchanges that are kept.
 const KEPT: usize = 256;
 
-/// One request and what became of its answer. No contents.
+/// A request and the outcome of its answer, without content.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Exchanged {
-    /// Milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     pub(crate) at: u64,
     pub(crate) session: String,
     pub(crate) wire: &'static str,
     pub(crate) model: String,
-    /// The key of ours that it had.
+    /// The proxy key that was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<String>,
     pub(crate) streamed: bool,
     pub(crate) status: u16,
     /// `passed`, `annotated`, `corrected`, `held`, `not judged`, `broken off`.
     pub(crate) became: &'static str,
-    /// Codes with their severity.
+    /// The rule codes of the findings, with severity.
     pub(crate) findings: Vec<String>,
-    /// Tools whose call did not pass, or should not have.
+    /// The tools whose calls were refused, or should have been.
     pub(crate) refused: Vec<String>,
     /// How often the model was asked again.
     pub(crate) corrections: u32,
-    /// What is different about the tools.
+    /// What was changed about the tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<String>,
-    /// What an operator should know.
+    /// Notes for the operator.
     pub(crate) notes: Vec<String>,
     pub(crate) input_tokens: u64,
     pub(crate) output_tokens: u64,
-    /// How long the whole exchange took, in milliseconds.
+    /// The duration of the whole exchange, in milliseconds.
     pub(crate) took: u64,
 }
 
-/// What was seen since the process began.
+/// Everything since the process began.
 #[derive(Debug)]
 pub(crate) struct Log {
     since: Instant,
@@ -72,7 +72,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Log {
-    /// A request that is answered from now on.
+    /// Counts a request as open until the result is dropped.
     pub(crate) fn open(&self) -> Open {
         self.open.fetch_add(1, Ordering::Relaxed);
         Open(Arc::clone(&self.open))
@@ -105,11 +105,11 @@ impl Log {
         while last.len() > KEPT {
             last.pop_front();
         }
-        // Nobody may listen.
+        // There may be no subscriber.
         self.sender.send(exchanged).ok();
     }
 
-    /// The last exchanges, and those to come.
+    /// The latest exchanges, and a subscription to future ones.
     pub(crate) fn follow(&self) -> (Vec<Exchanged>, broadcast::Receiver<Exchanged>) {
         let last = lock(&self.last);
         (last.iter().cloned().collect(), self.sender.subscribe())
@@ -136,7 +136,7 @@ impl Log {
         })
     }
 
-    /// In the text form of Prometheus.
+    /// The counters in the text format of Prometheus.
     pub(crate) fn metrics(&self, sessions: usize) -> String {
         const FAMILIES: [(&str, &str, &str, &str); 7] = [
             (
@@ -175,7 +175,7 @@ impl Log {
         let counts = lock(&self.counts);
         let mut text = String::new();
         for (key, name, label, help) in FAMILIES {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
             for ((_, value), n) in counts.iter().filter(|((known, _), _)| *known == key) {
                 let _ = match label {
@@ -204,7 +204,7 @@ impl Drop for Open {
     }
 }
 
-/// Whole milliseconds.
+/// Converts to whole milliseconds.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Requests come in here.
+//! Accepts requests.
 
 use std::future::Future;
 use std::io::{self, Read as _};
@@ -39,25 +39,25 @@ use crate::wire::Wire;
 use crate::{failure, notes, route, tools};
 use counterfoil_serve::{Listening, listen};
 
-/// How long open requests have to end when the process is stopped.
+/// The time that open requests have to end when the process is stopped.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// How long what is still to be written down may take then.
+/// The time that remaining recording may take after that.
 const RECORDS: Duration = Duration::from_secs(5);
 
-/// How long a client may take for a request.
+/// The time that a client may take to send a request.
 const BODY: Duration = Duration::from_secs(60);
 
-/// How often sessions that nobody uses are looked for.
+/// The interval at which idle sessions are looked for.
 const SWEEP: Duration = Duration::from_secs(30);
 
-/// A longer request is read on another thread.
+/// The size above which a request is parsed on another thread, in bytes.
 const AT_ONCE: usize = 256 * 1024;
 
-/// Where operators ask.
+/// The prefix of the paths for operators.
 const OWN: &str = "/counterfoil/";
 
-/// Headers with which some servers are asked for another method or path.
+/// Headers that make some servers use another method or path.
 const OVERRIDES: [&str; 5] = [
     "x-http-method-override",
     "x-http-method",
@@ -66,19 +66,19 @@ const OVERRIDES: [&str; 5] = [
     "x-rewrite-url",
 ];
 
-/// The proxy cannot run.
+/// Why the proxy cannot run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
-    /// Connections are no longer taken.
+    /// Connections can no longer be accepted.
     #[error("no connection can be taken: {0}")]
     Accept(#[from] io::Error),
-    /// The files for encryption.
+    /// A file for TLS cannot be used.
     #[error("clients cannot be answered encrypted: {0}")]
     Tls(String),
 }
 
-/// What answers clients encrypted, from the files of a certificate and its key.
+/// Creates a TLS acceptor from the files of a certificate and its key.
 ///
 /// # Errors
 /// When a file cannot be used.
@@ -99,10 +99,10 @@ pub fn tls_of(certificates: &Path, key: &Path) -> Result<TlsAcceptor, ProxyError
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Answers requests until `stop` is there; then open ones are waited for.
+/// Answers requests until `stop` completes, then waits for open ones.
 ///
 /// # Errors
-/// When no connection can be taken any more.
+/// When connections can no longer be accepted.
 pub async fn serve_proxy(
     proxy: Arc<Proxy>,
     listener: TcpListener,
@@ -125,7 +125,7 @@ pub async fn serve_proxy(
     };
     let stop = async move {
         stop.await;
-        // Whoever only looks on does not keep us.
+        // Operators who only watch do not delay the shutdown.
         stopped.stopping.send_replace(true);
     };
     let ended = listen(Listening { listener, tls, grace: GRACE }, stop, answering).await;
@@ -164,10 +164,10 @@ impl Proxy {
         }
     }
 
-    /// Passes on what is not judged.
+    /// Passes on a request that is not judged.
     async fn pass(&self, way: Way, method: Method, body: Body) -> Out {
         let Way { settings, to, headers, key, .. } = way;
-        // Whoever has a key of ours pays for what a model does.
+        // A request with a proxy key is charged for what a model does.
         let metered = key.as_deref().filter(|_| method == Method::POST);
         let (meter, body) = match metered {
             Some(key) => {
@@ -196,7 +196,7 @@ impl Proxy {
         answered(head.status, headers, body)
     }
 
-    /// Asks a model.
+    /// Passes on a request to a model, and judges the answer.
     async fn ask(self: Arc<Self>, wire: Wire, way: Way, given: &HeaderMap, body: Incoming) -> Out {
         let limit = way.settings.max_body_bytes;
         let body = match received(body, limit).await {
@@ -234,7 +234,7 @@ impl Proxy {
         }
     }
 
-    /// Passes on a request that cannot be read: its server says what is wrong with it.
+    /// Passes on a request that cannot be parsed. Its server reports what is wrong with it.
     async fn pass_unread(&self, wire: Wire, way: Way, body: Bytes) -> Out {
         let (wire, mode) = (wire.name(), way.settings.mode);
         tracing::warn!("a request on the wire `{wire}` cannot be read, and passes");
@@ -256,7 +256,7 @@ impl Proxy {
         let Way { settings, to, mut headers, key, client } = way;
         let rewritten = compressed || asked.body.len() != body.len();
         if rewritten && settings.mode != ProxyMode::Observe {
-            // What was read goes on, in plain JSON.
+            // The decompressed request is passed on as plain JSON.
             headers.remove(header::CONTENT_ENCODING);
             body = asked.body.clone();
         }
@@ -267,13 +267,13 @@ impl Proxy {
             body = changed;
         }
         let exchange = Arc::new(exchange);
-        // A client that leaves ends this future, and what runs has to know.
+        // A client that disconnects drops this future, and the running task has to be notified.
         let (here, gone) = tokio::sync::oneshot::channel::<()>();
         let (answer, answered) = tokio::sync::oneshot::channel();
         self.spawn(async move {
             tokio::select! {
                 response = respond(&exchange, body) => {
-                    // It may have left meanwhile.
+                    // The client may have disconnected in the meantime.
                     answer.send(response).ok();
                 }
                 _ = gone => exchange.no_answer(StatusCode::OK, "its client left"),
@@ -286,7 +286,7 @@ impl Proxy {
         })
     }
 
-    /// What operators ask for: from this machine, or with their token.
+    /// Answers operators' requests: from this machine, or with the operators' token.
     fn own(&self, path: &str, headers: &HeaderMap, from: IpAddr, settings: &ProxySettings) -> Out {
         let token = given(headers).map(|token| Digest::of_bytes(token.as_bytes()));
         let known = settings.operators.is_some() && token == settings.operators;
@@ -328,7 +328,7 @@ impl Proxy {
         told.collect()
     }
 
-    /// The last exchanges, and every one to come.
+    /// The latest exchanges, and all future ones.
     fn events(&self) -> Out {
         let (last, rest) = self.log.follow();
         let last = stream::iter(last);
@@ -360,14 +360,14 @@ impl Proxy {
     }
 }
 
-/// Where a request goes.
+/// The target of a request.
 struct Way {
     settings: Arc<ProxySettings>,
     to: Uri,
     headers: HeaderMap,
-    /// The name of its key of ours.
+    /// The name of the proxy key.
     key: Option<String>,
-    /// Which client it is of, by its key; nothing of the key can be read from it.
+    /// Identifies the client by its key, without revealing the key.
     client: String,
 }
 
@@ -420,10 +420,10 @@ impl Way {
 }
 
 impl Exchange {
-    /// The request with other tools, where those of the client do not go on.
+    /// The request with changed tools, if the client's tools are not passed on unchanged.
     async fn with_offered_tools(&mut self) -> Option<Bytes> {
         let prepared = self.prepared().await.ok()?;
-        // What its results show is part of what decides.
+        // The offer depends on the results in the request.
         prepared.recorded().await;
         let offered =
             tools::offered(&self.settings, &self.asked, &prepared.shown, &prepared.seen).await?;
@@ -434,7 +434,7 @@ impl Exchange {
         Some(changed)
     }
 
-    /// There is no answer that could be judged.
+    /// Records that there is no answer to judge.
     pub(crate) fn no_answer(self: &Arc<Self>, status: StatusCode, why: &str) {
         let (exchange, status) = (Arc::clone(self), status.as_u16());
         let conclusion = Conclusion { unjudged: Some(why.to_owned()), ..Conclusion::default() };
@@ -443,14 +443,14 @@ impl Exchange {
     }
 }
 
-/// A request to its end.
+/// Reads a whole request body.
 async fn received(body: Incoming, limit: usize) -> Result<Bytes, (StatusCode, String)> {
     let too_long = || {
         let what = format!("the request is longer than {limit} bytes (`proxy.max_body_bytes`)");
         (StatusCode::PAYLOAD_TOO_LARGE, what)
     };
     if body.size_hint().lower() > limit as u64 {
-        // A client reads no answer before it has sent its request.
+        // A client does not read an answer before it has sent its request.
         discard(body).await;
         return Err(too_long());
     }
@@ -467,7 +467,7 @@ async fn received(body: Incoming, limit: usize) -> Result<Bytes, (StatusCode, St
     }
 }
 
-/// Reads what nobody wants, for as long as that is bearable.
+/// Discards the rest of a body, up to a limit.
 async fn discard(body: Incoming) {
     const MOST: usize = 256 * 1024 * 1024;
     let body = Limited::new(body, MOST);
@@ -476,7 +476,7 @@ async fn discard(body: Incoming) {
     timeout(Duration::from_secs(5), all).await.ok();
 }
 
-/// A packed request, unless it is longer than it may be.
+/// Decompresses a request, unless it is longer than allowed.
 fn unpacked(body: &[u8], limit: usize) -> Option<Bytes> {
     let mut plain = Vec::new();
     let reader = counterfoil_formats::decompressed(body).ok()?;

@@ -1,4 +1,4 @@
-//! Which requests belong together, and what was seen of each session.
+//! Which requests belong to the same session, and what is known about each session.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,24 +10,24 @@ use counterfoil_model::{Digest, Message, Role, ToolCall, Transcript};
 use crate::request::Asked;
 use crate::shown::outcomes;
 
-/// So much of what ties requests to a session is kept of each.
+/// The maximum number of links that are kept per session.
 const MOST_LINKS: usize = 4096;
 
-/// So many responses that the server keeps are remembered of each session.
+/// The maximum number of responses on the server that are remembered per session.
 const MOST_RESPONSES: usize = 8;
 
-/// The sessions that are known.
+/// The known sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
     sessions: HashMap<String, Arc<Seen>>,
-    /// Ids of calls and responses, and digests of conversations, to the session of each.
+    /// The session for each call id, response id and conversation digest.
     links: HashMap<String, String>,
 }
 
-/// One session.
+/// A session.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) session: Session,
@@ -37,19 +37,19 @@ pub(crate) struct Seen {
     state: Mutex<State>,
 }
 
-/// What is known of a session.
+/// The state of a session.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// The result of each call as it was reported first; `None` where only the ledger has it.
+    /// The first reported result of each call; `None` if only the ledger has it.
     pub(crate) reported: BTreeMap<String, Option<Digest>>,
-    /// What was heard last, so that a request that is made again is not recorded again.
+    /// The digest of what was recorded last, so that a repeated request is not recorded again.
     pub(crate) heard: Option<Digest>,
     /// The conversations that the server keeps, by response.
     responses: VecDeque<(String, Arc<Vec<Message>>)>,
-    /// The client's tools by their digest, and those that went on.
+    /// The digest of the client's tools, and the names that were passed on.
     pub(crate) pinned: Option<(Digest, BTreeSet<String>)>,
     links: VecDeque<String>,
-    /// The conversation so far, as a digest.
+    /// The digest of the conversation so far.
     latest: Option<String>,
     used: Instant,
     pub(crate) requests: u64,
@@ -76,8 +76,8 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session of a request, and whether it began with it: by its name, by what it goes on
-    /// from, by the calls that stand in it, or by its beginning.
+    /// The session of a request, and whether the request begins it. It is found by its name, by
+    /// what the request continues from, by the calls in it, or by its beginning.
     pub(crate) fn of(
         &self,
         guard: &Guard,
@@ -111,7 +111,7 @@ impl Sessions {
             ..SessionStart::default()
         };
         let session = guard.host_session(start)?;
-        // It may have begun in another process, or was forgotten here.
+        // It may have begun in another process, or may have been forgotten here.
         let reported = match &asked.session {
             Some(_) => recorded(guard, session.id()),
             None => BTreeMap::new(),
@@ -139,8 +139,8 @@ impl Sessions {
         Ok((seen, first))
     }
 
-    /// Ties what comes later to a session: the calls and the response of an answer, and the
-    /// conversation with it.
+    /// Links future requests to a session, by the calls and the response of an answer, and by the
+    /// conversation.
     pub(crate) fn link(
         &self,
         seen: &Seen,
@@ -176,7 +176,7 @@ impl Sessions {
         }
     }
 
-    /// Forgets sessions that nobody used for so long, and the oldest above so many.
+    /// Forgets sessions that were idle for `idle`, and the oldest ones above `most`.
     pub(crate) fn sweep(&self, idle: Duration, most: usize) {
         let mut known = self.known();
         let mut ages: Vec<(Instant, String)> =
@@ -190,7 +190,7 @@ impl Sessions {
         }
     }
 
-    /// Every session, the last used first.
+    /// All sessions, most recently used first.
     pub(crate) fn all(&self) -> Vec<Arc<Seen>> {
         let mut all: Vec<_> = self.known().sessions.values().cloned().collect();
         all.sort_by_cached_key(|seen| std::cmp::Reverse(seen.state().used));
@@ -213,7 +213,8 @@ impl Known {
         if let Some(seen) = calls.map(|call| of_call(messages, call)).find_map(|c| session(&c)) {
             return Some(seen);
         }
-        // Many say the same in the beginning: only whoever goes on where it ended is the same.
+        // Many conversations begin alike, so only one that continues at the latest point is the
+        // same.
         let latest = fingerprints(messages).pop()?;
         session(&latest).filter(|seen| seen.state().latest.as_ref() == Some(&latest))
     }
@@ -230,26 +231,27 @@ fn owned(owner: &str, link: &str) -> String {
     format!("{owner}\n{link}")
 }
 
-/// A call of a conversation: some servers count their calls from 0 in each.
+/// The key of a call in a conversation. Some servers number their calls from 0 in each
+/// conversation.
 fn of_call(conversation: &[Message], call: &ToolCall) -> String {
     let first = conversation.iter().find(|message| message.role == Role::User);
     let first = first.map(|message| message.text.as_str()).unwrap_or_default();
-    // Clients write them again in their own way.
+    // Clients serialize arguments in their own way.
     let arguments = call.arguments.exact().map(|arguments| arguments.to_string());
     let arguments = arguments.unwrap_or_else(|_| call.arguments.as_str().to_owned());
     let whole = format!("{first}\n{}\n{}\n{arguments}", call.id, call.tool);
     Digest::of_bytes(whole.as_bytes()).to_string()
 }
 
-/// The results that the record of a session has.
+/// The results in the record of a session.
 fn recorded(guard: &Guard, session: &str) -> BTreeMap<String, Option<Digest>> {
     let recorded = recorded_transcript(guard.ledger(), session).ok().flatten();
     let messages = recorded.map(|recorded| recorded.messages).unwrap_or_default();
     outcomes(&messages).into_iter().map(|(key, _)| (key, None)).collect()
 }
 
-/// The conversation up to each of the agent's messages, as a digest. What the model is told first
-/// does not count: it may hold the time of day.
+/// Digests of the conversation up to each of the agent's messages. System messages do not count,
+/// because they may contain the time of day.
 fn fingerprints(messages: &[Message]) -> Vec<String> {
     let mut before = Digest::of_bytes(b"").to_string();
     let mut prints = Vec::new();

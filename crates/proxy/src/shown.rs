@@ -12,39 +12,39 @@ use crate::request::Asked;
 use crate::sessions::Seen;
 use crate::wire::Wire;
 
-/// So many lists of tools are kept ready.
+/// The maximum number of compiled tool lists that are kept.
 const MOST_LISTS: usize = 64;
 
-/// What answers of a request are held against.
+/// What answers to a request are checked against.
 #[derive(Debug)]
 pub(crate) struct Shown {
     pub(crate) transcript: Transcript,
     pub(crate) tools: Arc<HostTools>,
-    /// The list of tools as the client wrote it.
+    /// The raw tool list of the client.
     written: Option<Bytes>,
-    /// How much there is to read, in bytes.
+    /// The amount of text to read, in bytes.
     pub(crate) size: usize,
-    /// Where what is new begins: behind what the agent said last.
+    /// The index of the first new message, after the agent's last one.
     pub(crate) new: usize,
-    /// Results that are not as they were reported first, or are gone.
+    /// Results that differ from the first report, or are missing.
     pub(crate) tampered: Vec<Tampered>,
 }
 
-/// A result that a client reported in another way before.
+/// A result that a client reported differently before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Tampered {
-    /// It says something else now.
+    /// Its content is different.
     Changed { call_id: String, tool: String },
-    /// It stands there no more, between others that do.
+    /// It is missing, while its call is still there.
     Dropped { call_id: String },
 }
 
-/// Lists of tools whose schemas are ready.
+/// Compiled tool lists.
 #[derive(Debug, Default)]
 pub(crate) struct Lists(Mutex<Vec<(Digest, Arc<HostTools>)>>);
 
 impl Lists {
-    /// The tools of a request, ready once for all requests that have them.
+    /// The tools of a request, compiled once for all requests with the same list.
     fn of(
         &self,
         guard: &Guard,
@@ -54,14 +54,14 @@ impl Lists {
         let digest = Digest::of_bytes(written.map_or(&[][..], |bytes| bytes));
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = lists.iter().position(|(known, _)| *known == digest) {
-            // The last used is the last one.
+            // The list is ordered by last use.
             let known = lists.remove(at);
             let tools = Arc::clone(&known.1);
             lists.push(known);
             return tools;
         }
         drop(lists);
-        // Many schemas take a while, and others need not wait.
+        // Compiling many schemas takes a while; others need not wait for it.
         let tools = transcript.catalog.iter().cloned();
         let tools = Arc::new(HostTools::new(tools, guard.admission_settings()));
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +73,7 @@ impl Lists {
     }
 }
 
-/// A conversation as a log has it; empty where it cannot be read.
+/// Parses a conversation; empty if it cannot be read.
 pub(crate) fn read_conversation(wire: Wire, body: &[u8]) -> Transcript {
     let options = Options { format: Some(wire.format()), ..Options::new("proxy") };
     let mut found = None;
@@ -87,7 +87,7 @@ pub(crate) fn read_conversation(wire: Wire, body: &[u8]) -> Transcript {
     transcript
 }
 
-/// What a request shows by itself: without what is known of its session.
+/// What a request shows by itself, without what is known about its session.
 pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &Asked) -> Shown {
     let transcript = read_conversation(asked.wire, &asked.body);
     let tools = lists.of(guard, asked.tools.as_ref(), &transcript);
@@ -103,8 +103,8 @@ pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &Asked) -> Shown {
 }
 
 impl Shown {
-    /// Adds what is known of the session and does not stand in the request: what the server keeps,
-    /// and calls that the client has left out or tells of otherwise now.
+    /// Adds what is known about the session but missing from the request: what the server keeps,
+    /// and calls that the client has left out or now reports differently.
     pub(crate) fn complete(&mut self, asked: &Asked, seen: &Seen) {
         if let Some(previous) = &asked.previous {
             match seen.up_to(previous) {
@@ -148,7 +148,8 @@ impl Shown {
         self.new += count;
     }
 
-    /// Calls whose results were reported and are not here, and those that say something else.
+    /// The calls with a reported result that is missing here, and those whose result is different
+    /// now.
     fn compare(
         &self,
         reported: &BTreeMap<String, Option<Digest>>,
@@ -158,7 +159,7 @@ impl Shown {
         for (key, outcome) in outcomes(&self.transcript.messages) {
             missing.remove(&outcome.call_id);
             let now = Digest::of_bytes(outcome.text.as_bytes());
-            // Which of several results of one id is meant, nobody knows.
+            // With several results for one id, it is not clear which one is meant.
             let several = reported.contains_key(&key_of(&outcome.call_id, 1));
             let first = reported.get(&key).copied().flatten();
             if !several && first.is_some_and(|first| first != now) {
@@ -168,20 +169,20 @@ impl Shown {
         (missing, changed)
     }
 
-    /// Results that are gone while their calls still stand there.
+    /// Missing results whose calls are still there.
     fn holes(&self, missing: &BTreeSet<String>) -> Vec<Tampered> {
         let names = self.names();
         let gone = missing.iter().filter(|id| names.contains_key(*id));
         gone.map(|id| Tampered::Dropped { call_id: id.clone() }).collect()
     }
 
-    /// The tools that were called, by the ids of the calls.
+    /// The names of the called tools, by call id.
     fn names(&self) -> BTreeMap<String, String> {
         let calls = self.transcript.messages.iter().flat_map(|message| &message.calls);
         calls.map(|call| (call.id.clone(), call.tool.clone())).collect()
     }
 
-    /// Whether the client lists a tool of this kind, which has no name and no schema.
+    /// Whether the client lists a native tool of this kind, which has no name and no schema.
     pub(crate) fn declares(&self, kind: &str) -> bool {
         let quoted = format!("\"{kind}");
         self.written
@@ -189,7 +190,7 @@ impl Shown {
             .is_some_and(|list| memchr::memmem::find(list, quoted.as_bytes()).is_some())
     }
 
-    /// What the user said last.
+    /// The latest message of the user.
     pub(crate) fn query(&self) -> String {
         let mut messages = self.transcript.messages.iter().rev();
         messages
@@ -199,8 +200,8 @@ impl Shown {
     }
 }
 
-/// Every result, under the id of its call and how often that was there before: some clients use
-/// ids again.
+/// All results, keyed by call id and by how often that id occurred before, because some clients
+/// reuse ids.
 pub(crate) fn outcomes(messages: &[Message]) -> Vec<(String, &Outcome)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let all = messages.iter().flat_map(|message| &message.outcomes);
@@ -221,7 +222,7 @@ fn id_of(key: &str) -> String {
     key.split_once(' ').map_or(key, |(_, id)| id).to_owned()
 }
 
-/// Of recorded messages what belongs to these calls.
+/// The parts of recorded messages that belong to these calls.
 fn only(messages: Vec<Message>, calls: &BTreeSet<String>) -> Vec<Message> {
     let mut kept = Vec::new();
     for mut message in messages {

@@ -1,5 +1,5 @@
-//! Answers as spans of OpenTelemetry, beside those of calls: an exchange is one, whatever became of it.
-//! Contents stay out of it.
+//! OpenTelemetry spans for answers, in addition to those for calls: one per exchange, whatever its
+//! outcome. They contain no content.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::Proxy;
 use crate::seen::Exchanged;
 
-/// Makes spans of the answers of a proxy, for as long as it is waited for.
+/// Creates spans for the answers of a proxy, until the future is dropped.
 pub async fn follow(spans: &Spans, proxy: &Proxy) {
     let mut exchanges = proxy.exchanges();
     loop {

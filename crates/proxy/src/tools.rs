@@ -1,4 +1,4 @@
-//! Which of a client's tools go on to the model, and how.
+//! Decides which of a client's tools are passed on to the model, and in which form.
 
 use std::collections::BTreeSet;
 
@@ -13,23 +13,23 @@ use crate::request::Asked;
 use crate::sessions::Seen;
 use crate::shown::Shown;
 
-/// Tools that are not those of the client.
+/// A changed tool list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Offered {
-    /// The list as it goes on.
+    /// The list that is passed on.
     pub(crate) tools: Bytes,
-    /// What is different about it.
+    /// What was changed.
     pub(crate) told: String,
 }
 
-/// Whether the tools of a request may have to change.
+/// Whether the tools of a request may have to be changed.
 pub(crate) fn may_change(guard: &Guard, asked: &Asked) -> bool {
     let Some(list) = asked.tools.as_ref().and_then(|tools| entries(tools)) else { return false };
     guard.chooses_tools()
         || list.iter().any(|raw| name(raw).is_some_and(|name| guard.never_runs(&name).is_some()))
 }
 
-/// The tools that go on in the place of those of the client; `None` where those do.
+/// The tools that replace those of the client; `None` if the client's are passed on.
 pub(crate) async fn offered(
     settings: &ProxySettings,
     asked: &Asked,
@@ -44,7 +44,7 @@ pub(crate) async fn offered(
     if let Some((_, before)) = state.pinned.take_if(|(known, _)| *known == digest)
         && settings.pin_tools
     {
-        // There may be more of them, and never fewer.
+        // The list may grow, but never shrink.
         names.extend(before);
     }
     state.pinned = Some((digest, names.clone()));
@@ -90,7 +90,7 @@ fn name(raw: &RawValue) -> Option<String> {
     name.and_then(Value::as_str).map(str::to_owned)
 }
 
-/// The tool with its schema as it is offered.
+/// The tool with the schema that is offered.
 fn with_schema(raw: &RawValue, offer: &Offer, name: &str) -> Option<String> {
     let schema = offer.tools.iter().find(|tool| tool.name == name)?.parameters.clone()?;
     let mut entry: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;

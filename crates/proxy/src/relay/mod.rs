@@ -1,4 +1,4 @@
-//! An answer that comes event by event: what may go on does so at once, as it came.
+//! Handles a streamed answer: what may be passed on is passed on at once and unchanged.
 
 mod settle;
 
@@ -33,62 +33,63 @@ pub(crate) type Out = Sender<Result<Bytes, BoxError>>;
 struct Held {
     raw: Bytes,
     event: Value,
-    /// Where its words end in the answer, and whether it has some.
+    /// The end of its words in the answer, and whether it has any.
     end: usize,
     speaks: bool,
-    /// A call begins with it, or the end of the answer.
+    /// Whether a call or the end of the answer begins with it.
     last: bool,
 }
 
-/// An answer on its way.
+/// A streamed answer in progress.
 pub(crate) struct Relay {
     exchange: Arc<Exchange>,
     out: Out,
     comments: CommentFilter,
     frames: Frames,
-    /// The answer as its clients read it, and why they may do so in different ways.
+    /// The answer as its clients read it, and why they may read it differently.
     shape: Shape,
     doubt: Option<Unreadable>,
-    /// `None` once something came that cannot be read.
+    /// `None` once something was received that cannot be read.
     assembly: Option<Assembly>,
     writer: Box<dyn Writer>,
     queue: VecDeque<Held>,
     held: usize,
     text: String,
-    /// So much of the text may go on.
+    /// The length of the text that may be passed on.
     cleared: usize,
-    /// So much of it has gone on.
+    /// The length of the text that was passed on.
     released: usize,
-    /// From here on everything waits for the end.
+    /// Whether everything from here on waits for the end.
     closing: bool,
     unread: Option<String>,
-    /// Its client knows that it was not read.
+    /// Whether the client knows that it was not read.
     noted: bool,
-    /// What comes goes on as bytes.
+    /// Whether bytes are passed on without parsing.
     raw: bool,
-    /// It said that it ends.
+    /// Whether the end was announced.
     ended: bool,
-    /// The event with which its server gave up.
+    /// The event with which the server gave up.
     failed: Option<Frame>,
-    /// How it ended, where that came together with bytes.
+    /// How it ended, if the end was received together with bytes.
     last: Option<Came>,
-    /// What we wrote in the place of what came.
+    /// The words that we wrote in place of the received ones.
     own: String,
     response: Option<String>,
 }
 
-/// Bytes, the end, an error of the server, or none where the client is gone.
+/// Bytes, the end, or an error of the server; `Err(None)` if the client is gone.
 type Came = Result<Option<Bytes>, Option<BoxError>>;
 
-/// So many pieces that are there already are taken together.
+/// The maximum number of available pieces that are processed together.
 const MOST_AT_ONCE: usize = 16;
 
-/// So much of what stands in front of new words is judged with them, in bytes; in the end all is.
+/// The number of bytes before new words that are judged with them. At the end, everything is
+/// judged.
 const BEFORE: usize = 2000;
 
 const TOO_LONG: &str = "an event is longer than 64 MiB";
 
-/// The client is gone.
+/// The client has disconnected.
 struct Gone;
 
 impl Relay {
@@ -107,7 +108,7 @@ impl Relay {
             text: String::new(),
             cleared: 0,
             released: 0,
-            // Of several choices none is judged.
+            // An answer with several choices is not judged.
             closing: exchange.asked.choices > 1 && exchange.settings.withholds(),
             unread: None,
             noted: false,
@@ -121,7 +122,7 @@ impl Relay {
         }
     }
 
-    /// Passes the answer on, to its end.
+    /// Passes the answer on until its end.
     pub(crate) async fn run(mut self, status: u16, mut body: Incoming) {
         let broken = loop {
             match self.next(&mut body).await {
@@ -138,8 +139,8 @@ impl Relay {
         self.finish(status, broken).await;
     }
 
-    /// Takes these bytes and what is there already, and then passes on what may go on: whoever
-    /// judges slower than a model writes judges more at once.
+    /// Processes these bytes together with any that are already available, then passes on what it
+    /// can. If judging is slower than the model, more is judged at once.
     async fn take_with_more(&mut self, bytes: Bytes, body: &mut Incoming) -> Result<(), Gone> {
         self.take(bytes).await?;
         for _ in 0..MOST_AT_ONCE {
@@ -159,7 +160,7 @@ impl Relay {
         self.release().await
     }
 
-    /// The next bytes; an error of the server, or none where the client is gone.
+    /// Receives the next bytes; an error of the server; or `Err(None)` if the client is gone.
     async fn next(&mut self, body: &mut Incoming) -> Came {
         if let Some(last) = self.last.take() {
             return last;
@@ -216,7 +217,7 @@ impl Relay {
         }
         self.cannot_read(TOO_LONG.to_owned());
         let rest = std::mem::take(&mut self.frames).rest();
-        // From here on nobody looks for events.
+        // From here on, events are not parsed.
         self.raw = !self.withholds();
         if !self.raw {
             return Ok(());
@@ -225,7 +226,7 @@ impl Relay {
         self.give_all(rest).await
     }
 
-    /// Reads one event, and puts it behind those that wait.
+    /// Reads an event, and appends it to the queue.
     fn event(&mut self, frame: Frame) {
         let is_end = frame.data.trim() == "[DONE]";
         if frame.too_long {
@@ -251,15 +252,16 @@ impl Relay {
         self.wait(frame.raw, event, (!said.is_empty(), flow));
     }
 
-    /// The JSON of an event, and whether it may go on before the end. What clients read in different
-    /// ways is not read at all where the mode withholds it; elsewhere it is doubted.
+    /// The JSON of an event, and whether it may be passed on before the end. An event that clients
+    /// read in different ways is not read at all if the mode withholds; otherwise it raises a
+    /// doubt.
     fn read(&mut self, frame: &Frame, is_end: bool) -> (Value, Flow) {
         if frame.data.is_empty() || is_end {
             return (Value::Null, Flow::Flows);
         }
         let lax = || serde_json::from_str::<Value>(&frame.data).ok();
         if self.observes() || self.unread.is_some() {
-            // Only its name is looked for.
+            // Only its name is needed.
             return (lax().unwrap_or_default(), Flow::Flows);
         }
         let strict = shape::parse(&frame.data);
@@ -281,7 +283,7 @@ impl Relay {
         (event.unwrap_or_default(), flow)
     }
 
-    /// Doubts an event whose lines readers may read in different ways.
+    /// Rejects events with lines that readers may read in different ways.
     fn suspect(&mut self, frame: &Frame, is_end: bool) {
         if self.unread.is_some() {
             return;
@@ -289,7 +291,7 @@ impl Relay {
         if !is_plain(&frame.raw) {
             self.cannot_read("it has lines that not every reader reads alike".to_owned());
         }
-        // Some servers say twice that they end, or that they are still there.
+        // Some servers announce the end or send a ping more than once.
         let data = &frame.data;
         let empty = is_end || data.is_empty() || data.replace(' ', "") == "{\"type\":\"ping\"}";
         if self.ended && !empty {
@@ -297,7 +299,7 @@ impl Relay {
         }
     }
 
-    /// Puts an event to the answer so far; the words that came with it.
+    /// Adds an event to the answer. Returns the words that it contained.
     fn assemble(&mut self, frame: &Frame, is_end: bool) -> String {
         let mut said = String::new();
         let reads = !frame.data.is_empty() && (self.exchange.wire() == Wire::Chat || !is_end);
@@ -308,7 +310,7 @@ impl Relay {
             }
         });
         match taken {
-            // Its server gives up, in words that its client knows.
+            // The server gave up, in words that the client understands.
             Err(error @ WireError::Told(_)) => {
                 self.noted = true;
                 self.cannot_read(failure::plain(&error).to_owned());
@@ -321,17 +323,17 @@ impl Relay {
         said
     }
 
-    /// Puts an event behind those that wait.
+    /// Appends an event to the queue.
     fn wait(&mut self, raw: Bytes, event: Value, (speaks, flow): (bool, Flow)) {
         let holds = self.exchange.mode().holds();
         let last = self.writer.closes(&event)
             || self.writer.is_call(&event) && (holds || self.exchange.tools.is_some())
             || holds && self.exchange.asked.structured && speaks
             || holds && flow == Flow::Waits;
-        // What it takes beside its bytes.
+        // The memory that it takes in addition to its bytes.
         self.held += raw.len() + size_of::<Held>();
         self.queue.push_back(Held { raw, event, end: self.text.len(), speaks, last });
-        // What cannot be read flows on where that is wanted.
+        // Unreadable events are passed on if the mode allows it.
         self.closing |= last && self.unread.is_none();
         if self.held > self.exchange.settings.max_held_bytes {
             self.cannot_read("more of it would be held back than may be".to_owned());
@@ -350,7 +352,7 @@ impl Relay {
         }
     }
 
-    /// Finds out how much of the text may go on.
+    /// Determines how much of the text may be passed on.
     async fn clear(&mut self) {
         if !self.exchange.mode().holds() || self.unread.is_some() {
             self.cleared = usize::MAX;
@@ -374,7 +376,7 @@ impl Relay {
         let words = self.text.get(start..end).unwrap_or_default();
         match self.exchange.judge_text(words).await {
             Ok(bad) if bad.is_empty() => self.cleared = end,
-            // The rest may yet put it right.
+            // The rest may still correct it.
             Ok(_) => self.closing = true,
             Err(why) => {
                 self.closing = self.withholds();
@@ -387,7 +389,7 @@ impl Relay {
         }
     }
 
-    /// Says to programs that the answer is not read, once.
+    /// Tells programs once that the answer is not read.
     async fn note(&mut self) -> Result<(), Gone> {
         let Some(why) = self.unread.clone().filter(|_| !self.observes() && !self.withholds())
         else {
@@ -399,7 +401,7 @@ impl Relay {
         self.write(notes::comment(&notes::machine(&[], &[], Some(&why)))).await
     }
 
-    /// Passes on what may go on, in its order.
+    /// Passes on what may be passed on, in order.
     async fn release(&mut self) -> Result<(), Gone> {
         self.note().await?;
         while let Some(front) = self.queue.front() {
@@ -412,7 +414,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Passes on the first event that waits, as it came.
+    /// Passes on the first event in the queue, unchanged.
     async fn give(&mut self) -> Result<(), Gone> {
         let Some(Held { raw, event, end, speaks, .. }) = self.queue.pop_front() else {
             return Ok(());
@@ -425,7 +427,7 @@ impl Relay {
         if self.observes() { Ok(()) } else { self.send(raw).await }
     }
 
-    /// Passes on what we write.
+    /// Passes on our own text.
     async fn write(&mut self, text: String) -> Result<(), Gone> {
         self.send(Bytes::from(text)).await
     }
@@ -467,12 +469,12 @@ impl Relay {
         };
         became.response = self.response.take();
         let Self { exchange, out, .. } = self;
-        // The client has its answer; what is still to be written down is not its affair.
+        // The client has its answer and does not wait for the recording.
         drop(out);
         exchange.done(conclusion, became).await;
     }
 
-    /// Why clients may read another answer than the one that is judged.
+    /// Why clients may read a different answer than the one that is judged.
     fn unaccounted(&self, reply: &Reply) -> Option<String> {
         if reply.text != self.text {
             return Some(
@@ -489,7 +491,7 @@ impl Relay {
         self.shape.is_judged(&reply.text, &reply.calls).err().map(|why| why.to_string())
     }
 
-    /// Everything has gone on already.
+    /// Judges an answer that was already passed on.
     async fn observed(&mut self, reply: Reply, became: &mut Became) -> Conclusion {
         let (out, _) = tokio::sync::mpsc::channel(1);
         self.out = out;
@@ -498,7 +500,7 @@ impl Relay {
         conclusion
     }
 
-    /// It broke off, or cannot be read.
+    /// Handles an answer that broke off or cannot be read.
     async fn not_read(
         &mut self,
         why: String,
@@ -517,8 +519,8 @@ impl Relay {
         };
         became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
         if let (Ok(()), Some(error)) = (given, broken) {
-            // As a broken connection: nobody takes it for the end. What is in front of it has to be
-            // on its way first.
+            // The client sees a broken connection, which it does not take for the end. Everything
+            // before it has to be sent first.
             while self.out.capacity() < self.out.max_capacity() {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
@@ -536,7 +538,7 @@ impl Relay {
         while !self.queue.is_empty() {
             self.give().await?;
         }
-        // An event that did not end is none.
+        // An incomplete event does not count.
         let blank = rest.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
         match self.observes() || (self.withholds() && !blank) {
             true => Ok(()),
@@ -544,18 +546,18 @@ impl Relay {
         }
     }
 
-    /// Says to programs that the answer is not read, where nothing of it said so.
+    /// Tells programs at the end that the answer is not read, if they were not told before.
     async fn note_at_end(&mut self, why: &str, rest: &[u8]) -> Result<(), Gone> {
         self.unread.get_or_insert_with(|| why.to_owned());
         match rest.is_empty() {
             true => self.note().await,
-            // Within an event nothing can be said.
+            // Inside an event, no comment can be written.
             false => Ok(()),
         }
     }
 
     async fn hold_unread(&mut self, why: &str) -> Result<(), Gone> {
-        // What could be judged has gone on already.
+        // What could be judged was already passed on.
         self.queue.clear();
         let wire = self.exchange.wire();
         let failed = match self.failed.take() {

@@ -1,4 +1,4 @@
-//! What becomes of a whole answer: as it came, with what is wrong beneath it, or in other words.
+//! Decides about a complete streamed answer: unchanged, with its problems below, or in other words.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::exchange::{Became, Conclusion};
 use crate::notes;
 use crate::ruling::{Instead, Ruling, Words, first_bad};
 
-/// While the model is asked again, a comment keeps the connection open so often.
+/// The interval of comments that keep the connection open while the model is asked again.
 const STILL_THERE: Duration = Duration::from_secs(10);
 
 impl Relay {
-    /// The whole answer is there.
+    /// Handles a complete answer.
     pub(super) async fn ended(&mut self, reply: Reply, became: &mut Became) -> Conclusion {
         *became = Became::of(became.status, &reply);
         let exchange = Arc::clone(&self.exchange);
@@ -28,7 +28,7 @@ impl Relay {
             return Conclusion { unjudged, ..Conclusion::default() };
         };
         let conclusion = Conclusion { doubt: self.unaccounted(&reply), ..conclusion };
-        // That its client leaves now changes nothing any more.
+        // From here on, a client that disconnects changes nothing.
         match conclusion.ruling(&exchange.settings) {
             Ruling::Pass => {
                 became.what = conclusion.passed();
@@ -46,7 +46,7 @@ impl Relay {
         conclusion
     }
 
-    /// Nothing is wrong with it: it goes on as it came, without thoughts of ours.
+    /// Passes on an answer without problems, unchanged or with only its thoughts removed.
     async fn pass(&mut self, reply: &Reply, conclusion: &Conclusion) -> Result<(), Gone> {
         let waited = self.exchange.mode().holds() || self.exchange.tools.is_some();
         if !conclusion.calls.stripped || !waited {
@@ -60,7 +60,7 @@ impl Relay {
         self.write(end).await
     }
 
-    /// Something is wrong with it: where it may wait, the model is asked again.
+    /// Handles an answer with problems. If the mode allows waiting, the model is asked again.
     async fn wrong(&mut self, reply: &Reply, conclusion: &Conclusion, became: &mut Became) {
         let exchange = Arc::clone(&self.exchange);
         let structured = exchange.asked.structured;
@@ -97,7 +97,7 @@ impl Relay {
         self.instead(reply, conclusion, instead).await.ok();
     }
 
-    /// Writes what stands beneath it, or in its place.
+    /// Writes the text below the answer, or in its place.
     async fn instead(
         &mut self,
         reply: &Reply,
@@ -119,7 +119,7 @@ impl Relay {
                 self.write(refusal).await?;
             }
         }
-        // Where calls did not wait, the client has them.
+        // If calls were not held back, the client already has them.
         let waited = self.exchange.mode().holds() || self.exchange.tools.is_some();
         if waited {
             let calls = self.writer.calls(&instead.calls, &reply.kept);
@@ -133,7 +133,8 @@ impl Relay {
         self.write(end).await
     }
 
-    /// Passes on all events up to here; what one says of it that also says more, in words of ours.
+    /// Passes on all events up to `cut`. Words of an event that also goes beyond it are written
+    /// anew.
     async fn release_until(&mut self, cut: usize) -> Result<(), Gone> {
         while let Some(front) = self.queue.front() {
             if front.last && !front.speaks {
@@ -142,7 +143,7 @@ impl Relay {
             if front.speaks && (front.end > cut || front.last) {
                 break;
             }
-            // What ends a part of which the rest is held ends it too early.
+            // The event that ends a part must not come before the rest of the part.
             if !front.speaks && front.end > cut {
                 break;
             }
@@ -157,10 +158,10 @@ impl Relay {
         Ok(())
     }
 
-    /// The better answer, behind what the client has.
+    /// Appends the corrected answer to what the client already has.
     async fn go_on(&mut self, corrected: &Corrected) -> Result<(), Gone> {
         let Corrected { reply, conclusion, .. } = corrected;
-        // A model may begin from the beginning all the same.
+        // A model may repeat the beginning nevertheless.
         let read = self.text.get(..self.released).unwrap_or_default().trim();
         let text = reply.text.trim_start();
         let text = text.strip_prefix(read).filter(|_| !read.is_empty()).unwrap_or(text);
@@ -174,7 +175,7 @@ impl Relay {
         self.write(format!("{calls}{end}")).await
     }
 
-    /// Waits for something, and keeps the connection open meanwhile.
+    /// Waits for a future, and keeps the connection open meanwhile.
     async fn keeping<T>(&self, work: impl Future<Output = T>) -> Result<T, Gone> {
         tokio::pin!(work);
         loop {

@@ -1,27 +1,27 @@
-//! A call as its client puts it together.
+//! A call as its client assembles it.
 
 use counterfoil_model::ToolCall;
 use serde_json::Value;
 
 use super::{Read, Unreadable};
 
-/// The longest name of a tool, in bytes.
+/// The maximum length of a tool name, in bytes.
 const LONGEST_NAME: usize = 128;
 
-/// A call, as far as it came.
+/// A call, as far as it was received.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ReadCall {
     pub(super) id: String,
     pub(super) name: String,
     arguments: Arguments,
-    /// Its argument is plain text.
+    /// Whether its argument is plain text.
     pub(super) plain: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Arguments {
     Text(String),
-    /// Written as JSON, in one piece.
+    /// A JSON object in one piece.
     Object,
 }
 
@@ -32,12 +32,12 @@ impl Default for Arguments {
 }
 
 impl ReadCall {
-    /// Takes an id: it has one.
+    /// Sets the id, which must not change.
     pub(super) fn identify(&mut self, id: &str) -> Read {
         only(&mut self.id, id)
     }
 
-    /// Takes a name: some servers repeat it, and it may be no sentence.
+    /// Sets the name, which some servers repeat and which must not be a sentence.
     pub(super) fn call(&mut self, name: &str) -> Read {
         if !is_name(name) {
             return Err(Unreadable::Tool);
@@ -45,7 +45,7 @@ impl ReadCall {
         only(&mut self.name, name)
     }
 
-    /// Takes arguments: pieces of a text, or one object.
+    /// Adds arguments: pieces of a text, or one object.
     pub(super) fn argue(&mut self, arguments: &Value) -> Read {
         match (&mut self.arguments, arguments) {
             (_, Value::Null) => Ok(()),
@@ -66,12 +66,12 @@ impl ReadCall {
         self.arguments != Arguments::default()
     }
 
-    /// Whether its arguments are this text, which came again.
+    /// Whether its arguments are this text, which was sent again.
     pub(super) fn argues(&self, text: &str) -> bool {
         matches!(&self.arguments, Arguments::Text(own) if own == text)
     }
 
-    /// Whether it ended as this one, as far as it came piece by piece.
+    /// Whether the final call agrees with this one, as far as it was received piece by piece.
     pub(super) fn ends_as(&self, ended: &Self) -> bool {
         let same = |came: &str, ended: &str| came.is_empty() || came == ended;
         same(&self.id, &ended.id)
@@ -79,10 +79,10 @@ impl ReadCall {
             && (!self.has_arguments() || self.arguments == ended.arguments)
     }
 
-    /// Whether it is this one, which is judged.
+    /// Whether it is the same as this call, which is judged.
     pub(super) fn is(&self, call: &ToolCall) -> bool {
         let arguments = match &self.arguments {
-            // It stands there once, and everybody reads it there.
+            // It occurs once, so all clients read the same object.
             Arguments::Object => true,
             Arguments::Text(text) if self.plain => {
                 let parsed = call.arguments.parse();
@@ -97,7 +97,7 @@ impl ReadCall {
     }
 }
 
-/// Takes what may be given once, or repeated.
+/// Sets a value that may be given once or repeated.
 fn only(own: &mut String, given: &str) -> Read {
     if own.is_empty() {
         given.clone_into(own);
@@ -105,7 +105,7 @@ fn only(own: &mut String, given: &str) -> Read {
     if given.is_empty() || own == given { Ok(()) } else { Err(Unreadable::Call) }
 }
 
-/// Whether a name may be one of a tool.
+/// Whether a name may be the name of a tool.
 fn is_name(name: &str) -> bool {
     let odd =
         |letter: char| letter.is_whitespace() || letter.is_control() || "`\"<>".contains(letter);

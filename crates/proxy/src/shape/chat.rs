@@ -8,22 +8,22 @@ use super::{
 };
 use crate::request::Asked;
 
-/// The one choice of an answer.
+/// The only choice of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
     calls: Vec<(Option<usize>, ReadCall)>,
     form: Option<Form>,
 }
 
-/// Where the calls of an answer stand.
+/// The member that holds the calls of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     ToolCalls,
-    /// One call, in the older form.
+    /// A single call, in the older format.
     FunctionCall,
 }
 
-/// What holds the words of an answer.
+/// The member that holds the words of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
     Delta,
@@ -133,7 +133,7 @@ impl Choice {
         Ok(())
     }
 
-    /// The call that a piece belongs to: that of its index, of its id, or the last one.
+    /// The call that a piece belongs to: by its index, by its id, or the last one.
     fn call(&mut self, at: Option<usize>, id: &str) -> Read<&mut ReadCall> {
         let known = match at {
             Some(at) => self.calls.iter().position(|(known, _)| *known == Some(at)),
@@ -150,7 +150,7 @@ impl Choice {
     }
 }
 
-/// Words are a text, or a list of parts.
+/// Reads words: a text, or a list of parts.
 fn content(said: &Members, parts: &mut Parts) -> Read {
     let content = match said.get("content") {
         None | Some(Value::Null) => return Ok(()),

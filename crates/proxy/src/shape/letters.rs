@@ -1,14 +1,14 @@
-//! Words that a person reads and no rule does: with letters of another script that look like
-//! Latin ones, or with characters between the letters that nobody sees.
+//! Detects words that a person can read but rules cannot: with letters of another script that look
+//! like Latin ones, or with invisible characters between the letters.
 
 use super::{Read, Unreadable};
 use counterfoil_serve::is_unseen;
 
-/// The letters of a text that comes in pieces.
+/// The state while reading a text in pieces.
 #[derive(Debug, Default)]
 pub(super) struct Letters {
     last: char,
-    /// Unseen characters came since then.
+    /// Whether there were invisible characters since then.
     hidden: bool,
 }
 
@@ -31,8 +31,8 @@ impl Letters {
     }
 }
 
-/// Cyrillic, Greek and Armenian letters that are drawn like Latin ones, full-width ones, and those
-/// of mathematics.
+/// Whether a letter looks like a Latin one: Cyrillic, Greek, Armenian, full-width and mathematical
+/// letters.
 fn looks_latin(c: char) -> bool {
     const LIKE: &str = "АВЕЅІЈКМНОРСТУХаеѕіјорсухѵԁԛԝһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧοναօսոհ";
     LIKE.contains(c)
@@ -58,7 +58,7 @@ mod tests {
             ("👩\u{200d}🚀 ok", false),
             ("ＯＫ です", false),
         ] {
-            // Whatever pieces it comes in.
+            // In pieces of any size.
             for size in [1, 3, 100] {
                 let (mut letters, mut read) = (Letters::default(), Ok(()));
                 let all: Vec<char> = text.chars().collect();

@@ -1,6 +1,6 @@
-//! What stands in an answer at a place that its wire does not have. A few letters are a name or a
-//! state; more of them may be words that some client shows, and nobody judged them. Letters are
-//! counted over the whole answer, as words may come in pieces.
+//! Counts letters at places of an answer that its wire does not define. A few letters are a name or
+//! a state; more could be words that some client shows although they were not judged. Letters are
+//! counted over the whole answer, because words may come in pieces.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use serde_json::Value;
 
 use super::{Members, Read, Unreadable};
 
-/// So many letters say nothing yet.
+/// The maximum number of letters that are allowed.
 const MOST: usize = 15;
 
-/// What one letter counts of a language that writes words in few letters and without blanks.
+/// The weight of a letter in scripts whose words have few letters and no spaces.
 const DENSE: usize = 4;
 
-/// A text with so many digits is an id.
+/// The minimum number of digits that make a text an id.
 const DIGITS_OF_ID: usize = 4;
 
-/// Members that hold what is not the agent's word: the request again, names, states, sources,
+/// Members that do not contain the agent's words: the request repeated, names, states, sources,
 /// thoughts.
 const BESIDE: &[&str] = &[
-    // What it is, and of which request.
+    // What it is, and for which request.
     "id",
     "object",
     "model",
@@ -77,7 +77,7 @@ const BESIDE: &[&str] = &[
     "context_management",
     "amazon-bedrock-invocationMetrics",
     "amazon-bedrock-trace",
-    // What a filter says.
+    // Results of a content filter.
     "content_filter_results",
     "content_filter_result",
     "content_filter_offsets",
@@ -100,7 +100,7 @@ const BESIDE: &[&str] = &[
     "extra_content",
     "thought_signature",
     "provider_specific_fields",
-    // Sources, and what the server did for them.
+    // Sources, and the server's work on them.
     "annotations",
     "annotation",
     "context",
@@ -110,7 +110,7 @@ const BESIDE: &[&str] = &[
     "search_results",
     "images",
     "caller",
-    // Tokens, one by one, and filling.
+    // Single tokens, and padding.
     "logprobs",
     "prompt_logprobs",
     "token_ids",
@@ -119,7 +119,7 @@ const BESIDE: &[&str] = &[
     "kv_transfer_params",
 ];
 
-/// Members of which the value is a name, a time or a state, whatever stands before these letters.
+/// Suffixes of members whose value is a name, a time or a state.
 const ENDINGS: [&str; 6] = ["_id", "_at", "_reason", "_tier", "_fingerprint", "_hash"];
 
 /// Kinds of objects that are calls.
@@ -136,16 +136,16 @@ const CALLS: [&str; 10] = [
     "input_json_delta",
 ];
 
-/// Letters so far.
+/// The letters so far.
 #[derive(Debug, Default)]
 pub(super) struct Loose {
     letters: usize,
-    /// What each member said last: what repeats itself is no stream of words.
+    /// The last value of each member. A repeated value is not a stream of words.
     last: BTreeMap<String, String>,
 }
 
 impl Loose {
-    /// Counts all members but the known ones; whether there was a letter.
+    /// Counts all members except the known ones. Returns whether there were any letters.
     pub(super) fn rest(&mut self, members: &Members, known: &[&str]) -> Read<bool> {
         let mut some = false;
         for (name, value) in members {
@@ -160,7 +160,7 @@ impl Loose {
         Ok(some)
     }
 
-    /// Counts what a member says; whether there was a letter.
+    /// Counts the letters in a member. Returns whether there were any.
     pub(super) fn count(&mut self, name: &str, value: &Value) -> Read<bool> {
         if BESIDE.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end)) {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! Messages of Anthropic.
+//! Anthropic's messages.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::request::Asked;
 
-/// Kinds of blocks in which a model thinks.
+/// Kinds of blocks that contain a model's thoughts.
 const THOUGHTS: [&str; 3] = ["thinking", "redacted_thinking", "compaction"];
 
-/// The blocks of a message, in their order.
+/// The blocks of a message, in order.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     begun: bool,
@@ -21,7 +21,7 @@ pub(super) struct Blocks {
 #[derive(Debug)]
 struct Block {
     kind: Kind,
-    /// It says something in its beginning: then no more may come.
+    /// Whether its first event has content, so that no more may follow.
     full: bool,
     ended: bool,
 }
@@ -30,7 +30,7 @@ struct Block {
 enum Kind {
     Text,
     Call(ReadCall),
-    /// Thoughts, and what the server does itself.
+    /// Thoughts, and the server's own work.
     Beside,
     Odd,
 }
@@ -124,7 +124,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// The block that began last, and has not ended.
+    /// The block that began last and has not ended.
     fn open(&mut self, at: Option<usize>) -> Read<&mut Block> {
         let last = self.blocks.len().checked_sub(1);
         let block = self.blocks.last_mut().filter(|block| !block.ended && at == last);
@@ -132,7 +132,7 @@ impl Blocks {
     }
 }
 
-/// Kinds of blocks of tools that the server runs.
+/// Whether blocks of this kind belong to tools that the server runs.
 fn of_server(kind: &str) -> bool {
     kind.ends_with("_tool_use") || kind.ends_with("_tool_result")
 }

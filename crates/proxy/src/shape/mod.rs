@@ -1,8 +1,8 @@
-//! An answer as its clients read it. Clients read in different ways: one takes `content`, another
-//! adds what stands beside it; one adds up deltas, another takes what comes in the end. So every part
-//! of an answer has to have exactly one source, and what is read here has to be what was judged.
-//! `chat.rs`, `responses.rs` and `messages.rs` say which members a wire has; whatever else stands in
-//! an answer is counted as `loose.rs` says. All of it ends in [`Unreadable`].
+//! Reads an answer as its clients do. Clients differ: one takes `content`, another adds what is
+//! next to it; one joins deltas, another takes the final value. So every part of an answer must
+//! have exactly one source, and what is read here must be what was judged. `chat.rs`,
+//! `responses.rs` and `messages.rs` define the members of a wire; anything else in an answer is
+//! counted by `loose.rs`. Every violation is an [`Unreadable`].
 
 mod call;
 mod chat;
@@ -20,12 +20,12 @@ use call::ReadCall;
 use letters::Letters;
 use loose::Loose;
 
-/// The deepest JSON of an answer.
+/// The maximum nesting depth of an answer's JSON.
 const DEEPEST: usize = 128;
 
 type Members = Map<String, Value>;
 
-/// Why an answer can be read in more than one way. It quotes nothing of the answer.
+/// Why an answer can be read in more than one way. It quotes nothing from the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
     #[error("a part of it is no JSON, or repeats a member")]
@@ -58,28 +58,29 @@ pub(crate) enum Unreadable {
 
 type Read<T = ()> = Result<T, Unreadable>;
 
-/// Where words of an answer may stand. An answer uses one of them.
+/// The members that can hold the words of an answer. An answer uses only one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Voice {
     Content,
     Refusal,
-    /// What is spoken, as text.
+    /// The transcript of spoken words.
     Transcript,
 }
 
-/// What every wire collects.
+/// What is collected on every wire.
 #[derive(Debug, Default)]
 struct Parts {
     voice: Option<Voice>,
     text: String,
     letters: Letters,
     loose: Loose,
-    /// Something came that nobody judges while it comes: sound, or a few words at an odd place.
+    /// Whether something was received that is not judged while streaming: sound, or a few words at
+    /// an unexpected place.
     waits: bool,
 }
 
 impl Parts {
-    /// Takes words.
+    /// Adds words.
     fn say(&mut self, voice: Voice, text: &str) -> Read {
         if text.is_empty() {
             return Ok(());
@@ -91,37 +92,37 @@ impl Parts {
         self.letters.read(text)
     }
 
-    /// Counts what stands around an answer and is none of these members.
+    /// Counts the members around an answer, except these.
     fn around(&mut self, members: &Members, known: &[&str]) -> Read {
         self.loose.rest(members, known).map(|_| ())
     }
 
-    /// The same within a part that a client shows: words there wait for the end.
+    /// Counts the other members in a part that a client shows. Words there wait for the end.
     fn within(&mut self, members: &Members, known: &[&str]) -> Read {
         self.waits |= self.loose.rest(members, known)?;
         Ok(())
     }
 
-    /// Counts a whole value at a place where no client looks for words.
+    /// Counts a whole value at a place where clients do not look for words.
     fn odd(&mut self, value: &Value) -> Read {
         self.waits |= self.loose.count("", value)?;
         Ok(())
     }
 }
 
-/// One wire's members.
+/// Reads the members of one wire.
 trait Reader: std::fmt::Debug + Send + Sync {
     /// Reads one event of a stream.
     fn event(&mut self, event: &Value, parts: &mut Parts, asked: &Asked) -> Read;
 
-    /// Reads an answer in one piece.
+    /// Reads an answer that is not streamed.
     fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &Asked) -> Read;
 
-    /// The calls of functions and custom tools, in their order.
+    /// The calls of functions and custom tools, in order.
     fn calls(&self) -> Vec<ReadCall>;
 }
 
-/// An answer, as far as it came.
+/// An answer, as far as it was received.
 #[derive(Debug)]
 pub(crate) struct Shape {
     wire: Wire,
@@ -131,7 +132,7 @@ pub(crate) struct Shape {
     named: Option<bool>,
 }
 
-/// Whether an event may go on before the end of its answer.
+/// Whether an event may be passed on before the end of its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
     Flows,
@@ -164,8 +165,8 @@ impl Shape {
         Ok(if self.parts.waits { Flow::Waits } else { Flow::Flows })
     }
 
-    /// Looks at the name of an event: some clients pass over what they do not know by its name,
-    /// others look only at what it says.
+    /// Checks the name of an event: some clients skip events with unknown names, others look only
+    /// at the content.
     fn name(&mut self, name: &str, event: &Members) -> Read {
         let kind = text(event, "type");
         let speaks = match self.wire {
@@ -183,7 +184,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Reads an answer in one piece.
+    /// Reads an answer that is not streamed.
     ///
     /// # Errors
     /// When clients may read it in different ways.
@@ -196,7 +197,7 @@ impl Shape {
     /// Compares what clients read with what is judged.
     ///
     /// # Errors
-    /// When they are not the same.
+    /// When they differ.
     pub(crate) fn is_judged(&self, text: &str, calls: &[ToolCall]) -> Result<(), Unreadable> {
         let read = self.reader.calls();
         let same = self.parts.text == text
@@ -206,16 +207,16 @@ impl Shape {
     }
 }
 
-/// JSON that every reader reads alike.
+/// Parses JSON that all readers read alike.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not such JSON.
 pub(crate) fn parse(text: &str) -> Result<Value, Unreadable> {
     let limits = JsonLimits { depth: DEEPEST, bytes: usize::MAX };
     parse_strict(text, limits).map_err(|_| Unreadable::Json)
 }
 
-/// Whether nothing stands here.
+/// Whether a value is empty.
 fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -226,17 +227,17 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether a member is there and says something.
+/// Whether a member is present and not empty.
 fn has(members: &Members, name: &str) -> bool {
     members.get(name).is_some_and(|value| !is_nothing(value))
 }
 
-/// The text of a member; none where it is something else.
+/// The text of a member; empty if it is something else.
 fn text<'m>(members: &'m Members, name: &str) -> &'m str {
     members.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A member that is a text or nothing.
+/// A member that must be a text or missing.
 fn only_text<'m>(members: &'m Members, name: &str) -> Read<&'m str> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(""),
@@ -245,7 +246,7 @@ fn only_text<'m>(members: &'m Members, name: &str) -> Read<&'m str> {
     }
 }
 
-/// A member that is a list or nothing.
+/// A member that must be a list or missing.
 fn list<'m>(members: &'m Members, name: &str) -> Read<&'m [Value]> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(&[]),
@@ -254,7 +255,7 @@ fn list<'m>(members: &'m Members, name: &str) -> Read<&'m [Value]> {
     }
 }
 
-/// A place in a list.
+/// A member that must be an index or missing.
 fn place(members: &Members, name: &str) -> Read<Option<usize>> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),

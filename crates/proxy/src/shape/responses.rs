@@ -1,5 +1,5 @@
-//! The responses API of OpenAI, which says everything more than once: piece by piece, when a part
-//! ends, when its item ends, and in the end. All of them have to say the same.
+//! OpenAI's responses API, which says everything more than once: piece by piece, at the end of a
+//! part, at the end of its item, and at the end of the response. All of them must agree.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::{
 use crate::request::Asked;
 use crate::wire::CALLS;
 
-/// Events that tell of thoughts, sources and what the server does itself; all begin so.
+/// Prefixes of events about thoughts, sources and the server's own work.
 const BESIDE: [&str; 10] = [
     "response.reasoning",
     "response.output_text.annotation",
@@ -24,7 +24,7 @@ const BESIDE: [&str; 10] = [
     "keepalive",
 ];
 
-/// Members of calls that have a kind of their own in the place of a name.
+/// Members of calls that have a kind of their own instead of a name.
 const OF_CALLS: [&str; 8] = [
     "call_id",
     "name",
@@ -36,10 +36,10 @@ const OF_CALLS: [&str; 8] = [
     "pending_safety_checks",
 ];
 
-/// Kinds of items of which nothing is the agent's word.
+/// Kinds of items that do not contain the agent's words.
 const THOUGHTS: [&str; 2] = ["reasoning", "compaction"];
 
-/// The items of a response, in their order.
+/// The items of a response, in order.
 #[derive(Debug, Default)]
 pub(super) struct Items(Vec<Item>);
 
@@ -49,9 +49,9 @@ struct Item {
     kind: String,
     said: Vec<Part>,
     call: ReadCall,
-    /// As it ended.
+    /// Its final form.
     whole: Option<Members>,
-    /// Its beginning has arguments: then no more may come.
+    /// Whether its first event has arguments, so that no more may follow.
     full: bool,
 }
 
@@ -101,7 +101,7 @@ impl Reader for Items {
         for Item { said, .. } in &self.0 {
             said.iter().try_for_each(|part| parts.say(part.voice, &part.text))?;
         }
-        // Some servers put together what its clients do.
+        // Some servers join the texts, as their client libraries do.
         match only_text(members, "output_text")? {
             text if text.is_empty() || *text == parts.text => Ok(()),
             _ => Err(Unreadable::Words),
@@ -114,7 +114,7 @@ impl Reader for Items {
     }
 }
 
-/// Counts what stands around the items of a response.
+/// Counts the members around the items of a response.
 fn around_response(response: &Members, parts: &mut Parts) -> Read {
     parts.around(response, &["output", "output_text", "text"])?;
     match response.get("text") {
@@ -124,9 +124,9 @@ fn around_response(response: &Members, parts: &mut Parts) -> Read {
     }
 }
 
-/// An item as it is written in one piece.
+/// Reads an item that is not streamed.
 fn read_item(item: &Members, parts: &mut Parts, asked: &Asked) -> Read<Item> {
-    // Some servers leave out what kind of item it is.
+    // Some servers omit the type of an item.
     let kind = match text(item, "type") {
         "" if item.contains_key("content") => "message",
         kind => kind,
@@ -165,12 +165,12 @@ fn read_item(item: &Members, parts: &mut Parts, asked: &Asked) -> Read<Item> {
     Ok(read)
 }
 
-/// Kinds of items of tools that the server runs.
+/// Whether items of this kind belong to tools that the server runs.
 fn of_server(kind: &str) -> bool {
     kind.ends_with("_call") || kind.ends_with("_call_output") || kind.starts_with("mcp_")
 }
 
-/// A part of a message; none where it is of a kind that has no words.
+/// Reads a part of a message; `None` if its kind has no words.
 fn read_part(part: &Members, parts: &mut Parts) -> Read<Option<Part>> {
     let (voice, name) = match text(part, "type") {
         "output_text" => (Voice::Content, "text"),
@@ -182,7 +182,7 @@ fn read_part(part: &Members, parts: &mut Parts) -> Read<Option<Part>> {
 }
 
 impl Items {
-    /// The item that an event is of, which has not ended.
+    /// The item that an event belongs to. It must not have ended.
     fn item(&mut self, event: &Members) -> Read<&mut Item> {
         let at = place(event, "output_index")?.ok_or(Unreadable::Place)?;
         let item = self.0.get_mut(at).filter(|item| item.whole.is_none());
@@ -209,7 +209,7 @@ impl Items {
         parts.around(event, &["item", "output_index"])?;
         let members = object(event.get("item").unwrap_or(&Value::Null))?;
         let ended = read_item(members, parts, asked)?;
-        // Some servers say only how an item ended.
+        // Some servers send only the final form of an item.
         if place(event, "output_index")? == Some(self.0.len()) && ended.said.is_empty() {
             self.0.push(Item { whole: Some(members.clone()), ..ended });
             return Ok(());
@@ -259,7 +259,7 @@ impl Items {
         if item.kind != "message" {
             return Err(Unreadable::Place);
         }
-        // Some servers do not say that a part begins.
+        // Some servers do not announce the start of a part.
         if at == item.said.len() {
             item.said.push(Part { voice, text: String::new() });
         }
@@ -309,7 +309,7 @@ impl Items {
             return Err(Unreadable::Words);
         }
         let output = list(response, "output")?;
-        // Some servers do not say everything again.
+        // Some servers do not repeat everything.
         if output.is_empty() {
             return Ok(());
         }
@@ -328,7 +328,7 @@ impl Items {
     }
 }
 
-/// Whether a call of another kind ended as it is told of in the end.
+/// Whether a call of another kind is the same at the end as it was before.
 fn is_same_rest(item: &Item, again: &Members) -> bool {
     let Some(whole) = item.whole.as_ref().filter(|_| CALLS.contains(&item.kind.as_str())) else {
         return true;

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::{Writer, index_of};
 
-/// A stream of chunks, of which the client got some.
+/// A stream of chunks, of which the client has got some.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
-    /// What every chunk says beside what is new: id, model, time.
+    /// The members that every chunk repeats: id, model, time.
     head: Map<String, Value>,
     usage: Option<Value>,
     begun: bool,
@@ -141,14 +141,14 @@ pub(super) fn append(answer: &mut Value, words: &str) {
 
 pub(super) fn replace(answer: &mut Value, words: &str) {
     if let Some(choice) = judged(answer) {
-        // What comes in pieces has no place in one.
+        // Members of a stream have no place in a complete answer.
         choice.remove("delta");
         choice.remove("text");
         choice.entry("message").or_insert_with(|| json!({ "role": "assistant" }));
     }
     if let Some(message) = message(answer) {
         message.insert("content".to_owned(), json!(words));
-        // What was said in another way does not pass either.
+        // The same words in another form must not pass either.
         message.remove("audio");
         message.remove("refusal");
     }

@@ -1,4 +1,4 @@
-//! Messages of Anthropic.
+//! Anthropic's messages.
 
 use counterfoil_model::ToolCall;
 use counterfoil_providers::Stop;
@@ -6,18 +6,18 @@ use serde_json::{Map, Value, json};
 
 use super::{Writer, event, index_of, kind_of, text_of};
 
-/// A stream of blocks, of which the client got some.
+/// A stream of blocks, of which the client has got some.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     /// The event that begins a message.
     start: Option<Value>,
     begun: bool,
-    /// The next block's place.
+    /// The index of the next block.
     next: usize,
-    /// The block that has not ended, and whether it is one of words.
+    /// The index of the block that has not ended, and whether it is a text block.
     open: Option<(usize, bool)>,
     usage: Map<String, Value>,
-    /// Why the server ended, as it says it.
+    /// The server's own stop reason.
     ending: Option<Value>,
     refused: bool,
 }
@@ -127,7 +127,7 @@ impl Writer for Blocks {
         self.begin(&mut out);
         self.close(&mut out);
         let reason = if self.refused { "refusal" } else { reason(stop) };
-        // There are more reasons than we tell apart.
+        // There are more stop reasons than we distinguish.
         let others = ["pause_turn", "stop_sequence"];
         let own = self.ending.take().filter(|_| stop == Stop::End && !self.refused);
         let own = own.filter(|ending| others.contains(&text_of(ending, "stop_reason")));
@@ -162,7 +162,7 @@ fn words(text: &str) -> Value {
 
 pub(super) fn append(answer: &mut Value, text: &str) {
     let Some(content) = content(answer) else { return };
-    // Calls stay last.
+    // Calls stay at the end.
     let calls = content.iter().rev().take_while(|block| kind_of(block) == "tool_use").count();
     content.insert(content.len().saturating_sub(calls), words(text));
 }
@@ -177,7 +177,7 @@ pub(super) fn with_calls(answer: &mut Value, calls: &[ToolCall]) {
     let Some(content) = content(answer) else { return };
     let own: Vec<Value> = content.extract_if(.., |block| kind_of(block) == "tool_use").collect();
     content.extend(calls.iter().filter_map(|call| {
-        // What cannot be read as an object stays as it came.
+        // Arguments that are not an object stay as they were received.
         let Some(input) = call.arguments.parse().ok().filter(Value::is_object) else {
             return own.iter().find(|block| text_of(block, "id") == call.id).cloned();
         };

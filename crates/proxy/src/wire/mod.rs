@@ -1,4 +1,4 @@
-//! What goes between an agent and its model, one file a wire.
+//! The formats between an agent and its model, one file per wire.
 
 mod chat;
 mod messages;
@@ -14,53 +14,53 @@ use crate::request::Asked;
 
 pub(crate) use responses::CALLS;
 
-/// A wire that answers are judged on.
+/// A wire whose answers are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Wire {
-    /// Chat completions of OpenAI.
+    /// OpenAI's chat completions.
     Chat,
-    /// The responses API of OpenAI.
+    /// OpenAI's responses API.
     Responses,
-    /// Messages of Anthropic.
+    /// Anthropic's messages.
     Messages,
 }
 
-/// Writes what a client gets in the place of what a server sent, so that both together are one
-/// stream.
+/// Writes events for the client in place of a server's, so that both together form one stream.
 pub(crate) trait Writer: Send + Sync {
-    /// Reads an event of the server, whatever becomes of it.
+    /// Reads an event of the server, whether or not it is passed on.
     fn learn(&mut self, event: &Value);
 
-    /// Takes note of an event that the client gets as it is.
+    /// Records an event that the client gets unchanged.
     fn given(&mut self, event: &Value);
 
     /// Whether an event ends the answer.
     fn closes(&self, event: &Value) -> bool;
 
-    /// Whether a call of the client begins with an event, or goes on.
+    /// Whether an event begins or continues a call for the client.
     fn is_call(&self, event: &Value) -> bool;
 
-    /// More words.
+    /// Writes words.
     fn text(&mut self, text: &str) -> String;
 
-    /// Whole calls; `kept` are items of other kinds, in which a call may stand as it came.
+    /// Writes complete calls. `kept` are items of other kinds, which may contain a call in its
+    /// original form.
     fn calls(&mut self, calls: &[ToolCall], kept: &[Value]) -> String;
 
-    /// What a model says where it may not give the form that was asked for.
+    /// Writes a refusal, for answers that must have a given format.
     fn refusal(&mut self, text: &str) -> String;
 
-    /// The end.
+    /// Writes the end.
     fn end(&mut self, stop: Stop) -> String;
 }
 
 impl Wire {
-    /// The wire of a path.
+    /// The wire that a path belongs to.
     pub(crate) fn of(path: &str) -> Option<Self> {
-        // Some servers read what is escaped.
+        // Some servers decode escapes.
         let path = percent_decode_str(path).decode_utf8_lossy();
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-        // Messages of a thread are put there, and nobody answers.
+        // Messages are added to a thread there, without an answer.
         let threads = parts.contains(&"threads");
         match parts.as_slice() {
             [.., "chat", "completions"] => Some(Self::Chat),
@@ -75,14 +75,14 @@ impl Wire {
         self == Self::Responses && responses::CALLS.contains(&kind_of(item))
     }
 
-    /// Whether an item of an answer tells of a tool that the server itself runs, and that the
-    /// request has.
+    /// Whether an item of an answer is about a tool that the server itself runs and that the
+    /// request contains.
     pub(crate) fn is_of_server(self, item: &Value, asked: &Asked) -> bool {
         let kind = kind_of(item);
         if self.is_of_client(item) || kind.ends_with("_call_output") || kind == "tool_result" {
             return false;
         }
-        // `web_search_call` is one of `web_search`, `mcp_tool_use` one of `mcp_toolset`.
+        // `web_search_call` belongs to `web_search`, `mcp_tool_use` to `mcp_toolset`.
         let named = text_of(item, "name");
         let stem = kind.split("_call").next().unwrap_or_default();
         let stem = stem.split("_tool").next().unwrap_or_default();
@@ -91,7 +91,7 @@ impl Wire {
             || !kind.contains("_call") && !kind.contains("_tool")
     }
 
-    /// The name used in records.
+    /// The name that records use.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -108,7 +108,7 @@ impl Wire {
         }
     }
 
-    /// The form of a log in which its requests are.
+    /// The log format of its requests.
     pub(crate) fn format(self) -> Format {
         match self {
             Self::Chat => Format::OpenaiChat,
@@ -133,7 +133,7 @@ impl Wire {
         }
     }
 
-    /// Puts entries behind the conversation of a request.
+    /// Appends entries to the conversation of a request.
     pub(crate) fn extend(self, request: &mut Map<String, Value>, turns: &[Turn]) {
         let conversation = request.entry(self.conversation()).or_insert_with(|| json!([]));
         if let Value::String(text) = conversation {
@@ -144,7 +144,7 @@ impl Wire {
         }
     }
 
-    /// What the model is told of a call that was not made, whatever kind of call it is.
+    /// The result, for the model, of a call of any kind that was not made.
     pub(crate) fn result(
         self,
         request: &mut Map<String, Value>,
@@ -167,7 +167,7 @@ impl Wire {
         }
     }
 
-    /// An error in the form of this wire.
+    /// An error in the format of this wire.
     pub(crate) fn error(wire: Option<Self>, status: u16, message: &str) -> String {
         let kind = match status {
             401 | 403 => "authentication_error",
@@ -187,7 +187,7 @@ impl Wire {
         error.to_string()
     }
 
-    /// The same within a stream.
+    /// An error as an event of a stream.
     pub(crate) fn error_event(self, message: &str) -> String {
         match self {
             Self::Chat => format!("data: {}\n\n", Self::error(Some(self), 500, message)),
@@ -202,7 +202,7 @@ impl Wire {
         }
     }
 
-    /// Puts words behind those of a whole answer.
+    /// Appends words to a complete answer.
     pub(crate) fn append(self, answer: &mut Value, words: &str) {
         match self {
             Self::Chat => chat::append(answer, words),
@@ -211,7 +211,7 @@ impl Wire {
         }
     }
 
-    /// Puts words in the place of those of a whole answer.
+    /// Replaces the words of a complete answer.
     pub(crate) fn replace(self, answer: &mut Value, words: &str) {
         match self {
             Self::Chat => chat::replace(answer, words),
@@ -220,7 +220,7 @@ impl Wire {
         }
     }
 
-    /// Leaves a whole answer with these calls only.
+    /// Reduces a complete answer to these calls.
     pub(crate) fn with_calls(self, answer: &mut Value, calls: &[ToolCall]) {
         match self {
             Self::Chat => chat::with_calls(answer, calls),
@@ -229,7 +229,7 @@ impl Wire {
         }
     }
 
-    /// Makes a whole answer a refusal.
+    /// Turns a complete answer into a refusal.
     pub(crate) fn refuse(self, answer: &mut Value, why: &str) {
         match self {
             Self::Chat => chat::refuse(answer, why),

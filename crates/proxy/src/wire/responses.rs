@@ -1,4 +1,4 @@
-//! The responses API of OpenAI.
+//! OpenAI's responses API.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Writer, event, index_of, kind_of, text_of};
 
-/// Calls that the client makes.
+/// Kinds of calls that the client makes.
 pub(crate) const CALLS: [&str; 6] = [
     "function_call",
     "custom_tool_call",
@@ -18,19 +18,19 @@ pub(crate) const CALLS: [&str; 6] = [
     "computer_call",
 ];
 
-/// A stream of items, of which the client got some.
+/// A stream of items, of which the client has got some.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    /// The response as it was told of last.
+    /// The latest state of the response.
     response: Map<String, Value>,
     sequence: u64,
-    /// The client has the beginning.
+    /// Whether the client has the beginning.
     begun: bool,
-    /// Items that ended, by place.
+    /// The items that ended, by index.
     ended: BTreeMap<usize, Value>,
     open: Option<Open>,
     next: usize,
-    /// Items that we made.
+    /// The number of items that we created.
     made: usize,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Items {
 struct Open {
     at: usize,
     item: Value,
-    /// The part of it that has not ended, and its words.
+    /// The index of the part that has not ended, and its words.
     part: Option<(usize, String)>,
 }
 
@@ -53,7 +53,7 @@ impl Items {
         event(kind, &members)
     }
 
-    /// The beginning of the stream, where the client does not have it.
+    /// Writes the beginning of the stream, if the client does not have it.
     fn start(&mut self, out: &mut String) {
         if std::mem::replace(&mut self.begun, true) {
             return;
@@ -62,7 +62,7 @@ impl Items {
         out.push_str(&self.event("response.created", json!({ "response": response })));
     }
 
-    /// A whole item, as it is.
+    /// Writes a whole item, unchanged.
     fn item(&mut self, item: &Value, out: &mut String) {
         self.close(out);
         let at = self.next;
@@ -73,7 +73,7 @@ impl Items {
         self.ended.insert(at, item.clone());
     }
 
-    /// Begins an item; its name is of our making.
+    /// Begins an item with an id of ours.
     fn begin(&mut self, mut item: Value, prefix: &str, out: &mut String) {
         self.start(out);
         self.close(out);
@@ -207,7 +207,7 @@ impl Writer for Items {
     fn calls(&mut self, calls: &[ToolCall], kept: &[Value]) -> String {
         let mut out = String::new();
         self.start(&mut out);
-        // What the server did itself comes first, as it came.
+        // The server's own work comes first, unchanged.
         for item in kept {
             let known = self.ended.values().any(|known| known.get("id") == item.get("id"));
             if !known && kind_of(item).ends_with("_call") && !CALLS.contains(&kind_of(item)) {
@@ -296,7 +296,7 @@ fn message(part: Value) -> Value {
     })
 }
 
-/// Some servers leave out what kind of item it is.
+/// Some servers omit the type of an item.
 fn is_message(item: &Value) -> bool {
     kind_of(item) == "message" || item.get("type").is_none()
 }
@@ -320,7 +320,7 @@ pub(super) fn replace(answer: &mut Value, text: &str) {
 pub(super) fn with_calls(answer: &mut Value, calls: &[ToolCall]) {
     let Some(output) = output(answer) else { return };
     let mut left: Vec<&ToolCall> = calls.iter().collect();
-    // Each stays once, as it came where that is still right.
+    // Each item stays once, unchanged if it is still valid.
     output.retain_mut(|item| {
         if !CALLS.contains(&kind_of(item)) {
             return true;

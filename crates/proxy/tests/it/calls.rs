@@ -1,4 +1,4 @@
-//! What becomes of what a model calls.
+//! What happens to a model's calls.
 
 use counterfoil_guard::{GuardOptions, GuardSettings};
 use counterfoil_providers::Stop;

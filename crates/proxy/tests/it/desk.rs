@@ -1,4 +1,4 @@
-//! A proxy between a client and a server that answers what is written down.
+//! A proxy between a client and a scripted server.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -21,14 +21,14 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-/// What the server answers, piece by piece; it hangs up behind the last one.
+/// A scripted response, in pieces. The server disconnects after the last one.
 #[derive(Clone, Default)]
 pub(super) struct Scripted {
     pub(super) head: String,
     pub(super) pieces: Vec<Bytes>,
-    /// Between two pieces.
+    /// The pause between two pieces.
     pub(super) pause: Duration,
-    /// It hangs up where more was promised.
+    /// Whether the server disconnects before the announced end.
     pub(super) breaks: bool,
 }
 
@@ -37,7 +37,7 @@ impl Scripted {
         Self::cut(text, usize::MAX)
     }
 
-    /// In pieces of so many bytes.
+    /// Splits a text into pieces of this size.
     pub(super) fn cut(text: &str, size: usize) -> Self {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream".to_owned();
         let size = size.min(text.len()).max(1);
@@ -55,7 +55,7 @@ impl Scripted {
     }
 }
 
-/// What the server was asked.
+/// A request that the server received.
 #[derive(Clone)]
 pub(super) struct Heard {
     pub(super) head: String,
@@ -70,24 +70,24 @@ pub(super) struct Desk {
     pub(super) script: Arc<Mutex<VecDeque<Scripted>>>,
     heard: Arc<Mutex<Vec<Heard>>>,
     pub(super) client: Client<HttpConnector, Full<Bytes>>,
-    /// Connections of which the proxy has hung up in the middle of an answer.
+    /// The number of connections that the proxy closed in the middle of an answer.
     pub(super) left: Arc<Mutex<usize>>,
     pub(super) stop: oneshot::Sender<()>,
     pub(super) served: JoinHandle<Result<(), ProxyError>>,
 }
 
-/// What came back.
+/// The response that the client got.
 pub(super) struct Told {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) text: String,
-    /// It broke off.
+    /// Whether it broke off.
     pub(super) broke: bool,
 }
 
 impl Desk {
     pub(super) async fn new(mode: ProxyMode) -> Self {
-        // A busy machine judges slowly.
+        // Judging may be slow on a busy machine.
         let options = ProxyOptions { mode, verify_ms: 10_000, ..ProxyOptions::default() };
         Self::with(options, GuardSettings::default()).await
     }
@@ -108,7 +108,7 @@ impl Desk {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let stopped = async move {
-            // A desk that is dropped asks for nothing.
+            // Dropping the desk does not request a shutdown.
             if stopped.await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -118,7 +118,7 @@ impl Desk {
         Self { proxy, address, ledger, script, heard, client, left, stop, served }
     }
 
-    /// What the server answers next.
+    /// Sets the server's next response.
     pub(super) fn next(&self, scripted: Scripted) {
         self.script.lock().unwrap().push_back(scripted);
     }
@@ -150,13 +150,13 @@ impl Desk {
         told(self.send(path, headers, &body.to_string()).await).await
     }
 
-    /// What an operator is told.
+    /// What an operator sees.
     pub(super) async fn own(&self, what: &str) -> Value {
         let told = told(self.send(&format!("/counterfoil/{what}"), &[], "").await).await;
         serde_json::from_str(&told.text).unwrap()
     }
 
-    /// Waits until this many answers are written down.
+    /// Waits until this number of answers are recorded.
     pub(super) async fn answers(&self, count: u64) -> Value {
         for _ in 0..500 {
             let status = self.own("status").await;
@@ -175,7 +175,7 @@ impl Desk {
         ids.map(|id| id.unwrap().to_owned()).collect()
     }
 
-    /// The only session, as it is recorded.
+    /// The recorded transcript of the only session.
     pub(super) async fn recorded(&self) -> Transcript {
         let sessions = self.sessions().await;
         assert_eq!(sessions.len(), 1, "{sessions:?}");

@@ -1,4 +1,4 @@
-//! Servers and clients that break, and what cannot be read.
+//! Servers and clients that fail, and answers that cannot be read.
 
 use std::time::Duration;
 
@@ -72,14 +72,14 @@ fn what_cannot_be_read_passes_or_is_held() {
                 } else {
                     let (came, own) = without_comments(&told.text);
                     assert_eq!(came, broken, "{mode:?} {on:?}");
-                    // Nothing passes silently that was not read.
+                    // Nothing unread is passed on silently.
                     let says = own.contains("\"not_judged\":\"an event cannot be read\"")
                         || own.contains("\"not_judged\":\"it cannot be read\"");
                     assert_eq!(says, mode != ProxyMode::Observe, "{mode:?} {on:?}: {own}");
                 }
                 let status = desk.answers(1).await;
                 assert_eq!(status["answers"]["not judged"], 1, "{status}");
-                // The same in one piece.
+                // The same, without streaming.
                 let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
                 request["stream"] = json!(false);
                 desk.next(Scripted::status(200, "{\"odd\": true}"));
@@ -93,7 +93,7 @@ fn what_cannot_be_read_passes_or_is_held() {
     });
 }
 
-/// A stream as its server wrote it, and the comments that we wrote into it.
+/// Splits a stream into what the server sent and the comments that we added.
 pub(super) fn without_comments(stream: &str) -> (String, String) {
     let is_own = |event: &&str| event.starts_with(": counterfoil");
     let (own, came): (Vec<&str>, Vec<&str>) = stream.split_inclusive("\n\n").partition(is_own);
@@ -215,7 +215,7 @@ fn too_much_to_hold_is_not_held_in_memory() {
                 ..ProxyOptions::default()
             };
             let desk = Desk::with(options, GuardSettings::default()).await;
-            // One sentence without an end.
+            // A sentence without an end.
             let words = "and on ".repeat(500);
             let stream = On::Messages.stream(&[Text(words.leak())]);
             desk.next(Scripted::cut(&stream, 500));

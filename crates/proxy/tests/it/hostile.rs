@@ -1,5 +1,5 @@
-//! Servers that want a lie or a call to pass where nobody judges it, and honest ones that say more
-//! than they have to.
+//! Servers that hide a false claim or a call where it is not judged, and honest servers that say
+//! more than necessary.
 
 use counterfoil_proxy::ProxyMode;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn chunk(choice: &Value) -> String {
     )
 }
 
-/// A harmless stream with these events in front of its end.
+/// A harmless stream with these events before its end.
 fn with(on: On, events: &str) -> String {
     let plain = on.stream(&[Text("Hello there.")]);
     let end = match on {
@@ -41,7 +41,7 @@ fn with(on: On, events: &str) -> String {
     format!("{before}{events}{after}")
 }
 
-/// Streams in which the lie, or the call `rm_rf`, stands where it does not belong.
+/// Streams with the false claim, or the call `rm_rf`, at a place where it does not belong.
 fn streams() -> Vec<(On, String)> {
     let delta = |delta: Value| chunk(&json!({ "index": 0, "delta": delta }));
     let chat = [
@@ -145,7 +145,7 @@ fn nothing_passes_where_nobody_judges() {
     });
 }
 
-/// The same in one piece.
+/// The same, without streaming.
 fn pieces() -> Vec<(On, Value)> {
     let whole = |on: On| on.whole(&[Text("Hello there.")]);
     let mut all = Vec::new();
@@ -272,7 +272,7 @@ fn honest_servers_may_say_more() {
         let tool = json!({ "type": "custom", "custom": { "name": "write_it" } });
         request["tools"].as_array_mut().unwrap().push(tool);
         assert_eq!(desk.ask(On::Chat.path(), &request).await.text, stream);
-        // A call of a tool that the request has, by a name of another writing, is made again.
+        // A call to an existing tool under a differently spelled name is made again.
         let desk = Desk::new(ProxyMode::Correct).await;
         for says in
             [[Call("c1", "Get_Order", "{\"id\": 7}")], [Call("c2", "get_order", "{\"id\": 7}")]]

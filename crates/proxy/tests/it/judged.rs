@@ -1,4 +1,4 @@
-//! A judge reads answers beside the rules.
+//! A judge that reads answers in addition to the rules.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,11 +14,11 @@ use crate::said::{On, Says, WIRES};
 use crate::test;
 use crate::{LOOKED_UP, MODES};
 
-/// No rule knows what an order weighs.
+/// No rule checks the weight of an order.
 const LIE: [Says; 1] = [Text("I looked. Order 7 weighs 90 kg. Have a nice day.")];
 const HONEST: [Says; 1] = [Text("I looked. Order 7 is shipped.")];
 
-/// Finds the lie wherever it is told, or is away.
+/// Finds the false claim anywhere, or is unavailable.
 #[derive(Default)]
 struct Reads {
     away: bool,
@@ -46,7 +46,7 @@ impl Judge for Reads {
 async fn desk(mode: ProxyMode, away: bool) -> (Desk, Arc<Reads>) {
     let judge = Arc::new(Reads { away, ..Reads::default() });
     let live = LiveJudge::new(Arc::clone(&judge) as Arc<dyn Judge>, ReadingOptions::default());
-    // Whoever has a judge waits for it: there is no time for anything else.
+    // With a judge, answers wait for it: there is no time limit otherwise.
     let options =
         ProxyOptions { mode, verify_ms: 0, max_corrections: 0, ..ProxyOptions::default() };
     (Desk::of(options, Guard::builder().answer_judge(Arc::new(live))).await, judge)
@@ -97,7 +97,7 @@ fn honest_answers_pass_and_a_judge_that_is_away_blocks_nobody() {
                 let told = told(&desk, on, says, streams).await;
                 assert_eq!(told.text, expected, "{mode:?} {on:?} {streams}");
             }
-            // Where everything passes at once, it is asked afterwards.
+            // If everything is passed on at once, the judge is asked afterwards.
             let asked = judge.asked.load(Ordering::Relaxed);
             assert!(asked > 0 || mode == ProxyMode::Observe, "{mode:?}");
         }

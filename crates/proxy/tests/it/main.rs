@@ -1,4 +1,4 @@
-//! The proxy, as a client and a server see it.
+//! Tests of the proxy, from the client's and the server's side.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
 mod calls;
@@ -19,14 +19,14 @@ use counterfoil_proxy::ProxyMode;
 const MODES: [ProxyMode; 4] =
     [ProxyMode::Observe, ProxyMode::Annotate, ProxyMode::Correct, ProxyMode::Block];
 
-/// What was looked up and not done.
+/// A call that only looked the order up.
 const LOOKED_UP: (&str, &str, &str, &str) =
     ("call_a", "get_order", "{\"id\": 7}", "{\"id\": 7, \"status\": \"shipped\"}");
 
 const CANCELLED: (&str, &str, &str, &str) =
     ("call_b", "cancel_order", "{\"id\": 7}", "{\"id\": 7, \"status\": \"cancelled\"}");
 
-/// A test that ends, on several threads.
+/// Runs a test on several threads, with a time limit.
 pub(crate) fn test(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let limit = std::time::Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! Sessions, keys, and what operators are told.
+//! Sessions, keys, and what operators see.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn what_belongs_together_is_one_session() {
     test(async {
         for on in WIRES {
             let desk = Desk::new(ProxyMode::Annotate).await;
-            // A call, its result, and the same beginning with other ends.
+            // A call, its result, and conversations with the same beginning and different ends.
             desk.next(Scripted::stream(&on.stream(&[Call("call_a", "get_order", "{\"id\": 7}")])));
             desk.ask(on.path(), &on.request("Is it?", &[])).await;
             desk.answers(1).await;
@@ -27,7 +27,7 @@ fn what_belongs_together_is_one_session() {
                 desk.answers(at).await;
             }
             assert_eq!(desk.sessions().await.len(), 1, "{on:?}");
-            // The same words of somebody else.
+            // The same words in another conversation.
             desk.next(Scripted::stream(&on.stream(&[Text("Yes.")])));
             desk.ask(on.path(), &on.request("Is it?", &[])).await;
             desk.answers(4).await;
@@ -66,7 +66,8 @@ fn what_the_server_keeps_is_remembered() {
         desk.answers(1).await;
         let claim = on.stream(&[Text("I have cancelled order 7.")]);
         let other = on.stream(&[Text("I have cancelled order 8.")]);
-        // Of what nobody remembers nothing is proven; of what is remembered it is.
+        // Nothing is proven about a conversation that is not remembered; about a remembered one, it
+        // is.
         for (previous, said, passes) in
             [("resp_1", &claim, true), ("resp_0", &other, true), ("resp_1", &other, false)]
         {
@@ -93,7 +94,7 @@ fn a_compacted_history_keeps_its_evidence() {
         let request = On::Chat.request("Summary: the user wants order 7 cancelled. Go on.", &[]);
         let told = desk.ask_as(On::Chat.path(), &headers, &request).await;
         assert_eq!(told.text, claim);
-        // In a session of its own the same words are nothing.
+        // In a session of its own, the same words have no evidence.
         desk.next(Scripted::stream(&claim));
         let other = [("x-counterfoil-session", "shop-2")];
         let told = desk.ask_as(On::Chat.path(), &other, &request).await;
@@ -155,7 +156,7 @@ fn a_stop_waits_for_what_is_being_answered_and_written_down() {
         let said = on.stream(&[Text("Order 7 is cancelled.")]);
         let pause = Duration::from_millis(50);
         desk.next(Scripted { pause, ..Scripted::cut(&said, said.len() / 8) });
-        // Somebody who looks on does not keep it.
+        // An operator who watches does not delay the shutdown.
         let watched = desk.send("/counterfoil/events", &[], "").await;
         let asked = on.request("Cancel 7.", &[CANCELLED]).to_string();
         let answer = desk.send(on.path(), &[], &asked).await;

@@ -1,4 +1,4 @@
-//! Which requests go on, and as what they are read.
+//! Which requests are passed on, and how they are read.
 
 use counterfoil_guard::{GuardOptions, GuardSettings};
 use counterfoil_proxy::{
@@ -31,7 +31,7 @@ async fn send(
     told(desk.client.request(request).await.unwrap()).await
 }
 
-/// Requests for answers that nobody would judge.
+/// Requests whose answers would not be judged.
 const NOT_JUDGED: [(&str, &str); 31] = [
     ("POST", "/v1/chat/x/../completions"),
     ("POST", "/v1/./chat/completions"),
@@ -80,7 +80,7 @@ fn what_nobody_would_judge_is_refused() {
             }
             assert!(desk.heard().is_empty());
         }
-        // Elsewhere they pass, and an operator may name some.
+        // In other modes they are passed on, and an operator may allow some.
         let desk = Desk::new(ProxyMode::Annotate).await;
         desk.next(Scripted::status(200, "{}"));
         assert_eq!(send(&desk, ("GET", "/v1/responses/r1"), &[], "").await.text, "{}");
@@ -89,7 +89,7 @@ fn what_nobody_would_judge_is_refused() {
         let desk = Desk::with(options, GuardSettings::default()).await;
         desk.next(Scripted::status(200, "{}"));
         assert_eq!(send(&desk, ("GET", "/v1/files/f/content"), &[], "").await.text, "{}");
-        // A header asks for no other method or path.
+        // A header cannot request another method or path.
         desk.next(Scripted::status(200, "{}"));
         let other =
             [("x-http-method-override", "POST"), ("x-original-url", "/v1/chat/completions")];
@@ -167,11 +167,11 @@ fn requests_are_read_however_they_are_written_or_refused() {
             assert!(!told.text.contains("\"tool_calls\""), "{what}: {}", told.text);
             assert_eq!(told.status, if read { 200 } else { 400 }, "{what}: {}", told.text);
             if let Some(heard) = desk.heard().pop() {
-                // What was read is what went on.
+                // The parsed request is the one that was passed on.
                 assert!(heard.text.starts_with('{') && !heard.head.contains("content-encoding"));
             }
         }
-        // An answer that is no plain text in UTF-8.
+        // An answer that is not plain UTF-8 text.
         for head in ["content-encoding: gzip", "content-type: application/json; charset=utf-16"] {
             let desk = Desk::with(
                 ProxyOptions { mode: ProxyMode::Correct, ..ProxyOptions::default() },
@@ -243,7 +243,7 @@ fn a_key_of_ours_reaches_what_it_is_given() {
         let read = |key| options(key).resolve(|name| Some(name.to_owned())).map(|_| ());
         let wrong = read(team(&["/v1/files"], None)).unwrap_err();
         assert_eq!(wrong, ProxyOptionsError::Path("/v1/files".to_owned()));
-        // What is answered later is not counted.
+        // Requests that are answered later are not counted.
         assert!(read(team(&["POST /v1/batches"], None)).is_ok());
         let wrong = read(team(&["POST /v1/batches"], Some(10))).unwrap_err();
         assert!(wrong.to_string().contains("not counted"), "{wrong}");
@@ -259,7 +259,7 @@ fn what_passes_with_a_key_is_counted() {
             let desk =
                 with_key(ProxyMode::Annotate, team(&["POST /v1/embeddings"], Some(15))).await;
             let mut statuses = Vec::new();
-            // It is counted once the answer is gone, which its client may see first.
+            // The cost is counted after the answer was sent, which the client may see first.
             while statuses.len() < 50 && !statuses.contains(&429) {
                 desk.next(Scripted::status(200, answer));
                 let told =

@@ -1,9 +1,9 @@
-//! Answers of a model, as each wire has them.
+//! A model's answers in the format of each wire.
 
 use counterfoil_providers::{Assembly, Kind, Reply, whole};
 use serde_json::{Value, json};
 
-/// A wire: its path, and how it is read back.
+/// A wire: its path, and how its answers are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum On {
     Chat,
@@ -13,7 +13,7 @@ pub(super) enum On {
 
 pub(super) const WIRES: [On; 3] = [On::Chat, On::Responses, On::Messages];
 
-/// What a model says.
+/// A part of a model's answer.
 #[derive(Debug, Clone)]
 pub(super) enum Says {
     Text(&'static str),
@@ -40,7 +40,7 @@ impl On {
         }
     }
 
-    /// A request with a shop's two tools; what was said and done before.
+    /// A request with two tools of a shop and an earlier conversation.
     pub(super) fn request(self, user: &str, done: &[(&str, &str, &str, &str)]) -> Value {
         let schema = json!({
             "type": "object", "properties": { "id": { "type": "integer" } }, "required": ["id"],
@@ -87,7 +87,7 @@ impl On {
         }
     }
 
-    /// In one piece.
+    /// The answer without streaming.
     pub(super) fn whole(self, says: &[Says]) -> Value {
         let calls = says.iter().any(|says| matches!(says, Call(..)));
         match self {
@@ -124,7 +124,7 @@ impl On {
         }
     }
 
-    /// Event by event, word by word.
+    /// The answer as a stream, word by word.
     pub(super) fn stream(self, says: &[Says]) -> String {
         match self {
             Self::Chat => chat(says),
@@ -133,7 +133,7 @@ impl On {
         }
     }
 
-    /// The answer that a client has, read back; every event of it can be read.
+    /// The answer that a client gets, parsed. Every event of it must be readable.
     pub(super) fn read(self, text: &str) -> Reply {
         if text.starts_with('{') {
             return whole(self.kind(), text).unwrap();

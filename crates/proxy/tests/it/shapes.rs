@@ -1,4 +1,4 @@
-//! Answers that clients read in different ways: one part of them has two sources.
+//! Answers that clients read in different ways because one part has two sources.
 
 use counterfoil_guard::{GuardOptions, GuardSettings};
 use counterfoil_proxy::{ProxyMode, ProxyOptions};
@@ -13,7 +13,8 @@ use crate::test;
 
 const LIE: &str = "I have cancelled order 7.";
 
-/// What may reach no client: the lie without its "not", the call that a rule denies.
+/// What must not reach any client: the false claim without its "not", and the call that a rule
+/// denies.
 const BAD: [&str; 4] = ["cancelled", "取消", "\"id\":\"13\"", "\\\"id\\\":\\\"13\\\""];
 
 fn events(all: &[Value]) -> String {
@@ -46,7 +47,7 @@ fn more(arguments: &str) -> Value {
     delta(json!({ "tool_calls": [{ "index": 0, "function": { "arguments": arguments } }] }))
 }
 
-/// Chunks of which a client reads another answer than the one that adds everything up.
+/// Chunks that some client reads differently than one that joins everything.
 fn chats() -> Vec<String> {
     let say = |text: &str| delta(json!({ "content": text }));
     let rest = say("cancelled order 7.");
@@ -80,7 +81,7 @@ fn chats() -> Vec<String> {
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"I have cancelled it.\",\
          \"content\":\"No.\"}}]}\n\ndata: [DONE]\n\n"
             .to_owned(),
-        // A client that passes over events of this name.
+        // A client that skips events with this name.
         "event: thread.x\n".to_owned() + &chat(&[say("I have not "), rest]),
     ];
     let begin = |arguments: &str| delta(json!({ "tool_calls": [call_part(arguments)] }));
@@ -134,12 +135,12 @@ fn messages() -> Vec<String> {
         {\"type\":\"text_delta\",\"text\":\"not \"}}\n\n";
     let said =
         message(&[block(0, text()), say(0, "I have "), say(0, "cancelled order 7."), stop(0)]);
-    // Behind the first words.
+    // After the first words.
     let (before, after) = said.split_at(said.match_indices("\n\n").nth(2).unwrap().0 + 2);
     vec![
         message(&[bad.clone(), good.clone()].concat()),
         message(&[block(0, tool(json!({ "id": "13" }))), input(0, "{\"id\":\"7\"}"), stop(0)]),
-        // A client puts blocks behind one another, whatever their number.
+        // A client joins blocks in order, whatever their index.
         message(&[
             block(1, tool(json!({}))),
             block(0, tool(json!({}))),
@@ -288,7 +289,7 @@ fn wholes() -> Vec<(On, Value)> {
     all
 }
 
-/// A request in which orders have names, as rules look at texts.
+/// A request in which orders have textual ids, because rules match texts.
 fn asked(on: On, user: &str, done: &[(&str, &str, &str, &str)]) -> Value {
     let request = on.request(user, done).to_string();
     serde_json::from_str(&request.replace("\"integer\"", "\"string\"")).unwrap()
@@ -318,7 +319,7 @@ async fn desk(mode: ProxyMode) -> Desk {
     Desk::with(options, denying()).await
 }
 
-/// Whether nothing bad is in it.
+/// Whether it contains nothing bad.
 fn is_clean(text: &str) -> bool {
     !BAD.iter().any(|bad| text.contains(bad))
 }
@@ -381,7 +382,7 @@ fn what_has_two_sources_passes_elsewhere_with_a_note() {
 #[test]
 fn one_source_is_judged() {
     test(async {
-        // The same rule and the same lie, plainly.
+        // The same rule and the same false claim, undisguised.
         for on in WIRES {
             for says in [[Call("c1", "get_order", "{\"id\":\"13\"}")], [Text(LIE)]] {
                 let desk = desk(ProxyMode::Block).await;
@@ -391,7 +392,7 @@ fn one_source_is_judged() {
                 assert!(is_clean(&told.text) && held, "{on:?}: {}", told.text);
             }
         }
-        // What is spoken is said.
+        // Spoken words count.
         let spoken = |text: &str| {
             let audio = |part: Value| delta(json!({ "audio": part }));
             let words = text.split_inclusive(' ').map(|word| audio(json!({ "transcript": word })));
@@ -404,7 +405,7 @@ fn one_source_is_judged() {
             desk.next(Scripted::stream(&spoken(text)));
             let told = desk.ask(On::Chat.path(), &asked(On::Chat, "Is it?", &[LOOKED_UP])).await;
             assert_eq!(told.text == spoken(text), passes, "{}", told.text);
-            // Sound does not leave before its words are judged.
+            // Sound is not passed on before its words are judged.
             assert_eq!(told.text.contains("c291bmQ="), passes, "{}", told.text);
             assert!(passes || is_clean(&told.text), "{}", told.text);
         }

@@ -1,4 +1,4 @@
-//! Answers as spans, sent to a collector on this machine.
+//! Answers as spans, sent to a local collector.
 
 #[path = "../../../serve/tests/it/collector.rs"]
 mod collector;

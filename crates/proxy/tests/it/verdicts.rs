@@ -1,4 +1,4 @@
-//! What becomes of what a model says.
+//! What happens to what a model says.
 
 use counterfoil_guard::GuardSettings;
 use counterfoil_model::{PermitBasis, Role};
@@ -18,7 +18,7 @@ const HONEST: [Says; 1] = [Text("Order 7 is shipped. It was not cancelled.")];
 const LIE: [Says; 1] = [Text("I looked at order 7. I have cancelled order 7. Have a nice day.")];
 const BETTER: [Says; 1] = [Text("Order 7 is shipped, and I have not cancelled it.")];
 
-/// Streams that are all honest, in every shape that we know of.
+/// Honest streams, in every known shape.
 fn honest(on: On) -> Vec<String> {
     let says: [&[Says]; 6] = [
         &HONEST,
@@ -37,7 +37,7 @@ fn honest(on: On) -> Vec<String> {
     streams
 }
 
-/// A claim that markup splits is the claim that its reader sees.
+/// A claim that is split by markup counts as the claim that its reader sees.
 #[test]
 fn a_claim_with_markup_in_it_is_held() {
     test(async {
@@ -69,7 +69,7 @@ fn a_claim_with_markup_in_it_is_held() {
                 }
             }
         }
-        // Markup alone is no claim.
+        // Markup alone is not a claim.
         let says = [Text("I looked at <b>order 7</b>: it is [shipped](https://example.com/7).")];
         for on in WIRES {
             let desk = Desk::new(ProxyMode::Block).await;
@@ -80,7 +80,7 @@ fn a_claim_with_markup_in_it_is_held() {
     });
 }
 
-/// Nothing of an answer passes unread because there is much before it.
+/// No part of an answer is passed on unread because a lot precedes it.
 #[test]
 fn an_answer_longer_than_what_is_read_is_held() {
     let long = format!("{}I have cancelled order 7.", "It is fine. ".repeat(90_000));
@@ -107,7 +107,7 @@ fn what_nothing_is_wrong_with_passes_byte_for_byte() {
     test(async {
         let mut count = 0;
         for mode in MODES {
-            // A call that lacks an argument is passed on as it is where that is only said.
+            // A call that lacks an argument is passed on in modes that only report.
             let desk = Desk::new(mode).await;
             for on in WIRES {
                 for (at, stream) in honest(on).iter().enumerate() {
@@ -181,7 +181,7 @@ fn a_lie_is_annotated_and_the_answer_stays_one() {
     });
 }
 
-/// What the model was told when it was asked again.
+/// The feedback that the model got when it was asked again.
 fn feedback(request: &Value) -> String {
     let entries = request.get("messages").or_else(|| request.get("input")).unwrap();
     entries.as_array().unwrap().last().unwrap().to_string()
@@ -216,7 +216,8 @@ fn a_lie_is_corrected_by_the_model() {
                     assert_eq!(again.contains("I looked at order 7"), streams, "{again}");
                     assert!(!told.text.contains("have cancelled"), "{}", told.text);
                     if !streams {
-                        // About the answer that was sent, not about the one that was not.
+                        // The findings are about the answer that was sent, not about the one that
+                        // was not.
                         let found = parsed(told.headers["counterfoil-findings"].to_str().unwrap());
                         assert_eq!(found, json!({ "findings": [], "refused_calls": [] }));
                         assert_eq!(told.headers["counterfoil-corrections"], "1");
@@ -263,7 +264,7 @@ fn what_is_before_a_lie_flows_at_once() {
     test(async {
         let desk = Desk::new(ProxyMode::Block).await;
         let mut scripted = Scripted::stream("");
-        // One piece a word, slowly.
+        // One word per piece, slowly.
         scripted.pieces = On::Chat
             .stream(&LIE)
             .split_inclusive("\n\n")
@@ -281,7 +282,7 @@ fn what_is_before_a_lie_flows_at_once() {
                 first = Some(began.elapsed());
             }
         }
-        // The first sentence is there before the second one is written.
+        // The first sentence arrives before the second one is written.
         assert!(first.unwrap() < began.elapsed() / 2, "{first:?} of {:?}", began.elapsed());
         assert!(!text.contains("cancelled "), "{text}");
     });
@@ -313,7 +314,7 @@ fn an_answer_in_a_form_keeps_it() {
                 let Text(said) = &lie[0] else { panic!() };
                 let reply = on.read(&told.text);
                 let found = desk.answers(1).await["findings"].to_string();
-                // Either the form, or a refusal in the wire's own way.
+                // Either the requested format, or a refusal in the wire's own format.
                 let refused = told.text.contains("refusal");
                 assert!(reply.text == *said || refused, "{mode:?} {on:?}: {}", told.text);
                 assert!(found.contains("FK010"), "{mode:?} {on:?} {found}");
@@ -350,7 +351,7 @@ fn what_a_client_reports_is_evidence() {
     });
 }
 
-/// A claim that is not proven never holds an answer back, not even at the level `warning`.
+/// A claim that is not proven never holds an answer back, not even at level `warning`.
 #[test]
 fn what_is_not_proven_is_not_held_back() {
     test(async {
@@ -369,7 +370,7 @@ fn what_is_not_proven_is_not_held_back() {
     });
 }
 
-/// What a replay of the only session finds, with the words of its agent.
+/// The findings of a replay of the only session, and the agent's words.
 async fn replayed(desk: &Desk) -> (Vec<&'static str>, Vec<String>) {
     let recorded = desk.recorded().await;
     let report = check(&recorded, &Settings::default());
