@@ -29,7 +29,7 @@ use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
 use crate::speculation::{SpeculationOptions, SpeculationOptionsError};
 
-/// Everything that a configuration says about the guard.
+/// The guard's part of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GuardOptions {
@@ -39,15 +39,15 @@ pub struct GuardOptions {
     pub ledger: LedgerOptions,
     /// How the audit log is kept.
     pub audit: AuditOptions,
-    /// What the model is offered.
+    /// Which tools the model is offered.
     pub agent: AgentOptions,
 }
 
-/// `[agent]`: what a model is offered.
+/// `[agent]`: which tools the model is offered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentOptions {
-    /// Whether a model is shown every tool, or those that a request is about.
+    /// Whether a model is shown all tools, or only those that suit the request.
     pub tool_filter: ToolFilterOptions,
 }
 
@@ -55,32 +55,32 @@ pub struct AgentOptions {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolsOptions {
-    /// How many calls one session may make; not set is unlimited. Retries are free.
+    /// The maximum number of calls per session; unlimited if not set. Retries do not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tool_calls_per_session: Option<u32>,
-    /// In which order executors and their tools are listed: every one of `skill`, `shell`, `file`,
-    /// `web`, `mcp` and `native`; nothing is that order.
+    /// The order in which executors and their tools are listed: all of `skill`, `shell`, `file`,
+    /// `web`, `mcp` and `native`. Empty means that order.
     pub executors: Vec<ExecutorKind>,
-    /// How the agent gets to see the id of an execution: beside the result (`metadata`), as its
-    /// last line (`trailer`), or in it (`embed`).
+    /// How the agent sees the id of an execution: next to the result (`metadata`), as its last line
+    /// (`trailer`), or in it (`embed`).
     pub show_id: ShowId,
-    /// How strictly a call is held against its tool before anything else.
+    /// How strictly a call is checked against its tool before anything else.
     pub admission: AdmissionOptions,
-    /// When repetition without progress counts.
+    /// When repetition counts as lack of progress.
     pub fixation: FixationOptions,
-    /// Commands that never run, beyond those that no configuration lets through.
+    /// Commands that never run, in addition to those that cannot be allowed by any configuration.
     pub blocklist: BlocklistOptions,
-    /// Places that decide about the agent, or that others run.
+    /// Places that control the agent or that other programs run.
     pub protected: ProtectedOptions,
     /// Rules about which calls may run.
     pub policy: PolicyOptions,
-    /// Rules from somebody else, who can only narrow what the policy allows.
+    /// Rules from another party, which can only restrict what the policy allows.
     pub authorization: AuthorizationOptions,
     /// Which tools have to succeed before others can be used.
     pub dependencies: DependencyOptions,
     /// How far a turn has to be trusted for a tool to run.
     pub trust: TrustOptions,
-    /// What runs by itself, what a person has to agree to, and what never runs.
+    /// What runs without asking, what a person has to agree to, and what never runs.
     pub permissions: PermissionOptions,
     /// Which calls are worth their cost.
     pub utility: UtilityOptions,
@@ -88,21 +88,21 @@ pub struct ToolsOptions {
     pub adversarial_policy: AdversarialOptions,
     /// Whether a model is given room to think in schemas that are hard to fill in.
     pub tafc: TafcOptions,
-    /// When a failed call is tried again.
+    /// When a failed call is retried.
     pub retry: RetryOptions,
     /// How shell commands run.
     pub shell: ShellOptions,
-    /// What the kernel holds shell commands to.
+    /// The kernel restrictions for shell commands.
     pub sandbox: SandboxOptions,
     /// Which files the file tools may use.
     pub file: FileOptions,
     /// Which pages may be fetched, and how.
     pub web: WebOptions,
-    /// Which results are given again.
+    /// Which results are cached.
     pub result_cache: ResultCacheOptions,
-    /// Which calls that only read are begun before it is known that they are wanted.
+    /// Which read-only calls start before they are known to be needed.
     pub speculation: SpeculationOptions,
-    /// What is left out of what commands print.
+    /// What is removed from the output of commands.
     pub filters: FilterOptions,
     /// How much of a long result is shown.
     pub overflow: OverflowOptions,

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OverflowOptions {
-    /// The most that is shown of one result, in characters. The agent can read the rest in pieces.
+    /// The maximum number of characters that are shown of one result. The agent can read the rest
+    /// in pieces.
     pub max_chars: usize,
 }
 

@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryOptions {
-    /// How often a call is tried, the first time included. 0 and 1: never again.
+    /// The maximum number of attempts, including the first. 0 and 1 disable retries.
     pub max_attempts: u32,
-    /// The longest pause before the second attempt, in milliseconds; it doubles with each one.
+    /// The maximum pause before the second attempt, in milliseconds. It doubles with each attempt.
     pub base_ms: u64,
-    /// The longest pause of all, in milliseconds.
+    /// The maximum pause before any attempt, in milliseconds.
     pub max_ms: u64,
-    /// How long after the call began a further attempt may begin, in seconds.
+    /// How long after the start of the call another attempt may begin, in seconds.
     pub budget_secs: u64,
-    /// The provider, by its name in `[[llm.providers]]`, that is asked once to give arguments which
-    /// did not fit another form, without a value that it adds; empty: none, the model that made the
-    /// call gets them back.
+    /// The provider, by its name in `[[llm.providers]]`, that is asked once to rewrite arguments
+    /// that do not fit their tool, without adding values. Empty: none; the model gets the call
+    /// back.
     pub parameter_reformat_provider: String,
 }
 

@@ -2,14 +2,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// How the agent gets to see the id of an execution. Chosen per surface.
+/// How the agent sees the id of an execution. Each surface has its own setting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ShowId {
-    /// Beside the result, where the wire has a place for it; the result stays as it is.
+    /// Next to the result, if the wire has a place for it. The result is not changed.
     #[default]
     Metadata,
-    /// One line `(execution_id: …)` at the end of the text.
+    /// As the line `(execution_id: …)` at the end of the text.
     Trailer,
     /// Inside the result: `execution_id` and `executed_at` are added to an object. Any other
     /// result, and an object that already has such a member (a tool cannot plant its own id), is

@@ -14,43 +14,43 @@ use crate::toolbox;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HooksOptions {
-    /// What happens when the agent wants to stop on a claim that the record does not show: `block`
-    /// sends it back, `warn` tells the person, `off` looks at nothing.
+    /// What happens when the agent wants to stop with a claim that the record does not show:
+    /// `block` sends it back, `warn` tells the person, `off` checks nothing.
     pub stop: StopMode,
-    /// How often in a row an agent is sent back; then it passes with a warning.
+    /// How many times in a row an agent is sent back. After that, it passes with a warning.
     pub blocks_in_a_row: u32,
-    /// What happens to a tool when its hook fails: `open` lets the agent decide and says so,
-    /// `ask` has a person asked, `closed` denies it. A stop always passes.
+    /// What happens to a tool when its hook fails: `open` lets the agent decide and reports the
+    /// failure, `ask` has a person asked, `closed` denies it. A stop always passes.
     pub on_failure: OnFault,
-    /// What happens to a call that would be asked about where the user has switched the agent's
-    /// questions off (`bypassPermissions`): `protect` denies what nothing brings back and what
-    /// changes a protected place, and lets the rest run with a remark; `deny` denies all of it;
-    /// `ask` answers as in any other mode.
+    /// What happens to a call that needs approval if the user has switched the agent's questions
+    /// off (`bypassPermissions`): `protect` denies calls that cannot be undone or that change a
+    /// protected place, and lets the others run with a note; `deny` denies all of them; `ask`
+    /// answers as in any other mode.
     pub without_questions: WithoutQuestions,
-    /// Keep what the agent's shell commands seem to change before they run, so that `counterfoil
-    /// undo` puts it back: files in the project, up to 64 MiB a command.
+    /// Whether files that the agent's shell commands seem to change are saved first, so that
+    /// `counterfoil undo` can restore them: files in the project, up to 64 MiB per command.
     pub undo: bool,
-    /// After so many milliseconds a hook gives up, as if it had failed.
+    /// The timeout of a hook, in milliseconds. After that, it counts as failed.
     pub time_limit_ms: u64,
-    /// Deny `curl`, `wget` and the like in the agent's shell. Off, the agent's own permissions
-    /// decide about them.
+    /// Whether `curl`, `wget` and similar commands are denied in the agent's shell. If not, the
+    /// agent's own permissions apply to them.
     pub block_network_commands: bool,
-    /// Ask about commands that nothing brings back: `git reset --hard`, `git push --force`,
-    /// `terraform destroy`; keys and passwords that are shown, and files of them that a tool is
-    /// given; what was fetched and is run at once.
+    /// Whether commands that cannot be undone need approval: `git reset --hard`, `git push
+    /// --force`, `terraform destroy`; also showing keys and passwords, giving a tool a file of
+    /// them, and running downloaded code at once.
     pub ask_irreversible: bool,
 }
 
-/// What happens when an agent wants to stop on a claim without a record.
+/// What happens when an agent wants to stop with a claim that the record does not show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopMode {
     /// It is sent back.
     #[default]
     Block,
-    /// The person is told.
+    /// The person gets a warning.
     Warn,
-    /// Nothing is looked at.
+    /// Nothing is checked.
     Off,
 }
 
@@ -61,22 +61,22 @@ pub enum OnFault {
     /// The agent decides.
     #[default]
     Open,
-    /// A person is asked; where nobody can be, it is denied.
+    /// A person is asked. If that is not possible, the tool is denied.
     Ask,
     /// It is denied.
     Closed,
 }
 
-/// What happens to a call that would be asked about where the user has switched questions off.
+/// What happens to a call that needs approval if the user has switched questions off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WithoutQuestions {
-    /// What nothing brings back, and what changes a protected place, is denied.
+    /// A call that cannot be undone or that changes a protected place is denied.
     #[default]
     Protect,
     /// It is denied.
     Deny,
-    /// The agent is told to ask, and does what its mode says.
+    /// The agent gets the answer `ask`, and does what its mode says.
     Ask,
 }
 

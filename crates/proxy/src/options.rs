@@ -16,63 +16,65 @@ use counterfoil_serve::Access;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProxyOptions {
-    /// What becomes of an answer that the record does not show.
+    /// What happens to an answer with claims that the record does not show.
     pub mode: ProxyMode,
-    /// How bad it has to be for that; what is less is recorded.
+    /// The minimum severity for that. Anything less severe is only recorded.
     pub least: Least,
-    /// Where requests of OpenAI's wires go: everything in front of `/v1`.
+    /// The server for OpenAI's wires: its address up to `/v1`.
     pub openai_url: String,
-    /// Where requests of Anthropic's wire go: everything in front of `/v1`.
+    /// The server for Anthropic's wire: its address up to `/v1`.
     pub anthropic_url: String,
-    /// Danger: `http` to other machines, where anybody in between reads everything.
+    /// Danger: allows `http` to other machines, where anyone on the way can read everything.
     pub allow_http: bool,
-    /// How often the model is asked again for one answer, in `correct` and `block`.
+    /// How many times the model is asked again for one answer, in `correct` and `block`.
     pub max_corrections: u32,
-    /// How many seconds that may take together.
+    /// The total time limit for that, in seconds.
     pub correction_secs: u64,
-    /// How many milliseconds a piece of an answer may wait for its judgement.
+    /// How long a part of an answer may wait for its judgement, in milliseconds.
     pub verify_ms: u64,
-    /// What becomes of what could not be judged: `pass` or `hold`. Not set: it is held in `block`,
-    /// and passes elsewhere. It is recorded in any case.
+    /// What happens to an answer that could not be judged: `pass` or `hold`. If not set, it is held
+    /// in `block` and passes in the other modes. It is recorded in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_timeout: Option<OnTimeout>,
-    /// Whether tools that were changed once stay so for the rest of a session, for the sake of what
-    /// the server keeps of a prompt.
+    /// Whether tools that were changed once stay the same for the rest of a session, so that the
+    /// server's prompt cache stays valid.
     pub pin_tools: bool,
-    /// How many seconds a server may be silent.
+    /// How long a server may be silent, in seconds.
     pub timeout_secs: u64,
-    /// The longest request, in bytes.
+    /// The maximum size of a request, in bytes.
     pub max_body_bytes: usize,
     /// How much of an answer may be held back at once, in bytes.
     pub max_held_bytes: usize,
-    /// How many sessions are remembered at once.
+    /// The maximum number of sessions that are remembered.
     pub max_sessions: usize,
-    /// After how many seconds without a request a session is forgotten.
+    /// How long a session without requests is remembered, in seconds.
     pub idle_secs: u64,
-    /// What passes in `correct` and `block` although nobody judges it, beside what is known to hold no
-    /// answer: `GET /v1/batches/*`.
+    /// Paths that pass in `correct` and `block` without being judged, in addition to those known to
+    /// return no answer: `GET /v1/batches/*`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// How many requests one address may make in a minute.
+    /// The maximum number of requests per minute from one address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// Hosts under which clients may ask, beside this machine's own names: `name` or `name:port`.
+    /// Host names under which clients may connect, in addition to this machine's own: `name` or
+    /// `name:port`.
     pub hosts: Vec<String>,
-    /// Origins of pages that may ask, beside those of this machine: `https://name`.
+    /// Origins of web pages that may connect, in addition to those of this machine: `https://name`.
     pub origins: Vec<String>,
-    /// The environment variable that holds the bearer token with which status and metrics are seen
-    /// from other machines. Not set: they are seen from this machine only.
+    /// The environment variable with the bearer token for status and metrics from other machines.
+    /// If not set, they are available on this machine only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_env: Option<String>,
-    /// Danger: whether others than this machine may ask without a key of `[[proxy.keys]]`.
+    /// Danger: whether other machines may connect without a key of `[[proxy.keys]]`.
     pub allow_anyone: bool,
-    /// The file of the certificates with which clients are answered encrypted.
+    /// The certificate file for TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_cert: Option<PathBuf>,
-    /// The file of its key.
+    /// The key file for TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_key: Option<PathBuf>,
-    /// Keys that clients may use in the place of a provider's. None: what a client sends goes on.
+    /// Keys that clients may use in place of a provider's. If there are none, what a client sends
+    /// is passed on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<VirtualKeyOptions>,
 }
@@ -108,55 +110,56 @@ impl Default for ProxyOptions {
     }
 }
 
-/// One of `[[proxy.keys]]`: a key of our own.
+/// An entry of `[[proxy.keys]]`: a key of the proxy itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VirtualKeyOptions {
-    /// What records call whoever has it.
+    /// The name of its holder in records.
     pub name: String,
-    /// The environment variable that holds it.
+    /// The environment variable with the key.
     pub key_env: String,
-    /// The environment variable that holds the provider's key, which goes on in its place.
+    /// The environment variable with the provider's key that replaces it.
     pub provider_key_env: String,
-    /// Whose key that is; it goes nowhere else.
+    /// The provider of that key. It is sent nowhere else.
     pub provider: KeyProvider,
-    /// How many requests it may make in a minute.
+    /// The maximum number of requests per minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// How many tokens, read and written, it may use in a day (UTC).
+    /// The maximum number of tokens, read and written, per day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_per_day: Option<u64>,
-    /// What it reaches beside answers, models and counting tokens: `POST /v1/embeddings`. `*` is one
-    /// part of a path, `**` all that follow.
+    /// Paths that it may use in addition to answers, models and counting tokens: `POST
+    /// /v1/embeddings`. `*` matches one segment of a path, `**` all that follow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
 }
 
-/// Whose key a key is.
+/// The provider that a key belongs to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyProvider {
-    /// Of the server of `proxy.openai_url`.
+    /// The server of `proxy.openai_url`.
     #[default]
     Openai,
-    /// Of the server of `proxy.anthropic_url`.
+    /// The server of `proxy.anthropic_url`.
     Anthropic,
 }
 
-/// What becomes of an answer that the record does not show.
+/// What happens to an answer with claims that the record does not show.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ProxyMode {
-    /// It passes byte for byte, and is recorded.
+    /// It passes unchanged, byte for byte, and is recorded.
     Observe,
-    /// It passes, with what is wrong beneath it.
+    /// It passes with its problems listed below it.
     #[default]
     Annotate,
-    /// The model is asked again; what does not get better passes with what is wrong beneath it.
+    /// The model is asked again. If that does not help, the answer passes with its problems listed
+    /// below it.
     Correct,
-    /// The model is asked again; what does not get better does not pass.
+    /// The model is asked again. If that does not help, the answer does not pass.
     Block,
 }
 
@@ -172,13 +175,13 @@ impl ProxyMode {
         }
     }
 
-    /// Whether nothing leaves before it was judged.
+    /// Whether nothing is passed on before it was judged.
     pub(crate) fn holds(self) -> bool {
         matches!(self, Self::Correct | Self::Block)
     }
 }
 
-/// How bad something has to be.
+/// How severe a problem has to be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Least {
@@ -189,17 +192,17 @@ pub enum Least {
     Warning,
 }
 
-/// What becomes of what could not be judged.
+/// What happens to an answer that could not be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnTimeout {
     /// It passes.
     Pass,
-    /// It is held until it is judged; what nobody can judge does not pass.
+    /// It is held until it is judged. If it cannot be judged, it does not pass.
     Hold,
 }
 
-/// What was said of the proxy, checked.
+/// Validated settings of the proxy.
 #[derive(Debug)]
 pub struct ProxySettings {
     pub(crate) mode: ProxyMode,
@@ -219,64 +222,64 @@ pub struct ProxySettings {
     pub(crate) access: Access,
     pub(crate) keys: Vec<VirtualKey>,
     pub(crate) paths: Vec<PathRule>,
-    /// What operators on other machines have to know.
+    /// The digest of the token that operators on other machines need.
     pub(crate) operators: Option<Digest>,
 }
 
-/// Why the proxy cannot be used as it is configured.
+/// Why the proxy's configuration is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyOptionsError {
-    /// An address of a server.
+    /// A server address is invalid.
     #[error("proxy.{key} is `{url}`: it begins with `https://` or `http://` and a host")]
     Url {
         /// The key.
         key: &'static str,
-        /// What stands there.
+        /// The value.
         url: String,
     },
-    /// Plain text to elsewhere.
+    /// A server on another machine has an unencrypted address.
     #[error("proxy.{key} is `{url}`: `http` to another machine is read by anybody in between")]
     Plain {
         /// The key.
         key: &'static str,
-        /// What stands there.
+        /// The value.
         url: String,
     },
-    /// A key without its name or its variables.
+    /// A key lacks its name or a variable.
     #[error("a key of [[proxy.keys]] needs `name`, `key_env` and `provider_key_env`")]
     Key,
-    /// Two of one name.
+    /// Two keys have the same name.
     #[error("two of [[proxy.keys]] are called `{0}`")]
     TwoOfOneName(String),
-    /// A variable that holds nothing.
+    /// A variable contains no key.
     #[error("`{0}` holds no key, and [[proxy.keys]] says it does")]
     NoKey(String),
-    /// A path that is none.
+    /// A path is invalid.
     #[error("`{0}` names no path: write a method and a path, as in \"GET /v1/files/*\"")]
     Path(String),
-    /// A key with a budget that nobody can keep.
+    /// A key has a budget that cannot be enforced.
     #[error(
         "the key `{0}` has `tokens_per_day`, and `{1}` is answered later: what that costs is not counted"
     )]
     NotCounted(String, String),
-    /// Half of what encryption needs.
+    /// Only one of the two files for TLS is given.
     #[error("proxy.tls_cert and proxy.tls_key go together")]
     Tls,
 }
 
 impl ProxySettings {
-    /// Whether what nobody can judge does not pass.
+    /// Whether answers that cannot be judged are withheld.
     pub(crate) fn withholds(&self) -> bool {
         self.mode.holds() && self.on_timeout == OnTimeout::Hold
     }
 
-    /// The key of ours that is called so.
+    /// The proxy key with this name.
     pub(crate) fn key(&self, name: &str) -> Option<&VirtualKey> {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// What a server says, without keys of providers.
+    /// Removes the providers' keys from what a server says.
     pub(crate) fn without_keys(&self, bytes: &Bytes) -> Bytes {
         self.keys
             .iter()
@@ -285,10 +288,10 @@ impl ProxySettings {
 }
 
 impl ProxyOptions {
-    /// The settings; `variable` reads the environment.
+    /// Validates the options. `variable` reads the environment.
     ///
     /// # Errors
-    /// When something cannot be used.
+    /// When an option is invalid.
     pub fn resolve(
         &self,
         variable: impl Fn(&str) -> Option<String>,
@@ -337,7 +340,7 @@ impl ProxyOptions {
         })
     }
 
-    /// Our own keys, each with the one of the provider behind it; `key` reads a variable.
+    /// Our own keys, each with the provider's key that replaces it. `key` reads a variable.
     fn virtual_keys(
         &self,
         key: impl Fn(&str) -> Result<Key, ProxyOptionsError>,
@@ -365,7 +368,7 @@ impl ProxyOptions {
 
     fn url(&self, key: &'static str, url: &str) -> Result<Uri, ProxyOptionsError> {
         let wrong = || ProxyOptionsError::Url { key, url: url.to_owned() };
-        // Clients say `/v1` themselves.
+        // Clients add `/v1` themselves.
         let url = url.trim_end_matches('/');
         let uri: Uri = url.strip_suffix("/v1").unwrap_or(url).parse().map_err(|_| wrong())?;
         let host = uri.host().ok_or_else(wrong)?;

@@ -27,23 +27,23 @@ impl fmt::Display for ExecutorId {
     }
 }
 
-/// Where the tools of an executor come from. The declared order is that of the variants.
+/// Where the tools of an executor come from. The variants are in the declared order.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutorKind {
-    /// Tools written into skill files.
+    /// Tools defined in skill files.
     Skill,
     /// Shell commands.
     Shell,
     /// Files.
     File,
-    /// Pages of the web.
+    /// Web pages.
     Web,
     /// MCP servers.
     Mcp,
-    /// Everything built into a program.
+    /// Everything that is built into a program.
     Native,
 }
 

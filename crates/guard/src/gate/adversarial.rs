@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::admitted::Admitted;
 use crate::ports::CompletionError;
 
-/// `[tools.adversarial_policy]`: a separate model holds each call against policies in plain
-/// language, once nothing else denies it.
+/// `[tools.adversarial_policy]`: a separate model checks each call against policies in plain
+/// language, if no gate denies it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AdversarialOptions {
@@ -26,17 +26,17 @@ pub struct AdversarialOptions {
     /// More policies for one phase of the agent's cycle only: `planner`, `executor`, `verifier`,
     /// `autonomous`.
     pub phase_policies: BTreeMap<Phase, Vec<String>>,
-    /// Tools about which nobody is asked.
+    /// Tools that the model is not asked about.
     pub exempt_tools: Vec<String>,
-    /// How long the model may take, in seconds.
+    /// The timeout for the model, in seconds.
     pub timeout_secs: u64,
-    /// Where the model answers: the address of an API of the OpenAI form, up to `/v1`.
+    /// The address of an OpenAI-compatible API, up to `/v1`.
     pub url: String,
-    /// The model's name there.
+    /// The name of the model there.
     pub model: String,
-    /// The environment variable that holds the key for it; empty sends none.
+    /// The environment variable with the API key; empty sends none.
     pub api_key_env: String,
-    /// The model, by its name in `[[llm.providers]]`: instead of `url`, `model` and `api_key_env`.
+    /// The model, by its name in `[[llm.providers]]`. Replaces `url`, `model` and `api_key_env`.
     pub provider: String,
 }
 

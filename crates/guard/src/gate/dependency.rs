@@ -10,11 +10,11 @@ use crate::executor::READ_OVERFLOW;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DependencyOptions {
-    /// Whether dependencies are looked at. Off by default.
+    /// Whether dependencies are checked. Off by default.
     pub enabled: bool,
-    /// What each preferred tool that succeeded adds to a tool's score.
+    /// What each preferred tool that has succeeded adds to a tool's score.
     pub boost_per_dep: f64,
-    /// The most that preferred tools add together.
+    /// The maximum that preferred tools add together.
     pub max_total_boost: f64,
     /// Tools that need no other tool, whatever the rules say.
     pub always_on: Vec<String>,
@@ -28,7 +28,7 @@ pub struct DependencyOptions {
 pub struct ToolDependency {
     /// Tools that must have succeeded in this session.
     pub requires: Vec<String>,
-    /// Tools that make this one more likely to be useful once they succeeded.
+    /// Tools that make this one more likely to be useful once they have succeeded.
     pub prefers: Vec<String>,
 }
 

@@ -5,18 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use super::names::any_name;
 
-/// `[tools.permissions]`: what runs by itself, what a person has to agree to, and what never runs.
+/// `[tools.permissions]`: what runs without asking, what a person has to agree to, and what never
+/// runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermissionOptions {
-    /// What happens to calls that no rule is about: `allow` (the default), `ask`, `deny`.
+    /// What happens to calls that no rule matches: `allow` (the default), `ask` or `deny`.
     pub default: Action,
-    /// The rules. Of those that match, `deny` beats `ask` beats `allow`.
+    /// The rules. Among those that match, `deny` beats `ask` beats `allow`.
     pub rules: Vec<PermissionRule>,
     /// Tools that are internal to the agent, by name or pattern. In the phase `autonomous` they
-    /// ask nobody, if they are built in and declared free of outside effects.
+    /// need no approval, if they are built in and declared to have no outside effects.
     pub internal: Vec<String>,
-    /// How long an approval may wait for its call, in seconds.
+    /// How long an approval is valid before its call is made, in seconds.
     pub approval_secs: u64,
 }
 
@@ -26,7 +27,7 @@ pub struct PermissionOptions {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// It runs, as far as permissions go.
+    /// It runs, as far as permissions are concerned.
     #[default]
     Allow,
     /// A person has to agree.
@@ -35,18 +36,18 @@ pub enum Action {
     Deny,
 }
 
-/// One rule.
+/// A rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRule {
-    /// The tools: a name or a pattern.
+    /// The tools, as a name or a pattern.
     pub tool: String,
-    /// What the arguments hold: a pattern for a whole text in them, or for one command of a shell
-    /// command line. `*` stands for any characters. An `allow` holds only if every command of the
-    /// line, or every text, matches. Without it the rule is about every call of the tool.
+    /// A pattern for a whole text in the arguments, or for one command of a shell command line. `*`
+    /// matches any characters. An `allow` applies only if every command of the line, or every text,
+    /// matches. Without a pattern, the rule applies to every call of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// What happens.
+    /// What happens to matching calls.
     pub action: Action,
 }
 

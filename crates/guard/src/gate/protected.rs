@@ -76,15 +76,15 @@ const PLACES: [&str; 51] = [
     "/etc/cron*/**",
 ];
 
-/// `[tools.protected]`: places that decide about the agent, or that others run. No project's file
-/// says what happens to them.
+/// `[tools.protected]`: places that control the agent or that other programs run. A project's file
+/// cannot change this section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProtectedOptions {
-    /// What happens to a call that may change one: `allow`, `ask` (the default) or `deny`.
+    /// What happens to a call that may change such a place: `allow`, `ask` (the default) or `deny`.
     pub action: Action,
-    /// More such places, as globs; `*` stops at `/`, `**` does not. Relative ones are seen from the
-    /// project's root.
+    /// More protected places, as globs; `*` stops at `/`, `**` does not. Relative ones start at the
+    /// root of the project.
     pub paths: Vec<String>,
 }
 

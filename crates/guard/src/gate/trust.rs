@@ -12,21 +12,22 @@ use super::names::{any_name, other_name};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrustOptions {
-    /// The trust that tools need, by name or pattern. Of several patterns the strictest holds.
-    /// A tool that none names needs `untrusted` when it is built in and only reads, and
-    /// `provisional` otherwise. What an MCP server says of its own tools lowers nothing.
+    /// The trust that tools need, by name or pattern. If several patterns match, the strictest
+    /// applies. By default, a tool needs `untrusted` if it is built in and only reads, and
+    /// `provisional` otherwise. What an MCP server declares about its own tools does not lower the
+    /// need.
     pub needs: BTreeMap<String, TrustLevel>,
-    /// What happens to a call in a turn that is trusted too little: `ask` (the default) or `deny`.
+    /// What happens to a call if the turn is not trusted enough: `ask` (the default) or `deny`.
     pub below: Below,
-    /// Tools whose results come from strangers, by name or pattern. Once one of them has answered,
-    /// the session is `untrusted`, until it is cleared.
+    /// Tools whose results come from untrusted sources, by name or pattern. Once one of them has
+    /// answered, the session is `untrusted` until it is cleared.
     pub untrusted_results: Vec<String>,
     /// Shell commands that may run in an untrusted turn: a program, or a program with its first
     /// words.
     pub read_only_commands: Vec<String>,
 }
 
-/// What happens to a call in a turn that is trusted too little.
+/// What happens to a call if the turn is not trusted enough.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Below {

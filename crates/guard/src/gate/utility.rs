@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::admitted::Admitted;
 
-/// `[tools.utility]`: calls of tools that only read and that are not worth their cost are skipped.
+/// `[tools.utility]`: skips calls of read-only tools that are not worth their cost.
 ///
 /// `score = gain_weight × gain − cost_weight × cost − redundancy_weight × redundancy +
 /// exploration_bonus`, the first three between 0 and 1.
@@ -20,17 +20,18 @@ pub struct UtilityOptions {
     pub enabled: bool,
     /// Calls below this score are skipped.
     pub threshold: f64,
-    /// What the expected gain counts: 1 where the user named the tool, less where calls of it
-    /// failed of late.
+    /// The weight of the expected gain, which is 1 if the user named the tool, and lower if recent
+    /// calls of it failed.
     pub gain_weight: f64,
-    /// What the tokens count that the call is expected to cost: 8000 and more are 1.
+    /// The weight of the expected number of tokens; 8000 or more count as 1.
     pub cost_weight: f64,
-    /// What it counts that a recent call was like this one: the same one is 1. Calls from before
+    /// The weight of the similarity to a recent call; an identical call counts as 1. Calls before
     /// the last possible change do not count.
     pub redundancy_weight: f64,
-    /// What is added for a tool that was not called of late.
+    /// What is added for a tool that was not called recently.
     pub exploration_bonus: f64,
-    /// Tools that are never skipped, by name; `invoke_skill` and `load_skill` never are.
+    /// Tools that are never skipped, by name. `invoke_skill` and `load_skill` are never skipped in
+    /// any case.
     pub exempt_tools: Vec<String>,
 }
 

@@ -11,16 +11,17 @@ use serde_json::Value;
 use crate::executor::READ_OVERFLOW;
 use crate::ports::{Embedder, EmbedderError};
 
-/// `[agent.tool_filter]`: whether a model is shown every tool, or those that a request is about.
+/// `[agent.tool_filter]`: whether a model is shown all tools, or only those that suit the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolFilterOptions {
-    /// Whether tools are left out for a request. Needs an embedding model; without one, every
-    /// tool is shown.
+    /// Whether tools are filtered for a request. Needs an embedding model; without one, all tools
+    /// are shown.
     pub enabled: bool,
-    /// How many are kept for what they have in common with the request.
+    /// The number of tools that are kept for their similarity to the request.
     pub top_k: usize,
-    /// Tools whose description has fewer words are always shown: nobody can tell what they do.
+    /// Tools with fewer words in their description are always shown, because it does not say what
+    /// they do.
     pub min_description_words: usize,
     /// Tools that are always shown.
     pub always_on: Vec<String>,

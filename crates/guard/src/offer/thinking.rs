@@ -5,14 +5,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// `[tools.tafc]`: whether a model is given room to think in a schema that is hard to fill in. What
-/// it writes there nobody else sees: it ends before the call is admitted.
+/// `[tools.tafc]`: whether a model is given room to think in schemas that are hard to fill in. What
+/// it writes there is removed before the call is admitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TafcOptions {
-    /// Whether it is.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// How hard a schema has to be, from 0 to 1. What is no number counts as 0.6.
+    /// How complex a schema has to be, from 0 to 1. An invalid number counts as 0.6.
     pub complexity_threshold: f64,
 }
 

@@ -14,20 +14,20 @@ use serde::{Deserialize, Serialize};
 pub(crate) use ahead::RanAhead;
 pub use engine::{SpeculationCounts, SpeculationEngine};
 
-/// `[tools.speculation]`: calls that only read are begun before it is known that they are wanted.
+/// `[tools.speculation]`: read-only calls start before they are known to be needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeculationOptions {
-    /// What is guessed: nothing, the call that the model has written while it goes on writing, the
-    /// call that followed the last one before, or both.
+    /// What is guessed: nothing, the call that the model has just written while it continues
+    /// writing, the call that usually follows, or both.
     pub mode: SpeculationMode,
-    /// How many may run at once, in one session, up to 4.
+    /// The maximum number of concurrent speculative calls per session, up to 4.
     pub max_in_flight: usize,
-    /// For how long one that nobody wanted is good, in seconds, up to 30.
+    /// How long an unused result is valid, in seconds, up to 30.
     pub ttl_secs: u64,
     /// After this many unused results in a row, speculation pauses for a while.
     pub max_wasted: u32,
-    /// For how long, in seconds.
+    /// How long the pause is, in seconds.
     pub pause_secs: u64,
 }
 
@@ -53,9 +53,9 @@ pub enum SpeculationMode {
     /// Nothing.
     #[default]
     Off,
-    /// The call that the model has written to its end, while it writes the next one.
+    /// The call that the model has written completely, while it writes the next one.
     Decoding,
-    /// The call that followed one like the last.
+    /// The call that usually follows one like the last.
     Pattern,
     /// Both.
     Both,
