@@ -1,5 +1,5 @@
-//! Members that stand twice in an object: readers differ in which of them counts, so that nobody knows
-//! what the agent reads.
+//! Finds members that occur twice in an object. Readers differ in which one counts, so it is not
+//! known what the agent reads.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 use counterfoil_formats::mended_json;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// The name of a member that stands twice in one of the objects of a JSON text.
+/// The name of a member that occurs twice in one of the objects of a JSON text.
 pub(crate) fn twice(sent: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(sent.strip_prefix(b"\xef\xbb\xbf").unwrap_or(sent));
     let found = serde_json::from_str::<Found>(&text);
@@ -15,7 +15,7 @@ pub(crate) fn twice(sent: &[u8]) -> Option<String> {
     found.ok().and_then(|found| found.0)
 }
 
-/// The first such name of a value.
+/// The first such name in a value.
 #[derive(Default)]
 struct Found(Option<String>);
 

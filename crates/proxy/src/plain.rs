@@ -1,13 +1,13 @@
-//! A text as its readers see it: without the markup within its lines. A claim may be split by it
-//! (`can<b>celled</b>`), and is judged as what it says.
+//! A text as its readers see it, without inline markup. A claim may be split by markup
+//! (`can<b>celled</b>`), and is judged by what it shows.
 
 use std::sync::LazyLock;
 
-/// A text without markup, and where its bytes stand in the one with markup.
+/// A text without markup, with the positions of its bytes in the original.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plain {
     pub(crate) text: String,
-    /// For each byte of `text`, and for its end.
+    /// The position in the original of each byte of `text`, and of its end.
     from: Vec<usize>,
 }
 
@@ -18,7 +18,7 @@ struct Markup {
     entities: Vec<(&'static str, &'static str)>,
 }
 
-/// Lines of the table that begin with this word.
+/// The lines of the table that begin with this word.
 pub(crate) fn rows(kind: &'static str) -> impl Iterator<Item = &'static str> {
     let lines = include_str!("markup.txt").lines();
     lines.filter_map(move |line| line.strip_prefix(kind)?.strip_prefix(' '))
@@ -33,7 +33,7 @@ fn markup() -> &'static Markup {
 }
 
 impl Plain {
-    /// The text without markup; `None` where it has none.
+    /// The text without markup; `None` if it has none.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let mut plain = Self { text: String::new(), from: Vec::new() };
         let mut rest = text;
@@ -45,7 +45,7 @@ impl Plain {
                 '<' => tag(rest).map_or((1, None), |length| (length, Some(String::new()))),
                 '&' => entity(rest).map_or((1, None), |(length, said)| (length, Some(said))),
                 '[' if !plain.text.ends_with('!') => match link(rest) {
-                    // Its words are read on, its address is not.
+                    // The words of a link are kept, its address is not.
                     Some(words) => {
                         let inner = rest.get(1..=words).unwrap_or_default();
                         plain.push(inner, at + 1);
@@ -79,20 +79,20 @@ impl Plain {
         self.from.extend(at..at + text.len());
     }
 
-    /// Where a byte of it stands in the text with markup.
+    /// The position in the original of a byte of the text.
     pub(crate) fn source(&self, at: usize) -> usize {
         self.from.get(at).or(self.from.last()).copied().unwrap_or_default()
     }
 }
 
-/// How long the code is that a text begins with; one character where nothing ends it.
+/// The length of the code at the start of a text; only the backticks if it is not closed.
 fn code(text: &str) -> usize {
     let fence = text.len() - text.trim_start_matches('`').len();
     let (open, inside) = text.split_at_checked(fence).unwrap_or_default();
     inside.find(open).map_or(fence, |end| fence + end + fence)
 }
 
-/// How long the tag or the comment is that a text begins with.
+/// The length of the tag or comment at the start of a text.
 fn tag(text: &str) -> Option<usize> {
     if text.starts_with("<!--") {
         return text.find("-->").map(|end| end + 3);
@@ -107,9 +107,9 @@ fn tag(text: &str) -> Option<usize> {
     known.then_some(text.len() - rest.len() + close + 1)
 }
 
-/// The entity that a text begins with: its length, and the character.
+/// The length of the entity at the start of a text, and its character.
 fn entity(text: &str) -> Option<(usize, String)> {
-    /// No name of one is longer.
+    /// The maximum length of an entity's name, in bytes.
     const LONGEST: usize = 10;
     let (name, _) = text.get(1..)?.split_once(';').filter(|(name, _)| name.len() <= LONGEST)?;
     let number = name.strip_prefix('#').map(|number| match number.strip_prefix(['x', 'X']) {
@@ -126,7 +126,7 @@ fn entity(text: &str) -> Option<(usize, String)> {
     Some((name.len() + 2, said))
 }
 
-/// How long the words of the link are that a text begins with: `[words](address)`.
+/// The length of the words of the link at the start of a text: `[words](address)`.
 fn link(text: &str) -> Option<usize> {
     let end = text.find("](")?;
     let words = text.get(1..end).filter(|words| !words.contains(['[', '\n']))?;

@@ -1,4 +1,4 @@
-//! Calls that a model writes into its text: some clients read them there.
+//! Calls that a model writes into its text, where some clients read and make them.
 
 use counterfoil_model::ToolCall;
 use serde_json::{Map, Value};
@@ -9,14 +9,14 @@ use crate::plain::rows;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spoken {
     pub(crate) tool: String,
-    /// `None` where its arguments cannot be read.
+    /// The call; `None` if its arguments cannot be read.
     pub(crate) call: Option<ToolCall>,
 }
 
-/// No form begins with more bytes.
+/// The maximum length of the beginning of a call in any form, in bytes.
 const LONGEST_BEGINNING: usize = 64;
 
-/// Whether a call may begin in a text, of which so much was looked at before.
+/// Whether a call may begin in a text, of which `looked` bytes were checked before.
 pub(crate) fn may_call(text: &str, looked: usize) -> bool {
     let mut from = looked.saturating_sub(LONGEST_BEGINNING).min(text.len());
     while !text.is_char_boundary(from) {
@@ -26,7 +26,7 @@ pub(crate) fn may_call(text: &str, looked: usize) -> bool {
     is_object(text) || rows("call").any(|row| new.contains(begin(row)))
 }
 
-/// The calls of these tools that a text holds.
+/// Finds calls of these tools in a text.
 pub(crate) fn calls(text: &str, tools: &[&str]) -> Vec<Spoken> {
     let mut found = Vec::new();
     let whole = is_object(text).then_some(text);
@@ -35,7 +35,7 @@ pub(crate) fn calls(text: &str, tools: &[&str]) -> Vec<Spoken> {
         whole.map(|body| (body, true)).into_iter().chain(forms.map(|b| (b, false)))
     {
         let named = tools.iter().filter(|tool| names(body, tool));
-        // `cancel_order`, and not `order`.
+        // `cancel_order` takes precedence over `order`.
         let Some(tool) = named.max_by_key(|tool| tool.len()) else { continue };
         let arguments = arguments(body, tool);
         if formal && arguments.is_none() {
@@ -57,7 +57,7 @@ fn is_object(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
-/// What stands in a text between the beginnings and ends of a form.
+/// The parts of a text between the beginnings and ends of a form.
 fn bodies<'t>(text: &'t str, row: &'static str) -> Vec<&'t str> {
     let (begin, end) = row.split_once(' ').unwrap_or((row, ""));
     let mut found = Vec::new();
@@ -73,7 +73,7 @@ fn bodies<'t>(text: &'t str, row: &'static str) -> Vec<&'t str> {
     found
 }
 
-/// Whether a text names a tool, and not a part of another name.
+/// Whether a text contains a tool's name that is not part of a longer name.
 fn names(text: &str, tool: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(tool).any(|(at, _)| {
@@ -83,7 +83,7 @@ fn names(text: &str, tool: &str) -> bool {
     })
 }
 
-/// The arguments of a call, as JSON, as tags or as Python writes them.
+/// The arguments of a call, written as JSON, as tags or as in Python.
 fn arguments(body: &str, tool: &str) -> Option<Map<String, Value>> {
     let (_, after) = body.split_once(tool)?;
     if let Some(python) = after.trim_start().strip_prefix('(') {
@@ -104,7 +104,7 @@ fn object(text: &str) -> Option<Map<String, Value>> {
     values.next()?.ok()
 }
 
-/// `{"name": …, "arguments": {…}}`, in any of its writings; an object without a name is the arguments.
+/// `{"name": …, "arguments": {…}}` in its variants. An object without a name is the arguments.
 fn in_object(object: Map<String, Value>, tool: &str) -> Option<Map<String, Value>> {
     let inner =
         ["function", "tool_call", "call"].iter().find_map(|name| object.get(*name)?.as_object());
@@ -141,7 +141,7 @@ fn tagged(text: &str) -> Map<String, Value> {
     found
 }
 
-/// `id=7, why="x")`: values that stand there.
+/// `id=7, why="x")`: arguments with literal values.
 fn keywords(text: &str) -> Option<Map<String, Value>> {
     let mut found = Map::new();
     let mut rest = text.trim_start();
@@ -158,7 +158,7 @@ fn keywords(text: &str) -> Option<Map<String, Value>> {
     Some(found)
 }
 
-/// A value as Python writes it, and what follows.
+/// A Python literal, and the text after it.
 fn literal(text: &str) -> Option<(Value, &str)> {
     if let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let inside = text.get(1..)?;

@@ -361,7 +361,7 @@ impl Relay {
         if self.exchange.has_judge() {
             return;
         }
-        // Where a call may begin, nothing goes on before it is known what it is.
+        // If a call may begin here, nothing is passed on before it is known what it is.
         if self.withholds() && may_call(&self.text, self.cleared) {
             self.closing = true;
             return;

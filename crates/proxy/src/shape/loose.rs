@@ -199,7 +199,7 @@ impl Loose {
     }
 }
 
-/// Whether an object names something and gives it arguments.
+/// Whether an object has a name and arguments.
 fn is_call(members: &Members) -> bool {
     let named = ["name", "tool_name", "tool"].iter().any(|name| super::has(members, name));
     let given = ["arguments", "input", "parameters", "args"];

@@ -157,7 +157,7 @@ fn read_item(item: &Members, parts: &mut Parts, asked: &Asked) -> Read<Item> {
         }
         kind if CALLS.contains(&kind) => parts.within(item, &OF_CALLS)?,
         kind if THOUGHTS.contains(&kind) => {}
-        // Its client is asked to have a tool called of which nobody here knows anything.
+        // It asks the client to approve a call of a tool that is unknown here.
         "mcp_approval_request" => return Err(Unreadable::LooseCall),
         kind if of_server(kind) && asked.server_runs_tools() => {}
         _ => parts.odd(&Value::Object(item.clone()))?,

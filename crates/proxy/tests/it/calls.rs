@@ -179,7 +179,7 @@ fn room_to_think_ends_here() {
     });
 }
 
-/// Calls that a text holds, a part of each, and whether a rule denies them.
+/// Calls in a text, a part of each, and whether a rule denies them.
 const SPOKEN: [(&str, &str, bool); 8] = [
     (
         r#"One moment. <tool_call>{"name": "cancel_order", "arguments": {"id": 7}}</tool_call>"#,

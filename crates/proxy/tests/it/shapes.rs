@@ -269,7 +269,7 @@ fn wholes() -> Vec<(On, Value)> {
         let item = json!({ "type": "computer_call", "call_id": "c", "content": content });
         a["output"].as_array_mut().unwrap().push(item);
     });
-    // A call that its client is asked to agree to, and one at a place that nobody knows.
+    // A call that the client is asked to approve, and one at an unknown place.
     odd(On::Responses, &|a| {
         let item = json!({ "type": "mcp_approval_request", "id": "m", "server_label": "s",
             "name": "get_order", "arguments": "{\"id\":\"13\"}" });
