@@ -1,9 +1,9 @@
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
+use jiff::{Timestamp, ToSpan as _, Unit};
 use serde::{Deserialize, Serialize};
 
-use crate::schedule::clause::Position;
+use crate::schedule::cron;
 use crate::schedule::wall_clock::{self, Firing};
 use crate::schedule::weekdays::Weekdays;
 
@@ -32,7 +32,7 @@ pub(crate) enum Period {
     Months,
 }
 
-/// Which days of a period.
+/// Which days of a period. Positions are from 1 on; the last one is -1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum On {
@@ -40,29 +40,29 @@ pub(crate) enum On {
     EachDay,
     Weekdays(Weekdays),
     /// Days of a month; a month without the day is left out.
-    Days(Vec<Position>),
+    Days(Vec<i8>),
     /// A day of a month, or the last one of a month without it.
     DayOrLast(i8),
     /// Weekdays by their positions in a month.
-    Nth(Vec<Position>, Weekdays),
+    Nth(Vec<i8>, Weekdays),
 }
 
-/// How far ahead a day is sought: 29 February every 10 years is the rarest that comes, and the
-/// years 2100, 2200 and 2300 have none.
+/// How many days are looked at: 29 February every 10 years is the rarest that comes, and the years
+/// 2100, 2200 and 2300 have none.
 const MOST_DAYS: usize = 60 * 366;
 
 impl Calendar {
     /// The first firing after a moment.
     pub(crate) fn next_after(&self, after: Timestamp, zone: &TimeZone) -> Option<Firing> {
-        let clock = zone.to_datetime(after);
-        let mut date = clock.date().max(self.from);
+        let days = cron::parsed(&format!("0 0 {}", self.on.fields())).ok()?;
+        let mut date = zone.to_datetime(after).date().max(self.from);
         for _ in 0..MOST_DAYS {
-            if self.contains(date) {
-                let firings = self.times.iter().filter_map(|time| {
-                    let clock = DateTime::from_parts(date, *time);
-                    wall_clock::firing(zone, clock)
-                });
-                if let Some(firing) = firings.into_iter().find(|firing| firing.at > after) {
+            date = days.find_next_occurrence(&date.at(0, 0, 0, 0), true).ok()?.date();
+            if self.counts(date) {
+                let firings =
+                    self.times.iter().map(|time| wall_clock::firing(zone, date.to_datetime(*time)));
+                let mut later = firings.flatten().filter(|firing| firing.at > after);
+                if let Some(firing) = later.next() {
                     return Some(firing);
                 }
             }
@@ -71,55 +71,49 @@ impl Calendar {
         None
     }
 
-    /// Whether it fires on a day.
-    fn contains(&self, date: Date) -> bool {
-        date >= self.from && self.on.contains(date) && self.counts(date)
-    }
-
-    /// Whether the period of a day is one of every so many.
+    /// Whether a day is in one of every so many periods.
     fn counts(&self, date: Date) -> bool {
+        let days = |from: Date| from.until((Unit::Day, date)).map(|span| span.get_days());
         let periods = match self.unit {
-            Period::Days => days_between(self.from, date),
-            Period::Weeks => days_between(monday(self.from), date).map(|days| days / 7),
+            Period::Days => days(self.from).ok(),
+            Period::Weeks => days(monday(self.from)).ok().map(|days| days.div_euclid(7)),
             Period::Months => Some(month_number(date) - month_number(self.from)),
         };
-        periods.and_then(|count| count.checked_rem(self.every)) == Some(0)
+        let is_day = match self.on {
+            On::DayOrLast(day) => date.day() == day || date.days_in_month() < day,
+            _ => true,
+        };
+        is_day && periods.and_then(|count| count.checked_rem(self.every)) == Some(0)
     }
 }
 
 impl On {
-    fn contains(&self, date: Date) -> bool {
-        let is_last = date.day() == date.days_in_month();
+    /// The days as the last three fields of a cron pattern.
+    fn fields(&self) -> String {
+        let position = |day: &i8| if *day < 0 { "L".to_owned() } else { day.to_string() };
+        let list = |items: Vec<String>| items.join(",");
         match self {
-            Self::EachDay => true,
-            Self::Weekdays(days) => days.contains(date.weekday()),
-            Self::Days(days) => days.iter().any(|day| match day {
-                Position::Nth(day) => date.day() == *day,
-                Position::Last => is_last,
-            }),
-            Self::DayOrLast(day) => date.day() == *day || (is_last && date.day() < *day),
+            Self::EachDay => "* * *".to_owned(),
+            Self::Weekdays(days) => {
+                format!("* * {}", list(days.numbers().map(|day| day.to_string()).collect()))
+            }
+            Self::Days(days) => format!("{} * *", list(days.iter().map(position).collect())),
+            Self::DayOrLast(day @ ..=28) => format!("{day} * *"),
+            Self::DayOrLast(day) => format!("{day},L * *"),
             Self::Nth(positions, days) => {
-                let week = (date.day() - 1) / 7 + 1;
-                let in_last_week = date.days_in_month() - date.day() < 7;
-                let fits = |position: &Position| match position {
-                    Position::Nth(number) => week == *number,
-                    Position::Last => in_last_week,
-                };
-                days.contains(date.weekday()) && positions.iter().any(fits)
+                let days = days.numbers().flat_map(|day| {
+                    positions.iter().map(move |at| format!("{day}#{}", position(at)))
+                });
+                format!("* * {}", list(days.collect()))
             }
         }
     }
 }
 
-fn days_between(from: Date, to: Date) -> Option<i32> {
-    let elapsed: SignedDuration = to.duration_since(from);
-    i32::try_from(elapsed.as_hours() / 24).ok()
-}
-
 /// The Monday of a day's week; the day itself at the beginning of time.
 fn monday(date: Date) -> Date {
     let days = i64::from(date.weekday().to_monday_zero_offset());
-    date.checked_sub(SignedDuration::from_hours(24 * days)).unwrap_or(date)
+    date.checked_sub(days.days()).unwrap_or(date)
 }
 
 /// Months since the year 0.

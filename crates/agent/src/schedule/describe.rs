@@ -1,15 +1,12 @@
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 
 use crate::schedule::calendar::{Calendar, On, Period};
-use crate::schedule::clause::Position;
 use crate::schedule::cron;
 use crate::schedule::interval::Interval;
-use crate::schedule::planned::Schedule;
-use crate::schedule::rule::Rule;
-use crate::schedule::time_of_day::show;
+use crate::schedule::planned::{Rule, Schedule};
 use crate::schedule::wall_clock::Firing;
-use crate::schedule::weekdays::{self, Weekdays};
+use crate::schedule::weekdays::Weekdays;
 
 /// A schedule in plain words, with its time zone and its next firing.
 pub(crate) fn describe(schedule: &Schedule, next: Option<Firing>) -> String {
@@ -61,17 +58,22 @@ fn clock_time(clock: DateTime) -> String {
     clock.strftime(&format!("%Y-%m-%d at %H:%M{seconds}")).to_string()
 }
 
+/// "09:00".
+fn show(time: Time) -> String {
+    time.strftime("%H:%M").to_string()
+}
+
 fn every_so_often(interval: &Interval) -> String {
-    let units = [(3600, "hour"), (60, "minute"), (1, "second")];
+    let units = [(3600, "hour"), (60, "minute")];
     let unit = units.into_iter().find(|(seconds, _)| interval.seconds % seconds == 0);
     let (seconds, unit) = unit.unwrap_or((1, "second"));
     let mut text = every(interval.seconds / seconds, unit);
-    if interval.days != Weekdays::all() {
-        let names = interval.days.days().map(|day| format!("{}s", weekdays::name(day)));
-        let is_workdays = interval.days == Weekdays::workdays();
-        let names =
-            if is_workdays { "weekdays".to_owned() } else { list(&names.collect::<Vec<_>>()) };
-        text.push_str(&format!(" on {names}"));
+    if interval.days == Weekdays::workdays() {
+        text.push_str(" on weekdays");
+    } else if interval.days != Weekdays::all() {
+        let names: Vec<String> =
+            interval.days.names().iter().map(|name| format!("{name}s")).collect();
+        text.push_str(&format!(" on {}", list(&names)));
     }
     if let Some(hours) = interval.hours {
         let end = if hours.to > hours.from { "" } else { " the next day" };
@@ -92,49 +94,50 @@ fn days_and_times(calendar: &Calendar) -> String {
 
 fn days(calendar: &Calendar) -> String {
     let count = i64::from(calendar.every);
-    let yearly = calendar.unit == Period::Months && count % 12 == 0;
-    let month = calendar.from.strftime("%B");
+    let weekdays = |days: &Weekdays, workdays: &str| match days {
+        days if *days == Weekdays::workdays() => workdays.to_owned(),
+        days => list(&days.names()),
+    };
+    let positions = |positions: &[i8], last: &str| {
+        let shown = |day: &i8| if *day < 0 { last.to_owned() } else { ordinal(*day) };
+        list(&positions.iter().map(shown).collect::<Vec<_>>())
+    };
     match &calendar.on {
         On::EachDay => every(count, "day"),
-        On::Weekdays(days) if count == 1 => format!("every {}", weekday_names(*days, "weekday")),
-        On::Weekdays(days) => {
-            format!("{} on {}", every(count, "week"), weekday_names(*days, "weekdays"))
-        }
-        On::Days(days) if yearly && let [Position::Nth(day)] = days.as_slice() => {
-            format!("{} on {day} {month}", every(count / 12, "year"))
-        }
-        On::Days(days) if yearly => {
-            let days: Vec<String> = days.iter().map(|day| position(*day)).collect();
-            format!("{} on the {} of {month}", every(count / 12, "year"), list(&days))
-        }
-        On::DayOrLast(day) if yearly => {
-            format!("{} on {day} {month}", every(count / 12, "year"))
+        On::Weekdays(days) if count == 1 => format!("every {}", weekdays(days, "weekday")),
+        On::Weekdays(days) => format!("{} on {}", every(count, "week"), weekdays(days, "weekdays")),
+        On::Days(_) | On::DayOrLast(_) if is_yearly(calendar) => {
+            format!("{} on {}", every(count / 12, "year"), calendar.from.strftime("%-d %B"))
         }
         On::Days(days) => {
-            let days: Vec<String> = days.iter().map(|day| position(*day)).collect();
-            format!("{} on the {}", every(count, "month"), list(&days))
+            format!("{} on the {}", every(count, "month"), positions(days, "last day"))
         }
         On::DayOrLast(day) => format!("{} on the {}", every(count, "month"), ordinal(*day)),
-        On::Nth(positions, days) => {
-            let positions = positions.iter().map(|position| match position {
-                Position::Nth(number) => ordinal(*number),
-                Position::Last => "last".to_owned(),
-            });
-            let positions = list(&positions.collect::<Vec<_>>());
-            let days = weekday_names(*days, "weekday");
-            format!("{} on the {positions} {days}", every(count, "month"))
+        On::Nth(at, days) => {
+            let days = weekdays(days, "weekday");
+            format!("{} on the {} {days}", every(count, "month"), positions(at, "last"))
         }
     }
+}
+
+/// Whether it is a date of every so many years.
+fn is_yearly(calendar: &Calendar) -> bool {
+    let is_date = match &calendar.on {
+        On::Days(days) => days.len() == 1 && !days.contains(&-1),
+        On::DayOrLast(_) => true,
+        On::EachDay | On::Weekdays(_) | On::Nth(..) => false,
+    };
+    calendar.unit == Period::Months && calendar.every % 12 == 0 && is_date
 }
 
 /// What a reader might not expect.
 fn calendar_note(calendar: &Calendar) -> String {
     let mut note = String::new();
-    let yearly = calendar.unit == Period::Months && calendar.every % 12 == 0;
+    let yearly = is_yearly(calendar);
     let left_out = match &calendar.on {
-        On::Days(days) if yearly => calendar.from.month() == 2 && days.contains(&Position::Nth(29)),
-        On::Days(days) => days.iter().any(|day| matches!(day, Position::Nth(29..))),
-        On::Nth(positions, _) => positions.contains(&Position::Nth(5)),
+        On::Days(days) if yearly => calendar.from.month() == 2 && days.contains(&29),
+        On::Days(days) => days.iter().any(|day| *day >= 29),
+        On::Nth(positions, _) => positions.contains(&5),
         On::EachDay | On::Weekdays(_) | On::DayOrLast(_) => false,
     };
     if left_out {
@@ -153,14 +156,6 @@ fn calendar_note(calendar: &Calendar) -> String {
     note
 }
 
-/// "1st", or "last day".
-fn position(position: Position) -> String {
-    match position {
-        Position::Nth(number) => ordinal(number),
-        Position::Last => "last day".to_owned(),
-    }
-}
-
 /// "22nd".
 fn ordinal(number: i8) -> String {
     let ending = match (number, number % 10) {
@@ -173,20 +168,14 @@ fn ordinal(number: i8) -> String {
     format!("{number}{ending}")
 }
 
-/// "Monday and Thursday", and a word for Monday to Friday.
-fn weekday_names(days: Weekdays, workdays: &str) -> String {
-    if days == Weekdays::workdays() {
-        return workdays.to_owned();
-    }
-    let names: Vec<String> = days.days().map(|day| weekdays::name(day).to_owned()).collect();
-    list(&names)
-}
-
 /// "a, b and c".
-fn list(items: &[String]) -> String {
+fn list<T: AsRef<str>>(items: &[T]) -> String {
     match items {
         [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [only] => only.as_ref().to_owned(),
+        [first @ .., last] => {
+            let first: Vec<&str> = first.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", first.join(", "), last.as_ref())
+        }
     }
 }

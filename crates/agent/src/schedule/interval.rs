@@ -1,6 +1,6 @@
-use jiff::civil::{Date, Time};
+use jiff::civil::Time;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, ToSpan};
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::schedule::wall_clock::{self, Firing};
@@ -18,16 +18,15 @@ pub(crate) struct Interval {
     pub(crate) hours: Option<Hours>,
 }
 
-/// How many runs of days that do not count are skipped: an interval of days may miss the days
-/// on which it fires for years.
-const MOST_SKIPS: usize = 2000;
-
 /// Hours of a day, both ends included; into the next day where the end is not after the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Hours {
     pub(crate) from: Time,
     pub(crate) to: Time,
 }
+
+/// How many times on other days are skipped: those of six days, by the minute.
+const MOST_SKIPS: usize = 6 * 24 * 60;
 
 impl Hours {
     /// How long they are on a day without a change of clocks, in seconds.
@@ -45,25 +44,15 @@ impl Interval {
         made: Timestamp,
         zone: &TimeZone,
     ) -> Option<Firing> {
-        match self.hours {
-            Some(hours) => self.next_within(hours, after, zone),
-            None => self.next_counted(after, made, zone),
+        if let Some(hours) = self.hours {
+            return self.next_within(hours, after, zone);
         }
-    }
-
-    /// Counted from `made`, over the days on which it does not fire.
-    fn next_counted(&self, after: Timestamp, made: Timestamp, zone: &TimeZone) -> Option<Firing> {
-        let mut after = after;
-        for _ in 0..MOST_SKIPS {
-            let at = self.step_after(made, after)?;
-            let clock = zone.to_datetime(at);
-            if self.days.contains(clock.weekday()) {
+        let mut at = after;
+        for _ in 0..=MOST_SKIPS {
+            at = self.step_after(made, at)?;
+            if self.days.contains(zone.to_datetime(at).weekday()) {
                 return Some(Firing::on_time(at));
             }
-            let day = self.next_day(clock.date())?;
-            let start = wall_clock::firing(zone, day.at(0, 0, 0, 0))?.at;
-            // So that the very start of the day is one of the moments after it.
-            after = start.checked_sub(SignedDuration::from_nanos(1)).ok()?;
         }
         None
     }
@@ -96,10 +85,5 @@ impl Interval {
         let steps = elapsed.checked_div(self.seconds)?.checked_add(1)?;
         let seconds = steps.checked_mul(self.seconds)?;
         origin.checked_add(SignedDuration::from_secs(seconds)).ok()
-    }
-
-    fn next_day(&self, date: Date) -> Option<Date> {
-        let days = (1..=7).filter_map(|ahead| date.checked_add(ahead.days()).ok());
-        days.into_iter().find(|day| self.days.contains(day.weekday()))
     }
 }

@@ -1,29 +1,23 @@
-//! When something is to run: a phrase of English or a five-field cron pattern becomes a
+//! When something is to run: a phrase of English, a date and time or a cron pattern becomes a
 //! [`Schedule`], which says back what it understood.
 //!
-//! A small grammar of our own that never guesses: one word that it cannot place refuses the whole
-//! phrase. Pure: the time is an argument. Deliberately not here: timers, and any language but
-//! English.
+//! A small grammar that never guesses: one word that it does not know refuses the whole phrase. The
+//! time is an argument. Deliberately not here: timers, and any language but English.
 //!
-//! Start with [`Schedule::parse`]. A phrase is cut into words by `token`, read into clauses by
-//! `grammar`, and given its meaning by `meaning`; the arithmetic is in `rule`.
+//! Start with [`Schedule::parse`]. `words` cuts a phrase into words, `phrase` reads them into
+//! clauses, and `meaning` makes a rule of those. The calendar is that of `croner` and `jiff`.
 
 mod calendar;
-mod clause;
 mod cron;
 mod describe;
 mod error;
-mod grammar;
 mod interval;
-mod lexicon;
 mod meaning;
+mod phrase;
 mod planned;
-mod rule;
-mod stored;
-mod time_of_day;
-mod token;
 mod wall_clock;
 mod weekdays;
+mod words;
 
 pub use error::ScheduleError;
 pub use planned::Schedule;

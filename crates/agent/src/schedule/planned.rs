@@ -1,16 +1,17 @@
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
+use crate::schedule::calendar::{Calendar, On, Period};
 use crate::schedule::cron;
 use crate::schedule::describe;
-use crate::schedule::error::{self, ScheduleError};
-use crate::schedule::grammar;
+use crate::schedule::error::ScheduleError;
+use crate::schedule::interval::Interval;
 use crate::schedule::meaning;
-use crate::schedule::rule::Rule;
-use crate::schedule::stored::Stored;
-use crate::schedule::token;
-use crate::schedule::wall_clock::Firing;
+use crate::schedule::phrase;
+use crate::schedule::wall_clock::{self, Firing};
+use crate::schedule::words;
 
 /// When something is to run: once or again and again, in one time zone.
 ///
@@ -24,18 +25,45 @@ pub struct Schedule {
     pub(crate) rule: Rule,
 }
 
+/// When a schedule fires, in the form in which it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum Rule {
+    /// Once, at a moment.
+    Moment { at: Timestamp },
+    /// Once, when the wall clock shows it.
+    Once { at: DateTime },
+    /// Again and again by elapsed time.
+    Interval(Interval),
+    /// Again and again on days of the calendar.
+    Calendar(Calendar),
+    /// Again and again by a pattern.
+    Cron { pattern: String },
+}
+
+/// How a schedule is stored.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Stored {
+    version: u8,
+    made: Timestamp,
+    #[serde(with = "jiff::fmt::serde::tz::required")]
+    zone: TimeZone,
+    rule: Rule,
+}
+
+const VERSION: u8 = 1;
 /// Characters.
 const LONGEST_PHRASE: usize = 200;
 
 impl Schedule {
-    /// Reads a phrase such as "every weekday at 9am", or a cron pattern of five fields, as said
-    /// at `now` and in its time zone.
+    /// Reads a phrase such as "every weekday at 9am", a date and time, or a cron pattern of five
+    /// fields, as said at `now` and in its time zone.
     ///
     /// Hours are those of the 24-hour clock where nothing else is said. A recurring phrase without
     /// a time of day fires at the time of day of `now`, and [`describe`](Self::describe) says so.
     ///
     /// # Errors
-    /// Where any word is not understood or out of place, the time is over, impossible or unclear,
+    /// When any word is not understood or out of place, the time is over, impossible or unclear,
     /// or the schedule would fire more than once a minute. Nothing is guessed.
     pub fn parse(phrase: &str, now: &Zoned) -> Result<Self, ScheduleError> {
         let length = phrase.chars().count();
@@ -46,23 +74,15 @@ impl Schedule {
         if zone.is_unknown() || (zone.iana_name().is_none() && zone.to_fixed_offset().is_err()) {
             return Err(ScheduleError::UnnamedZone);
         }
-        let phrase = phrase.trim();
-        let phrase = phrase.strip_suffix('.').unwrap_or(phrase).trim();
-        let rule = match polite_pattern(phrase) {
-            Some(pattern) => Rule::Cron { pattern: cron::normal(&pattern)? },
-            None => {
-                let examples = error::examples(phrase);
-                let tokens = token::tokens(phrase, examples)?;
-                meaning::rule(&grammar::clauses(&tokens, examples)?, now)?
-            }
-        };
         let subsecond = SignedDuration::from_nanos(i64::from(now.subsec_nanosecond()));
-        let made = now.timestamp().checked_sub(subsecond).unwrap_or(now.timestamp());
-        let schedule = Self { made, zone, rule };
+        let said = now.checked_sub(subsecond).unwrap_or_else(|_| now.clone());
+        let rule = rule(phrase, &said)?;
+        let schedule = Self { made: said.timestamp(), zone, rule };
         // INVARIANT: a schedule fires at least once after it is made.
-        match schedule.firing_after(now.timestamp()) {
-            Some(_) => Ok(schedule),
-            None => Err(ScheduleError::Never),
+        match (schedule.firing_after(now.timestamp()), schedule.is_recurring()) {
+            (Some(_), _) => Ok(schedule),
+            (None, true) => Err(ScheduleError::Never),
+            (None, false) => Err(ScheduleError::Past { words: phrase.trim().to_owned() }),
         }
     }
 
@@ -81,16 +101,7 @@ impl Schedule {
     /// Whether it fires more than once.
     #[must_use]
     pub fn is_recurring(&self) -> bool {
-        match self.rule {
-            Rule::Moment { .. } | Rule::Once { .. } => false,
-            Rule::Interval(_) | Rule::Calendar(_) | Rule::Cron { .. } => true,
-        }
-    }
-
-    /// Whether the phrase had no time of day, so that it fires at the one at which it was made.
-    #[must_use]
-    pub fn has_unsaid_time(&self) -> bool {
-        matches!(&self.rule, Rule::Calendar(calendar) if calendar.unsaid_time)
+        !matches!(self.rule, Rule::Moment { .. } | Rule::Once { .. })
     }
 
     /// What was understood, in plain words, with the time zone and the first firing after `now`:
@@ -100,19 +111,91 @@ impl Schedule {
         describe::describe(self, self.firing_after(now.timestamp()))
     }
 
+    /// The first firing after a moment, and after it was made.
     fn firing_after(&self, after: Timestamp) -> Option<Firing> {
-        self.rule.next_after(after, self.made, &self.zone)
+        let (after, zone) = (after.max(self.made), &self.zone);
+        let firing = match &self.rule {
+            Rule::Moment { at } => Some(Firing::on_time(*at)),
+            Rule::Once { at } => wall_clock::firing(zone, *at),
+            Rule::Interval(interval) => interval.next_after(after, self.made, zone),
+            Rule::Calendar(calendar) => calendar.next_after(after, zone),
+            Rule::Cron { pattern } => cron::next_after(pattern, after, zone),
+        };
+        firing.filter(|firing| firing.at > after)
     }
 }
 
-/// The cron pattern of a phrase that is one, without "please".
-fn polite_pattern(phrase: &str) -> Option<String> {
-    let is_please = |word: &&str| word.trim_end_matches(',').eq_ignore_ascii_case("please");
-    let mut words: Vec<&str> = phrase.split_whitespace().collect();
-    if words.first().is_some_and(is_please) {
-        words.remove(0);
+/// What a phrase means when it is said `now`.
+fn rule(phrase: &str, now: &Zoned) -> Result<Rule, ScheduleError> {
+    let phrase = phrase.to_lowercase();
+    let phrase = phrase.trim().trim_end_matches('.');
+    let phrase = phrase.strip_suffix("please").unwrap_or(phrase).trim_end_matches([' ', ',']);
+    let iso = phrase.strip_prefix("on ").or_else(|| phrase.strip_prefix("at ")).unwrap_or(phrase);
+    // A date alone would be its midnight.
+    if iso.contains(':') {
+        if let Ok(at) = iso.parse() {
+            return Ok(Rule::Moment { at });
+        }
+        if let Ok(at) = iso.parse() {
+            return Ok(Rule::Once { at });
+        }
     }
-    words.pop_if(|word| is_please(&&**word));
-    let pattern = words.join(" ");
-    cron::is_pattern(&pattern).then_some(pattern)
+    if cron::is_pattern(phrase) {
+        return Ok(Rule::Cron { pattern: cron::normal(phrase)? });
+    }
+    let words = words::words(phrase)?;
+    if words.is_empty() {
+        return Err(ScheduleError::Empty);
+    }
+    meaning::rule(&phrase::clauses(&words)?, now)
+}
+
+impl From<Schedule> for Stored {
+    fn from(schedule: Schedule) -> Self {
+        let Schedule { made, zone, rule } = schedule;
+        Self { version: VERSION, made, zone, rule }
+    }
+}
+
+impl TryFrom<Stored> for Schedule {
+    type Error = ScheduleError;
+
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
+        let Stored { version, made, zone, rule } = stored;
+        let wrong = match &rule {
+            _ if version != VERSION => Some("its version is not 1"),
+            Rule::Moment { .. } | Rule::Once { .. } => None,
+            Rule::Interval(interval) => {
+                let fits = interval.hours.is_none_or(|hours| hours.seconds() >= interval.seconds);
+                (interval.seconds < 60 || !fits).then_some("its interval is out of bounds")
+            }
+            Rule::Calendar(calendar) => wrong_with(calendar),
+            Rule::Cron { pattern } => (cron::normal(pattern)? != *pattern)
+                .then_some("its cron pattern is not as it was written"),
+        };
+        match wrong {
+            Some(reason) => Err(ScheduleError::Stored { reason: reason.to_owned() }),
+            None => Ok(Self { made, zone, rule }),
+        }
+    }
+}
+
+/// What is wrong with a calendar that no phrase makes.
+fn wrong_with(calendar: &Calendar) -> Option<&'static str> {
+    if calendar.every < 1 {
+        return Some("its period is less than 1");
+    }
+    if calendar.times.is_empty() || !calendar.times.is_sorted() {
+        return Some("its times are missing or out of order");
+    }
+    let fit = |days: &[i8]| {
+        !days.is_empty() && days.iter().all(|day| *day == -1 || (1..=31).contains(day))
+    };
+    let fits = match (&calendar.on, calendar.unit) {
+        (On::EachDay, Period::Days) | (On::Weekdays(_), Period::Weeks) => true,
+        (On::Days(days) | On::Nth(days, _), Period::Months) => fit(days),
+        (On::DayOrLast(day), Period::Months) => (1..=31).contains(day),
+        _ => false,
+    };
+    (!fits).then_some("its days do not go with its period")
 }

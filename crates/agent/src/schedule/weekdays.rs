@@ -1,109 +1,94 @@
+use std::collections::BTreeSet;
+
 use jiff::civil::Weekday;
 use serde::{Deserialize, Serialize};
 
-/// A set of weekdays, never empty; stored as numbers, Monday being 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<i8>", into = "Vec<i8>")]
-pub(crate) struct Weekdays {
-    /// One flag a weekday, Monday the lowest.
-    flags: u8,
-}
+/// Weekdays, at least one; stored as numbers from 1, Monday, to 7, Sunday.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "BTreeSet<i8>", into = "BTreeSet<i8>")]
+pub(crate) struct Weekdays(BTreeSet<i8>);
 
-const WEEK: [Weekday; 7] = [
-    Weekday::Monday,
-    Weekday::Tuesday,
-    Weekday::Wednesday,
-    Weekday::Thursday,
-    Weekday::Friday,
-    Weekday::Saturday,
-    Weekday::Sunday,
-];
+const NAMES: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 impl Weekdays {
-    /// One weekday.
-    pub(crate) fn one(day: Weekday) -> Self {
-        Self { flags: flag(day) }
+    /// From one day to another, over Sunday where need be.
+    fn range(first: i8, last: i8) -> Self {
+        let last = if last < first { last + 7 } else { last };
+        Self((first..=last).map(|day| (day - 1) % 7 + 1).collect())
     }
 
     /// All seven.
     pub(crate) fn all() -> Self {
-        Self { flags: 0b111_1111 }
+        Self::range(1, 7)
     }
 
     /// Monday to Friday.
     pub(crate) fn workdays() -> Self {
-        Self { flags: 0b001_1111 }
+        Self::range(1, 5)
     }
 
-    /// Saturday and Sunday.
-    pub(crate) fn weekend() -> Self {
-        Self { flags: 0b110_0000 }
+    /// One weekday.
+    pub(crate) fn one(day: Weekday) -> Self {
+        Self(BTreeSet::from([day.to_monday_one_offset()]))
     }
 
-    /// From one weekday to another, over Sunday where need be.
-    pub(crate) fn range(first: Weekday, last: Weekday) -> Self {
-        let days = first.cycle_forward().take(7);
-        let mut flags = flag(last);
-        for day in days.take_while(|day| *day != last) {
-            flags |= flag(day);
+    /// The days that words name: "monday", "mondays", "monday to friday", "weekend".
+    pub(crate) fn named(words: &str) -> Option<Self> {
+        let number = |name: &str| {
+            let name = name.trim_end_matches('s');
+            let at = NAMES.iter().position(|day| day.eq_ignore_ascii_case(name));
+            i8::try_from(at?).ok()?.checked_add(1)
+        };
+        match words {
+            "weekday" | "weekdays" => Some(Self::workdays()),
+            "weekend" | "weekends" => Some(Self::range(6, 7)),
+            _ => {
+                let (first, last) = words.split_once(" to ").unwrap_or((words, words));
+                Some(Self::range(number(first)?, number(last)?))
+            }
         }
-        Self { flags }
     }
 
-    /// The days of both.
-    pub(crate) fn with(self, other: Self) -> Self {
-        Self { flags: self.flags | other.flags }
+    /// The days of all of them.
+    pub(crate) fn together(all: impl Iterator<Item = Self>) -> Self {
+        Self(all.flat_map(|days| days.0).collect())
     }
 
     /// Whether a day is one of them.
-    pub(crate) fn contains(self, day: Weekday) -> bool {
-        self.flags & flag(day) != 0
+    pub(crate) fn contains(&self, day: Weekday) -> bool {
+        self.0.contains(&day.to_monday_one_offset())
     }
 
-    /// The day, if it is only one.
-    pub(crate) fn single(self) -> Option<Weekday> {
-        let mut days = self.days();
-        days.next().filter(|_| days.next().is_none())
+    /// The day, where it is only one.
+    pub(crate) fn single(&self) -> Option<Weekday> {
+        let day = self.0.first().filter(|_| self.0.len() == 1)?;
+        Weekday::from_monday_one_offset(*day).ok()
     }
 
-    /// The days from Monday on.
-    pub(crate) fn days(self) -> impl Iterator<Item = Weekday> {
-        WEEK.into_iter().filter(move |day| self.contains(*day))
+    /// Their numbers, which are those of cron.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = i8> {
+        self.0.iter().copied()
+    }
+
+    /// Their names, from Monday on.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        let named = NAMES.into_iter().zip(1..).filter(|(_, number)| self.0.contains(number));
+        named.map(|(name, _)| name).collect()
     }
 }
 
-fn flag(day: Weekday) -> u8 {
-    1 << day.to_monday_zero_offset()
-}
-
-impl From<Weekdays> for Vec<i8> {
+impl From<Weekdays> for BTreeSet<i8> {
     fn from(days: Weekdays) -> Self {
-        days.days().map(Weekday::to_monday_one_offset).collect()
+        days.0
     }
 }
 
-impl TryFrom<Vec<i8>> for Weekdays {
+impl TryFrom<BTreeSet<i8>> for Weekdays {
     type Error = &'static str;
 
-    fn try_from(numbers: Vec<i8>) -> Result<Self, Self::Error> {
-        let mut flags = 0;
-        for number in numbers {
-            let day = Weekday::from_monday_one_offset(number);
-            flags |= flag(day.map_err(|_| "weekdays are numbers from 1 to 7")?);
-        }
-        if flags == 0 { Err("at least one weekday is needed") } else { Ok(Self { flags }) }
-    }
-}
-
-/// "Monday".
-pub(crate) fn name(day: Weekday) -> &'static str {
-    match day {
-        Weekday::Monday => "Monday",
-        Weekday::Tuesday => "Tuesday",
-        Weekday::Wednesday => "Wednesday",
-        Weekday::Thursday => "Thursday",
-        Weekday::Friday => "Friday",
-        Weekday::Saturday => "Saturday",
-        Weekday::Sunday => "Sunday",
+    fn try_from(numbers: BTreeSet<i8>) -> Result<Self, Self::Error> {
+        let fits = !numbers.is_empty() && numbers.iter().all(|day| (1..=7).contains(day));
+        if fits { Ok(Self(numbers)) } else { Err("weekdays are numbers from 1 to 7") }
     }
 }

@@ -1,0 +1,340 @@
+//! Clauses become a rule: which of them go together, and what they mean when they are said.
+
+use jiff::civil::{Date, Time, Weekday};
+use jiff::{Span, ToSpan as _, Unit, Zoned};
+
+use crate::schedule::calendar::{Calendar, On, Period};
+use crate::schedule::error::ScheduleError;
+use crate::schedule::interval::{Hours, Interval};
+use crate::schedule::phrase::{Clauses, Clock, Day, Said};
+use crate::schedule::planned::Rule;
+use crate::schedule::wall_clock;
+use crate::schedule::weekdays::Weekdays;
+
+const TIME: &str = "a time of day; add one, such as `at 9am` or `at 17:30`";
+const INTERVAL: &str = "an interval; add one, such as `every 15 minutes`";
+const PERIOD: &str = "a period; add `of the month`";
+const DAY: &str = "a day with its time of day; add one, such as `on friday` or `on the 3rd`";
+
+/// What the clauses of a phrase mean when they are said `now`, which has no fraction of a second.
+///
+/// # Errors
+/// When a clause is missing, two exclude each other, or what they mean is over.
+pub(crate) fn rule(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
+    let recurs = match clauses.day.as_ref().map(|day| &day.value) {
+        Some(Day::Weekdays { recurs, .. } | Day::Nth { recurs, .. }) => *recurs,
+        Some(Day::After(_) | Day::Next(_) | Day::This(_) | Day::Date { .. }) | None => false,
+    };
+    match (&clauses.delay, &clauses.repeat) {
+        (Some(delay), _) => after(clauses, delay, now),
+        (None, Some(repeat)) if repeat.value.1 <= Unit::Hour => interval(clauses, repeat),
+        (None, None) if !recurs => once(clauses, now),
+        _ => calendar(clauses, now),
+    }
+}
+
+fn incomplete(words: &str, needs: &'static str) -> ScheduleError {
+    ScheduleError::Incomplete { words: words.to_owned(), needs }
+}
+
+fn conflict(words: &str, with: &str) -> ScheduleError {
+    ScheduleError::Conflict { words: words.to_owned(), with: with.to_owned() }
+}
+
+fn too_far(words: &str) -> ScheduleError {
+    ScheduleError::TooFar { words: words.to_owned() }
+}
+
+/// Refuses a clause that makes no sense with what else is said.
+fn exclude<T>(slot: Option<&Said<T>>, with: &str) -> Result<(), ScheduleError> {
+    slot.map_or(Ok(()), |said| Err(conflict(&said.words, with)))
+}
+
+/// The times of day, in order, within the part of the day; none where none is said.
+fn times(clauses: &Clauses) -> Result<Vec<Time>, ScheduleError> {
+    let Some(said) = &clauses.times else {
+        return match &clauses.part {
+            Some(part) => Err(incomplete(&part.words, TIME)),
+            None => Ok(Vec::new()),
+        };
+    };
+    let within = |clock: &Clock| match &clauses.part {
+        None => Ok(clock.time),
+        Some(part) => {
+            let mut readings = [Some(clock.time), clock.later].into_iter().flatten();
+            let fits = readings.find(|time| part.value.contains(&time.hour()));
+            fits.ok_or_else(|| conflict(&part.words, &said.words))
+        }
+    };
+    let mut times = said.value.iter().map(within).collect::<Result<Vec<Time>, _>>()?;
+    times.sort_unstable();
+    times.dedup();
+    Ok(times)
+}
+
+/// "in 2 days": days and more are those of the calendar, hours and less are elapsed time.
+fn after(clauses: &Clauses, delay: &Said<String>, now: &Zoned) -> Result<Rule, ScheduleError> {
+    exclude(clauses.repeat.as_ref(), &delay.words)?;
+    exclude(clauses.day.as_ref(), &delay.words)?;
+    exclude(clauses.window.as_ref(), &delay.words)?;
+    let far = |_| too_far(&delay.words);
+    let not_understood = |_| ScheduleError::NotUnderstood { words: delay.words.clone() };
+    let span: Span = delay.value.parse().map_err(not_understood)?;
+    let target = now.checked_add(span).map_err(far)?;
+    if target.year() > now.year().saturating_add(100) {
+        return Err(too_far(&delay.words));
+    }
+    if span.is_zero() {
+        return Err(ScheduleError::Past { words: delay.words.clone() });
+    }
+    let elapses = span.get_hours() != 0 || span.get_minutes() != 0 || span.get_seconds() != 0;
+    match (times(clauses)?.as_slice(), &clauses.times) {
+        ([], _) if elapses => Ok(Rule::Moment { at: target.timestamp() }),
+        ([], _) => Ok(Rule::Once { at: now.datetime().checked_add(span).map_err(far)? }),
+        ([time], _) if !elapses => Ok(Rule::Once { at: target.date().to_datetime(*time) }),
+        (_, times) => Err(conflict(times.as_ref().map_or("", |said| &said.words), &delay.words)),
+    }
+}
+
+/// "tomorrow at 5pm".
+fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
+    if let Some(window) = &clauses.window {
+        return Err(incomplete(&window.words, INTERVAL));
+    }
+    let day = clauses.day.as_ref();
+    let times = times(clauses)?;
+    let said = [day.map(|day| &day.words), clauses.times.as_ref().map(|times| &times.words)];
+    let said = said.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let [time] = times.as_slice() else {
+        let several = "`every` if it recurs, or one time of day";
+        return Err(match said.as_str() {
+            "" => ScheduleError::Empty,
+            said => incomplete(said, if times.is_empty() { TIME } else { several }),
+        });
+    };
+    let at = dates(day, now.date())?.into_iter().map(|date| date.to_datetime(*time));
+    let zone = now.time_zone();
+    let is_to_come =
+        |at: &_| wall_clock::firing(zone, *at).is_some_and(|firing| firing.at > now.timestamp());
+    let at = at.into_iter().find(is_to_come);
+    at.map(|at| Rule::Once { at }).ok_or(ScheduleError::Past { words: said })
+}
+
+/// The days that can be meant, in order.
+fn dates(day: Option<&Said<Day>>, today: Date) -> Result<Vec<Date>, ScheduleError> {
+    let where_ = |most: usize, fits: &dyn Fn(Date) -> bool| {
+        today.series(1.day()).take(most + 1).filter(|date| fits(*date)).collect()
+    };
+    let Some(Said { value, words }) = day else { return Ok(where_(1, &|_| true)) };
+    Ok(match value {
+        Day::After(days) => today.checked_add(i64::from(*days).days()).into_iter().collect(),
+        Day::Next(weekday) => vec![next_week(*weekday, today, words)?],
+        Day::This(weekday) => {
+            let day = |day: Weekday| i64::from(day.to_monday_zero_offset());
+            let ahead = day(*weekday) - day(today.weekday());
+            today.checked_add(ahead.days()).into_iter().collect()
+        }
+        Day::Date { year: Some(year), month, day } => {
+            Date::new(*year, *month, *day).into_iter().collect()
+        }
+        // Around 2100, eight years go by without a 29 February.
+        Day::Date { year: None, month, day } => (today.year()..=today.year().saturating_add(8))
+            .filter_map(|year| Date::new(year, *month, *day).ok())
+            .collect(),
+        Day::Weekdays { days, .. } => {
+            let weekday = days.single().ok_or_else(|| several(days, words))?;
+            where_(7, &|date| date.weekday() == weekday)
+        }
+        Day::Nth { positions, of: None, .. } => match positions.as_slice() {
+            [day] if *day > 0 => where_(62, &|date| date.day() == *day),
+            _ => return Err(incomplete(words, PERIOD)),
+        },
+        Day::Nth { .. } => return Err(incomplete(words, PERIOD)),
+    })
+}
+
+/// Refuses several weekdays that do not say whether they recur.
+fn several(days: &Weekdays, words: &str) -> ScheduleError {
+    let names = days.names().join(" and ").to_lowercase();
+    let first = days.names().first().map_or_else(String::new, |name| name.to_lowercase());
+    ScheduleError::Ambiguous {
+        words: words.to_owned(),
+        first: format!("every {names}"),
+        second: format!("on {first}"),
+    }
+}
+
+/// The weekday of next week, where all agree which day that is.
+///
+/// To some a week begins on Monday and to some on Sunday, and to some "next friday" is the coming
+/// one: only a day that is after this week in both countings is clear.
+fn next_week(weekday: Weekday, today: Date, words: &str) -> Result<Date, ScheduleError> {
+    let too_far = |_| too_far(words);
+    let coming = today.nth_weekday(1, weekday).map_err(too_far)?;
+    let ahead = today.weekday().until(weekday);
+    let ahead = if ahead == 0 { 7 } else { ahead };
+    let by_monday = today.weekday().to_monday_zero_offset() + ahead > 6;
+    let by_sunday = today.weekday().to_sunday_zero_offset() + ahead > 6;
+    if by_monday && by_sunday {
+        return Ok(coming);
+    }
+    let week_after = coming.checked_add(1.week()).map_err(too_far)?;
+    Err(ScheduleError::Ambiguous {
+        words: words.to_owned(),
+        first: format!("on {coming}"),
+        second: format!("on {week_after}"),
+    })
+}
+
+/// "every 15 minutes between 9 and 17 on weekdays".
+fn interval(clauses: &Clauses, repeat: &Said<(i32, Unit)>) -> Result<Rule, ScheduleError> {
+    exclude(clauses.times.as_ref(), &repeat.words)?;
+    exclude(clauses.part.as_ref(), &repeat.words)?;
+    let (count, unit) = repeat.value;
+    let unit = if unit == Unit::Hour { 3600 } else { if unit == Unit::Minute { 60 } else { 1 } };
+    let seconds = i64::from(count) * unit;
+    if seconds < 60 {
+        return Err(ScheduleError::TooOften { words: repeat.words.clone() });
+    }
+    // Ten years.
+    if seconds > 3660 * 24 * 3600 {
+        return Err(too_far(&repeat.words));
+    }
+    let days = match clauses.day.as_ref().map(|day| (&day.value, &day.words)) {
+        None => Weekdays::all(),
+        Some((Day::Weekdays { days, recurs: true }, _)) => days.clone(),
+        Some((Day::Weekdays { days, .. }, words)) => {
+            return Err(ScheduleError::Ambiguous {
+                words: words.clone(),
+                first: format!("on {}s", days.names().join("s and ").to_lowercase()),
+                second: format!("only {words}"),
+            });
+        }
+        Some((_, words)) => return Err(conflict(words, &repeat.words)),
+    };
+    let hours = match &clauses.window {
+        None => None,
+        Some(window) => {
+            let hours = hours(window)?;
+            if hours.seconds() < seconds {
+                return Err(conflict(&window.words, &repeat.words));
+            }
+            Some(hours)
+        }
+    };
+    Ok(Rule::Interval(Interval { seconds, days, hours }))
+}
+
+/// The hours between two times, the second possibly on the next day.
+fn hours(window: &Said<(Clock, Clock)>) -> Result<Hours, ScheduleError> {
+    let show = |time: Time| time.strftime("%H:%M").to_string();
+    let (from, to) = window.value;
+    if from.time == to.time {
+        return Err(conflict(&window.words, &show(to.time)));
+    }
+    // "between 9 and 5" ends in the afternoon or the next morning, "between 1 and 5pm" begins in
+    // the night or the afternoon.
+    let (start, end) = (show(from.time), show(to.time));
+    let other = match (from.later, to.later) {
+        (Some(_), Some(later)) if to.time < from.time && later > from.time => {
+            Some((start, show(later)))
+        }
+        (Some(later), None) if later < to.time && to.time.hour() > 12 => Some((show(later), end)),
+        _ => None,
+    };
+    if let Some((start, end)) = other {
+        let twelve = |time: Time| time.strftime("%-I:%M%P").to_string();
+        return Err(ScheduleError::Ambiguous {
+            words: window.words.clone(),
+            first: format!("between {} and {}", twelve(from.time), twelve(to.time)),
+            second: format!("between {start} and {end}"),
+        });
+    }
+    Ok(Hours { from: from.time, to: to.time })
+}
+
+/// "every 2 weeks on friday at 9".
+///
+/// What is counted is counted from its first firing; where neither a day nor a time is said, from
+/// now.
+fn calendar(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
+    if let Some(window) = &clauses.window {
+        return Err(incomplete(&window.words, INTERVAL));
+    }
+    let mut times = times(clauses)?;
+    let (every, unit, on) = match &clauses.repeat {
+        Some(repeat) => repeated(clauses, repeat, now)?,
+        None => alone(clauses.day.as_ref())?,
+    };
+    let unsaid_time = times.is_empty();
+    if unsaid_time {
+        let minute = Time::new(now.hour(), now.minute(), 0, 0);
+        times.push(minute.unwrap_or_default());
+    }
+    let mut calendar = Calendar { every, unit, from: now.date(), on, times, unsaid_time };
+    if unsaid_time && clauses.day.is_none() {
+        return Ok(Rule::Calendar(calendar));
+    }
+    let mut first = Calendar { every: 1, ..calendar.clone() };
+    if let Some(Day::Date { month, .. }) = clauses.day.as_ref().map(|day| &day.value) {
+        first.every = 12;
+        first.from = Date::new(now.year(), *month, 1).unwrap_or(now.date());
+    }
+    let first = first.next_after(now.timestamp(), now.time_zone()).ok_or(ScheduleError::Never)?;
+    calendar.from = first.instead_of.unwrap_or(now.time_zone().to_datetime(first.at)).date();
+    Ok(Rule::Calendar(calendar))
+}
+
+/// Days that recur by themselves: "every monday", "the 1st of every month".
+fn alone(day: Option<&Said<Day>>) -> Result<(i32, Period, On), ScheduleError> {
+    match day.map(|day| day.value.clone()) {
+        Some(Day::Weekdays { days, .. }) => Ok((1, Period::Weeks, On::Weekdays(days))),
+        Some(Day::Nth { positions, of, .. }) => Ok((1, Period::Months, nth(positions, of))),
+        Some(Day::After(_) | Day::Next(_) | Day::This(_) | Day::Date { .. }) | None => {
+            Err(ScheduleError::Never)
+        }
+    }
+}
+
+fn nth(positions: Vec<i8>, of: Option<Weekdays>) -> On {
+    match of {
+        Some(days) => On::Nth(positions, days),
+        None => On::Days(positions),
+    }
+}
+
+/// Days of every so many days, weeks, months or years.
+fn repeated(
+    clauses: &Clauses,
+    repeat: &Said<(i32, Unit)>,
+    now: &Zoned,
+) -> Result<(i32, Period, On), ScheduleError> {
+    let (count, unit) = repeat.value;
+    let (factor, period, most) = match unit {
+        Unit::Week => (1, Period::Weeks, 520),
+        Unit::Month => (1, Period::Months, 120),
+        Unit::Year => (12, Period::Months, 120),
+        _ => (1, Period::Days, 3660),
+    };
+    let every = count.checked_mul(factor).filter(|every| *every <= most);
+    let every = every.ok_or_else(|| too_far(&repeat.words))?;
+    let Some(day) = &clauses.day else {
+        return match period {
+            Period::Days => Ok((every, period, On::EachDay)),
+            _ if clauses.times.is_some() => Err(incomplete(&repeat.words, DAY)),
+            Period::Weeks => Ok((every, period, On::Weekdays(Weekdays::one(now.weekday())))),
+            Period::Months => Ok((every, period, On::DayOrLast(now.day()))),
+        };
+    };
+    match (unit, day.value.clone()) {
+        (Unit::Day, Day::Weekdays { days, recurs: true })
+            if every == 1 && days.single().is_none() =>
+        {
+            Ok((1, Period::Weeks, On::Weekdays(days)))
+        }
+        (Unit::Week, Day::Weekdays { days, .. }) => Ok((every, period, On::Weekdays(days))),
+        (Unit::Month, Day::Nth { positions, of, .. }) => Ok((every, period, nth(positions, of))),
+        (Unit::Year, Day::Date { year: None, day, .. }) => Ok((every, period, On::Days(vec![day]))),
+        _ => Err(conflict(&day.words, &repeat.words)),
+    }
+}
