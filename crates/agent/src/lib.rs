@@ -40,8 +40,8 @@ pub use scheduler::{
 };
 pub use skill_tools::SkillSet;
 pub use skills::{
-    ArgumentsError, InlineTool, InlineToolProblem, ScanPorts, Skill, SkillError, SkillOrigin,
-    SkillProblem, SkillWarning, Skills, TrustError, Trusted, WarningKind, scan,
+    ArgumentsError, InlineTool, ScanPorts, Skill, SkillError, SkillOrigin, SkillProblem,
+    SkillWarning, Skills, TrustError, Trusted, WarningKind, scan,
 };
 pub use store::{
     AddSummaryError, AddTaskError, CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE,

@@ -51,7 +51,7 @@ impl Skills {
     fn read(&mut self, path: &Path, folders: &[PathBuf], origin: SkillOrigin) -> bool {
         for folder in folders {
             if self.looked_at == MOST_SKILLS {
-                let problem = SkillProblem::TooMany { what: "skills", most: MOST_SKILLS };
+                let problem = SkillProblem::too_many("skills", MOST_SKILLS);
                 let error = SkillError::new(problem, path);
                 self.errors.push(error.with("first left out", &folder.to_string_lossy()));
                 return false;
@@ -59,7 +59,11 @@ impl Skills {
             self.looked_at += 1;
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
             if let Some(by) = self.taken.get(name.as_ref()) {
-                let error = SkillError::new(SkillProblem::Shadowed, folder).of_skill(&name);
+                let problem = SkillProblem::new(
+                    "an earlier skill has the same name, so this one is not used",
+                    "rename one of the two, or remove one",
+                );
+                let error = SkillError::new(problem, folder).of_skill(&name);
                 self.errors.push(error.with("used", &by.to_string_lossy()));
                 continue;
             }
@@ -85,22 +89,22 @@ fn folders(
         found => found?,
     };
     if found.is_symlink() && origin == SkillOrigin::Project {
-        return Err(SkillProblem::SymbolicLink);
+        return Err(SkillProblem::link());
     }
     if !fs::metadata(path)?.is_dir() {
-        return Err(SkillProblem::NotA("folder"));
+        return Err(SkillProblem::not_a("folder"));
     }
     let (mut folders, mut errors) = (Vec::new(), Vec::new());
     for (at, entry) in fs::read_dir(path)?.enumerate() {
         if at == MOST_ENTRIES {
-            let problem = SkillProblem::TooMany { what: "entries", most: MOST_ENTRIES };
+            let problem = SkillProblem::too_many("entries", MOST_ENTRIES);
             errors.push(SkillError::new(problem, path));
             break;
         }
         let entry = entry?;
         let (kind, folder) = (entry.file_type()?, entry.path());
         if kind.is_symlink() {
-            errors.push(SkillError::new(SkillProblem::SymbolicLink, folder));
+            errors.push(SkillError::new(SkillProblem::link(), folder));
         } else if kind.is_dir() {
             match has_skill_file(&folder) {
                 Ok(true) => folders.push(folder),

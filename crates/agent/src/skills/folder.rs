@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::error::{SkillError, SkillProblem};
+use super::error::{SkillError, SkillProblem, visible};
 
 /// The name of the file that makes a folder a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
@@ -37,10 +37,10 @@ pub(super) fn digest(
         let most = if is_skill_file { MOST_SKILL_FILE_BYTES } else { left };
         let bytes = read(&path, most).map_err(failed)?.ok_or_else(|| {
             if is_skill_file {
-                failed(SkillProblem::TooLarge { what: "the file is", most: "1 MiB" })
+                failed(SkillProblem::too_large("the file is", "1 MiB"))
             } else {
                 let what = "the files of the folder together are";
-                SkillError::new(SkillProblem::TooLarge { what, most: "8 MiB" }, folder)
+                SkillError::new(SkillProblem::too_large(what, "8 MiB"), folder)
             }
         })?;
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -59,15 +59,15 @@ pub(super) fn digest(
 pub(super) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, SkillProblem> {
     let before = fs::symlink_metadata(path)?;
     if before.is_symlink() {
-        return Err(SkillProblem::SymbolicLink);
+        return Err(SkillProblem::link());
     }
     if !before.is_file() {
-        return Err(SkillProblem::NotA("regular file"));
+        return Err(SkillProblem::not_a("regular file"));
     }
     let file = File::open(path)?;
     // Somebody may have put a link there since.
     if !is_same(&before, &file.metadata()?) {
-        return Err(SkillProblem::Replaced);
+        return Err(SkillProblem::new("the file was replaced while it was read", "try again"));
     }
     let mut bytes = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -87,7 +87,7 @@ fn is_same(_: &fs::Metadata, b: &fs::Metadata) -> bool {
 
 /// Every file below a folder, in order: its path as bytes with `/`, and as a path.
 fn files(folder: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, SkillError> {
-    let too_many = |what, most| SkillError::new(SkillProblem::TooMany { what, most }, folder);
+    let too_many = |what, most| SkillError::new(SkillProblem::too_many(what, most), folder);
     let (mut files, mut folders, mut open) = (Vec::new(), 0_usize, vec![PathBuf::new()]);
     while let Some(relative) = open.pop() {
         let path = folder.join(&relative);
@@ -97,14 +97,14 @@ fn files(folder: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, SkillError> {
             let kind = entry.file_type().map_err(|error| SkillError::new(error, entry.path()))?;
             let below = relative.join(entry.file_name());
             if kind.is_symlink() {
-                return Err(SkillError::new(SkillProblem::SymbolicLink, entry.path()));
+                return Err(SkillError::new(SkillProblem::link(), entry.path()));
             } else if kind.is_dir() {
                 folders += 1;
                 open.push(below);
             } else if kind.is_file() {
                 files.push((bytes_of(&below), below));
             } else {
-                let problem = SkillProblem::NotA("regular file");
+                let problem = SkillProblem::not_a("regular file");
                 return Err(SkillError::new(problem, entry.path()));
             }
             if files.len() > MOST_FILES {
@@ -127,9 +127,17 @@ fn files(folder: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, SkillError> {
 fn missing(files: &[(Vec<u8>, PathBuf)]) -> SkillProblem {
     let named_so =
         |(bytes, _): &&(Vec<u8>, PathBuf)| bytes.eq_ignore_ascii_case(SKILL_FILE.as_bytes());
-    files.iter().find(named_so).map_or(SkillProblem::NoSkillFile, |(_, path)| {
-        SkillProblem::OtherCase(super::visible::visible(&path.to_string_lossy()))
-    })
+    match files.iter().find(named_so) {
+        Some((_, path)) => {
+            let name = visible(&path.to_string_lossy());
+            let what = format!("the file is called `{name}`, not `SKILL.md`");
+            SkillProblem::new(what, "rename the file to `SKILL.md`")
+        }
+        None => SkillProblem::new(
+            "the folder has no file `SKILL.md`",
+            "add a `SKILL.md` with `name` and `description`",
+        ),
+    }
 }
 
 fn bytes_of(path: &Path) -> Vec<u8> {

@@ -4,16 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::error::{SkillError, SkillProblem};
+use super::error::{SkillError, SkillProblem, visible};
 use super::plain_yaml::{Node, YamlError};
-use super::visible::visible;
 use super::warning::{SkillWarning, WarningKind};
 
 /// The most bytes of a front matter.
 const MOST_BYTES: usize = 16 * 1024;
-
-const FIELDS: [&str; 6] =
-    ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
 /// The two parts of a `SKILL.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +41,8 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, SkillProblem> {
     let is_fence = |line: &str| line.trim_end() == "---";
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     if !is_fence(first) {
-        return Err(SkillProblem::NoFrontMatter);
+        let help = "begin with `---`, then `name:` and `description:`, then `---`";
+        return Err(SkillProblem::new("the file does not begin with a line `---`", help));
     }
     let mut length = 0_usize;
     for (at, line) in rest.split_inclusive('\n').enumerate() {
@@ -56,64 +53,81 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, SkillProblem> {
         }
         length = length.saturating_add(line.len());
         if length > MOST_BYTES {
-            return Err(SkillProblem::TooLarge { what: "the front matter is", most: "16 KiB" });
+            return Err(SkillProblem::too_large("the front matter is", "16 KiB"));
         }
     }
-    Err(SkillProblem::FrontMatterNotClosed)
+    let help = "end the front matter with a line that is only `---`";
+    Err(SkillProblem::new("the front matter is not closed by a line `---`", help))
 }
 
 /// Reads a front matter and holds it against the specification.
-pub(super) struct FrontMatter<'t> {
+///
+/// # Errors
+/// Everything that is against the specification.
+pub(super) fn read(
+    file: &Path,
+    folder: &str,
+    front: &str,
+) -> Result<(Fields, Vec<SkillWarning>), Vec<SkillError>> {
+    let (members, errors, warnings) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let mut reader = Reader { file, folder, members, errors, warnings };
+    reader.members = reader.read(front).map_err(|error| vec![error])?;
+    let fields = Fields {
+        name: reader.required("name", 64),
+        description: reader.required("description", 1024),
+        license: reader.text("license", usize::MAX),
+        compatibility: reader.text("compatibility", 500),
+        metadata: reader.metadata(),
+        allowed_tools: reader.allowed_tools(),
+    };
+    for (name, (line, _)) in std::mem::take(&mut reader.members) {
+        let why = format!("the specification has no field `{}`", visible(&name));
+        reader.warn(line, WarningKind::UnknownField, why);
+    }
+    if reader.errors.is_empty() { Ok((fields, reader.warnings)) } else { Err(reader.errors) }
+}
+
+struct Reader<'t> {
     file: &'t Path,
     folder: &'t str,
-    front: &'t str,
+    /// The fields that are not read yet, with their lines.
+    members: BTreeMap<String, (usize, Node)>,
     errors: Vec<SkillError>,
     warnings: Vec<SkillWarning>,
 }
 
-impl<'t> FrontMatter<'t> {
-    pub(super) fn new(file: &'t Path, folder: &'t str, front: &'t str) -> Self {
-        Self { file, folder, front, errors: Vec::new(), warnings: Vec::new() }
-    }
-
-    /// The fields, with warnings.
-    ///
-    /// # Errors
-    /// Everything that is against the specification.
-    pub(super) fn read(mut self) -> Result<(Fields, Vec<SkillWarning>), Vec<SkillError>> {
-        let fields = match self.members() {
-            Ok(members) => self.fields(members),
-            Err(error) => return Err(vec![error]),
-        };
-        if self.errors.is_empty() { Ok((fields, self.warnings)) } else { Err(self.errors) }
-    }
-
-    fn members(&mut self) -> Result<Vec<(String, Node)>, SkillError> {
+impl Reader<'_> {
+    fn read(&mut self, front: &str) -> Result<BTreeMap<String, (usize, Node)>, SkillError> {
         let says_nothing = |line: &str| line.trim().is_empty() || line.starts_with('#');
-        if self.front.lines().all(says_nothing) {
-            return Err(self.error(SkillProblem::NotAMapping, Some(1)));
-        }
-        let node = Node::read(self.front).or_else(|error| self.read_quoted(error));
+        let node = match front.lines().all(says_nothing) {
+            true => Ok(Node::List(Vec::new())),
+            false => Node::read(front).or_else(|error| self.read_quoted(front, error)),
+        };
         match node {
-            Ok(Node::Map(members)) => Ok(members),
+            // The first line of the file is a fence.
+            Ok(Node::Map(members)) => {
+                Ok(members.into_iter().map(|(name, line, node)| (name, (line + 1, node))).collect())
+            }
             Ok(Node::Text(_) | Node::List(_)) => {
-                Err(self.error(SkillProblem::NotAMapping, Some(1)))
+                let help = "write each field as `name: value`";
+                let problem = SkillProblem::new("the front matter has no fields", help);
+                Err(self.error(problem, Some(1)))
             }
             Err(YamlError { reason, line }) => {
-                let line = line.filter(|line| *line <= self.front.lines().count());
-                let text = line.and_then(|line| self.front.lines().nth(line - 1));
-                let error = self.error(SkillProblem::InvalidYaml(reason), line.map(|at| at + 1));
-                Err(match text {
-                    Some(text) => error.with("text", text.trim_end()),
-                    None => error,
-                })
+                let what = format!("the front matter cannot be read: {reason}");
+                let help = "write each field as `name: value` on one line, and quote values with \
+                            special characters; anchors, aliases and tags are refused";
+                let text = line.checked_sub(1).and_then(|at| front.lines().nth(at));
+                let error =
+                    self.error(SkillProblem::new(what, help), text.and(line.checked_add(1)));
+                Err(text.map_or(error.clone(), |text| error.with("text", text.trim_end())))
             }
         }
     }
 
     /// The second try, with values quoted that have colons.
-    fn read_quoted(&mut self, error: YamlError) -> Result<Node, YamlError> {
-        let (quoted, lines) = quote_colons(self.front);
+    fn read_quoted(&mut self, front: &str, error: YamlError) -> Result<Node, YamlError> {
+        let (quoted, lines) = quote_colons(front);
         if lines.is_empty() {
             return Err(error);
         }
@@ -121,78 +135,61 @@ impl<'t> FrontMatter<'t> {
         for line in lines {
             let why = "the value has a colon and is not quoted, which is not YAML; it is read as \
                        one text";
-            self.warn(Some(line + 1), WarningKind::QuotedValue, why.to_owned());
+            self.warn(line + 1, WarningKind::QuotedValue, why.to_owned());
         }
         Ok(node)
     }
 
-    fn fields(&mut self, members: Vec<(String, Node)>) -> Fields {
-        let mut known = BTreeMap::new();
-        for (name, node) in members {
-            if FIELDS.contains(&name.as_str()) {
-                known.insert(name, node);
-            } else {
-                let line = self.line_of(&name);
-                let why = format!("the specification has no field `{}`", visible(&name));
-                self.warn(line, WarningKind::UnknownField, why);
-            }
+    fn required(&mut self, field: &'static str, most: usize) -> String {
+        let line = self.members.get(field).map(|(line, _)| *line);
+        let before = self.errors.len();
+        let text = self.text(field, most);
+        if text.is_none() && self.errors.len() == before {
+            let help = match (field, line) {
+                ("name", None) => "add `name:` with the name of the folder",
+                _ => "say what the skill does and when to use it",
+            };
+            let what = if line.is_some() { "blank" } else { "missing" };
+            self.fail(format!("the field `{field}` is {what}"), help, line);
         }
-        let mut take = |name: &str| known.remove(name);
-        let (name, description) = (take("name"), take("description"));
-        let (license, compatibility) = (take("license"), take("compatibility"));
-        let (metadata, allowed) = (take("metadata"), take("allowed-tools"));
-        let fields = Fields {
-            name: self.required("name", name),
-            description: self.required("description", description),
-            license: license.and_then(|node| self.text("license", node)),
-            compatibility: compatibility.and_then(|node| self.text("compatibility", node)),
-            metadata: metadata.map(|node| self.metadata(node)).unwrap_or_default(),
-            allowed_tools: allowed.map(|node| self.allowed_tools(node)).unwrap_or_default(),
-        };
-        self.check_name(&fields.name);
-        self.check_length("description", &fields.description, 1024);
-        self.check_length("compatibility", fields.compatibility.as_deref().unwrap_or(""), 500);
-        fields
-    }
-
-    fn required(&mut self, field: &'static str, node: Option<Node>) -> String {
-        match node {
-            None => self.fail(SkillProblem::Missing(field), None),
-            Some(Node::Text(text)) if text.trim().is_empty() => {
-                self.fail(SkillProblem::Blank(field), Some(field));
-            }
-            Some(node) => return self.text(field, node).unwrap_or_default(),
+        let text = text.unwrap_or_default();
+        if field == "name" && !text.is_empty() {
+            self.check_name(&text, line);
         }
-        String::new()
+        text
     }
 
     /// A text; a blank one is none.
-    fn text(&mut self, field: &'static str, node: Node) -> Option<String> {
-        if let Node::Text(text) = node {
-            return Some(text.trim_end_matches('\n').to_owned()).filter(|t| !t.trim().is_empty());
+    fn text(&mut self, field: &'static str, most: usize) -> Option<String> {
+        let (line, node) = self.members.remove(field)?;
+        let Node::Text(text) = node else {
+            let help = "write it as one text, in quotes where needed";
+            self.fail(format!("the field `{field}` is not a text"), help, Some(line));
+            return None;
+        };
+        let text = Some(text.trim_end_matches('\n')).filter(|text| !text.trim().is_empty())?;
+        let length = text.chars().count();
+        if length > most {
+            let what = format!("the field `{field}` has {length} characters, {most} are the most");
+            self.fail(what, "shorten it, and put the rest into the body", Some(line));
         }
-        self.fail(SkillProblem::WrongKind { field, expected: "a text" }, Some(field));
-        None
+        Some(text.to_owned())
     }
 
-    fn metadata(&mut self, node: Node) -> BTreeMap<String, String> {
-        let members = match node {
-            Node::Map(members) => members,
-            Node::Text(text) if text.is_empty() => return BTreeMap::new(),
-            Node::Text(_) | Node::List(_) => {
-                let problem = SkillProblem::WrongKind { field: "metadata", expected: "a mapping" };
-                self.fail(problem, Some("metadata"));
-                return BTreeMap::new();
-            }
+    fn metadata(&mut self) -> BTreeMap<String, String> {
+        let members = match self.members.remove("metadata") {
+            Some((_, Node::Map(members))) => members,
+            Some((line, Node::List(_))) => return self.no_mapping(line),
+            Some((line, Node::Text(text))) if !text.is_empty() => return self.no_mapping(line),
+            Some(_) | None => return BTreeMap::new(),
         };
         let mut metadata = BTreeMap::new();
-        for (name, node) in members {
+        for (name, line, node) in members {
             let text = match node {
                 Node::Text(text) => text,
                 nested @ (Node::List(_) | Node::Map(_)) => {
                     let why = format!("`{}` is no text, and is kept as JSON", visible(&name));
-                    let line = self.line_of("metadata");
-                    self.warn(line, WarningKind::NestedMetadata, why);
+                    self.warn(line + 1, WarningKind::NestedMetadata, why);
                     nested.to_json().to_string()
                 }
             };
@@ -201,56 +198,51 @@ impl<'t> FrontMatter<'t> {
         metadata
     }
 
-    fn allowed_tools(&mut self, node: Node) -> Vec<String> {
-        let nodes = match node {
-            Node::Text(text) => return tool_names(&text),
-            Node::List(nodes) => nodes,
-            Node::Map(_) => vec![node],
-        };
-        let mut names = Vec::new();
-        for node in nodes {
-            match node {
-                Node::Text(text) => names.push(text.trim().to_owned()),
-                Node::List(_) | Node::Map(_) => {
-                    let (field, expected) = ("allowed-tools", "a list of texts");
-                    self.fail(SkillProblem::WrongKind { field, expected }, Some(field));
-                    break;
-                }
-            }
-        }
-        names.retain(|name| !name.is_empty());
-        names
+    fn no_mapping(&mut self, line: usize) -> BTreeMap<String, String> {
+        let help = "write its members below it as `name: value`, indented";
+        self.fail("the field `metadata` is not a mapping".to_owned(), help, Some(line));
+        BTreeMap::new()
     }
 
-    fn check_name(&mut self, name: &str) {
-        if name.is_empty() {
-            return;
+    fn allowed_tools(&mut self) -> Vec<String> {
+        let (line, nodes) = match self.members.remove("allowed-tools") {
+            None => return Vec::new(),
+            Some((_, Node::Text(text))) => return tool_names(&text),
+            Some((line, Node::List(nodes))) => (line, nodes),
+            Some((line, map @ Node::Map(_))) => (line, vec![map]),
+        };
+        let text = |node| match node {
+            Node::Text(text) => Some(text.trim().to_owned()),
+            Node::List(_) | Node::Map(_) => None,
+        };
+        let names: Option<Vec<String>> = nodes.into_iter().map(text).collect();
+        if names.is_none() {
+            let what = "the field `allowed-tools` is not a list of texts".to_owned();
+            self.fail(what, "write the names of the tools with blanks between them", Some(line));
         }
-        self.check_length("name", name, 64);
+        names.unwrap_or_default().into_iter().filter(|name| !name.is_empty()).collect()
+    }
+
+    fn check_name(&mut self, name: &str, line: Option<usize>) {
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let help = "use a name such as `pdf-forms`";
         let problem = if !name.chars().all(allowed) {
-            SkillProblem::NameCharacters
+            let what = "the name has characters other than `a` to `z`, `0` to `9` and `-`";
+            SkillProblem::new(what, help)
         } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
-            SkillProblem::NameHyphens
+            SkillProblem::new("the name begins or ends with a hyphen, or has two in a row", help)
         } else if name != self.folder {
-            SkillProblem::NameNotFolder(self.folder.to_owned())
+            let what = format!("the name is not that of the folder, `{}`", visible(self.folder));
+            SkillProblem::new(what, "rename the folder or the skill")
         } else {
             return;
         };
-        let error = self.error(problem, self.line_of("name")).with("name", name);
+        let error = self.error(problem, line).with("name", name);
         self.errors.push(error);
     }
 
-    fn check_length(&mut self, field: &'static str, text: &str, most: usize) {
-        let length = text.chars().count();
-        if length > most {
-            self.fail(SkillProblem::TooLong { field, length, most }, Some(field));
-        }
-    }
-
-    fn fail(&mut self, problem: SkillProblem, field: Option<&str>) {
-        let line = field.and_then(|field| self.line_of(field));
-        let error = self.error(problem, line);
+    fn fail(&mut self, what: String, help: &'static str, line: Option<usize>) {
+        let error = self.error(SkillProblem::new(what, help), line);
         self.errors.push(error);
     }
 
@@ -258,16 +250,8 @@ impl<'t> FrontMatter<'t> {
         SkillError::new(problem, self.file).of_skill(self.folder).at(line)
     }
 
-    fn warn(&mut self, line: Option<usize>, what: WarningKind, why: String) {
-        self.warnings.push(SkillWarning::new(self.file, line, what, why));
-    }
-
-    /// The line of the file on which a field begins, where it is written without quotes.
-    fn line_of(&self, field: &str) -> Option<usize> {
-        let begins = |line: &str| {
-            line.strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with(':'))
-        };
-        self.front.lines().position(begins).map(|at| at + 2)
+    fn warn(&mut self, line: usize, what: WarningKind, why: String) {
+        self.warnings.push(SkillWarning::new(self.file, Some(line), what, why));
     }
 }
 
@@ -323,48 +307,4 @@ fn plain_value(line: &str) -> Option<(&str, &str, &str)> {
     let value = value.trim();
     let marks = ['"', '\'', '|', '>', '[', ']', '{', '}', '&', '*', '!', '#', '%', '@', '`', ','];
     (!value.is_empty() && !value.starts_with(marks)).then_some((field, value, comment))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_tools() {
-        for (text, names) in [
-            ("Read Write", &["Read", "Write"][..]),
-            ("Read, Write,Bash(git add:*)", &["Read", "Write", "Bash(git add:*)"]),
-            ("Bash(git:*)  Bash(jq:*, x)\n", &["Bash(git:*)", "Bash(jq:*, x)"]),
-            ("", &[]),
-            ("Bash(open Read", &["Bash(open Read"]),
-        ] {
-            assert_eq!(tool_names(text), names, "{text}");
-        }
-    }
-
-    #[test]
-    fn colons_are_quoted() {
-        for (front, quoted, lines) in [
-            ("d: Use when: x", "d: 'Use when: x'\n", &[1][..]),
-            ("n: a\nd: it's: x # c", "n: a\nd: 'it''s: x' # c\n", &[2]),
-            ("d: a: b\n  and c: d\nn: x", "d: 'a: b\n  and c: d'\nn: x\n", &[1]),
-            ("d: 'a: b'\nm:\n  a: b: c", "d: 'a: b'\nm:\n  a: b: c\n", &[]),
-            ("d: ends:", "d: 'ends:'\n", &[1]),
-            ("d: http://x", "d: http://x\n", &[]),
-        ] {
-            assert_eq!(quote_colons(front), (quoted.to_owned(), lines.to_vec()), "{front}");
-        }
-    }
-
-    #[test]
-    fn the_two_parts() {
-        let parts = split("---\nname: a\n---\nbody\n").unwrap();
-        assert_eq!(parts, Parts { front: "name: a\n", body: "body\n", body_line: 4 });
-        let parts = split("--- \r\nname: a\r\n---\r\n").unwrap();
-        assert_eq!(parts, Parts { front: "name: a\r\n", body: "", body_line: 4 });
-        assert_eq!(split("---\n---"), Ok(Parts { front: "", body: "", body_line: 3 }));
-        assert_eq!(split("---\nname: a\n --- \n"), Err(SkillProblem::FrontMatterNotClosed));
-        assert_eq!(split("name: a\n"), Err(SkillProblem::NoFrontMatter));
-        assert_eq!(split(""), Err(SkillProblem::NoFrontMatter));
-    }
 }

@@ -3,15 +3,14 @@
 
 use std::path::Path;
 
+use counterfoil_model::{JsonError, JsonLimits, parse_strict};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::code_options::{Runs, runs};
-use super::distinct_json;
-use super::error::SkillError;
+use super::error::{SkillError, SkillProblem, visible};
 use super::markdown::{Code, Part, parts};
 use super::placeholder::Template;
-use super::visible::visible;
 use super::warning::{SkillWarning, WarningKind};
 
 /// The most tools of one skill.
@@ -34,87 +33,6 @@ pub struct InlineTool {
     /// The line of `SKILL.md` on which its code block begins, from 1.
     pub line: usize,
     templates: Vec<Template>,
-}
-
-/// What is wrong with an inline tool.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InlineToolProblem {
-    /// The code block has no end.
-    #[error("the code block of a tool is not closed")]
-    NotClosed,
-    /// It is not the JSON that it should be.
-    #[error("the tool cannot be read: {0}")]
-    InvalidJson(String),
-    /// The name has other characters, none, or too many.
-    #[error("the name of a tool is not 1 to 64 of `a` to `z`, `0` to `9` and `_`")]
-    Name,
-    /// It says nothing about what it does.
-    #[error("the tool has no description")]
-    NoDescription,
-    /// Two tools have one name.
-    #[error("two tools have the same name")]
-    Twice,
-    /// The parameters are no schema of an object.
-    #[error("the parameters of the tool are not the JSON schema of an object: {0}")]
-    Parameters(&'static str),
-    /// The command is empty.
-    #[error("the command has no program")]
-    NoProgram,
-    /// The program is not fixed.
-    #[error("the program of the command has a placeholder")]
-    ProgramPlaceholder,
-    /// The program starts another program.
-    #[error("the program of the command starts another program")]
-    Carrier,
-    /// A parameter would be run.
-    #[error("a parameter becomes code or the name of a script")]
-    ParameterAsCode,
-    /// A brace that is none of a placeholder.
-    #[error("an argument has a brace that is not part of a `{{placeholder}}`")]
-    StrayBrace,
-    /// A placeholder that is no parameter.
-    #[error("an argument has a placeholder for which there is no parameter")]
-    UnknownPlaceholder,
-    /// A parameter that cannot be one argument.
-    #[error("an argument has a placeholder for a list or an object")]
-    NestedParameter,
-    /// A character that no argument can have.
-    #[error("the command has a zero character")]
-    ZeroCharacter,
-    /// There are too many.
-    #[error("the skill has more than 64 tools")]
-    TooMany,
-}
-
-impl InlineToolProblem {
-    /// What to do about it.
-    #[must_use]
-    pub fn suggestion(&self) -> &'static str {
-        match self {
-            Self::NotClosed => "close the code block",
-            Self::InvalidJson(_) => {
-                "write an object with `name`, `description`, `parameters` and `command`"
-            }
-            Self::Name => "use a name such as `fill_form`",
-            Self::NoDescription => "say what the tool does",
-            Self::Twice => "rename one of the two",
-            Self::Parameters(_) => {
-                "write `{\"type\": \"object\", \"properties\": {…}, \"required\": […]}`"
-            }
-            Self::NoProgram => "begin `command` with the program, then its arguments",
-            Self::ProgramPlaceholder => "write the name of the program itself",
-            Self::Carrier => "begin `command` with the program that does the work",
-            Self::ParameterAsCode => {
-                "put the code into a file of the skill, and give the parameter after its name"
-            }
-            Self::StrayBrace => "write `{{` and `}}` for braces",
-            Self::UnknownPlaceholder => "add it to the `properties` of `parameters`",
-            Self::NestedParameter => "use parameters that are texts, numbers or booleans",
-            Self::ZeroCharacter => "remove it",
-            Self::TooMany => "split the skill",
-        }
-    }
 }
 
 /// Why arguments cannot be filled in.
@@ -239,19 +157,18 @@ pub(super) fn read_all(
         if code.language != "tool" {
             continue;
         }
-        let failed = |Fault { problem, line, named }: Fault| {
-            let error = SkillError::new(problem, file).at(Some(line));
-            named.iter().fold(error, |error, (key, value)| error.with(key, value))
+        let failed = |(what, help): Fault| {
+            SkillError::new(SkillProblem::new(what, help), file).at(Some(code.line))
         };
         if tools.len() == MOST_TOOLS {
-            errors.push(failed(Fault::of(InlineToolProblem::TooMany, code.line)));
+            errors.push(failed(fault("the skill has more than 64 tools", "split the skill")));
             break;
         }
-        match read(&code) {
-            Err(fault) => errors.push(failed(fault)),
+        match read(file, &code) {
+            Err(error) => errors.push(error),
             Ok(tool) if tools.iter().any(|other| other.name == tool.name) => {
-                let fault = Fault::of(InlineToolProblem::Twice, tool.line);
-                errors.push(failed(fault.naming("tool", &tool.name)));
+                let error = failed(fault("two tools have the same name", "rename one of the two"));
+                errors.push(error.with("tool", &tool.name));
             }
             Ok(tool) => tools.push(tool),
         }
@@ -259,22 +176,11 @@ pub(super) fn read_all(
     if errors.is_empty() { Ok(tools) } else { Err(errors) }
 }
 
-/// A problem with its place.
-struct Fault {
-    problem: InlineToolProblem,
-    line: usize,
-    named: Vec<(&'static str, String)>,
-}
+/// What is wrong, and what to do about it.
+type Fault = (String, &'static str);
 
-impl Fault {
-    fn of(problem: InlineToolProblem, line: usize) -> Self {
-        Self { problem, line, named: Vec::new() }
-    }
-
-    fn naming(mut self, key: &'static str, value: &str) -> Self {
-        self.named.push((key, value.to_owned()));
-        self
-    }
+fn fault(what: impl Into<String>, help: &'static str) -> Fault {
+    (what.into(), help)
 }
 
 /// A tool as it is written.
@@ -287,32 +193,38 @@ struct Written {
     command: Vec<String>,
 }
 
-fn read(code: &Code<'_>) -> Result<InlineTool, Fault> {
-    let fault = |problem| Fault::of(problem, code.line);
+fn read(file: &Path, code: &Code<'_>) -> Result<InlineTool, SkillError> {
+    let at = |line: usize, (what, help): Fault| {
+        SkillError::new(SkillProblem::new(what, help), file).at(Some(line))
+    };
     if !code.is_closed {
-        return Err(fault(InlineToolProblem::NotClosed));
+        return Err(at(code.line, fault("the code block of a tool is not closed", "close it")));
     }
+    let unreadable = |line: usize, told: &str| {
+        let help = "write an object with `name`, `description`, `parameters` and `command`";
+        at(line, fault(format!("the tool cannot be read: {}", visible(told)), help))
+    };
     let lines: Vec<&str> = code.lines.iter().map(|(_, line)| *line).collect();
-    let value = distinct_json::read(&lines.join("\n")).map_err(|error| {
-        let told = error.to_string();
-        let reason = told.rsplit_once(" at line ").map_or(told.as_str(), |(reason, _)| reason);
-        let problem = InlineToolProblem::InvalidJson(visible(reason));
-        Fault::of(problem, code.line.saturating_add(error.line()))
+    let value = parse_strict(&lines.join("\n"), JsonLimits::ARGUMENTS).map_err(|error| {
+        let told = match error {
+            JsonError::Truncated(told) | JsonError::Invalid(told) => told,
+            error @ JsonError::TooLarge { .. } => error.to_string(),
+        };
+        let (reason, place) = told.rsplit_once(" at line ").unwrap_or((&told, ""));
+        let line = place.split(' ').next().and_then(|line| line.parse().ok()).unwrap_or(0);
+        unreadable(code.line.saturating_add(line), reason)
     })?;
-    let written = serde_json::from_value(value);
-    let written: Written = written
-        .map_err(|error| fault(InlineToolProblem::InvalidJson(visible(&error.to_string()))))?;
-
-    let of_tool = |fault: Fault| fault.naming("tool", &written.name);
-    let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    if !(1..=64).contains(&written.name.len()) || !written.name.bytes().all(allowed) {
-        return Err(of_tool(fault(InlineToolProblem::Name)));
-    }
-    if written.description.trim().is_empty() {
-        return Err(of_tool(fault(InlineToolProblem::NoDescription)));
-    }
-    let properties = properties(&written.parameters).map_err(fault).map_err(of_tool)?;
-    let (program, templates) = command(code, &written.command, &properties).map_err(of_tool)?;
+    let written: Written =
+        serde_json::from_value(value).map_err(|error| unreadable(code.line, &error.to_string()))?;
+    let of_tool = |error: SkillError| error.with("tool", &written.name);
+    let properties = described(&written).map_err(|fault| of_tool(at(code.line, fault)))?;
+    let (program, templates) =
+        command(&written.command, &properties).map_err(|(word, fault)| {
+            let holds = |(_, line): &&(usize, &str)| line.contains(&word);
+            let line = code.lines.iter().rev().find(holds).filter(|_| !word.is_empty());
+            let error = of_tool(at(line.map_or(code.line, |(line, _)| *line), fault));
+            if word.is_empty() { error } else { error.with("argument", &word) }
+        })?;
     Ok(InlineTool {
         name: written.name,
         description: written.description,
@@ -323,10 +235,22 @@ fn read(code: &Code<'_>) -> Result<InlineTool, Fault> {
     })
 }
 
-/// The properties of a schema of an object.
-fn properties(parameters: &Value) -> Result<Map<String, Value>, InlineToolProblem> {
-    let wrong = InlineToolProblem::Parameters;
-    let schema = parameters.as_object().ok_or(wrong("they are not an object"))?;
+/// The properties of the parameters of a tool that has a name and a description.
+fn described(written: &Written) -> Result<Map<String, Value>, Fault> {
+    let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    if !(1..=64).contains(&written.name.len()) || !written.name.bytes().all(allowed) {
+        let what = "the name of a tool is not 1 to 64 of `a` to `z`, `0` to `9` and `_`";
+        return Err(fault(what, "use a name such as `fill_form`"));
+    }
+    if written.description.trim().is_empty() {
+        return Err(fault("the tool has no description", "say what the tool does"));
+    }
+    let wrong = |why: &str| {
+        let what = "the parameters of the tool are not the JSON schema of an object";
+        let help = "write `{\"type\": \"object\", \"properties\": {…}, \"required\": […]}`";
+        fault(format!("{what}: {why}"), help)
+    };
+    let schema = written.parameters.as_object().ok_or_else(|| wrong("they are not an object"))?;
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         return Err(wrong("`type` is not `object`"));
     }
@@ -338,58 +262,67 @@ fn properties(parameters: &Value) -> Result<Map<String, Value>, InlineToolProble
     if !properties.values().all(|property| property.is_object() || property.is_boolean()) {
         return Err(wrong("a property is not a schema"));
     }
-    let required = match schema.get("required") {
-        None => &[][..],
-        Some(Value::Array(required)) => required,
-        Some(_) => return Err(wrong("`required` is not a list")),
-    };
     let is_known = |name: &Value| name.as_str().is_some_and(|name| properties.contains_key(name));
-    if !required.iter().all(is_known) {
-        return Err(wrong("`required` names what is not in `properties`"));
+    match schema.get("required") {
+        None => Ok(properties),
+        Some(Value::Array(required)) if required.iter().all(is_known) => Ok(properties),
+        Some(_) => Err(wrong("`required` is not a list of names in `properties`")),
     }
-    Ok(properties)
 }
 
+/// The program of a command, and its arguments; or the word that is wrong, and why.
 fn command(
-    code: &Code<'_>,
     words: &[String],
     properties: &Map<String, Value>,
-) -> Result<(String, Vec<Template>), Fault> {
-    let at = |problem, text: &str| {
-        let holds = |(_, line): &&(usize, &str)| line.contains(text);
-        let line = code.lines.iter().rev().find(holds).map_or(code.line, |(line, _)| *line);
-        Fault::of(problem, line).naming("argument", text)
-    };
+) -> Result<(String, Vec<Template>), (String, Fault)> {
     if let Some(word) = words.iter().find(|word| word.contains('\0')) {
-        return Err(at(InlineToolProblem::ZeroCharacter, word));
+        return Err((word.clone(), fault("the command has a zero character", "remove it")));
     }
-    let read =
-        |word: &String| Template::read(word).map_err(|_| at(InlineToolProblem::StrayBrace, word));
-    let mut templates = words.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter();
-    let (Some(word), Some(first)) = (words.first(), templates.next()) else {
-        return Err(Fault::of(InlineToolProblem::NoProgram, code.line));
+    let read = |word: &String| {
+        Template::read(word).map_err(|_| {
+            let what = "an argument has a brace that is not part of a `{placeholder}`";
+            (word.clone(), fault(what, "write `{{` and `}}` for braces"))
+        })
     };
-    let program = match first.literal() {
-        Some(program) if !program.trim().is_empty() => program.to_owned(),
-        Some(_) => return Err(Fault::of(InlineToolProblem::NoProgram, code.line)),
-        None => return Err(at(InlineToolProblem::ProgramPlaceholder, word)),
+    let templates = words.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let no_program = || {
+        let help = "begin `command` with the program, then its arguments";
+        (String::new(), fault("the command has no program", help))
     };
-    let templates: Vec<Template> = templates.collect();
+    let (first, templates) = templates.split_first().ok_or_else(no_program)?;
+    let word = |at: usize| words.get(at).cloned().unwrap_or_default();
+    let program = first.literal().ok_or_else(|| {
+        let what = "the program of the command has a placeholder";
+        (word(0), fault(what, "write the name of the program itself"))
+    })?;
+    if program.trim().is_empty() {
+        return Err(no_program());
+    }
     for name in templates.iter().flat_map(Template::parameters) {
-        match properties.get(name) {
-            None => return Err(at(InlineToolProblem::UnknownPlaceholder, &format!("{{{name}}}"))),
-            Some(schema) if is_nested(schema) => {
-                return Err(at(InlineToolProblem::NestedParameter, &format!("{{{name}}}")));
-            }
-            Some(_) => {}
-        }
+        let fault = match properties.get(name) {
+            None => fault(
+                "an argument has a placeholder for which there is no parameter",
+                "add it to the `properties` of `parameters`",
+            ),
+            Some(schema) if is_nested(schema) => fault(
+                "an argument has a placeholder for a list or an object",
+                "use parameters that are texts, numbers or booleans",
+            ),
+            Some(_) => continue,
+        };
+        return Err((format!("{{{name}}}"), fault));
     }
-    match runs(&program, &templates) {
-        None => Ok((program, templates)),
-        Some(Runs::Carrier) => Err(at(InlineToolProblem::Carrier, word)),
+    match runs(program, templates) {
+        None => Ok((program.to_owned(), templates.to_vec())),
+        Some(Runs::Carrier) => {
+            let help = "begin `command` with the program that does the work";
+            Err((word(0), fault("the program of the command starts another program", help)))
+        }
         Some(Runs::Code(argument)) => {
-            let word = words.get(argument + 1).map_or("", String::as_str);
-            Err(at(InlineToolProblem::ParameterAsCode, word))
+            let what = "a parameter becomes code or the name of a script";
+            let help =
+                "put the code into a file of the skill, and give the parameter after its name";
+            Err((word(argument + 1), fault(what, help)))
         }
     }
 }
@@ -401,7 +334,7 @@ fn is_nested(schema: &Value) -> bool {
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
         _ => return false,
     };
-    !kinds.is_empty()
-        && kinds.iter().all(|kind| matches!(*kind, "array" | "object" | "null"))
-        && kinds != ["null"]
+    let nested = |kind: &&&str| matches!(**kind, "array" | "object");
+    kinds.iter().any(|kind| nested(&kind))
+        && kinds.iter().all(|kind| nested(&kind) || *kind == "null")
 }

@@ -9,7 +9,6 @@
 //! skill says in `allowed-tools` grants nothing.
 
 mod code_options;
-mod distinct_json;
 mod error;
 mod find;
 mod folder;
@@ -21,12 +20,11 @@ mod placeholder;
 mod plain_yaml;
 mod scan;
 mod trusted;
-mod visible;
 mod warning;
 
 pub use error::{SkillError, SkillProblem};
 pub use find::Skills;
-pub use inline_tool::{ArgumentsError, InlineTool, InlineToolProblem};
+pub use inline_tool::{ArgumentsError, InlineTool};
 pub use one::{Skill, SkillOrigin};
 pub use scan::{ScanPorts, scan};
 pub use trusted::{TrustError, Trusted};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{SkillError, SkillProblem};
 use super::folder::{self, SKILL_FILE};
-use super::front_matter::{self, FrontMatter};
+use super::front_matter;
 use super::inline_tool::{self, InlineTool};
 use super::warning::{SkillWarning, WarningKind};
 
@@ -81,14 +81,14 @@ impl Skill {
 
         let file = folder.join(SKILL_FILE);
         let failed = |problem| vec![SkillError::new(problem, &file).at(Some(1))];
-        let text = String::from_utf8(skill_file).map_err(|_| failed(SkillProblem::NotUtf8))?;
+        let text = String::from_utf8(skill_file).map_err(|_| failed(not_utf8()))?;
         let (text, marked) = match text.strip_prefix('\u{feff}') {
             Some(text) => (text, true),
             None => (text.as_str(), false),
         };
         let parts = front_matter::split(text).map_err(failed)?;
 
-        let fields = FrontMatter::new(&file, name, parts.front).read();
+        let fields = front_matter::read(&file, name, parts.front);
         let tools = inline_tool::read_all(&file, parts.body, parts.body_line);
         let ((fields, mut warnings), tools) = match (fields, tools) {
             (Ok(fields), Ok(tools)) => (fields, tools),
@@ -136,15 +136,19 @@ impl Skill {
     }
 }
 
+fn not_utf8() -> SkillProblem {
+    SkillProblem::new("the file is not UTF-8 text", "save the file as UTF-8")
+}
+
 /// The name of a folder that is one, and no link to one.
 fn folder_name(folder: &Path) -> Result<String, SkillError> {
     let failed = |problem: SkillProblem| SkillError::new(problem, folder);
     let found = fs::symlink_metadata(folder).map_err(|error| failed(error.into()))?;
     if found.is_symlink() {
-        return Err(failed(SkillProblem::SymbolicLink));
+        return Err(failed(SkillProblem::link()));
     }
     if !found.is_dir() {
-        return Err(failed(SkillProblem::NotA("folder")));
+        return Err(failed(SkillProblem::not_a("folder")));
     }
     let whole = match folder.file_name() {
         Some(_) => folder.to_owned(),

@@ -1,19 +1,15 @@
 //! YAML whose values are all texts, as they are written: `1.10` and `yes` stay what they are.
 //!
-//! A YAML reader tells a text from a number only by guessing. So the text is read twice: once for
-//! its shape, and once with every scalar of that shape as text. Anchors, aliases, tags and merge
-//! keys are refused, which leaves nothing to expand; depth and size are bounded.
+//! The nodes are made of the parser's events, before anything tells a text from a number. Anchors,
+//! aliases, tags and merge keys are refused, which leaves nothing to expand; depth is bounded.
 
-use std::fmt;
-use std::slice;
-
-use serde::de::{
-    DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
-};
-use serde::{Deserialize, de};
+use granit_parser::{Event, Parser, StrInput};
 use serde_json::Value;
-use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy, NonFiniteFloatPolicy};
-use serde_saphyr::{Options, budget, options, with_deserializer_from_str_with_options};
+
+use super::error::visible;
+
+/// How deep lists and mappings may be in one another.
+const MOST_DEPTH: usize = 16;
 
 /// A value of the front matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +18,8 @@ pub(super) enum Node {
     Text(String),
     /// A sequence.
     List(Vec<Node>),
-    /// A mapping, in its order, without duplicate keys.
-    Map(Vec<(String, Node)>),
+    /// A mapping in its order, without duplicate keys. Each key has its line, from 1.
+    Map(Vec<(String, usize, Node)>),
 }
 
 /// Why a text cannot be read.
@@ -32,18 +28,22 @@ pub(super) struct YamlError {
     /// What the reader says.
     pub(super) reason: String,
     /// The line of the text, from 1.
-    pub(super) line: Option<usize>,
+    pub(super) line: usize,
 }
 
 impl Node {
     /// Reads one YAML document. The caller bounds its size.
     pub(super) fn read(text: &str) -> Result<Self, YamlError> {
-        let shape = with_deserializer_from_str_with_options(text, bounds(), |yaml| {
-            Shape::deserialize(yaml)
-        });
-        let shape = shape.map_err(|error| YamlError::of(&error))?;
-        with_deserializer_from_str_with_options(text, bounds(), |yaml| shape.deserialize(yaml))
-            .map_err(|error| YamlError::of(&error))
+        let mut reader = Reader { events: Parser::new_from_str(text), line: 1, is_there: false };
+        let mut event = reader.next()?;
+        while matches!(event, Event::StreamStart | Event::DocumentStart(..)) {
+            event = reader.next()?;
+        }
+        let node = reader.node(event, MOST_DEPTH)?;
+        match (reader.next()?, reader.next()?) {
+            (Event::DocumentEnd, Event::StreamEnd) => Ok(node),
+            _ => Err(reader.refused("there is more than one document")),
+        }
     }
 
     /// The value as JSON, for values that are kept without being understood.
@@ -52,163 +52,91 @@ impl Node {
             Self::Text(text) => Value::from(text.as_str()),
             Self::List(nodes) => nodes.iter().map(Self::to_json).collect(),
             Self::Map(members) => {
-                let member = |(name, node): &(String, Self)| (name.clone(), node.to_json());
-                Value::Object(members.iter().map(member).collect())
+                members.iter().map(|(name, _, node)| (name.clone(), node.to_json())).collect()
             }
         }
     }
 }
 
-impl YamlError {
-    fn of(error: &serde_saphyr::Error) -> Self {
-        let line = error.location().and_then(|location| usize::try_from(location.line()).ok());
-        let told = error.without_snippet().to_string();
-        // The line is given in the place of the error; the reader counts from the front matter.
-        let reason = told.split(" at line ").next().unwrap_or_default();
-        let reason = reason.rsplit_once(": ").filter(|(place, _)| place.starts_with("line "));
-        let reason = reason.map_or(told.as_str(), |(_, reason)| reason);
-        let reason = reason.split(" at line ").next().unwrap_or_default();
-        Self { reason: super::visible::visible(reason), line: line.filter(|line| *line > 0) }
-    }
+struct Reader<'t> {
+    events: Parser<'t, StrInput<'t>>,
+    /// The line of the last event.
+    line: usize,
+    /// Whether the last event has any characters.
+    is_there: bool,
 }
 
-fn bounds() -> Options {
-    options! {
-        budget: budget! {
-            max_aliases: 0,
-            max_anchors: 0,
-            max_merge_keys: 0,
-            max_documents: 1,
-            max_depth: 16,
-            flow_nesting_limit: 16,
-        },
-        duplicate_keys: DuplicateKeyPolicy::Error,
-        merge_keys: MergeKeyPolicy::Error,
-        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
-        null_as_string: true,
-        ignore_binary_tag_for_string: true,
-        reject_unsupported_tags: true,
-        with_snippet: false,
-    }
-}
-
-/// A YAML document without its texts.
-enum Shape {
-    Text,
-    List(Vec<Shape>),
-    Map(Vec<Shape>),
-}
-
-impl<'de> Deserialize<'de> for Shape {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ShapeVisitor)
-    }
-}
-
-struct ShapeVisitor;
-
-impl<'de> Visitor<'de> for ShapeVisitor {
-    type Value = Shape;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
+impl<'t> Reader<'t> {
+    fn refused(&self, reason: &str) -> YamlError {
+        YamlError { reason: visible(reason), line: self.line }
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Shape, E> {
-        Ok(Shape::Text)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Shape, E> {
-        Ok(Shape::Text)
-    }
-
-    fn visit_i128<E>(self, _: i128) -> Result<Shape, E> {
-        Ok(Shape::Text)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Shape, E> {
-        Ok(Shape::Text)
-    }
-
-    fn visit_u128<E>(self, _: u128) -> Result<Shape, E> {
-        Ok(Shape::Text)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Shape, E> {
-        Ok(Shape::Text)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Shape, E> {
-        Ok(Shape::Text)
-    }
-
-    fn visit_bytes<E>(self, _: &[u8]) -> Result<Shape, E> {
-        Ok(Shape::Text)
-    }
-
-    fn visit_unit<E>(self) -> Result<Shape, E> {
-        Ok(Shape::Text)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Shape, A::Error> {
-        let mut shapes = Vec::new();
-        while let Some(shape) = items.next_element()? {
-            shapes.push(shape);
-        }
-        Ok(Shape::List(shapes))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Shape, A::Error> {
-        let mut shapes = Vec::new();
-        while let Some((IgnoredAny, shape)) = members.next_entry()? {
-            shapes.push(shape);
-        }
-        Ok(Shape::Map(shapes))
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for &Shape {
-    type Value = Node;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        match self {
-            Shape::Text => String::deserialize(deserializer).map(Node::Text),
-            Shape::List(shapes) => deserializer.deserialize_seq(NodeVisitor(shapes.iter())),
-            Shape::Map(shapes) => deserializer.deserialize_map(NodeVisitor(shapes.iter())),
-        }
-    }
-}
-
-struct NodeVisitor<'s>(slice::Iter<'s, Shape>);
-
-impl<'de> Visitor<'de> for NodeVisitor<'_> {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the value that was there before")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Node, A::Error> {
-        let mut nodes = Vec::new();
-        for shape in self.0.by_ref() {
-            let changed = || de::Error::invalid_length(nodes.len(), &"the items of before");
-            let node = items.next_element_seed(shape)?.ok_or_else(changed)?;
-            nodes.push(node);
-        }
-        match items.next_element::<IgnoredAny>()? {
-            None => Ok(Node::List(nodes)),
-            Some(_) => Err(de::Error::invalid_type(Unexpected::Seq, &self)),
+    fn next(&mut self) -> Result<Event<'t>, YamlError> {
+        match self.events.next() {
+            Some(Ok((event, span))) => {
+                self.line = span.start.line();
+                // The parser makes `~` of a value that is not there.
+                self.is_there = !span.is_empty();
+                Ok(event)
+            }
+            Some(Err(error)) => {
+                self.line = error.marker().line();
+                Err(self.refused(&error.info()))
+            }
+            None => Err(self.refused("the text ends too early")),
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Node, A::Error> {
-        let mut nodes = Vec::new();
-        while let Some(name) = members.next_key::<String>()? {
-            let changed = || de::Error::invalid_length(nodes.len(), &"the members of before");
-            let shape = self.0.next().ok_or_else(changed)?;
-            nodes.push((name, members.next_value_seed(shape)?));
+    /// The node that begins with an event, in at most so many others.
+    fn node(&mut self, event: Event<'t>, depth: usize) -> Result<Node, YamlError> {
+        let (anchor, tag) = match &event {
+            Event::Scalar(_, _, anchor, tag)
+            | Event::SequenceStart(_, anchor, tag)
+            | Event::MappingStart(_, anchor, tag) => (*anchor, tag.is_some()),
+            _ => return Err(self.refused("aliases are refused")),
+        };
+        if anchor != 0 || tag {
+            return Err(self.refused("anchors and tags are refused"));
         }
-        Ok(Node::Map(nodes))
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(self.refused("it is nested too deeply"));
+        };
+        match event {
+            Event::Scalar(text, ..) if self.is_there => Ok(Node::Text(text.into_owned())),
+            Event::Scalar(..) => Ok(Node::Text(String::new())),
+            Event::SequenceStart(..) => {
+                let mut nodes = Vec::new();
+                loop {
+                    match self.next()? {
+                        Event::SequenceEnd => return Ok(Node::List(nodes)),
+                        event => nodes.push(self.node(event, depth)?),
+                    }
+                }
+            }
+            _ => self.members(depth).map(Node::Map),
+        }
+    }
+
+    fn members(&mut self, depth: usize) -> Result<Vec<(String, usize, Node)>, YamlError> {
+        let mut members: Vec<(String, usize, Node)> = Vec::new();
+        loop {
+            let event = self.next()?;
+            if event == Event::MappingEnd {
+                return Ok(members);
+            }
+            let line = self.line;
+            let Node::Text(name) = self.node(event, depth)? else {
+                return Err(self.refused("the name of a field is no text"));
+            };
+            if name == "<<" {
+                return Err(self.refused("merge keys are refused"));
+            }
+            if members.iter().any(|(other, ..)| *other == name) {
+                return Err(self.refused(&format!("the field `{name}` is there twice")));
+            }
+            let event = self.next()?;
+            members.push((name, line, self.node(event, depth)?));
+        }
     }
 }
 
@@ -217,56 +145,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_as_written() {
+    fn texts_are_as_written_and_what_could_expand_is_refused() {
         for (yaml, json) in [
-            ("a: 1.10", r#"{"a":"1.10"}"#),
+            ("a: 1.10\nb: yes\nc: 0x1F", Some(r#"{"a":"1.10","b":"yes","c":"0x1F"}"#)),
+            ("a:\nb: ~\nd: ''", Some(r#"{"a":"","b":"~","d":""}"#)),
+            ("a: [1, yes, [x]]\nb: {c: 1.0}", Some(r#"{"a":["1","yes",["x"]],"b":{"c":"1.0"}}"#)),
             (
-                "a: yes\nb: No\nc: 0x1F\nd: 1e999\ne: .nan",
-                r#"{"a":"yes","b":"No","c":"0x1F","d":"1e999","e":".nan"}"#,
+                "a: |\n  one\n  two\nb: >\n  one\n  two\n",
+                Some(r#"{"a":"one\ntwo\n","b":"one two\n"}"#),
             ),
-            ("a: 2026-01-02\nb: 010\nc: 1_000", r#"{"a":"2026-01-02","b":"010","c":"1_000"}"#),
-            ("a:\nb: ~\nc: null\nd: ''", r#"{"a":"","b":"~","c":"null","d":""}"#),
-            ("a: [1, yes, [x]]\nb: {c: 1.0}", r#"{"a":["1","yes",["x"]],"b":{"c":"1.0"}}"#),
-            ("a: |\n  one\n  two\nb: >\n  one\n  two\n", r#"{"a":"one\ntwo\n","b":"one two\n"}"#),
-            ("1: a\ntrue: b", r#"{"1":"a","true":"b"}"#),
-            (
-                "a: 99999999999999999999999999999999999999999999",
-                r#"{"a":"99999999999999999999999999999999999999999999"}"#,
-            ),
-            ("just text", r#""just text""#),
+            ("just text", Some(r#""just text""#)),
+            ("a: &x 1", None),
+            ("a: &x [1]\nb: *x", None),
+            ("a: !!int 1", None),
+            ("a: 1\na: 2", None),
+            ("a: {x: 1}\n<<: {y: 2}", None),
+            ("a: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]", None),
+            ("? [a, b]\n: c", None),
+            ("a: b: c", None),
+            ("a: 1\n...\n--- \nb: 2", None),
         ] {
             let node = Node::read(yaml).map(|node| node.to_json().to_string());
-            assert_eq!(node.as_deref(), Ok(json), "{yaml}");
+            assert_eq!(node.as_ref().ok().map(String::as_str), json, "{yaml}: {node:?}");
         }
-    }
-
-    #[test]
-    fn what_could_expand_is_refused() {
-        for yaml in [
-            "a: &x 1",
-            "a: &x [1]\nb: *x",
-            "a: !!int 1",
-            "a: !secret x",
-            "a: 1\na: 2",
-            "a: {x: 1}\n<<: {y: 2}",
-            "a: [[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]",
-            "? [a, b]\n: c",
-            "a: b: c",
-            "a: [1",
-            "a: 1\n...\n--- \nb: 2",
-            "a: \"\\q\"",
-        ] {
-            let read = Node::read(yaml);
-            assert!(read.is_err(), "{yaml}: {read:?}");
-        }
-    }
-
-    #[test]
-    fn errors_have_a_line_and_no_place_in_their_text() {
-        for (yaml, line) in [("a: 1\nb: [", 2), ("a: 1\nb: c: d", 2), ("a: 1\nb: 2\na: 3", 3)] {
-            let error = Node::read(yaml).unwrap_err();
-            assert!(error.line.is_some_and(|at| at >= line), "{yaml}: {error:?}");
-            assert!(!error.reason.is_empty() && !error.reason.contains("line "), "{error:?}");
-        }
+        assert_eq!(Node::read("a: 1\nb: 2\na: 3").unwrap_err().line, 3);
     }
 }

@@ -5,8 +5,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::distinct_json;
-use super::error::SkillProblem;
+use counterfoil_model::{JsonLimits, parse_strict};
+use tempfile::NamedTempFile;
+
+use super::error::{SkillProblem, visible};
 use super::folder;
 use super::one::{Skill, SkillOrigin};
 use super::warning::SkillWarning;
@@ -125,15 +127,12 @@ fn read(file: &Path) -> Result<BTreeMap<String, String>, TrustError> {
         .map_err(|problem| TrustError::Read { file: file.to_owned(), problem })?
         .ok_or_else(|| damaged("it is larger than 1 MiB".to_owned()))?;
     let text = str::from_utf8(&bytes).map_err(|_| damaged("it is not UTF-8 text".to_owned()))?;
-    let value = distinct_json::read(text).map_err(|error| damaged(error.to_string()))?;
+    let value = parse_strict(text, JsonLimits::ARGUMENTS).map_err(|e| damaged(e.to_string()))?;
     let digests: BTreeMap<String, String> =
         serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
     match digests.iter().find(|(_, digest)| !is_digest(digest)) {
         None => Ok(digests),
-        Some((name, _)) => {
-            let name = super::visible::visible(name);
-            Err(damaged(format!("the entry of `{name}` is no digest")))
-        }
+        Some((name, _)) => Err(damaged(format!("the entry of `{}` is no digest", visible(name)))),
     }
 }
 
@@ -142,49 +141,27 @@ fn is_digest(text: &str) -> bool {
     text.strip_prefix("sha256:").is_some_and(|rest| rest.len() == 64 && rest.bytes().all(hex))
 }
 
-/// Nobody else changes the file until this is dropped.
+/// No other process changes the file until this is dropped.
 fn lock(file: &Path) -> io::Result<File> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let lock = private().create(true).truncate(false).open(beside(file, "lock"))?;
+    fs::create_dir_all(folder_of(file))?;
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".lock");
+    let mut options = OpenOptions::new();
+    let lock = options.write(true).create(true).truncate(false).open(file.with_file_name(name))?;
     lock.lock()?;
     Ok(lock)
 }
 
-/// Writes all of it or nothing.
+/// Writes all of it or nothing, for its owner only.
 fn write(file: &Path, digests: &BTreeMap<String, String>) -> io::Result<()> {
-    let mut text = serde_json::to_string_pretty(digests)?;
-    text.push('\n');
-    let new = beside(file, "new");
-    // What a crash left behind is ours: the lock is held.
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut open = private().create_new(true).open(&new)?;
-    let written = open
-        .write_all(text.as_bytes())
-        .and_then(|()| open.sync_all())
-        .and_then(|()| fs::rename(&new, file));
-    if written.is_err() {
-        let _ = fs::remove_file(&new);
-    }
-    written
+    let mut new = NamedTempFile::new_in(folder_of(file))?;
+    serde_json::to_writer_pretty(&mut new, digests)?;
+    new.write_all(b"\n")?;
+    new.as_file().sync_all()?;
+    new.persist(file).map(drop).map_err(|error| error.error)
 }
 
-/// Files that only their owner may read or write.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-fn beside(file: &Path, ending: &str) -> PathBuf {
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".");
-    name.push(ending);
-    file.with_file_name(name)
+fn folder_of(file: &Path) -> &Path {
+    let folder = file.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
 }

@@ -110,7 +110,7 @@ fn wrong_ones() {
         ("[]".to_owned(), "the tool cannot be read: invalid", 6),
         (
             "{\"name\": \"t\",\n\"name\": \"t\"}".to_owned(),
-            "the tool cannot be read: the member `name` is there twice",
+            "the tool cannot be read: the key `name` appears twice",
             8,
         ),
         (

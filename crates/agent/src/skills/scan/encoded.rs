@@ -1,6 +1,6 @@
 //! Texts in Base64: long ones, and short ones that spell something.
 
-use super::super::visible::visible;
+use super::super::error::visible;
 
 /// The fewest characters of a text that is decoded.
 const FEWEST: usize = 24;

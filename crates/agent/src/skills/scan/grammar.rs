@@ -1,6 +1,6 @@
 //! Where a sentence gives an order that a skill has no business to give.
 
-use super::super::visible::visible;
+use super::super::error::visible;
 use super::super::warning::WarningKind;
 use super::lexicon::{LEXICON, Rule, Step};
 use super::words::{Sentence, Word};

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::super::error::visible;
 use super::super::front_matter;
-use super::super::markdown::{Code, Part, parts};
-use super::super::visible::visible;
+use super::super::markdown::{Code, Line, Part, parts};
 use super::super::warning::{SkillWarning, WarningKind};
 use super::ScanPorts;
 use super::comments;
@@ -19,8 +19,6 @@ use super::words::sentences;
 /// Languages of code blocks that are read as shell commands; a block without one is, too.
 const SHELLS: [&str; 10] =
     ["", "bash", "console", "fish", "ksh", "sh", "shell", "shell-session", "terminal", "zsh"];
-
-type Line<'t> = (usize, &'t str);
 
 /// Languages of code blocks that a model reads as if they were prose.
 const PROSE: [&str; 8] = ["", "markdown", "md", "plain", "plaintext", "prompt", "text", "txt"];
@@ -92,10 +90,6 @@ impl<'s, 'p> TextScan<'s, 'p> {
                     for (number, line) in lines {
                         self.quoted_commands(number, line);
                     }
-                }
-                Part::Comment(lines) => {
-                    self.hidden(&lines);
-                    self.prose(lines, Voice::Prose);
                 }
                 Part::Code(code) => self.code(&code),
             }

@@ -19,7 +19,7 @@ pub(super) fn unseen(line: &str) -> Option<String> {
         let tags = found.iter().filter_map(|c| tag(*c)).collect::<String>();
         let spelled = match tags.as_str() {
             "" => String::new(),
-            tags => format!(", which spell \"{}\"", super::super::visible::visible(tags)),
+            tags => format!(", which spell \"{}\"", super::super::error::visible(tags)),
         };
         return Some(format!("{count} invisible {those}, first U+{code:04X}{spelled}"));
     }
