@@ -11,24 +11,10 @@ use serde_json::json;
 use crate::conversation::Conversation;
 use crate::model::Model;
 use crate::own_tool::{failed, own_tool, unanswered};
-use crate::store::{CompressionStrategy, secretless};
+use crate::store::{CompressionStrategy, Summary, secretless};
 
 /// The tool that compresses the conversation.
 pub const COMPRESS_CONTEXT: &str = "compress_context";
-
-/// What stands in the place of a part of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
-    /// The session.
-    pub session: String,
-    /// Who wanted it.
-    pub strategy: CompressionStrategy,
-    /// What was said and done, in short.
-    pub text: String,
-    /// How many messages to the model, counted from the first of the session, went before it: what
-    /// it stands for ends there.
-    pub until: usize,
-}
 
 /// Keeps summaries.
 pub trait Compression: Send + Sync {

@@ -27,7 +27,7 @@ mod turn;
 mod watch;
 
 pub use agent::{Agent, Parts};
-pub use compress::{COMPRESS_CONTEXT, CompressError, Compression, Summary};
+pub use compress::{COMPRESS_CONTEXT, CompressError, Compression};
 pub use conversation::Conversation;
 pub use delegate::SubAgents;
 pub use kept::KeptSummaries;
@@ -44,9 +44,9 @@ pub use skills::{
     SkillWarning, Skills, TrustError, Trusted, WarningKind, scan,
 };
 pub use store::{
-    AddSummaryError, AddTaskError, CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE,
-    NewSummary, NewTask, Note, NoteError, NoteId, NoteOrigin, OpenStoreError, Ranks, Store,
-    StoreError, StoredNote, StoredSummary, SummaryId, Task, TaskId, TaskSelection, TaskState,
+    AddTaskError, CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE, NewTask, Note,
+    NoteError, NoteId, NoteOrigin, OpenStoreError, Store, StoreError, StoredNote, Summary, Task,
+    TaskId, TaskSelection, TaskState,
 };
 pub use turn::{Saying, TurnError, Turned};
 pub use watch::{Nobody, Told, Watch};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use counterfoil_guard::{
-    BoxFuture, CallError, Clock, FunctionExecutor, Phase, Surroundings, ToolError, ToolOutput,
+    CallError, Clock, FunctionExecutor, Phase, Surroundings, ToolError, ToolOutput,
 };
 use counterfoil_model::{Status, ToolCall, ToolErrorCategory};
 use jiff::tz::TimeZone;
@@ -92,9 +92,6 @@ pub enum ScheduleTaskError {
     /// It is to run once, and the phrase says more.
     #[error("`{0}` comes again and again; `scheduler` makes such tasks")]
     Again(String),
-    /// It never runs.
-    #[error("`{0}` never comes")]
-    Never(String),
     /// The schedule cannot be written down.
     #[error("the schedule cannot be kept: {0}")]
     NotKept(String),
@@ -161,19 +158,16 @@ impl Scheduler {
     ) -> Result<(TaskId, String), ScheduleTaskError> {
         let now = self.now();
         let schedule = Schedule::parse(phrase, &now)?;
-        let next = schedule.next_after(&now);
-        let next = next.ok_or_else(|| ScheduleTaskError::Never(phrase.to_owned()))?;
-        let stored = serde_json::to_value(&schedule);
-        let stored = stored.map_err(|error| ScheduleTaskError::NotKept(error.to_string()))?;
+        let stored = serde_json::to_string(&schedule);
         let task = NewTask {
             session: session.to_owned(),
             workspace: self.workspace.clone(),
             phrase: phrase.to_owned(),
-            schedule: stored,
+            schedule: stored.map_err(|error| ScheduleTaskError::NotKept(error.to_string()))?,
             prompt: prompt.to_owned(),
-            next_at: next.timestamp().as_millisecond(),
+            next_at: self.after(&schedule, self.clock.wall()),
             catch_up,
-            created_at: now.timestamp().as_millisecond(),
+            created_at: self.clock.wall(),
         };
         Ok((self.store.add_task(&task)?, schedule.describe(&now)))
     }
@@ -220,10 +214,10 @@ impl Scheduler {
     pub fn take_due(&self) -> Result<Option<Due>, StoreError> {
         let now = self.clock.wall();
         for task in self.store.due(now)? {
-            if task.workspace != self.workspace {
+            if task.asked.workspace != self.workspace {
                 continue;
             }
-            let Ok(schedule) = serde_json::from_value::<Schedule>(task.schedule.clone()) else {
+            let Ok(schedule) = serde_json::from_str::<Schedule>(&task.asked.schedule) else {
                 tracing::error!("the schedule of task {} cannot be read: it is cancelled", task.id);
                 self.store.cancel(task.id)?;
                 continue;
@@ -259,7 +253,7 @@ impl Scheduler {
     /// Every time at which it was to run until now, and the next one after that.
     fn times(&self, task: &Task, schedule: &Schedule, now: i64) -> (Vec<i64>, Option<i64>) {
         let mut times = Vec::new();
-        let mut next = task.next_at;
+        let mut next = task.asked.next_at;
         while let Some(at) = next.filter(|at| *at <= now) {
             times.push(at);
             if times.len() > MOST_CAUGHT_UP {
@@ -315,28 +309,18 @@ impl Scheduler {
         let tool = writing(own_tool(name, &description, members, &["when", "prompt"]));
         let (own, session) = (self.clone(), session.to_owned());
         FunctionExecutor::new(tool, move |arguments: &Value| {
-            let text = |name: &str| text(arguments, name);
-            let catch_up = match text("catch_up") {
-                "skip" => CatchUp::Skip,
-                "all" => CatchUp::All,
-                _ => CatchUp::Once,
-            };
-            let made = if once && own.comes_again(text("when")) {
-                Err(ScheduleTaskError::Again(text("when").to_owned()))
+            let (when, prompt) = (text(arguments, "when"), text(arguments, "prompt"));
+            let catch_up = arguments.get("catch_up").cloned();
+            let catch_up = catch_up.and_then(|word| serde_json::from_value(word).ok());
+            let recurs = Schedule::parse(when, &own.now()).is_ok_and(|when| when.is_recurring());
+            let made = if once && recurs {
+                Err(ScheduleTaskError::Again(when.to_owned()))
             } else {
-                own.add(&session, text("when"), text("prompt"), catch_up)
+                own.add(&session, when, prompt, catch_up.unwrap_or(CatchUp::Once))
             };
-            match made {
-                Ok((id, understood)) => {
-                    Ok(ToolOutput::from(json!({ "task": id, "understood": understood })))
-                }
-                Err(error) => Err(refused(&error)),
-            }
+            let (id, understood) = made.map_err(|error| refused(&error))?;
+            Ok::<_, ToolError>(ToolOutput::from(json!({ "task": id, "understood": understood })))
         })
-    }
-
-    fn comes_again(&self, phrase: &str) -> bool {
-        Schedule::parse(phrase, &self.now()).is_ok_and(|schedule| schedule.is_recurring())
     }
 
     fn listing(&self) -> FunctionExecutor {
@@ -360,11 +344,11 @@ impl Scheduler {
         let last = self.store.firings(task.id, 1)?.into_iter().next();
         Ok(ShownTask {
             task: task.id,
-            when: task.phrase.clone(),
-            prompt: task.prompt.clone(),
-            next: task.next_at.map(time),
+            when: task.asked.phrase.clone(),
+            prompt: task.asked.prompt.clone(),
+            next: task.asked.next_at.map(time),
             state: task.state,
-            workspace: task.workspace.clone(),
+            workspace: task.asked.workspace.clone(),
             last: last.map(|firing| LastFiring {
                 due: time(firing.due_at),
                 outcome: firing.outcome,
@@ -390,15 +374,11 @@ impl Scheduler {
         let what = "Returns the prompt of a task, to be carried out now.";
         let tool = own_tool(RUN_TASK, what, one_task(), &["task"]);
         let own = self.clone();
-        FunctionExecutor::waiting(tool, move |arguments: Value| {
-            let own = own.clone();
-            let given: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
-                let id = task_id(&arguments)?;
-                let tasks = own.tasks(TaskSelection::All).map_err(|error| refused(&error))?;
-                let task = tasks.into_iter().find(|task| task.id == id);
-                task.map(|task| ToolOutput::from(task.prompt)).ok_or_else(|| no_task(id))
-            });
-            given
+        FunctionExecutor::new(tool, move |arguments: &Value| {
+            let id = task_id(arguments)?;
+            let tasks = own.tasks(TaskSelection::All).map_err(|error| refused(&error))?;
+            let task = tasks.into_iter().find(|task| task.id == id);
+            task.map(|task| ToolOutput::from(task.asked.prompt)).ok_or_else(|| no_task(id))
         })
     }
 
@@ -420,7 +400,7 @@ impl Scheduler {
             self.finish(due, answer.status.name(), id)?;
             return Err(FireError::NotRun(answer.text));
         }
-        let turned = agent.say(Saying::Task(&due.task.prompt), watch).await;
+        let turned = agent.say(Saying::Task(&due.task.asked.prompt), watch).await;
         let outcome = match &turned {
             Ok(turned) if turned.stands => "done",
             Ok(_) => "held_back",
@@ -439,7 +419,7 @@ impl Scheduler {
 /// Which of the times at which it was to run are run now.
 fn chosen(task: &Task, times: &[i64], now: i64) -> Vec<i64> {
     let missed = |at: &i64| now.saturating_sub(*at) > MISSED;
-    match task.catch_up {
+    match task.asked.catch_up {
         CatchUp::Skip => times.iter().copied().filter(|at| !missed(at)).collect(),
         CatchUp::Once => times.last().copied().into_iter().collect(),
         CatchUp::All => times.to_vec(),

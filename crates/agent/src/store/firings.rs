@@ -1,9 +1,10 @@
 //! Firings: one for each time at which a task was due. Whoever claims it first has it.
 
-use rusqlite::{Row, params};
+use rusqlite::{Params, Row, params};
 use serde::Serialize;
 
-use super::handle::{Store, StoreError, at_most};
+use super::error::StoreError;
+use super::handle::{Store, at_most};
 use super::ids::TaskId;
 
 /// A time at which a task was fired. Times are milliseconds since 1970 UTC.
@@ -77,15 +78,7 @@ impl Store {
     /// # Errors
     /// When the store fails.
     pub fn unfinished(&self) -> Result<Vec<Firing>, StoreError> {
-        self.read(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT task, due_at, started_at, ended_at, outcome, execution_id
-                     FROM firings WHERE ended_at IS NULL ORDER BY started_at, task, due_at",
-                )?
-                .query_map([], stored_firing)?
-                .collect()
-        })
+        self.select_firings("WHERE ended_at IS NULL ORDER BY started_at, task, due_at", [])
     }
 
     /// The last firings of a task, the newest first.
@@ -93,13 +86,18 @@ impl Store {
     /// # Errors
     /// When the store fails.
     pub fn firings(&self, task: TaskId, limit: usize) -> Result<Vec<Firing>, StoreError> {
+        let values = params![task, at_most(limit)];
+        self.select_firings("WHERE task = ?1 ORDER BY due_at DESC LIMIT ?2", values)
+    }
+
+    fn select_firings(&self, which: &str, values: impl Params) -> Result<Vec<Firing>, StoreError> {
         self.read(|connection| {
             connection
-                .prepare_cached(
+                .prepare_cached(&format!(
                     "SELECT task, due_at, started_at, ended_at, outcome, execution_id
-                     FROM firings WHERE task = ?1 ORDER BY due_at DESC LIMIT ?2",
-                )?
-                .query_map(params![task, at_most(limit)], stored_firing)?
+                     FROM firings {which}"
+                ))?
+                .query_map(values, stored_firing)?
                 .collect()
         })
     }
@@ -118,33 +116,33 @@ fn stored_firing(row: &Row<'_>) -> rusqlite::Result<Firing> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::super::tasks::{CatchUp, NewTask, TaskSelection};
     use super::*;
 
-    fn store_with_task() -> (Store, TaskId) {
+    #[test]
+    fn a_firing_of_an_active_task_is_claimed_once_and_finished_once() {
         let store = Store::in_memory().unwrap();
         let task = NewTask {
             session: "a".to_owned(),
             workspace: "/here".to_owned(),
             phrase: "every minute".to_owned(),
-            schedule: Value::Null,
+            schedule: "null".to_owned(),
             prompt: "look".to_owned(),
-            next_at: 100,
+            next_at: Some(100),
             catch_up: CatchUp::All,
             created_at: 0,
         };
         let id = store.add_task(&task).unwrap();
-        (store, id)
-    }
-
-    #[test]
-    fn a_firing_is_claimed_once_and_finished_once() {
-        let (store, id) = store_with_task();
+        assert_eq!(store.claim(TaskId(99), 100, 105), Ok(false));
         assert_eq!(store.claim(id, 100, 105), Ok(true));
         assert_eq!(store.claim(id, 100, 106), Ok(false));
         assert_eq!(store.claim(id, 200, 205), Ok(true));
+        let tasks = store.tasks(TaskSelection::Active).unwrap();
+        assert_eq!(tasks.first().and_then(|task| task.last_at), Some(205));
+
+        // Also after the task was cancelled.
+        assert_eq!(store.cancel(id), Ok(true));
+        assert_eq!(store.claim(id, 300, 305), Ok(false));
         assert_eq!(store.finish(id, 100, 110, "done", Some("x-1")), Ok(true));
         assert_eq!(store.finish(id, 100, 111, "failed", None), Ok(false));
         assert_eq!(store.finish(id, 300, 111, "failed", None), Ok(false));
@@ -159,33 +157,14 @@ mod tests {
             execution_id: None,
         };
         let ended = Firing {
-            task: id,
             due_at: 100,
             started_at: 105,
             ended_at: Some(110),
             outcome: Some("done".to_owned()),
             execution_id: Some("x-1".to_owned()),
+            ..open.clone()
         };
         assert_eq!(store.unfinished().unwrap(), std::slice::from_ref(&open));
         assert_eq!(store.firings(id, 10).unwrap(), [open, ended]);
-        let tasks = store.tasks(TaskSelection::Active).unwrap();
-        assert_eq!(tasks.first().and_then(|task| task.last_at), Some(205));
-    }
-
-    #[test]
-    fn only_active_tasks_are_claimed() {
-        let (store, id) = store_with_task();
-        assert_eq!(store.claim(TaskId(99), 100, 105), Ok(false));
-        assert_eq!(store.cancel(id), Ok(true));
-        assert_eq!(store.claim(id, 100, 105), Ok(false));
-        assert_eq!(store.unfinished().unwrap(), []);
-    }
-
-    #[test]
-    fn a_firing_can_be_finished_after_its_task_was_cancelled() {
-        let (store, id) = store_with_task();
-        assert_eq!(store.claim(id, 100, 105), Ok(true));
-        assert_eq!(store.cancel(id), Ok(true));
-        assert_eq!(store.finish(id, 100, 110, "done", None), Ok(true));
     }
 }

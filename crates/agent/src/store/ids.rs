@@ -38,10 +38,6 @@ row_id! {
     NoteId
 }
 row_id! {
-    /// Of a summary: 1 or more, higher for later ones.
-    SummaryId
-}
-row_id! {
     /// Of a task: 1, 2, 3, in the order in which tasks are added.
     TaskId
 }

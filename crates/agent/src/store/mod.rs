@@ -6,6 +6,7 @@
 //!
 //! Start with [`Store::open`]. A store blocks while it works: asynchronous callers give it a thread.
 
+mod error;
 mod firings;
 mod handle;
 mod ids;
@@ -19,12 +20,12 @@ mod terms;
 mod text;
 mod vector;
 
+pub use error::{OpenStoreError, StoreError};
 pub use firings::Firing;
-pub use handle::{Store, StoreError};
-pub use ids::{NoteId, SummaryId, TaskId};
+pub use handle::Store;
+pub use ids::{NoteId, TaskId};
 pub(crate) use notes::secretless;
 pub use notes::{LONGEST_NOTE, Note, NoteError, NoteOrigin, StoredNote};
-pub use open::OpenStoreError;
-pub use search::{Found, Ranks};
-pub use summaries::{AddSummaryError, CompressionStrategy, NewSummary, StoredSummary};
+pub use search::Found;
+pub use summaries::{CompressionStrategy, Summary};
 pub use tasks::{AddTaskError, CatchUp, NewTask, Task, TaskSelection, TaskState};

@@ -7,7 +7,8 @@ use counterfoil_guard::Redactor;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::handle::{Store, StoreError, at_most};
+use super::error::StoreError;
+use super::handle::{Store, at_most};
 use super::ids::NoteId;
 use super::vector;
 
@@ -27,34 +28,29 @@ pub enum NoteOrigin {
 }
 
 /// Something to remember.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// White space around it is left out.
     pub text: String,
-    /// The session in which it was said.
-    pub session: Option<String>,
     /// Who said it.
     pub origin: NoteOrigin,
+    /// The session in which it was said.
+    pub session: Option<String>,
     /// When, in milliseconds since 1970 UTC.
     pub at: i64,
 }
 
-/// Something that is remembered.
+/// Something that is remembered, as it was said first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoredNote {
     /// Its number.
     pub id: NoteId,
-    /// What was said.
-    pub text: String,
-    /// Who said it first.
-    pub origin: NoteOrigin,
-    /// The session in which it was first said.
-    pub session: Option<String>,
-    /// When it was first said, in milliseconds since 1970 UTC.
-    pub at: i64,
+    /// The note.
+    #[serde(flatten)]
+    pub note: Note,
 }
 
-/// Why a note or its vector was not stored.
+/// Why a note was not stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoteError {
@@ -67,9 +63,6 @@ pub enum NoteError {
         /// Of the text without white space around it.
         bytes: usize,
     },
-    /// The vector has no numbers, or some that are infinite or none at all.
-    #[error("the vector of a note is empty or has numbers that are not finite")]
-    Vector,
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StoreError),
@@ -82,12 +75,12 @@ pub(crate) fn secretless(text: &str) -> Cow<'_, str> {
 }
 
 impl Store {
-    /// Remembers a note, with the vector of its meaning if there is one. A text that is remembered
-    /// already keeps its id, time and origin; it takes the vector if it had none. Secrets are taken out
-    /// before anything is written.
+    /// Remembers a note, with the vector of its meaning if there is one of finite numbers. A text
+    /// that is remembered already keeps its id, time and origin; it takes the vector if it had none.
+    /// Secrets are taken out before anything is written.
     ///
     /// # Errors
-    /// When the text has no or too many bytes, the vector is not sound, or the store fails.
+    /// When the text has no or too many bytes, or the store fails.
     pub fn save(&self, note: &Note, vector: Option<&[f32]>) -> Result<NoteId, NoteError> {
         let text = &*secretless(note.text.trim());
         match text.len() {
@@ -95,9 +88,7 @@ impl Store {
             1..=LONGEST_NOTE => {}
             bytes => return Err(NoteError::TooLong { bytes }),
         }
-        if vector.is_some_and(|vector| !vector::is_sound(vector)) {
-            return Err(NoteError::Vector);
-        }
+        let vector = vector.filter(|vector| vector::is_sound(vector));
         let id = self.write(|connection| {
             let id = match id_of(connection, text)? {
                 Some(id) => id,
@@ -111,19 +102,6 @@ impl Store {
             Ok(id)
         })?;
         Ok(id)
-    }
-
-    /// Forgets a note; says whether there was one. Its text is overwritten in the file, and goes
-    /// from the log beside it when the last process closes the store.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn forget(&self, id: NoteId) -> Result<bool, StoreError> {
-        self.write(|connection| {
-            let forgotten =
-                connection.prepare_cached("DELETE FROM notes WHERE id = ?1")?.execute([id])?;
-            Ok(forgotten > 0)
-        })
     }
 
     /// The notes that were saved last, the newest first.
@@ -140,52 +118,6 @@ impl Store {
                 .query_map([at_most(limit)], stored_note)?
                 .collect()
         })
-    }
-
-    /// How many notes there are.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn count(&self) -> Result<u64, StoreError> {
-        self.read(|connection| {
-            connection.query_row("SELECT count(*) FROM notes", [], |row| row.get(0))
-        })
-    }
-
-    /// Notes that have no vector yet, the oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn without_vector(&self, limit: usize) -> Result<Vec<StoredNote>, StoreError> {
-        self.read(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT id, text, origin, tool, session, at FROM notes
-                     WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE note = id)
-                     ORDER BY id LIMIT ?1",
-                )?
-                .query_map([at_most(limit)], stored_note)?
-                .collect()
-        })
-    }
-
-    /// Gives a note its vector, in place of the one that it had; says whether there is such a note.
-    ///
-    /// # Errors
-    /// When the vector is not sound, or the store fails.
-    pub fn set_vector(&self, id: NoteId, vector: &[f32]) -> Result<bool, NoteError> {
-        if !vector::is_sound(vector) {
-            return Err(NoteError::Vector);
-        }
-        let set = self.write(|connection| {
-            connection
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO vectors (note, vector)
-                     SELECT id, ?2 FROM notes WHERE id = ?1",
-                )?
-                .execute(params![id, vector::to_bytes(vector)])
-        })?;
-        Ok(set > 0)
     }
 }
 
@@ -226,11 +158,6 @@ fn stored_note(row: &Row<'_>) -> rusqlite::Result<StoredNote> {
         // The schema admits no other word, and a tool has its name.
         _ => NoteOrigin::Tool(row.get(3)?),
     };
-    Ok(StoredNote {
-        id: row.get(0)?,
-        text: row.get(1)?,
-        origin,
-        session: row.get(4)?,
-        at: row.get(5)?,
-    })
+    let note = Note { text: row.get(1)?, origin, session: row.get(4)?, at: row.get(5)? };
+    Ok(StoredNote { id: row.get(0)?, note })
 }

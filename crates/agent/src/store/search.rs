@@ -6,40 +6,21 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
-use super::handle::{Store, StoreError, at_most};
+use super::error::StoreError;
+use super::handle::{Store, at_most};
 use super::ids::NoteId;
-use super::notes::{NoteOrigin, find};
+use super::notes::{StoredNote, find};
 use super::terms::Terms;
 use super::vector::Compared;
 
 /// A note that a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
-    /// Its number.
-    pub id: NoteId,
-    /// What was said.
-    pub text: String,
-    /// Who said it.
-    pub origin: NoteOrigin,
-    /// The session in which it was said.
-    pub session: Option<String>,
-    /// When, in milliseconds since 1970 UTC.
-    pub at: i64,
+    /// The note.
+    #[serde(flatten)]
+    pub kept: StoredNote,
     /// The sum of 1 / (60 + rank) over its ranks: comparable within one search only.
     pub score: f64,
-    /// What found it.
-    pub ranks: Ranks,
-}
-
-/// The places of a note in three rankings, from 1; none where it was not found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Ranks {
-    /// By whole words, whatever their case and accents.
-    pub words: Option<usize>,
-    /// By three or more characters in a row, anywhere in a word.
-    pub trigrams: Option<usize>,
-    /// By the cosine of the vectors, where it is above 0.
-    pub meaning: Option<usize>,
 }
 
 /// How many notes each ranking holds at least, so that one which is far down in two of them can
@@ -48,7 +29,7 @@ const DEPTH: usize = 100;
 
 /// The constant of reciprocal rank fusion. A larger one brings first and later places closer.
 /// Cormack, Clarke and Büttcher, SIGIR 2009, found 60.
-const SMOOTHING: usize = 60;
+const SMOOTHING: u32 = 60;
 
 impl Store {
     /// The notes that share terms with a query or lie in the direction of its vector, the best
@@ -75,10 +56,8 @@ impl Store {
                 None => Vec::new(),
             };
             let mut found = Vec::new();
-            for (id, score, ranks) in fuse(&words, &trigrams, &meaning).into_iter().take(limit) {
-                let Some(note) = find(connection, id)? else { continue };
-                let (text, origin, session, at) = (note.text, note.origin, note.session, note.at);
-                found.push(Found { id, text, origin, session, at, score, ranks });
+            for (id, score) in fuse([words, trigrams, meaning]).into_iter().take(limit) {
+                found.extend(find(connection, id)?.map(|kept| Found { kept, score }));
             }
             Ok(found)
         })
@@ -126,30 +105,18 @@ fn nearest(connection: &Connection, vector: &[f32], depth: usize) -> rusqlite::R
     Ok(near.into_iter().map(|(_, id)| id).collect())
 }
 
-/// Joins rankings by reciprocal rank fusion. Of two notes with one score the newer comes first.
-fn fuse(words: &[NoteId], trigrams: &[NoteId], meaning: &[NoteId]) -> Vec<(NoteId, f64, Ranks)> {
-    let mut places: BTreeMap<NoteId, Ranks> = BTreeMap::new();
-    for (id, rank) in words.iter().zip(1..) {
-        places.entry(*id).or_default().words = Some(rank);
+/// Joins rankings by reciprocal rank fusion: a note has the sum of 1 / (60 + rank) over its ranks,
+/// which begin with 1. Of two notes with one sum the newer comes first.
+fn fuse(rankings: [Vec<NoteId>; 3]) -> Vec<(NoteId, f64)> {
+    let mut scores: BTreeMap<NoteId, f64> = BTreeMap::new();
+    for ranking in rankings {
+        for (id, rank) in ranking.into_iter().zip(1_u32..) {
+            *scores.entry(id).or_default() += 1.0 / f64::from(SMOOTHING.saturating_add(rank));
+        }
     }
-    for (id, rank) in trigrams.iter().zip(1..) {
-        places.entry(*id).or_default().trigrams = Some(rank);
-    }
-    for (id, rank) in meaning.iter().zip(1..) {
-        places.entry(*id).or_default().meaning = Some(rank);
-    }
-    let mut fused: Vec<(NoteId, f64, Ranks)> =
-        places.into_iter().map(|(id, ranks)| (id, score(ranks), ranks)).collect();
+    let mut fused: Vec<(NoteId, f64)> = scores.into_iter().collect();
     fused.sort_by(|left, right| right.1.total_cmp(&left.1).then(right.0.cmp(&left.0)));
     fused
-}
-
-fn score(ranks: Ranks) -> f64 {
-    let share = |rank: usize| {
-        // Ranks beyond 4 billion weigh as much as that one.
-        1.0 / f64::from(u32::try_from(rank.saturating_add(SMOOTHING)).unwrap_or(u32::MAX))
-    };
-    [ranks.words, ranks.trigrams, ranks.meaning].into_iter().flatten().map(share).sum()
 }
 
 #[cfg(test)]
@@ -158,8 +125,7 @@ mod tests {
 
     #[test]
     fn rankings_are_fused() {
-        let cases: [([&[i64]; 3], &[i64]); 6] = [
-            ([&[], &[], &[]], &[]),
+        let cases: [([&[i64]; 3], &[i64]); 5] = [
             ([&[3, 1, 2], &[], &[]], &[3, 1, 2]),
             // First in one ranking is less than second in two.
             ([&[1, 2], &[3, 2], &[]], &[2, 3, 1]),
@@ -169,18 +135,8 @@ mod tests {
             ([&[1, 2], &[1, 2], &[2, 1]], &[1, 2]),
         ];
         for (rankings, expected) in cases {
-            let [words, trigrams, meaning] =
-                rankings.map(|ids| ids.iter().copied().map(NoteId).collect::<Vec<_>>());
-            let fused: Vec<i64> =
-                fuse(&words, &trigrams, &meaning).into_iter().map(|(id, ..)| id.0).collect();
-            assert_eq!(fused, expected, "{rankings:?}");
+            let fused = fuse(rankings.map(|ids| ids.iter().copied().map(NoteId).collect()));
+            assert_eq!(fused.into_iter().map(|(id, _)| id.0).collect::<Vec<_>>(), expected);
         }
-    }
-
-    #[test]
-    fn a_score_adds_up_its_ranks() {
-        let ranks = Ranks { words: Some(1), trigrams: None, meaning: Some(2) };
-        assert!((score(ranks) - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-12);
-        assert!(score(Ranks::default()).abs() < f64::EPSILON);
     }
 }

@@ -204,7 +204,10 @@ fn no_secret_of_a_prompt_is_kept() {
     }
     let tasks = scheduler.tasks(TaskSelection::All).unwrap();
     assert_eq!(tasks.len(), 3);
-    assert!(tasks.iter().all(|task| task.prompt.starts_with("Push with [REDACTED:")), "{tasks:?}");
+    assert!(
+        tasks.iter().all(|task| task.asked.prompt.starts_with("Push with [REDACTED:")),
+        "{tasks:?}"
+    );
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
         for secret in [token.as_str(), "hunter2Secret99"] {

@@ -34,14 +34,22 @@ fn note(text: &str) -> Note {
     Note { text: text.to_owned(), session: None, origin: NoteOrigin::User, at: 1_700_000_000_000 }
 }
 
+/// Reads the whole file and looks for damage.
+fn check(path: &Path) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let check = |row: &rusqlite::Row<'_>| row.get(0);
+    let found: String = connection.query_row("PRAGMA integrity_check(1)", [], check).unwrap();
+    assert_eq!(found, "ok");
+}
+
 fn add_task(store: &Store) -> TaskId {
     let task = NewTask {
         session: "a".to_owned(),
         workspace: "/here".to_owned(),
         phrase: "every second".to_owned(),
-        schedule: serde_json::json!({"every": 1000}),
+        schedule: r#"{"every": 1000}"#.to_owned(),
         prompt: "look at the build".to_owned(),
-        next_at: 0,
+        next_at: Some(0),
         catch_up: CatchUp::All,
         created_at: 0,
     };

@@ -1,8 +1,8 @@
 //! Notes: what is kept, what is refused, what is gone.
 
-use counterfoil_agent::{LONGEST_NOTE, Note, NoteError, NoteId, NoteOrigin, Store, StoredNote};
+use counterfoil_agent::{LONGEST_NOTE, Note, NoteError, NoteId, NoteOrigin, Store};
 
-use super::{note, open, place};
+use super::note;
 
 #[test]
 fn a_note_comes_back_as_it_was() {
@@ -15,16 +15,11 @@ fn a_note_comes_back_as_it_was() {
             at: 42,
         };
         let id = store.save(&note, None).unwrap();
-        let expected = StoredNote {
-            id,
-            text: format!("said by {origin:?}"),
-            origin,
-            session: Some("s-1".to_owned()),
-            at: 42,
-        };
-        assert_eq!(store.list(1).unwrap(), [expected]);
+        let kept = store.list(1).unwrap().pop().unwrap();
+        assert_eq!(kept.id, id);
+        assert_eq!(kept.note, Note { text: format!("said by {origin:?}"), ..note });
     }
-    assert_eq!(store.count(), Ok(3));
+    assert_eq!(store.list(9).unwrap().len(), 3);
 }
 
 #[test]
@@ -44,7 +39,7 @@ fn lengths() {
     for (text, expected) in cases {
         assert_eq!(store.save(&note(text), None), expected);
     }
-    assert_eq!(store.list(1).unwrap().first().map(|note| note.text.as_str()), Some("a\0c"));
+    assert_eq!(store.list(1).unwrap().first().map(|kept| kept.note.text.as_str()), Some("a\0c"));
 }
 
 #[test]
@@ -55,63 +50,25 @@ fn a_text_is_stored_once() {
     assert_eq!(store.save(&again, Some(&[1.0, 0.0])), Ok(id));
     assert_eq!(store.save(&again, Some(&[0.0, 1.0])), Ok(id));
     assert_ne!(store.save(&note("Likes tea"), None), Ok(id));
-    let kept = store.list(9).unwrap().pop().unwrap();
+    let kept = store.list(9).unwrap().pop().unwrap().note;
     assert_eq!((kept.origin, kept.at), (NoteOrigin::User, 1_700_000_000_000));
     // The first vector stayed.
     let found = store.search("", Some(&[1.0, 0.0]), 9).unwrap();
-    assert_eq!(found.iter().map(|found| found.id).collect::<Vec<_>>(), [id]);
+    assert_eq!(found.iter().map(|found| found.kept.id).collect::<Vec<_>>(), [id]);
 }
 
 #[test]
-fn vectors_come_later() {
+fn a_note_whose_vector_is_of_no_use_is_kept_without_it() {
     let store = Store::in_memory().unwrap();
-    let first = store.save(&note("first"), None).unwrap();
-    let second = store.save(&note("second"), Some(&[1.0])).unwrap();
-    let third = store.save(&note("third"), None).unwrap();
-    let without = || -> Vec<NoteId> {
-        store.without_vector(9).unwrap().into_iter().map(|note| note.id).collect()
-    };
-    assert_eq!(without(), [first, third]);
-    assert_eq!(store.set_vector(first, &[0.0, 1.0]), Ok(true));
-    assert_eq!(store.set_vector(second, &[0.0, 1.0]), Ok(true));
-    assert_eq!(store.set_vector(NoteId(99), &[0.0, 1.0]), Ok(false));
-    assert_eq!(store.set_vector(third, &[]), Err(NoteError::Vector));
-    assert_eq!(store.save(&note("fourth"), Some(&[f32::NAN])), Err(NoteError::Vector));
-    assert_eq!(without(), [third]);
-    assert_eq!(store.search("", Some(&[0.0, 1.0]), 9).unwrap().len(), 2);
-    assert_eq!(store.without_vector(0).unwrap(), []);
-    assert_eq!(store.count(), Ok(3));
-}
-
-#[test]
-fn what_is_forgotten_is_gone_from_the_file() {
-    let (_folder, path) = place();
-    let store = open(&path);
-    store.save(&note("the harmless one"), None).unwrap();
-    let id = store.save(&note("Xylophonistin plays zzyzx"), Some(&[1.0, 2.0])).unwrap();
-    for number in 0..50 {
-        store.save(&note(&format!("another note {number}")), None).unwrap();
+    for (text, vector) in [("first", &[f32::NAN][..]), ("second", &[]), ("third", &[1.0])] {
+        store.save(&note(text), Some(vector)).unwrap();
     }
-    drop(store);
-    let holds = |bytes: &[u8], word: &str| {
-        bytes.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    assert!(holds(&std::fs::read(&path).unwrap(), "xylophonistin"));
-
-    let store = open(&path);
-    assert_eq!(store.forget(id), Ok(true));
-    assert_eq!(store.forget(id), Ok(false));
-    assert_eq!(store.search("Xylophonistin ophonis", Some(&[1.0, 2.0]), 9).unwrap(), []);
-    assert_eq!(store.check(), Ok(()));
-    let next = store.save(&note("another one"), None).unwrap();
-    assert!(next > id);
-    drop(store);
-    let left = std::fs::read(&path).unwrap();
-    assert!(holds(&left, "harmless"));
-    for word in ["xylophon", "ophonistin", "zzyzx"] {
-        assert!(!holds(&left, word), "{word}");
-    }
-    assert!(!path.with_file_name("agent.sqlite-wal").exists());
+    assert_eq!(store.list(9).unwrap().len(), 3);
+    let found = store.search("", Some(&[1.0]), 9).unwrap();
+    assert_eq!(
+        found.iter().map(|found| found.kept.note.text.as_str()).collect::<Vec<_>>(),
+        ["third"]
+    );
 }
 
 #[test]
@@ -120,5 +77,4 @@ fn no_limit_is_too_large() {
     store.save(&note("one"), Some(&[1.0])).unwrap();
     assert_eq!(store.list(usize::MAX).unwrap().len(), 1);
     assert_eq!(store.search("one", Some(&[1.0]), usize::MAX).unwrap().len(), 1);
-    assert_eq!(store.without_vector(usize::MAX).unwrap(), []);
 }

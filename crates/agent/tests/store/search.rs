@@ -1,6 +1,6 @@
 //! Search: what finds what, and in which order.
 
-use counterfoil_agent::{Found, Ranks, Store};
+use counterfoil_agent::{Found, Store};
 
 use super::note;
 
@@ -21,7 +21,7 @@ fn corpus() -> Store {
 }
 
 fn numbers(found: &[Found]) -> Vec<i64> {
-    found.iter().map(|found| found.id.0).collect()
+    found.iter().map(|found| found.kept.id.0).collect()
 }
 
 #[test]
@@ -157,26 +157,17 @@ fn no_query_is_a_syntax_error() {
         store.save(&note(query), None).unwrap();
         store.search(query, None, 5).unwrap();
     }
-    assert_eq!(store.check(), Ok(()));
 }
 
 #[test]
-fn ranks_say_what_found_a_note() {
+fn notes_that_say_something_else_are_not_found() {
     let store = Store::in_memory().unwrap();
     store.save(&note("tea"), Some(&[1.0, 0.0])).unwrap();
     store.save(&note("teapot"), Some(&[0.9, 0.1])).unwrap();
     store.save(&note("coffee"), Some(&[-1.0, 0.0])).unwrap();
     store.save(&note("something else"), Some(&[1.0, 0.0, 0.0])).unwrap();
     store.save(&note("nothing"), Some(&[0.0, 0.0])).unwrap();
-    let found = store.search("tea", Some(&[2.0, 0.0]), 5).unwrap();
-    let ranks: Vec<_> = found.iter().map(|found| (found.text.as_str(), found.ranks)).collect();
-    let expected = [
-        ("tea", Ranks { words: Some(1), trigrams: Some(1), meaning: Some(1) }),
-        ("teapot", Ranks { words: None, trigrams: Some(2), meaning: Some(2) }),
-    ];
-    assert_eq!(ranks, expected);
-    let score = found.first().unwrap().score;
-    assert!((score - 3.0 / 61.0).abs() < 1e-12, "{score}");
+    assert_eq!(numbers(&store.search("tea", Some(&[2.0, 0.0]), 5).unwrap()), [1, 2]);
 }
 
 #[test]

@@ -69,8 +69,8 @@ pub(crate) struct Wanted<'w> {
 /// Opens the scheduler, for a caller that runs no tasks.
 pub(crate) fn scheduler(global: &Global) -> anyhow::Result<Scheduler> {
     let path = global.state()?.create()?.folder().agent();
-    let store =
-        Store::open(&path).map_err(|error| Complaint::new(error.to_string()).help(error.help()))?;
+    let store = Store::open(&path)
+        .map_err(|error| Complaint::new(error.to_string()).help(error.why.help()))?;
     let here = std::env::current_dir().context("the working directory is gone")?;
     let here = here.canonicalize().unwrap_or(here);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
@@ -264,7 +264,7 @@ fn store(folder: &StateFolder, notices: &mut Vec<Row>) -> Option<Arc<Store>> {
         Ok(store) => Some(Arc::new(store)),
         Err(error) => {
             notices.push(noted(&format!("there is no memory in this run: {error}")));
-            notices.push(Row::plain(format!("  {}", error.help())));
+            notices.push(Row::plain(format!("  {}", error.why.help())));
             None
         }
     }

@@ -172,8 +172,8 @@ fn claimed(judgement: &Judgement) -> Row {
 /// Describes the task that begins, and its session.
 pub(crate) fn begins(due: &Due) -> Vec<Row> {
     let task = &due.task;
-    let (phrase, prompt) = (visible(&task.phrase), visible(&task.prompt));
-    let of = format!(" {}: {phrase}, of session {}", task.id, visible(&task.session));
+    let (phrase, prompt) = (visible(&task.asked.phrase), visible(&task.asked.prompt));
+    let of = format!(" {}: {phrase}, of session {}", task.id, visible(&task.asked.session));
     vec![Row::of(Tone::Strong, "task").and(Tone::Plain, of), Row::plain(format!("  {prompt}"))]
 }
 

@@ -1,6 +1,6 @@
 //! Commands to the program itself instead of the model, one match arm each.
 
-use counterfoil_agent::{NoteOrigin, TaskSelection, Turned};
+use counterfoil_agent::{NoteOrigin, StoredNote, TaskSelection, Turned};
 use counterfoil_guard::{GuardSettings, Profile, SpeculationCounts, SpeculationMode};
 use counterfoil_report::visible;
 use counterfoil_tools::has_snapshot;
@@ -127,16 +127,15 @@ fn sandbox(settings: &GuardSettings) -> Option<String> {
 /// Lists the latest notes, or those that match a query.
 fn memory(begun: &Begun, query: Option<&str>) -> anyhow::Result<String> {
     let Some(memory) = &begun.memory else { return Ok(NO_MEMORY.to_owned()) };
-    let lines: Vec<String> = match query {
-        None => {
-            let notes = memory.store().list(20)?;
-            notes.iter().map(|note| format!("  {}  {}", note.id, visible(&note.text))).collect()
-        }
+    let notes = match query {
+        None => memory.store().list(20)?,
         Some(query) => {
             let found = memory.store().search(query, None, 20)?;
-            found.iter().map(|note| format!("  {}  {}", note.id, visible(&note.text))).collect()
+            found.into_iter().map(|found| found.kept).collect()
         }
     };
+    let line = |kept: &StoredNote| format!("  {}  {}", kept.id, visible(&kept.note.text));
+    let lines: Vec<String> = notes.iter().map(line).collect();
     Ok(if lines.is_empty() { "there is no such note".to_owned() } else { lines.join("\n") })
 }
 
