@@ -165,3 +165,26 @@ fn large_texts_take_no_longer_than_they_must() {
         assert!(took < Duration::from_secs(8), "{took:?}: {body:.40}");
     }
 }
+
+/// The lines in a block of `spec/agent/skills.md`.
+fn block(name: &str) -> impl Iterator<Item = String> {
+    let page = include_str!("../../../../spec/agent/skills.md");
+    let (_, rest) = page.split_once(&format!("```{name}\n")).unwrap();
+    rest.split_once("```").unwrap().0.lines().map(|line| line.replace('⏎', "\n"))
+}
+
+#[test]
+fn orders_are_found_by_their_kind_and_harmless_texts_are_not() {
+    for case in block("orders") {
+        let (text, kind) = case.split_once(" → ").unwrap();
+        let kinds: Vec<String> = of_body(text)
+            .iter()
+            .filter(|(kind, _)| *kind != WarningKind::UnseenCharacters)
+            .map(|(kind, _)| format!("{kind:?}"))
+            .collect();
+        assert_eq!(kinds, [kind], "{text}");
+    }
+    for text in block("harmless") {
+        assert_eq!(of_body(&text), [], "{text}");
+    }
+}

@@ -3,13 +3,12 @@
 //! The scan reads English, and finds what is written plainly or hidden clumsily. It is a reason to
 //! look, and its silence is no proof: trust comes from a person and a digest.
 
-mod comments;
 mod encoded;
-mod grammar;
-mod lexicon;
+mod hidden;
+mod orders;
+mod sentences;
 mod texts;
 mod unseen;
-mod words;
 
 use std::fmt;
 use std::path::Path;

@@ -9,12 +9,11 @@ use super::super::front_matter;
 use super::super::markdown::{Code, Line, Part, parts};
 use super::super::warning::{SkillWarning, WarningKind};
 use super::ScanPorts;
-use super::comments;
 use super::encoded::encoded;
-use super::grammar::orders;
-use super::lexicon::LEXICON;
+use super::hidden::hidden;
+use super::orders::{gives_orders, is_in, orders};
+use super::sentences::sentences;
 use super::unseen::unseen;
-use super::words::sentences;
 
 /// Languages of code blocks that are read as shell commands; a block without one is, too.
 const SHELLS: [&str; 10] =
@@ -29,14 +28,6 @@ enum Voice {
     Prose,
     /// Code and its comments, which often explain what an option does.
     Code,
-}
-
-/// What a file is, as far as it matters.
-enum Kind {
-    Markdown,
-    Shell,
-    Text,
-    Other,
 }
 
 pub(super) struct TextScan<'s, 'p> {
@@ -58,19 +49,25 @@ impl<'s, 'p> TextScan<'s, 'p> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines: Vec<Line<'_>> = (1..).zip(text.lines()).collect();
         for (number, line) in &lines {
-            self.characters(*number, line);
+            if let Some(why) = unseen(line) {
+                self.warn(*number, WarningKind::UnseenCharacters, why);
+            }
+            if (self.ports.has_secret)(line) {
+                // The secret is not quoted: the reader of the warning need not know it.
+                self.warn(*number, WarningKind::Secret, "the line has a secret".to_owned());
+            }
         }
         for (number, why) in encoded(&lines) {
             self.warn(number, WarningKind::EncodedText, why);
         }
-        match kind(self.path, text) {
-            Kind::Markdown => self.markdown(text),
-            Kind::Shell => {
-                self.prose(lines.iter().copied(), Voice::Code);
-                self.commands(&lines);
-            }
-            Kind::Text => self.prose(lines.iter().copied(), Voice::Prose),
-            Kind::Other => self.prose(lines.iter().copied(), Voice::Code),
+        let ending = self.path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let first = text.lines().next().unwrap_or_default();
+        match ending.as_str() {
+            "md" | "markdown" | "mdx" | "mdc" => self.markdown(text),
+            "sh" | "bash" | "zsh" | "ksh" | "fish" => self.script(&lines),
+            _ if first.starts_with("#!") && first.trim_end().ends_with("sh") => self.script(&lines),
+            "" | "txt" | "text" | "rst" | "adoc" => self.prose(lines, Voice::Prose),
+            _ => self.prose(lines, Voice::Code),
         }
     }
 
@@ -84,14 +81,20 @@ impl<'s, 'p> TextScan<'s, 'p> {
         };
         for part in parts(body, first) {
             match part {
-                Part::Prose(lines) => {
-                    self.hidden(&lines);
-                    self.prose(lines.iter().copied(), Voice::Prose);
-                    for (number, line) in lines {
-                        self.quoted_commands(number, line);
-                    }
-                }
                 Part::Code(code) => self.code(&code),
+                Part::Prose(lines) => {
+                    for (number, text) in hidden(&lines) {
+                        if gives_orders(&text) || (self.ports.danger)(text.trim()).is_some() {
+                            let shown = visible(text.trim());
+                            let why = format!("a text that is not displayed: \"{shown}\"");
+                            self.warn(number, WarningKind::HiddenOrders, why);
+                        }
+                    }
+                    for (number, line) in &lines {
+                        self.quoted_commands(*number, line);
+                    }
+                    self.prose(lines, Voice::Prose);
+                }
             }
         }
     }
@@ -101,18 +104,19 @@ impl<'s, 'p> TextScan<'s, 'p> {
         let language = language.to_lowercase();
         let voice = if PROSE.contains(&language.as_str()) { Voice::Prose } else { Voice::Code };
         if language == "tool" {
-            return self.tool(code);
-        }
-        self.prose(code.lines.iter().copied(), voice);
-        if SHELLS.contains(&language.as_str()) {
+            self.tool(code);
+        } else if SHELLS.contains(&language.as_str()) {
+            self.prose(code.lines.iter().copied(), voice);
             self.commands(&code.lines);
+        } else {
+            self.prose(code.lines.iter().copied(), voice);
         }
     }
 
     /// An inline tool: its texts as the model gets them, and its command as a shell would get it.
     fn tool(&mut self, code: &Code<'_>) {
         let text = code.lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n");
-        // One that cannot be read makes the skill unreadable; only somebody else's file gets here.
+        // One that cannot be read makes the skill unreadable; only another file's gets here.
         let Ok(value) = serde_json::from_str::<Value>(&text) else {
             return self.prose(code.lines.iter().copied(), Voice::Prose);
         };
@@ -127,46 +131,28 @@ impl<'s, 'p> TextScan<'s, 'p> {
         self.command(code.line, &words.map(quote).collect::<Vec<_>>().join(" "));
     }
 
-    /// One line: what is unseen in it, secrets, and options that disable checks.
-    fn characters(&mut self, number: usize, line: &str) {
-        if let Some(why) = unseen(line) {
-            self.warn(number, WarningKind::UnseenCharacters, why);
-        }
-        if (self.ports.has_secret)(line) {
-            // The secret is not quoted: whoever reads the warning need not know it.
-            self.warn(number, WarningKind::Secret, "the line has a secret".to_owned());
-        }
+    fn script(&mut self, lines: &[Line<'_>]) {
+        self.prose(lines.iter().copied(), Voice::Code);
+        self.commands(lines);
     }
 
     fn prose<'t>(&mut self, lines: impl IntoIterator<Item = Line<'t>>, voice: Voice) {
         for sentence in sentences(lines) {
             for hit in orders(&sentence) {
-                if voice == Voice::Code && hit.kind == WarningKind::ChecksDisabled {
-                    continue;
-                }
                 let why = match hit.kind {
                     WarningKind::OrdersIgnored => "it is directed against other instructions",
                     WarningKind::HiddenFromUser => "it keeps the user from knowing",
+                    _ if voice == Voice::Code => continue,
                     _ => "it takes a protection away",
                 };
                 self.warn(hit.line, hit.kind, format!("{why}: \"{}\"", hit.quote));
             }
-            if sentence.words.iter().any(|word| LEXICON.has("no", &word.text)) {
+            if sentence.words.iter().any(|word| is_in("no", &word.text)) {
                 continue;
             }
-            let words = sentence.words.iter().filter(|word| word.text.starts_with("--"));
-            for word in words.filter(|word| LEXICON.has("switches", &word.text)) {
+            for word in sentence.words.iter().filter(|word| is_in("switches", &word.text)) {
                 let why = format!("the option `{}` switches a check off", visible(&word.text));
                 self.warn(word.line, WarningKind::ChecksDisabled, why);
-            }
-        }
-    }
-
-    fn hidden(&mut self, lines: &[Line<'_>]) {
-        for (number, text) in comments::hidden(lines) {
-            if comments::gives_orders(&text) || (self.ports.danger)(text.trim()).is_some() {
-                let why = format!("a text that is not displayed: \"{}\"", visible(text.trim()));
-                self.warn(number, WarningKind::HiddenOrders, why);
             }
         }
     }
@@ -203,9 +189,8 @@ impl<'s, 'p> TextScan<'s, 'p> {
         if let Some(first) = start {
             self.command(first, &command);
         }
-        if let Some((first, _)) = lines.first()
+        if let [(first, _), _, ..] = lines
             && self.warnings.len() == before
-            && lines.len() > 1
         {
             let whole = lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n");
             self.command(*first, &whole);
@@ -240,18 +225,5 @@ fn texts_of<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
 /// Whether a text ends by telling not to do what follows.
 fn warns(before: &str) -> bool {
     let sentence = sentences([(0, before)]).pop().unwrap_or_default();
-    let last = sentence.words.iter().rev().take(4);
-    last.clone().any(|word| LEXICON.has("no", &word.text))
-}
-
-fn kind(path: &Path, text: &str) -> Kind {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let shebang = text.lines().next().filter(|line| line.starts_with("#!"));
-    match ending.as_str() {
-        "md" | "markdown" | "mdx" | "mdc" => Kind::Markdown,
-        "sh" | "bash" | "zsh" | "ksh" | "fish" => Kind::Shell,
-        _ if shebang.is_some_and(|line| line.trim_end().ends_with("sh")) => Kind::Shell,
-        "" | "txt" | "text" | "rst" | "adoc" => Kind::Text,
-        _ => Kind::Other,
-    }
+    sentence.words.iter().rev().take(4).any(|word| is_in("no", &word.text))
 }
