@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
@@ -66,23 +67,13 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, SkillProbl
     }
     let file = File::open(path)?;
     // Somebody may have put a link there since.
-    if !is_same(&before, &file.metadata()?) {
+    let after = file.metadata()?;
+    if (before.dev(), before.ino()) != (after.dev(), after.ino()) {
         return Err(SkillProblem::new("the file was replaced while it was read", "try again"));
     }
     let mut bytes = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(Some(bytes).filter(|bytes| u64::try_from(bytes.len()).is_ok_and(|length| length <= most)))
-}
-
-#[cfg(unix)]
-fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &fs::Metadata, b: &fs::Metadata) -> bool {
-    b.is_file()
 }
 
 /// Every file below a folder, in order: its path as bytes with `/`, and as a path.

@@ -22,16 +22,13 @@ pub(super) struct Parts<'t> {
     pub(super) body_line: usize,
 }
 
-/// The fields of a front matter that keeps to the specification.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Fields {
-    pub(super) name: String,
-    pub(super) description: String,
-    pub(super) license: Option<String>,
-    pub(super) compatibility: Option<String>,
-    pub(super) metadata: BTreeMap<String, String>,
-    pub(super) allowed_tools: Vec<String>,
-}
+/// What other fields the specification has, and what they are.
+const OPTIONAL: [(&str, &str); 4] = [
+    ("license", "a text"),
+    ("compatibility", "a text"),
+    ("metadata", "a mapping"),
+    ("allowed-tools", "a list of texts"),
+];
 
 /// Parts front matter and body.
 ///
@@ -60,7 +57,8 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, SkillProblem> {
     Err(SkillProblem::new("the front matter is not closed by a line `---`", help))
 }
 
-/// Reads a front matter and holds it against the specification.
+/// Reads the name and the description, and holds all fields against the specification.
+/// `allowed-tools` grants nothing.
 ///
 /// # Errors
 /// Everything that is against the specification.
@@ -68,23 +66,18 @@ pub(super) fn read(
     file: &Path,
     folder: &str,
     front: &str,
-) -> Result<(Fields, Vec<SkillWarning>), Vec<SkillError>> {
+) -> Result<(String, String, Vec<SkillWarning>), Vec<SkillError>> {
     let (members, errors, warnings) = (BTreeMap::new(), Vec::new(), Vec::new());
     let mut reader = Reader { file, folder, members, errors, warnings };
     reader.members = reader.read(front).map_err(|error| vec![error])?;
-    let fields = Fields {
-        name: reader.required("name", 64),
-        description: reader.required("description", 1024),
-        license: reader.text("license", usize::MAX),
-        compatibility: reader.text("compatibility", 500),
-        metadata: reader.metadata(),
-        allowed_tools: reader.allowed_tools(),
-    };
+    let (name, description) = (reader.required("name", 64), reader.required("description", 1024));
+    reader.optional();
     for (name, (line, _)) in std::mem::take(&mut reader.members) {
         let why = format!("the specification has no field `{}`", visible(&name));
         reader.warn(line, WarningKind::UnknownField, why);
     }
-    if reader.errors.is_empty() { Ok((fields, reader.warnings)) } else { Err(reader.errors) }
+    let Reader { errors, warnings, .. } = reader;
+    if errors.is_empty() { Ok((name, description, warnings)) } else { Err(errors) }
 }
 
 struct Reader<'t> {
@@ -163,8 +156,7 @@ impl Reader<'_> {
     fn text(&mut self, field: &'static str, most: usize) -> Option<String> {
         let (line, node) = self.members.remove(field)?;
         let Node::Text(text) = node else {
-            let help = "write it as one text, in quotes where needed";
-            self.fail(format!("the field `{field}` is not a text"), help, Some(line));
+            self.wrong(field, "a text", line);
             return None;
         };
         let text = Some(text.trim_end_matches('\n')).filter(|text| !text.trim().is_empty())?;
@@ -176,51 +168,32 @@ impl Reader<'_> {
         Some(text.to_owned())
     }
 
-    fn metadata(&mut self) -> BTreeMap<String, String> {
-        let members = match self.members.remove("metadata") {
-            Some((_, Node::Map(members))) => members,
-            Some((line, Node::List(_))) => return self.no_mapping(line),
-            Some((line, Node::Text(text))) if !text.is_empty() => return self.no_mapping(line),
-            Some(_) | None => return BTreeMap::new(),
-        };
-        let mut metadata = BTreeMap::new();
-        for (name, line, node) in members {
-            let text = match node {
-                Node::Text(text) => text,
-                nested @ (Node::List(_) | Node::Map(_)) => {
-                    let why = format!("`{}` is no text, and is kept as JSON", visible(&name));
-                    self.warn(line + 1, WarningKind::NestedMetadata, why);
-                    nested.to_json().to_string()
-                }
+    fn optional(&mut self) {
+        for (field, expected) in OPTIONAL {
+            if expected == "a text" {
+                self.text(field, if field == "license" { usize::MAX } else { 500 });
+                continue;
+            }
+            let Some((line, node)) = self.members.remove(field) else { continue };
+            let is_text = |node: &Node| matches!(node, Node::Text(_));
+            let fits = match &node {
+                Node::Text(text) => expected == "a list of texts" || text.is_empty(),
+                Node::List(nodes) => expected == "a list of texts" && nodes.iter().all(is_text),
+                Node::Map(_) => expected == "a mapping",
             };
-            metadata.insert(name, text);
+            if !fits {
+                self.wrong(field, expected, line);
+            }
         }
-        metadata
     }
 
-    fn no_mapping(&mut self, line: usize) -> BTreeMap<String, String> {
-        let help = "write its members below it as `name: value`, indented";
-        self.fail("the field `metadata` is not a mapping".to_owned(), help, Some(line));
-        BTreeMap::new()
-    }
-
-    fn allowed_tools(&mut self) -> Vec<String> {
-        let (line, nodes) = match self.members.remove("allowed-tools") {
-            None => return Vec::new(),
-            Some((_, Node::Text(text))) => return tool_names(&text),
-            Some((line, Node::List(nodes))) => (line, nodes),
-            Some((line, map @ Node::Map(_))) => (line, vec![map]),
+    fn wrong(&mut self, field: &str, expected: &str, line: usize) {
+        let help = match expected {
+            "a mapping" => "write its members below it as `name: value`, indented",
+            "a list of texts" => "write the names of the tools with blanks between them",
+            _ => "write it as one text, in quotes where needed",
         };
-        let text = |node| match node {
-            Node::Text(text) => Some(text.trim().to_owned()),
-            Node::List(_) | Node::Map(_) => None,
-        };
-        let names: Option<Vec<String>> = nodes.into_iter().map(text).collect();
-        if names.is_none() {
-            let what = "the field `allowed-tools` is not a list of texts".to_owned();
-            self.fail(what, "write the names of the tools with blanks between them", Some(line));
-        }
-        names.unwrap_or_default().into_iter().filter(|name| !name.is_empty()).collect()
+        self.fail(format!("the field `{field}` is not {expected}"), help, Some(line));
     }
 
     fn check_name(&mut self, name: &str, line: Option<usize>) {
@@ -253,20 +226,6 @@ impl Reader<'_> {
     fn warn(&mut self, line: usize, what: WarningKind, why: String) {
         self.warnings.push(SkillWarning::new(self.file, Some(line), what, why));
     }
-}
-
-/// `allowed-tools` in one text: names with blanks or commas between them, outside parentheses.
-fn tool_names(text: &str) -> Vec<String> {
-    let mut depth = 0_usize;
-    let between = |c: char| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0 && (c == ',' || c.is_whitespace())
-    };
-    text.split(between).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// A front matter in which plain values with colons are quoted, and the lines of those, from 1.

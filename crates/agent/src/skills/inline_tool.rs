@@ -35,19 +35,10 @@ pub struct InlineTool {
     templates: Vec<Template>,
 }
 
-/// Why arguments cannot be filled in.
+/// Why a value cannot be filled in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentsError {
-    /// The values are no object.
-    #[error("the arguments are not an object")]
-    NotAnObject,
-    /// A value for which there is no parameter.
-    #[error("there is no parameter `{0}`")]
-    Unknown(String),
-    /// A required parameter has no value.
-    #[error("the parameter `{0}` is missing")]
-    Missing(String),
     /// A value that is no text, number or boolean.
     #[error("the parameter `{0}` is a list or an object, which is no argument of a command")]
     Nested(String),
@@ -62,51 +53,39 @@ pub enum ArgumentsError {
 impl InlineTool {
     /// The arguments of [`program`](Self::program) for a call. Texts are as they are, numbers and
     /// booleans as JSON writes them. An argument with a placeholder whose parameter is missing or
-    /// null is left out. Whether the values keep to [`parameters`](Self::parameters) is for the
-    /// caller to check; a text may begin an argument with `-` only after an argument `--`.
+    /// null is left out. The guard has checked that the values keep to
+    /// [`parameters`](Self::parameters); a text may begin an argument with `-` only after an
+    /// argument `--`.
     ///
     /// # Errors
-    /// Values that are no argument, unknown, missing, or would become an option.
+    /// Values that are no argument, or would become an option.
     pub fn arguments(&self, values: &Value) -> Result<Vec<String>, ArgumentsError> {
-        let values = values.as_object().ok_or(ArgumentsError::NotAnObject)?;
-        let is_known = |name: &str| self.property(name).is_some();
-        if let Some(name) = values.keys().find(|name| !is_known(name)) {
-            return Err(ArgumentsError::Unknown(visible(name)));
-        }
         let given = |name: &str| values.get(name).filter(|value| !value.is_null());
-        if let Some(name) = self.required().find(|name| given(name).is_none()) {
-            return Err(ArgumentsError::Missing(visible(name)));
-        }
         let mut arguments = Vec::new();
         let mut options_ended = false;
         for template in &self.templates {
             if template.parameters().any(|name| given(name).is_none()) {
                 continue;
             }
-            if let Some(name) = template.first_parameter()
-                && !options_ended
-                && given(name).and_then(Value::as_str).is_some_and(|text| text.starts_with('-'))
-            {
+            let first = template.first_parameter().filter(|_| !options_ended);
+            let is_option = |name: &&str| {
+                given(name).and_then(Value::as_str).is_some_and(|text| text.starts_with('-'))
+            };
+            if let Some(name) = first.filter(is_option) {
                 return Err(ArgumentsError::LooksLikeOption(name.to_owned()));
             }
             options_ended |= template.literal() == Some("--");
-            arguments.push(template.filled(|name| text_of(name, given(name)))?);
+            let argument =
+                template.filled(|name| text_of(name, given(name).unwrap_or(&Value::Null)));
+            arguments.push(argument?);
         }
         Ok(arguments)
     }
 
-    fn property(&self, name: &str) -> Option<&Value> {
-        self.parameters.get("properties")?.get(name)
-    }
-
-    fn required(&self) -> impl Iterator<Item = &str> {
-        let required = self.parameters.get("required").and_then(Value::as_array);
-        required.into_iter().flatten().filter_map(Value::as_str)
-    }
-
     /// The warning that an option stays without its value when a parameter is missing.
     pub(super) fn dangling_option(&self, file: &Path) -> Option<SkillWarning> {
-        let is_optional = |name: &str| !self.required().any(|required| required == name);
+        let required = self.parameters.get("required").and_then(Value::as_array);
+        let is_optional = |name: &str| !required.into_iter().flatten().any(|other| other == name);
         let dangles = |pair: &[Template]| match pair {
             [option, value] => {
                 let option = option.literal().filter(|o| o.starts_with('-') && *o != "--")?;
@@ -127,14 +106,13 @@ impl InlineTool {
     }
 }
 
-fn text_of(name: &str, value: Option<&Value>) -> Result<String, ArgumentsError> {
+fn text_of(name: &str, value: &Value) -> Result<String, ArgumentsError> {
     let text = match value {
-        None | Some(Value::Null) => return Err(ArgumentsError::Missing(name.to_owned())),
-        Some(Value::Array(_) | Value::Object(_)) => {
+        Value::Array(_) | Value::Object(_) => {
             return Err(ArgumentsError::Nested(name.to_owned()));
         }
-        Some(Value::String(text)) => text.clone(),
-        Some(plain @ (Value::Bool(_) | Value::Number(_))) => plain.to_string(),
+        Value::String(text) => text.clone(),
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain.to_string(),
     };
     if text.contains('\0') || text.len() > MOST_VALUE_BYTES {
         return Err(ArgumentsError::NotAnArgument(name.to_owned()));

@@ -1,6 +1,5 @@
 //! One skill: a folder, its `SKILL.md`, and where it came from.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,21 +30,8 @@ pub struct Skill {
     pub name: String,
     /// What it does and when it is used: 1 to 1024 characters.
     pub description: String,
-    /// The license, or the name of the file that has it.
-    pub license: Option<String>,
-    /// What it needs around it: up to 500 characters.
-    pub compatibility: Option<String>,
-    /// What else its author says about it. A value that is no text is here as JSON.
-    pub metadata: BTreeMap<String, String>,
-    /// The tools that its author would like to be allowed.
-    ///
-    /// This grants nothing, ever: a skill cannot widen what the user's policy permits. It is here
-    /// to be shown.
-    pub allowed_tools: Vec<String>,
     /// The instructions: everything after the front matter.
     pub body: String,
-    /// The line of `SKILL.md` on which the body begins, from 1.
-    pub body_line: usize,
     /// Its folder, as it was named.
     pub folder: PathBuf,
     /// `sha256:` and 64 hexadecimal digits over all its files, as they were read.
@@ -90,7 +76,7 @@ impl Skill {
 
         let fields = front_matter::read(&file, name, parts.front);
         let tools = inline_tool::read_all(&file, parts.body, parts.body_line);
-        let ((fields, mut warnings), tools) = match (fields, tools) {
+        let ((name, description, mut warnings), tools) = match (fields, tools) {
             (Ok(fields), Ok(tools)) => (fields, tools),
             (fields, tools) => {
                 let both = [fields.err(), tools.err()];
@@ -103,14 +89,9 @@ impl Skill {
         }
         warnings.extend(tools.iter().filter_map(|tool| tool.dangling_option(&file)));
         Ok(Self {
-            name: fields.name,
-            description: fields.description,
-            license: fields.license,
-            compatibility: fields.compatibility,
-            metadata: fields.metadata,
-            allowed_tools: fields.allowed_tools,
+            name,
+            description,
             body: parts.body.to_owned(),
-            body_line: parts.body_line,
             folder: folder.to_owned(),
             digest,
             tools,
@@ -127,12 +108,6 @@ impl Skill {
     pub fn is_as_read(&self) -> Result<bool, SkillError> {
         let digest = folder::digest(&self.folder, |_, _| {});
         digest.map(|digest| digest == self.digest).map_err(|error| error.of_skill(&self.name))
-    }
-
-    /// The file that has the front matter and the body.
-    #[must_use]
-    pub fn file(&self) -> PathBuf {
-        self.folder.join(SKILL_FILE)
     }
 }
 

@@ -15,8 +15,6 @@ pub enum WarningKind {
     QuotedValue,
     /// The file begins with a byte order mark.
     ByteOrderMark,
-    /// A value of `metadata` is no text; it is kept as JSON.
-    NestedMetadata,
     /// An option whose value is left out when its parameter is missing.
     DanglingOption,
     /// Characters that nobody sees, or letters that look like others.
@@ -49,7 +47,6 @@ impl fmt::Display for WarningKind {
             Self::UnknownField => "unknown field",
             Self::QuotedValue => "value had to be quoted",
             Self::ByteOrderMark => "byte order mark",
-            Self::NestedMetadata => "metadata that is no text",
             Self::DanglingOption => "option without its value",
             Self::UnseenCharacters => "invisible or look-alike characters",
             Self::HiddenOrders => "hidden orders",
