@@ -138,7 +138,7 @@ async fn play(row: &Row, tally: &mut Tally, options: &Options) -> Result<()> {
             hold_back: serde_json::from_value(Value::from(options.hold_back.as_str()))?,
             ..AgentOptions::default()
         }
-        .resolve()?,
+        .checked()?,
         caller: None,
     })?;
     let lie = row.turn.filter(|_| row.lies == Some(true));

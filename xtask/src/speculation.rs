@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use counterfoil_agent::{Agent, AgentSettings, Conversation, Model, Nobody, Parts};
+use counterfoil_agent::{Agent, AgentOptions, Conversation, Model, Nobody, Parts};
 use counterfoil_guard::{
     BoxFuture, FunctionExecutor, Guard, GuardOptions, SessionStart, SpeculationCounts, ToolError,
 };
@@ -99,7 +99,7 @@ async fn turn(
         summaries: None,
         conversation: Conversation::default(),
         introduction: String::new(),
-        settings: AgentSettings::default(),
+        settings: AgentOptions::default(),
         caller: None,
     })?;
     let begun = Instant::now();

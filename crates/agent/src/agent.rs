@@ -10,7 +10,7 @@ use counterfoil_providers::Usage;
 use crate::compress::{COMPRESS_CONTEXT, Compression, Compressor};
 use crate::conversation::Conversation;
 use crate::model::Model;
-use crate::options::AgentSettings;
+use crate::options::AgentOptions;
 use crate::store::CompressionStrategy;
 
 /// What an agent is made of.
@@ -30,7 +30,7 @@ pub struct Parts {
     /// What the model is told about the place where it works.
     pub introduction: String,
     /// How it behaves.
-    pub settings: AgentSettings,
+    pub settings: AgentOptions,
     /// The sub-agent that it is; `None` for the main one.
     pub caller: Option<String>,
 }

@@ -3,14 +3,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use counterfoil_guard::{BoxFuture, FunctionExecutor, ToolError, ToolOutput, without_hidden};
-use counterfoil_model::ToolCall;
+use counterfoil_guard::{FunctionExecutor, ToolError, ToolOutput, without_hidden};
+use counterfoil_model::{ToolCall, ToolErrorCategory};
 use counterfoil_providers::{ProviderError, Request, Turn};
 use serde_json::json;
 
 use crate::conversation::Conversation;
 use crate::model::Model;
-use crate::own_tool::{failed, own_tool, unanswered};
+use crate::own_tool::{own_tool, unanswered, waiting};
 use crate::store::{CompressionStrategy, Summary, secretless};
 
 /// The tool that compresses the conversation.
@@ -154,23 +154,20 @@ impl Compressor {
     pub(crate) fn tool(&self) -> FunctionExecutor {
         let tool = own_tool(COMPRESS_CONTEXT, DESCRIPTION, json!({}), &[]);
         let own = self.clone();
-        FunctionExecutor::waiting(tool, move |_| {
+        waiting(tool, move |_| {
             let own = own.clone();
-            let done: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
-                match own.compress().await {
-                    Ok(summary) => Ok(ToolOutput::from(format!(
-                        "What went before is told in short now ({}): {} characters.",
-                        summary.strategy,
-                        summary.text.chars().count()
-                    ))),
-                    Err(CompressError::Model(why)) => {
-                        let category = unanswered(&why);
-                        Err(ToolError::of(category, CompressError::Model(why).to_string()))
-                    }
-                    Err(error) => Err(failed(&error)),
-                }
-            });
-            done
+            async move {
+                let Summary { strategy, text, .. } = own.compress().await.map_err(|error| {
+                    let category = match &error {
+                        CompressError::Model(why) => unanswered(why),
+                        _ => ToolErrorCategory::PermanentFailure,
+                    };
+                    ToolError::of(category, error.to_string())
+                })?;
+                let length = text.chars().count();
+                let told = "What went before is told in short now";
+                Ok(ToolOutput::from(format!("{told} ({strategy}): {length} characters.")))
+            }
         })
     }
 }

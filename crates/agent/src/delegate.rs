@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::agent::{Agent, Parts};
 use crate::conversation::Conversation;
 use crate::model::Model;
-use crate::options::AgentSettings;
+use crate::options::AgentOptions;
 use crate::own_tool::{own_tool, text};
 use crate::turn::Saying;
 use crate::watch::Nobody;
@@ -31,7 +31,7 @@ pub struct SubAgents(Arc<Shared>);
 struct Shared {
     session: WeakSession,
     model: Arc<dyn Model>,
-    settings: AgentSettings,
+    settings: AgentOptions,
     introduction: String,
     begun: AtomicU32,
 }
@@ -43,11 +43,11 @@ impl SubAgents {
     pub fn new(
         session: &Session,
         model: Arc<dyn Model>,
-        settings: &AgentSettings,
+        settings: &AgentOptions,
         introduction: &str,
     ) -> Self {
         let settings =
-            AgentSettings { max_steps: settings.max_steps.div_ceil(2), ..settings.clone() };
+            AgentOptions { max_steps: settings.max_steps.div_ceil(2), ..settings.clone() };
         Self(Arc::new(Shared {
             session: session.downgrade(),
             model,

@@ -33,7 +33,7 @@ pub use delegate::SubAgents;
 pub use kept::KeptSummaries;
 pub use memory::Memory;
 pub use model::Model;
-pub use options::{AgentOptions, AgentOptionsError, AgentSettings, HoldBack};
+pub use options::{AgentOptions, AgentOptionsError, HoldBack};
 pub use schedule::{Schedule, ScheduleError};
 pub use scheduler::{
     Due, FireError, LastFiring, ScheduleTaskError, Scheduler, ShownTask, time_zone,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use counterfoil_guard::{BoxFuture, Clock, Embedder, FunctionExecutor, ToolError, ToolOutput};
+use counterfoil_guard::{Clock, Embedder, FunctionExecutor, ToolOutput};
 use serde_json::{Value, json};
 
-use crate::own_tool::{failed, own_tool, text, writing};
-use crate::store::{Note, NoteError, NoteOrigin, Store, secretless};
+use crate::own_tool::{failed, own_tool, text, waiting, writing};
+use crate::store::{Note, NoteError, NoteId, NoteOrigin, Store, secretless};
 
 const SAVE: &str = "Saves a note for later conversations: a fact about the user or the project that \
                     will still matter then. Never save secrets.";
@@ -66,19 +66,12 @@ impl Memory {
         text: &str,
         session: &str,
         origin: NoteOrigin,
-    ) -> Result<crate::store::NoteId, NoteError> {
+    ) -> Result<NoteId, NoteError> {
         let text = &*secretless(text);
         let vector = self.vector(text).await;
         let session = Some(session.to_owned());
         let note = Note { text: text.to_owned(), session, origin, at: self.clock.wall() };
         self.store.save(&note, vector.as_deref())
-    }
-
-    async fn search(&self, query: &str, limit: usize) -> Result<Value, ToolError> {
-        let vector = self.vector(query).await;
-        let found = self.store.search(query, vector.as_deref(), limit);
-        let found = found.map_err(|error| failed(&error))?;
-        Ok(json!({ "notes": found }))
     }
 
     /// `memory_save` and `memory_search` for a session.
@@ -95,18 +88,15 @@ impl Memory {
                 "description": "One fact, worded so that it can be found again.",
             },
         });
-        let tool = own_tool("memory_save", SAVE, members, &["text"]);
-        let tool = writing(tool);
+        let tool = writing(own_tool("memory_save", SAVE, members, &["text"]));
         let (own, session) = (self.clone(), session.to_owned());
-        FunctionExecutor::waiting(tool, move |arguments: Value| {
+        waiting(tool, move |arguments| {
             let (own, session) = (own.clone(), session.clone());
-            let saved: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
-                match own.save(text(&arguments, "text"), &session, NoteOrigin::Agent).await {
-                    Ok(id) => Ok(ToolOutput::from(json!({ "saved": id }))),
-                    Err(error) => Err(failed(&error)),
-                }
-            });
-            saved
+            async move {
+                let saved = own.save(text(&arguments, "text"), &session, NoteOrigin::Agent).await;
+                let id = saved.map_err(|error| failed(&error))?;
+                Ok(ToolOutput::from(json!({ "saved": id })))
+            }
         })
     }
 
@@ -118,15 +108,17 @@ impl Memory {
         let mut tool = own_tool("memory_search", SEARCH, members, &["query"]);
         tool.effects.retrieves = Some(true);
         let own = self.clone();
-        FunctionExecutor::waiting(tool, move |arguments: Value| {
+        waiting(tool, move |arguments| {
             let own = own.clone();
-            let found: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
+            async move {
                 let query = text(&arguments, "query");
                 let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(FOUND);
                 let limit = usize::try_from(limit.min(MOST_FOUND)).unwrap_or(usize::MAX);
-                own.search(query, limit).await.map(ToolOutput::from)
-            });
-            found
+                let vector = own.vector(query).await;
+                let found = own.store.search(query, vector.as_deref(), limit);
+                let notes = found.map_err(|error| failed(&error))?;
+                Ok(ToolOutput::from(json!({ "notes": notes })))
+            }
         })
     }
 }

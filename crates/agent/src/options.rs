@@ -92,49 +92,12 @@ pub enum AgentOptionsError {
     Retries(u32),
 }
 
-/// How an agent behaves, checked.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct AgentSettings {
-    /// How full the context may be before it is compressed.
-    pub compress_at: f64,
-    /// How often the model is asked in one turn.
-    pub max_steps: u32,
-    /// How often an answer is sent back.
-    pub max_retries: u32,
-    /// What holds an answer back.
-    pub hold_back: HoldBack,
-    /// What the model is told about its task.
-    pub instructions: String,
-    /// Whether the model is told what is doubtful about its calls.
-    pub tells_doubts: bool,
-}
-
-impl Default for AgentSettings {
-    fn default() -> Self {
-        Self::of(&AgentOptions::default())
-    }
-}
-
-impl AgentSettings {
-    fn of(options: &AgentOptions) -> Self {
-        Self {
-            compress_at: options.compress_at,
-            max_steps: options.max_steps,
-            max_retries: options.max_retries,
-            hold_back: options.hold_back,
-            instructions: options.instructions.clone(),
-            tells_doubts: options.hallucination_detection || options.reasoning_model_detection,
-        }
-    }
-}
-
 impl AgentOptions {
-    /// The checked settings.
+    /// These options, if they can be used.
     ///
     /// # Errors
     /// Options that cannot be used.
-    pub fn resolve(&self) -> Result<AgentSettings, AgentOptionsError> {
+    pub fn checked(&self) -> Result<Self, AgentOptionsError> {
         if !(0.1..=1.0).contains(&self.compress_at) {
             return Err(AgentOptionsError::CompressAt(self.compress_at));
         }
@@ -144,6 +107,11 @@ impl AgentOptions {
         if self.max_retries > 5 {
             return Err(AgentOptionsError::Retries(self.max_retries));
         }
-        Ok(AgentSettings::of(self))
+        Ok(self.clone())
+    }
+
+    /// Whether the model is told what is doubtful about its calls.
+    pub(crate) fn tells_doubts(&self) -> bool {
+        self.hallucination_detection || self.reasoning_model_detection
     }
 }

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use counterfoil_guard::{
-    BoxFuture, ExecutorKind, FunctionExecutor, Session, Surroundings, ToolError, ToolOutput,
-    WeakSession,
+    ExecutorKind, FunctionExecutor, Guard, Session, Surroundings, ToolError, ToolOutput, WeakGuard,
 };
 use counterfoil_model::{Origin, Status, Tool, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
-use crate::own_tool::{failed, own_tool, refused, text};
+use crate::own_tool::{failed, own_tool, refused, text, waiting};
 use crate::skills::{InlineTool, Skill};
 
 /// The tool that runs commands.
@@ -121,15 +120,14 @@ fn inline(skill: &Skill, tool: &InlineTool, caller: Caller) -> FunctionExecutor 
         ..Tool::named(&tool.name)
     };
     let parts = Arc::new((skill.clone(), tool.clone()));
-    FunctionExecutor::waiting(offered, move |arguments: Value| {
+    waiting(offered, move |arguments| {
         let (parts, caller) = (Arc::clone(&parts), caller.clone());
-        let ran: BoxFuture<'static, Result<ToolOutput, ToolError>> = Box::pin(async move {
+        async move {
             let (skill, tool) = &*parts;
             unchanged(skill)?;
             let filled = tool.arguments(&arguments).map_err(|error| refused(&error))?;
             caller.run(skill, [&tool.program].into_iter().chain(&filled)).await
-        });
-        ran
+        }
     })
     .of_kind(ExecutorKind::Skill)
 }

@@ -312,7 +312,7 @@ impl Agent {
             fits |= answer.status != Status::Refused;
             watch.told(Told::Answered(&shown, &answer));
             course.executions.push(answer.execution_id.clone());
-            let result = result(&call, &answer, self.parts.settings.tells_doubts);
+            let result = result(&call, &answer, self.parts.settings.tells_doubts());
             self.compressor.conversation().turns.push(result);
             if let Some(strategy) = self.compressor.take_done() {
                 watch.told(Told::Compressed(strategy));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use counterfoil_agent::{
-    Agent, AgentSettings, CatchUp, Due, FireError, Model, Nobody, Scheduler, Store, SubAgents,
+    Agent, AgentOptions, CatchUp, Due, FireError, Model, Nobody, Scheduler, Store, SubAgents,
     TaskSelection,
 };
 use counterfoil_guard::{Clock, Guard, GuardOptions, Phase, Surroundings};
@@ -252,8 +252,8 @@ fn what_a_firing_calls_is_autonomous_and_so_is_what_its_helpers_call() {
     let guard = guard();
     let mut agent = agent(&model, &guard, &scheduler);
     let helpers = Arc::clone(&model) as Arc<dyn Model>;
-    let settings = AgentSettings::default();
-    let helpers = SubAgents::new(agent.session(), helpers, &settings, "Help.");
+    let settings = AgentOptions::default();
+    let helpers = SubAgents::new(&guard, agent.session(), helpers, &settings, "Help.");
     guard.register(helpers.tool()).unwrap();
     add(&scheduler, "in 20 minutes", CatchUp::Once);
     hand.minutes(20);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use counterfoil_agent::{Agent, AgentSettings, Compression, Conversation, Model, Parts, Summary};
+use counterfoil_agent::{Agent, AgentOptions, Compression, Conversation, Model, Parts, Summary};
 use counterfoil_guard::{
     BoxFuture, FunctionExecutor, Guard, GuardOptions, SessionStart, ToolError, ToolOutput,
 };
@@ -150,7 +150,7 @@ pub(crate) fn parts(guard: &Guard, model: &Arc<Script>) -> Parts {
         summaries: None,
         conversation: Conversation::default(),
         introduction: "You work in a shop.".to_owned(),
-        settings: AgentSettings::default(),
+        settings: AgentOptions::default(),
         caller: None,
     }
 }

@@ -237,7 +237,7 @@ fn doubts_are_told_and_block_nothing() {
         let nothing = |_: &serde_json::Value| Ok::<_, counterfoil_guard::ToolError>("two found");
         guard.register(counterfoil_guard::FunctionExecutor::new(find, nothing)).unwrap();
         let mut parts = parts(&guard, &model);
-        parts.settings.tells_doubts = told_of;
+        parts.settings.hallucination_detection = told_of;
         let mut agent = Agent::new(parts).unwrap();
         let turned = turn(&mut agent, "What is in my order?").unwrap();
         let receipt = guard.ledger().receipt(&turned.executions[0]).unwrap().unwrap();

@@ -83,7 +83,7 @@ pub(crate) fn begin(
     runtime: &Runtime,
 ) -> anyhow::Result<Begun> {
     let options = config::find(&global.place())?.options;
-    let agent = options.agent.resolve().map_err(|error| Complaint::new(error.to_string()))?;
+    let agent = options.agent.checked().map_err(|error| Complaint::new(error.to_string()))?;
     let (own, compresses) = models(&options, wanted.provider)?;
     let state = global.state()?.create()?;
     let folder = state.folder();
