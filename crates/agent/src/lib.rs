@@ -41,7 +41,7 @@ pub use scheduler::{
 pub use skill_tools::SkillSet;
 pub use skills::{
     ArgumentsError, InlineTool, ScanPorts, Skill, SkillError, SkillOrigin, SkillProblem,
-    SkillWarning, Skills, TrustError, Trusted, WarningKind, scan,
+    SkillWarning, TrustError, Trusted, WarningKind, find_skills, scan,
 };
 pub use store::{
     AddTaskError, CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE, NewTask, Note,

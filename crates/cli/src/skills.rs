@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use counterfoil_agent::{
-    ScanPorts, Skill, SkillError, SkillOrigin, SkillWarning, Skills, Trusted, scan,
+    ScanPorts, Skill, SkillError, SkillOrigin, SkillWarning, Trusted, find_skills, scan,
 };
 use counterfoil_guard::{Blocklist, GuardSettings, Redactor};
 use counterfoil_tools::find_blocked_command;
@@ -47,7 +47,7 @@ pub(crate) fn find(options: &Options, workspace: &Path) -> anyhow::Result<Found>
     let projects = OF_PROJECTS.iter().map(|path| (workspace.join(path), SkillOrigin::Project));
     let paths: Vec<(PathBuf, SkillOrigin)> =
         own.into_iter().chain(named).chain(projects).filter(|(path, _)| path.is_dir()).collect();
-    let (skills, errors) = Skills::find(&paths);
+    let (skills, errors) = find_skills(&paths);
     Ok(Found { skills, errors, trusted: trusted()? })
 }
 
@@ -78,5 +78,5 @@ fn scanned(skill: &Skill, settings: &GuardSettings) -> Vec<SkillWarning> {
     let policy = settings.shell.load();
     let list: &Blocklist = &policy.blocklist;
     let danger = |command: &str| find_blocked_command(command, list);
-    scan(skill, ScanPorts::new(&has_secret, &danger))
+    scan(skill, ScanPorts { has_secret: &has_secret, danger: &danger })
 }

@@ -1,11 +1,13 @@
 //! The files of a skill's folder, bounded, and never by way of a symbolic link.
 
 use std::fs::{self, File};
+use std::io;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
+use walkdir::WalkDir;
 
 use super::error::{SkillError, SkillProblem, visible};
 
@@ -78,32 +80,27 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, SkillProbl
 
 /// Every file below a folder, in order: its path as bytes with `/`, and as a path.
 fn files(folder: &Path) -> Result<Vec<(Vec<u8>, PathBuf)>, SkillError> {
-    let too_many = |what, most| SkillError::new(SkillProblem::too_many(what, most), folder);
-    let (mut files, mut folders, mut open) = (Vec::new(), 0_usize, vec![PathBuf::new()]);
-    while let Some(relative) = open.pop() {
-        let path = folder.join(&relative);
-        let entries = fs::read_dir(&path).map_err(|error| SkillError::new(error, &path))?;
-        for entry in entries {
-            let entry = entry.map_err(|error| SkillError::new(error, &path))?;
-            let kind = entry.file_type().map_err(|error| SkillError::new(error, entry.path()))?;
-            let below = relative.join(entry.file_name());
-            if kind.is_symlink() {
-                return Err(SkillError::new(SkillProblem::link(), entry.path()));
-            } else if kind.is_dir() {
-                folders += 1;
-                open.push(below);
-            } else if kind.is_file() {
-                files.push((bytes_of(&below), below));
-            } else {
-                let problem = SkillProblem::not_a("regular file");
-                return Err(SkillError::new(problem, entry.path()));
-            }
-            if files.len() > MOST_FILES {
-                return Err(too_many("files in the folder", MOST_FILES));
-            }
-            if folders > MOST_FOLDERS {
-                return Err(too_many("folders in the folder", MOST_FOLDERS));
-            }
+    let (mut files, mut folders) = (Vec::new(), 0_usize);
+    for entry in WalkDir::new(folder).min_depth(1) {
+        let entry = entry.map_err(|error| {
+            let path = error.path().unwrap_or(folder).to_owned();
+            SkillError::new(io::Error::from(error), path)
+        })?;
+        let (kind, path) = (entry.file_type(), entry.path());
+        if kind.is_symlink() {
+            return Err(SkillError::new(SkillProblem::link(), path));
+        } else if kind.is_dir() {
+            folders += 1;
+        } else if kind.is_file() {
+            let below = path.strip_prefix(folder).unwrap_or(path).to_owned();
+            files.push((bytes_of(&below), below));
+        } else {
+            return Err(SkillError::new(SkillProblem::not_a("regular file"), path));
+        }
+        let counts = [("files", files.len(), MOST_FILES), ("folders", folders, MOST_FOLDERS)];
+        if let Some((what, _, most)) = counts.into_iter().find(|(_, count, most)| count > most) {
+            let problem = SkillProblem::too_many(&format!("{what} in the folder"), most);
+            return Err(SkillError::new(problem, folder));
         }
     }
     let is_other = |bytes: &[u8]| bytes != SKILL_FILE.as_bytes();

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 use super::error::{SkillError, SkillProblem, visible};
 use super::plain_yaml::{Node, YamlError};
@@ -228,42 +231,25 @@ impl Reader<'_> {
     }
 }
 
-/// A front matter in which plain values with colons are quoted, and the lines of those, from 1.
-/// Only fields at its top level are touched, with the indented lines that go on with them.
-fn quote_colons(front: &str) -> (String, Vec<usize>) {
-    let (mut quoted, mut changed) = (String::new(), Vec::new());
-    let mut lines = front.lines().enumerate().peekable();
-    while let Some((at, line)) = lines.next() {
-        let Some((field, value, comment)) = plain_value(line) else {
-            quoted.push_str(line);
-            quoted.push('\n');
-            continue;
-        };
-        let mut value = value.to_owned();
-        let goes_on = |line: &str| line.starts_with([' ', '\t']) && !line.trim().is_empty();
-        while let Some((_, more)) = lines.next_if(|(_, line)| comment.is_empty() && goes_on(line)) {
-            value.push('\n');
-            value.push_str(more.trim_end());
-        }
-        if value.contains(": ") || value.contains(":\n") || value.ends_with(':') {
-            changed.push(at + 1);
-            value = format!("'{}'", value.replace('\'', "''"));
-        }
-        quoted.push_str(&format!("{field}: {value}{comment}\n"));
-    }
-    (quoted, changed)
-}
+/// A field at the top level whose value is plain, with the indented lines that go on with it.
+static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let value = r##"[^\s"'|>\[\]{}&*!#%@`,][^\n#]*(?:\n[ \t]+\S[^\n]*)*"##;
+    Regex::new(&format!("(?m)^(?P<field>[A-Za-z0-9_-]+:[ \t]+)(?P<value>{value})")).ok()
+});
 
-/// A line at the top level: its field, its value if that is plain, and a comment with its blank.
-fn plain_value(line: &str) -> Option<(&str, &str, &str)> {
-    let (field, rest) = line.split_once(':')?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if field.is_empty() || !field.chars().all(is_name) || !rest.starts_with([' ', '\t']) {
-        return None;
-    }
-    let (value, comment) =
-        rest.find(" #").and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
-    let value = value.trim();
-    let marks = ['"', '\'', '|', '>', '[', ']', '{', '}', '&', '*', '!', '#', '%', '@', '`', ','];
-    (!value.is_empty() && !value.starts_with(marks)).then_some((field, value, comment))
+/// A front matter in which plain values with colons are quoted, and the lines of those, from 1.
+fn quote_colons(front: &str) -> (String, Vec<usize>) {
+    let mut lines = Vec::new();
+    let Some(plain) = PLAIN.as_ref() else { return (front.to_owned(), lines) };
+    let quoted = plain.replace_all(front, |found: &Captures<'_>| {
+        let text = |name: &str| found.name(name).map_or("", |part| part.as_str());
+        let (field, value) = (text("field"), text("value").trim_end());
+        if !(value.contains(": ") || value.contains(":\n") || value.ends_with(':')) {
+            return found.get(0).map_or("", |all| all.as_str()).to_owned();
+        }
+        let start = found.get(0).map_or(0, |all| all.start());
+        lines.push(front.get(..start).unwrap_or_default().matches('\n').count() + 1);
+        format!("{field}'{}' ", value.replace('\'', "''"))
+    });
+    (quoted.into_owned(), lines)
 }

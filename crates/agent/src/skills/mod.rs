@@ -1,7 +1,7 @@
 //! Skills as the agentskills specification has them: folders with a `SKILL.md`, read, checked,
 //! scanned and trusted.
 //!
-//! [`Skills::find`] reads every skill below search paths. [`Skill::read`] reads one: front matter,
+//! [`find_skills`] reads every skill below search paths. [`Skill::read`] reads one: front matter,
 //! body, inline tools, and the digest of all its files. [`scan()`] looks for what a stranger may
 //! have hidden in it. [`Trusted`] remembers which digests a person has agreed to.
 //!
@@ -23,7 +23,7 @@ mod trusted;
 mod warning;
 
 pub use error::{SkillError, SkillProblem};
-pub use find::Skills;
+pub use find::find_skills;
 pub use inline_tool::{ArgumentsError, InlineTool};
 pub use one::{Skill, SkillOrigin};
 pub use scan::{ScanPorts, scan};

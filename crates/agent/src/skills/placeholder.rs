@@ -1,5 +1,9 @@
 //! One argument of a command, with `{placeholders}` for parameters.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// An argument as it is written; `{{` and `}}` are braces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Template(Vec<Piece>);
@@ -14,24 +18,31 @@ enum Piece {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StrayBrace;
 
+/// A brace, two that are one, or a parameter between braces.
+static BRACES: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\{\{|\}\}|\{([A-Za-z0-9_-]+)\}|[{}]").ok());
+
 impl Template {
     pub(super) fn read(text: &str) -> Result<Self, StrayBrace> {
-        let (mut pieces, mut literal) = (Vec::new(), String::new());
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            match c {
-                '{' | '}' if chars.next_if_eq(&c).is_some() => literal.push(c),
-                '{' => {
-                    let name = parameter(&mut chars).ok_or(StrayBrace)?;
+        let (mut pieces, mut literal, mut from) = (Vec::new(), String::new(), 0);
+        let braces = BRACES.as_ref().ok_or(StrayBrace)?;
+        for found in braces.captures_iter(text) {
+            let whole = found.get(0).ok_or(StrayBrace)?;
+            literal.push_str(text.get(from..whole.start()).unwrap_or_default());
+            from = whole.end();
+            match (whole.as_str(), found.get(1)) {
+                (_, Some(name)) => {
                     if !literal.is_empty() {
                         pieces.push(Piece::Text(std::mem::take(&mut literal)));
                     }
-                    pieces.push(Piece::Parameter(name));
+                    pieces.push(Piece::Parameter(name.as_str().to_owned()));
                 }
-                '}' => return Err(StrayBrace),
-                c => literal.push(c),
+                ("{{", None) => literal.push('{'),
+                ("}}", None) => literal.push('}'),
+                _ => return Err(StrayBrace),
             }
         }
+        literal.push_str(text.get(from..).unwrap_or_default());
         if !literal.is_empty() {
             pieces.push(Piece::Text(literal));
         }
@@ -76,18 +87,6 @@ impl Template {
             }
         }
         Ok(filled)
-    }
-}
-
-/// The rest of a placeholder, after its `{`.
-fn parameter(chars: &mut impl Iterator<Item = char>) -> Option<String> {
-    let mut name = String::new();
-    loop {
-        match chars.next()? {
-            '}' if !name.is_empty() => return Some(name),
-            c if c.is_ascii_alphanumeric() || c == '_' || c == '-' => name.push(c),
-            _ => return None,
-        }
     }
 }
 

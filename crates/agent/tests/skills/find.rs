@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use counterfoil_agent::{Skill, SkillOrigin, Skills};
+use counterfoil_agent::{Skill, SkillOrigin, find_skills};
 
 use crate::Desk;
 
@@ -20,7 +20,7 @@ fn the_first_of_a_name_is_used() {
     }
     desk.write("project/notes/README.md", "no skill");
     desk.write("project/file.txt", "no skill");
-    let (skills, errors) = Skills::find(&[
+    let (skills, errors) = find_skills(&[
         (desk.path("user"), SkillOrigin::User),
         (desk.path("missing"), SkillOrigin::User),
         (desk.path("project"), SkillOrigin::Project),
@@ -44,7 +44,7 @@ fn nothing_is_left_out_silently() {
     desk.write("bad/SKILL.md", "nothing");
     fs::create_dir_all(desk.path("folder/SKILL.md")).unwrap();
     desk.write("plain", "a file");
-    let (skills, errors) = Skills::find(&[
+    let (skills, errors) = find_skills(&[
         (desk.path(""), SkillOrigin::Project),
         (desk.path("plain"), SkillOrigin::Project),
     ]);
@@ -70,7 +70,7 @@ fn five_hundred_are_enough() {
     for at in 0..502 {
         desk.skill(&format!("s{at:03}"), "");
     }
-    let (skills, errors) = Skills::find(&[(desk.path(""), SkillOrigin::User)]);
+    let (skills, errors) = find_skills(&[(desk.path(""), SkillOrigin::User)]);
     assert_eq!((skills.len(), errors.len()), (500, 1));
     assert_eq!(errors[0].problem().to_string(), "there are more than 500 skills");
     assert!(desk.shown(&errors[0].report()).contains("first left out: ./s500"));
@@ -100,13 +100,13 @@ fn links_are_refused() {
         assert_eq!(errors[0].problem().to_string(), "it is a symbolic link", "{name}");
     }
 
-    let (skills, errors) = Skills::find(&[(desk.path(""), SkillOrigin::Project)]);
+    let (skills, errors) = find_skills(&[(desk.path(""), SkillOrigin::Project)]);
     assert_eq!(names(&skills), [("good", SkillOrigin::Project)]);
     assert_eq!(errors.len(), 5);
 
     let all = Desk::new();
     symlink(desk.path(""), all.path("skills")).unwrap();
-    let found = |origin| Skills::find(&[(all.path("skills"), origin)]);
+    let found = |origin| find_skills(&[(all.path("skills"), origin)]);
     assert_eq!(found(SkillOrigin::User).0.len(), 1);
     assert_eq!(found(SkillOrigin::Named).0.len(), 1);
     assert_eq!(found(SkillOrigin::Project).0.len(), 0);

@@ -13,7 +13,7 @@ fn scanned(desk: &Desk) -> Vec<SkillWarning> {
         let is_dangerous = command.contains("rm -rf /") || command.contains("| sh");
         (is_dangerous || command.contains("'rm' '-rf'")).then(|| "it deletes or runs".to_owned())
     };
-    scan(&skill, ScanPorts::new(&has_secret, &danger))
+    scan(&skill, ScanPorts { has_secret: &has_secret, danger: &danger })
 }
 
 /// Kinds and lines of the warnings of a body, whose first line is 5.
@@ -137,7 +137,7 @@ fn what_changed_is_told() {
     let folder = desk.skill("pdf", "");
     let skill = Skill::read(&folder, SkillOrigin::Named).unwrap();
     let kinds = || {
-        let warnings = scan(&skill, ScanPorts::new(&|_| false, &|_| None));
+        let warnings = scan(&skill, ScanPorts { has_secret: &|_| false, danger: &|_| None });
         warnings.iter().map(|warning| warning.what).collect::<Vec<_>>()
     };
     assert_eq!(kinds(), []);

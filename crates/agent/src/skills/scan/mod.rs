@@ -10,7 +10,6 @@ mod sentences;
 mod texts;
 mod unseen;
 
-use std::fmt;
 use std::path::Path;
 
 use super::folder;
@@ -23,30 +22,12 @@ const MOST_WARNINGS: usize = 200;
 
 /// What the scan asks others.
 #[derive(Clone, Copy)]
-#[non_exhaustive]
 pub struct ScanPorts<'p> {
     /// Whether a line has a secret.
     pub has_secret: &'p dyn Fn(&str) -> bool,
     /// What is dangerous about a shell command, in a few words; `None` when nothing is. It is asked
     /// about one command of one or more lines at a time.
     pub danger: &'p dyn Fn(&str) -> Option<String>,
-}
-
-impl<'p> ScanPorts<'p> {
-    /// The two questions.
-    #[must_use]
-    pub fn new(
-        has_secret: &'p dyn Fn(&str) -> bool,
-        danger: &'p dyn Fn(&str) -> Option<String>,
-    ) -> Self {
-        Self { has_secret, danger }
-    }
-}
-
-impl fmt::Debug for ScanPorts<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScanPorts").finish_non_exhaustive()
-    }
 }
 
 /// Looks through every file of a skill's folder, as it is now: for orders that people do not see,
