@@ -165,9 +165,9 @@ impl Scheduler {
             phrase: phrase.to_owned(),
             schedule: stored.map_err(|error| ScheduleTaskError::NotKept(error.to_string()))?,
             prompt: prompt.to_owned(),
-            next_at: self.after(&schedule, self.clock.wall()),
+            next_at: schedule.next_after(&now).map(|next| next.timestamp().as_millisecond()),
             catch_up,
-            created_at: self.clock.wall(),
+            created_at: now.timestamp().as_millisecond(),
         };
         Ok((self.store.add_task(&task)?, schedule.describe(&now)))
     }

@@ -29,7 +29,7 @@ pub enum ScheduleError {
         /// The first words that have no meaning.
         words: String,
     },
-    /// Something is missing, such as a time of day.
+    /// Something is missing, such as a time of day, or a word that decides between two meanings.
     #[error("`{words}` needs {needs}")]
     Incomplete {
         /// What needs it.
@@ -63,16 +63,6 @@ pub enum ScheduleError {
         /// The day or time.
         words: String,
     },
-    /// Two readings, and nothing to choose by.
-    #[error("`{words}` can mean `{first}` or `{second}`; say which")]
-    Ambiguous {
-        /// What is unclear.
-        words: String,
-        /// One clear way to say it.
-        first: String,
-        /// Another.
-        second: String,
-    },
     /// Two parts of the phrase exclude each other.
     #[error("`{words}` does not go with `{with}`")]
     Conflict {
@@ -96,9 +86,6 @@ pub enum ScheduleError {
     #[error("the time zone has no name; use one such as `Europe/Berlin`")]
     UnnamedZone,
     /// A stored schedule of another version, or one that no phrase makes.
-    #[error("the stored schedule cannot be used: {reason}")]
-    Stored {
-        /// What is wrong with it.
-        reason: String,
-    },
+    #[error("the stored schedule cannot be used: {0}")]
+    Stored(&'static str),
 }

@@ -13,6 +13,10 @@ use crate::schedule::weekdays::Weekdays;
 
 const TIME: &str = "a time of day; add one, such as `at 9am` or `at 17:30`";
 const INTERVAL: &str = "an interval; add one, such as `every 15 minutes`";
+const HALF: &str = "am or pm at both times, or two different hours from 0 to 23";
+const ONE_DAY: &str = "`every` if it recurs, or one day";
+const PLURAL: &str = "`every`, or the plural, such as `on mondays`";
+const THIS_OR_NEXT: &str = "a date, or `on` instead of `next` for the coming one";
 const PERIOD: &str = "a period; add `of the month`";
 const DAY: &str = "a day with its time of day; add one, such as `on friday` or `on the 3rd`";
 
@@ -122,10 +126,10 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
 
 /// The days that can be meant, in order.
 fn dates(day: Option<&Said<Day>>, today: Date) -> Result<Vec<Date>, ScheduleError> {
-    let where_ = |most: usize, fits: &dyn Fn(Date) -> bool| {
+    let days_where = |most: usize, fits: &dyn Fn(Date) -> bool| {
         today.series(1.day()).take(most + 1).filter(|date| fits(*date)).collect()
     };
-    let Some(Said { value, words }) = day else { return Ok(where_(1, &|_| true)) };
+    let Some(Said { value, words }) = day else { return Ok(days_where(1, &|_| true)) };
     Ok(match value {
         Day::After(days) => today.checked_add(i64::from(*days).days()).into_iter().collect(),
         Day::Next(weekday) => vec![next_week(*weekday, today, words)?],
@@ -142,26 +146,15 @@ fn dates(day: Option<&Said<Day>>, today: Date) -> Result<Vec<Date>, ScheduleErro
             .filter_map(|year| Date::new(year, *month, *day).ok())
             .collect(),
         Day::Weekdays { days, .. } => {
-            let weekday = days.single().ok_or_else(|| several(days, words))?;
-            where_(7, &|date| date.weekday() == weekday)
+            let weekday = days.single().ok_or_else(|| incomplete(words, ONE_DAY))?;
+            days_where(7, &|date| date.weekday() == weekday)
         }
         Day::Nth { positions, of: None, .. } => match positions.as_slice() {
-            [day] if *day > 0 => where_(62, &|date| date.day() == *day),
+            [day] if *day > 0 => days_where(62, &|date| date.day() == *day),
             _ => return Err(incomplete(words, PERIOD)),
         },
         Day::Nth { .. } => return Err(incomplete(words, PERIOD)),
     })
-}
-
-/// Refuses several weekdays that do not say whether they recur.
-fn several(days: &Weekdays, words: &str) -> ScheduleError {
-    let names = days.names().join(" and ").to_lowercase();
-    let first = days.names().first().map_or_else(String::new, |name| name.to_lowercase());
-    ScheduleError::Ambiguous {
-        words: words.to_owned(),
-        first: format!("every {names}"),
-        second: format!("on {first}"),
-    }
 }
 
 /// The weekday of next week, where all agree which day that is.
@@ -175,15 +168,7 @@ fn next_week(weekday: Weekday, today: Date, words: &str) -> Result<Date, Schedul
     let ahead = if ahead == 0 { 7 } else { ahead };
     let by_monday = today.weekday().to_monday_zero_offset() + ahead > 6;
     let by_sunday = today.weekday().to_sunday_zero_offset() + ahead > 6;
-    if by_monday && by_sunday {
-        return Ok(coming);
-    }
-    let week_after = coming.checked_add(1.week()).map_err(too_far)?;
-    Err(ScheduleError::Ambiguous {
-        words: words.to_owned(),
-        first: format!("on {coming}"),
-        second: format!("on {week_after}"),
-    })
+    if by_monday && by_sunday { Ok(coming) } else { Err(incomplete(words, THIS_OR_NEXT)) }
 }
 
 /// "every 15 minutes between 9 and 17 on weekdays".
@@ -191,7 +176,11 @@ fn interval(clauses: &Clauses, repeat: &Said<(i32, Unit)>) -> Result<Rule, Sched
     exclude(clauses.times.as_ref(), &repeat.words)?;
     exclude(clauses.part.as_ref(), &repeat.words)?;
     let (count, unit) = repeat.value;
-    let unit = if unit == Unit::Hour { 3600 } else { if unit == Unit::Minute { 60 } else { 1 } };
+    let unit = match unit {
+        Unit::Hour => 3600,
+        Unit::Minute => 60,
+        _ => 1,
+    };
     let seconds = i64::from(count) * unit;
     if seconds < 60 {
         return Err(ScheduleError::TooOften { words: repeat.words.clone() });
@@ -203,13 +192,7 @@ fn interval(clauses: &Clauses, repeat: &Said<(i32, Unit)>) -> Result<Rule, Sched
     let days = match clauses.day.as_ref().map(|day| (&day.value, &day.words)) {
         None => Weekdays::all(),
         Some((Day::Weekdays { days, recurs: true }, _)) => days.clone(),
-        Some((Day::Weekdays { days, .. }, words)) => {
-            return Err(ScheduleError::Ambiguous {
-                words: words.clone(),
-                first: format!("on {}s", days.names().join("s and ").to_lowercase()),
-                second: format!("only {words}"),
-            });
-        }
+        Some((Day::Weekdays { .. }, words)) => return Err(incomplete(words, PLURAL)),
         Some((_, words)) => return Err(conflict(words, &repeat.words)),
     };
     let hours = match &clauses.window {
@@ -227,28 +210,16 @@ fn interval(clauses: &Clauses, repeat: &Said<(i32, Unit)>) -> Result<Rule, Sched
 
 /// The hours between two times, the second possibly on the next day.
 fn hours(window: &Said<(Clock, Clock)>) -> Result<Hours, ScheduleError> {
-    let show = |time: Time| time.strftime("%H:%M").to_string();
     let (from, to) = window.value;
     if from.time == to.time {
-        return Err(conflict(&window.words, &show(to.time)));
+        return Err(incomplete(&window.words, HALF));
     }
     // "between 9 and 5" ends in the afternoon or the next morning, "between 1 and 5pm" begins in
     // the night or the afternoon.
-    let (start, end) = (show(from.time), show(to.time));
-    let other = match (from.later, to.later) {
-        (Some(_), Some(later)) if to.time < from.time && later > from.time => {
-            Some((start, show(later)))
-        }
-        (Some(later), None) if later < to.time && to.time.hour() > 12 => Some((show(later), end)),
-        _ => None,
-    };
-    if let Some((start, end)) = other {
-        let twelve = |time: Time| time.strftime("%-I:%M%P").to_string();
-        return Err(ScheduleError::Ambiguous {
-            words: window.words.clone(),
-            first: format!("between {} and {}", twelve(from.time), twelve(to.time)),
-            second: format!("between {start} and {end}"),
-        });
+    let ends_twice = to.time < from.time && to.later.is_some_and(|later| later > from.time);
+    let begins_twice = to.is_marked && from.later.is_some_and(|later| later < to.time);
+    if ends_twice && from.time.hour() < 13 || begins_twice {
+        return Err(incomplete(&window.words, HALF));
     }
     Ok(Hours { from: from.time, to: to.time })
 }

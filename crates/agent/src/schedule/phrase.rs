@@ -60,6 +60,8 @@ pub(crate) struct Clock {
     pub(crate) time: Time,
     /// Twelve hours later, where the phrase may mean that: "9", but not "9am" or "17:30".
     pub(crate) later: Option<Time>,
+    /// Whether it has "am" or "pm".
+    pub(crate) is_marked: bool,
 }
 
 /// What a pattern reads.
@@ -354,9 +356,10 @@ fn clock(text: &str) -> Result<Clock, ScheduleError> {
             _ => hour,
         };
         let time = Time::new(hour, minute, 0, 0).ok()?;
-        let may_be_later = !matches!(half, "am" | "pm") && (1..=11).contains(&hour);
-        let later = hour.checked_add(12).filter(|_| may_be_later);
-        Some(Clock { time, later: later.and_then(|hour| Time::new(hour, minute, 0, 0).ok()) })
+        let is_marked = matches!(half, "am" | "pm");
+        let later = hour.checked_add(12).filter(|_| !is_marked && (1..=11).contains(&hour));
+        let later = later.and_then(|hour| Time::new(hour, minute, 0, 0).ok());
+        Some(Clock { time, later, is_marked })
     };
     let what = "no time of day; hours go from 0 to 23 or 1 to 12 with am or pm";
     read().ok_or_else(|| ScheduleError::Impossible { words: text.to_owned(), what })

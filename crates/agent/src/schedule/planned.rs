@@ -3,7 +3,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
-use crate::schedule::calendar::{Calendar, On, Period};
+use crate::schedule::calendar::Calendar;
 use crate::schedule::cron;
 use crate::schedule::describe;
 use crate::schedule::error::ScheduleError;
@@ -162,40 +162,19 @@ impl TryFrom<Stored> for Schedule {
 
     fn try_from(stored: Stored) -> Result<Self, Self::Error> {
         let Stored { version, made, zone, rule } = stored;
-        let wrong = match &rule {
-            _ if version != VERSION => Some("its version is not 1"),
-            Rule::Moment { .. } | Rule::Once { .. } => None,
+        let fits = match &rule {
+            Rule::Moment { .. } | Rule::Once { .. } => true,
             Rule::Interval(interval) => {
                 let fits = interval.hours.is_none_or(|hours| hours.seconds() >= interval.seconds);
-                (interval.seconds < 60 || !fits).then_some("its interval is out of bounds")
+                interval.seconds >= 60 && fits
             }
-            Rule::Calendar(calendar) => wrong_with(calendar),
-            Rule::Cron { pattern } => (cron::normal(pattern)? != *pattern)
-                .then_some("its cron pattern is not as it was written"),
+            Rule::Calendar(calendar) => calendar.is_possible(),
+            Rule::Cron { pattern } => cron::normal(pattern)? == *pattern,
         };
-        match wrong {
-            Some(reason) => Err(ScheduleError::Stored { reason: reason.to_owned() }),
-            None => Ok(Self { made, zone, rule }),
+        match version {
+            VERSION if fits => Ok(Self { made, zone, rule }),
+            VERSION => Err(ScheduleError::Stored("no phrase means it")),
+            _ => Err(ScheduleError::Stored("its version is not 1")),
         }
     }
-}
-
-/// What is wrong with a calendar that no phrase makes.
-fn wrong_with(calendar: &Calendar) -> Option<&'static str> {
-    if calendar.every < 1 {
-        return Some("its period is less than 1");
-    }
-    if calendar.times.is_empty() || !calendar.times.is_sorted() {
-        return Some("its times are missing or out of order");
-    }
-    let fit = |days: &[i8]| {
-        !days.is_empty() && days.iter().all(|day| *day == -1 || (1..=31).contains(day))
-    };
-    let fits = match (&calendar.on, calendar.unit) {
-        (On::EachDay, Period::Days) | (On::Weekdays(_), Period::Weeks) => true,
-        (On::Days(days) | On::Nth(days, _), Period::Months) => fit(days),
-        (On::DayOrLast(day), Period::Months) => (1..=31).contains(day),
-        _ => false,
-    };
-    (!fits).then_some("its days do not go with its period")
 }
