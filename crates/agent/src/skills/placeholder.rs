@@ -89,29 +89,3 @@ impl Template {
         Ok(filled)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces() {
-        for (text, filled) in [
-            ("plain", Some("plain")),
-            ("{a}", Some("<a>")),
-            ("--x={a}:{b-c}", Some("--x=<a>:<b-c>")),
-            ("{{print $1}}", Some("{print $1}")),
-            ("{{{a}}}", Some("{<a>}")),
-            ("", Some("")),
-            ("{}", None),
-            ("{a", None),
-            ("a}", None),
-            ("{a b}", None),
-            ("{\"a\": 1}", None),
-        ] {
-            let read = Template::read(text);
-            let result = read.map(|t| t.filled(|name| Ok::<_, ()>(format!("<{name}>"))).unwrap());
-            assert_eq!(result.ok().as_deref(), filled, "{text}");
-        }
-    }
-}

@@ -11,7 +11,7 @@ use super::handle::{Store, at_most};
 use super::ids::NoteId;
 use super::notes::{StoredNote, find};
 use super::terms::Terms;
-use super::vector::Compared;
+use super::vector::cosine;
 
 /// A note that a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,12 +84,11 @@ fn matching(
 
 /// By looking at all vectors: 10,000 of them take milliseconds.
 fn nearest(connection: &Connection, vector: &[f32], depth: usize) -> rusqlite::Result<Vec<NoteId>> {
-    let mut compared = Compared::new(vector);
     let mut statement = connection.prepare_cached("SELECT note, vector FROM vectors")?;
     let mut rows = statement.query([])?;
     let mut near: Vec<(f32, NoteId)> = Vec::new();
     while let Some(row) = rows.next()? {
-        let cosine = compared.cosine(row.get_ref(1)?.as_blob()?);
+        let cosine = cosine(vector, row.get_ref(1)?.as_blob()?);
         if let Some(cosine) = cosine.filter(|cosine| *cosine > 0.0) {
             near.push((cosine, row.get(0)?));
         }
@@ -117,26 +116,4 @@ fn fuse(rankings: [Vec<NoteId>; 3]) -> Vec<(NoteId, f64)> {
     let mut fused: Vec<(NoteId, f64)> = scores.into_iter().collect();
     fused.sort_by(|left, right| right.1.total_cmp(&left.1).then(right.0.cmp(&left.0)));
     fused
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rankings_are_fused() {
-        let cases: [([&[i64]; 3], &[i64]); 5] = [
-            ([&[3, 1, 2], &[], &[]], &[3, 1, 2]),
-            // First in one ranking is less than second in two.
-            ([&[1, 2], &[3, 2], &[]], &[2, 3, 1]),
-            ([&[1], &[2], &[3]], &[3, 2, 1]),
-            // Third in all is more than first in one.
-            ([&[1, 2, 9], &[3, 4, 9], &[5, 6, 9]], &[9, 5, 3, 1, 6, 4, 2]),
-            ([&[1, 2], &[1, 2], &[2, 1]], &[1, 2]),
-        ];
-        for (rankings, expected) in cases {
-            let fused = fuse(rankings.map(|ids| ids.iter().copied().map(NoteId).collect()));
-            assert_eq!(fused.into_iter().map(|(id, _)| id.0).collect::<Vec<_>>(), expected);
-        }
-    }
 }

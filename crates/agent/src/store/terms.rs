@@ -86,35 +86,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queries_become_expressions() {
-        let cases: [(&str, Option<&str>, Option<&str>); 14] = [
-            ("", None, None),
-            (" \t\n", None, None),
-            ("* - \" ( ) ^ :", None, None),
-            ("it's", Some(r#""it's""#), Some(r#""it's""#)),
-            ("a AND", Some(r#""a" OR "AND""#), Some(r#""AND""#)),
-            ("-x", Some(r#""x""#), None),
-            ("NEAR(", Some(r#""NEAR""#), Some(r#""NEAR""#)),
-            ("say \"hi there\"", Some(r#""say" OR "hi" OR "there""#), Some(r#""say" OR "there""#)),
-            ("5\"x", Some(r#""5""x""#), Some(r#""5""x""#)),
-            ("Port port PORT?", Some(r#""Port""#), Some(r#""Port""#)),
-            ("a\0b", Some(r#""a" OR "b""#), None),
-            ("北京", Some(r#""北京""#), None),
-            (
-                "北京烤鸭\u{ff0c}好",
-                Some(r#""北京烤鸭" OR "好""#),
-                Some(r#""北京烤鸭" OR "北京烤" OR "京烤鸭""#),
-            ),
-            ("🎉🎉🎉", Some("\"🎉🎉🎉\""), Some("\"🎉🎉🎉\"")),
-        ];
-        for (query, words, trigrams) in cases {
-            let terms = Terms::of(query);
-            assert_eq!(terms.words().as_deref(), words, "{query:?}");
-            assert_eq!(terms.trigrams().as_deref(), trigrams, "{query:?}");
-        }
-    }
-
-    #[test]
     fn a_long_query_is_cut() {
         let query: String = (0..10_000).map(|number| format!("word{number} ")).collect();
         assert_eq!(Terms::of(&query).0.len(), MOST);

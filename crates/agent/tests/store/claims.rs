@@ -77,6 +77,8 @@ fn a_store_that_is_dropped_in_the_middle_leaves_its_firing_unfinished() {
     assert_eq!(store.claim(task, 100, 105), Ok(true));
     assert_eq!(store.claim(task, 200, 205), Ok(true));
     assert_eq!(store.finish(task, 100, 110, "done", None), Ok(true));
+    assert_eq!(store.finish(task, 100, 111, "failed", None), Ok(false));
+    assert_eq!(store.finish(task, 300, 111, "failed", None), Ok(false));
     drop(store);
     let store = open(&path);
     let left: Vec<i64> =
@@ -85,4 +87,14 @@ fn a_store_that_is_dropped_in_the_middle_leaves_its_firing_unfinished() {
     assert_eq!(store.claim(task, 200, 300), Ok(false));
     assert_eq!(store.finish(task, 200, 310, "killed", None), Ok(true));
     assert_eq!(store.unfinished().unwrap(), []);
+    // A task that is over is not claimed; what was claimed before can be finished.
+    assert_eq!(store.claim(task, 400, 405), Ok(true));
+    assert_eq!(store.cancel(task), Ok(true));
+    assert_eq!(store.claim(task, 500, 505), Ok(false));
+    assert_eq!(store.finish(task, 400, 410, "done", Some("x-1")), Ok(true));
+    let last = store.firings(task, 1).unwrap().pop().unwrap();
+    assert_eq!(
+        (last.outcome.as_deref(), last.execution_id.as_deref()),
+        (Some("done"), Some("x-1"))
+    );
 }
