@@ -27,7 +27,7 @@ pub struct Parts {
     pub summaries: Option<Arc<dyn Compression>>,
     /// What was said and done before.
     pub conversation: Conversation,
-    /// What the model is told about the place where it works.
+    /// What the model reads about the place where it works.
     pub introduction: String,
     /// How it behaves.
     pub settings: AgentOptions,
@@ -44,7 +44,7 @@ pub struct Agent {
     pub(crate) usage: Usage,
     /// How many tokens the latest request had, as the server counts them.
     pub(crate) read: u64,
-    /// Whether the user wants the present turn, or nobody is there.
+    /// Whether the user wants the present turn, or a schedule.
     pub(crate) phase: Phase,
 }
 

@@ -1,4 +1,4 @@
-//! A conversation that becomes too long is told in short by a model. What was recorded stays: the
+//! A model sums a conversation up that becomes too long. What was recorded stays: the
 //! receipts outlive what the model can still read.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,8 +24,8 @@ pub trait Compression: Send + Sync {
     /// Why it cannot be written.
     fn keep(&self, summary: &Summary) -> Result<(), String>;
 
-    /// Writes down that a session goes on from here without anything that went before: so many
-    /// messages to the model.
+    /// Writes down that a session goes on without its first messages to the model, as many as are
+    /// given.
     ///
     /// # Errors
     /// Why it cannot be written.
@@ -133,7 +133,7 @@ impl Compressor {
             return Err(CompressError::Nothing);
         }
         let asked = format!("{ASKED}\n\n<conversation>\n{text}</conversation>");
-        // Without tools: whoever compresses does nothing else, and never this again.
+        // Without tools: the model that compresses does nothing else, and never this again.
         let request = Request { turns: vec![Turn::User(asked)], ..Request::default() };
         let reply = self.0.model.chat(&request, &mut |_| {}).await?;
         let text = reply.text.trim().to_owned();
@@ -181,7 +181,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// The turns as they are told to the model that compresses, which may be another one than the
+/// The turns as the model that compresses reads them, which may be another one than the
 /// agent's: without secrets and without what the model thought in the arguments of its calls.
 fn written(turns: &[Turn]) -> String {
     let mut text = String::new();

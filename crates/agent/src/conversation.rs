@@ -19,8 +19,8 @@ pub struct Conversation {
 const INTERRUPTED: &str = "This call was interrupted, and nothing is known of its result.";
 
 impl Conversation {
-    /// The conversation of a session as it is recorded. Of the messages to the model, so many are
-    /// compressed already, into this knowledge.
+    /// The conversation of a session as it is recorded. `knowledge` has the summaries of the first
+    /// messages to the model, which are compressed already.
     #[must_use]
     pub fn of(transcript: &Transcript, compressed: usize, knowledge: Vec<String>) -> Self {
         let mut turns = Vec::new();
@@ -67,7 +67,7 @@ impl Conversation {
         &self.knowledge
     }
 
-    /// Gives every call a result right behind it, and drops results of calls that are not there:
+    /// Gives every call a result right after it, and drops results of calls that are not there:
     /// no server takes anything else, and a turn may have been broken off anywhere.
     pub(crate) fn repair(&mut self) {
         let mut whole = Vec::with_capacity(self.turns.len());
@@ -132,7 +132,7 @@ impl Conversation {
         self.compressed
     }
 
-    /// This stands in the place of the first so many entries.
+    /// Replaces the first entries, as many as are given, by a summary.
     pub(crate) fn compress(&mut self, entries: usize, summary: String) {
         let gone = self.turns.drain(..entries.min(self.turns.len()));
         self.compressed += gone.filter(|turn| matches!(turn, Turn::User(_))).count();

@@ -3,7 +3,7 @@ use counterfoil_providers::{Piece, Provider, ProviderError, Reply, Request};
 
 /// A model that talks and calls tools.
 pub trait Model: Send + Sync {
-    /// Its whole answer; what comes on the way is told.
+    /// Its whole answer; `on` gets each piece as it comes.
     fn chat<'a>(
         &'a self,
         request: &'a Request,

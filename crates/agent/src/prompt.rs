@@ -15,7 +15,7 @@ pub(crate) const HELD_BACK: &str =
 pub(crate) const NOTHING_SAID: &str =
     "You gave no answer. Answer the user now, or call a tool if one is still needed.";
 
-/// What the model is told first.
+/// What the model reads first.
 pub(crate) fn system(parts: &Parts, conversation: &Conversation) -> String {
     let mut text = String::new();
     for part in [&*parts.settings.instructions, &*parts.introduction, PROTOCOL] {

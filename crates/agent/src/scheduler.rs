@@ -1,4 +1,5 @@
-//! Tasks for later: said in plain words, kept in the store, fired once each, whoever looks first.
+//! Tasks for later: asked for in plain words, kept in the store, and fired once each by the process
+//! that looks first.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,10 +25,10 @@ use crate::watch::Watch;
 /// The tool that runs a task.
 const RUN_TASK: &str = "run_task";
 
-/// A firing that is later than so many milliseconds was missed.
+/// A firing that is later than this, in milliseconds, was missed.
 const MISSED: i64 = 60_000;
 
-/// So many missed firings are caught up at most.
+/// The most missed firings that are caught up.
 const MOST_CAUGHT_UP: usize = 100;
 
 /// Keeps tasks, and knows which are due.
@@ -189,7 +190,7 @@ impl Scheduler {
     }
 
     /// Says of firings of processes that were killed that they came to no end: they are not run
-    /// again, for nobody knows how far they came. Gives how many.
+    /// again, because it is unknown how far they came. Gives how many.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -229,13 +230,13 @@ impl Scheduler {
                 if !self.store.claim(task.id, at, now)? {
                     continue;
                 }
-                // Claimed first: whoever is killed here finds it due again, and claimed.
+                // Claimed first: a process that is killed here finds it due again, and claimed.
                 if last == Some(at) {
                     self.store.reschedule(task.id, next)?;
                 }
                 return Ok(Some(Due { task, at }));
             }
-            // All of them are somebody's.
+            // Other processes have all of them.
             self.store.reschedule(task.id, next)?;
         }
         Ok(None)

@@ -24,7 +24,7 @@ pub struct SkillSet(Arc<Vec<Skill>>);
 struct Caller(WeakSession);
 
 impl SkillSet {
-    /// These skills: whoever calls this has asked whether they are trusted.
+    /// These skills. The caller has asked whether they are trusted.
     #[must_use]
     pub fn new(skills: Vec<Skill>) -> Self {
         Self(Arc::new(skills))
@@ -36,7 +36,7 @@ impl SkillSet {
         &self.0
     }
 
-    /// What the model is told about them; nothing where there is none.
+    /// What the model reads about them; nothing where there is none.
     #[must_use]
     pub fn introduction(&self) -> String {
         if self.0.is_empty() {
@@ -99,7 +99,7 @@ impl SkillSet {
     }
 }
 
-/// A skill whose files changed is another one, which nobody looked at.
+/// A skill whose files changed is another one, which no person has looked at.
 fn unchanged(skill: &Skill) -> Result<(), ToolError> {
     match skill.is_as_read() {
         Ok(true) => Ok(()),
@@ -111,7 +111,7 @@ fn unchanged(skill: &Skill) -> Result<(), ToolError> {
     }
 }
 
-/// A tool that is written into a skill. What it does, nobody here knows.
+/// A tool that is written into a skill. What it does is not known here.
 fn inline(skill: &Skill, tool: &InlineTool, caller: Caller) -> FunctionExecutor {
     let offered = Tool {
         description: tool.description.clone(),

@@ -26,7 +26,7 @@ const PATIENCE: u32 = 3;
 pub enum Saying<'s> {
     /// The user.
     User(&'s str),
-    /// A task that was scheduled: what it says, nobody says now, and it grounds nothing.
+    /// A task that was scheduled: no person says it now, and it grounds nothing.
     Task(&'s str),
 }
 
@@ -42,7 +42,7 @@ pub struct Turned {
     pub answer: String,
     /// Whether it is the model's.
     pub stands: bool,
-    /// What is doubtful about the answer; where it does not stand, what is wrong with the last one.
+    /// What is doubtful about the answer; where it was held back, what is wrong with the last one.
     pub findings: Vec<Finding>,
     /// The receipts of the turn's calls, in their order.
     pub executions: Vec<String>,
@@ -70,7 +70,7 @@ pub enum TurnError {
     NotVerified(#[from] VerifyError),
 }
 
-/// Where a turn stands.
+/// How far a turn has come.
 #[derive(Default)]
 struct Course {
     steps: u32,
@@ -199,7 +199,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Says something to the model that nobody said.
+    /// Says something to the model that no person said.
     async fn tell(&mut self, text: &str) -> Result<(), AppendError> {
         self.hear(Role::System, text).await?;
         self.compressor.conversation().turns.push(Turn::User(text.to_owned()));
@@ -340,8 +340,8 @@ impl Agent {
     }
 }
 
-/// A turn that is over when this is dropped: nobody wants what ran ahead of it.
-struct Over(Session, Option<String>);
+/// A turn that is over when this is dropped: what ran ahead of it is not wanted any more.
+struct Over(Guard, Session, Option<String>);
 
 impl Drop for Over {
     fn drop(&mut self) {
@@ -349,7 +349,7 @@ impl Drop for Over {
     }
 }
 
-/// Whether so many tokens are more than this part of those that fit.
+/// Whether a conversation has more tokens than this part of those that fit.
 fn is_full(full: u64, fits: u64, part: f64) -> bool {
     // In thousandths, so that no number is lost.
     let part = std::time::Duration::from_secs_f64(part.clamp(0.0, 1.0)).as_millis();
@@ -377,7 +377,7 @@ fn result(call: &ToolCall, answer: &Answer, tells_doubts: bool) -> Turn {
     Turn::Result { call_id: call.id.clone(), text, failed: answer.status != Status::Completed }
 }
 
-/// What the user reads where the model has no answer that stands.
+/// What the user reads when no answer of the model was let through.
 fn failure(findings: &[Finding], least: Severity) -> String {
     let mut text =
         "I have no answer that the record of this session supports. What I was about to \

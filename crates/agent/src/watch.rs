@@ -14,18 +14,18 @@ pub trait Watch: Send {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Told<'t> {
-    /// The model is asked, for the so many-th time in this turn.
+    /// The model is asked. Counts the requests of this turn from 1.
     Asked(u32),
-    /// It writes; so many characters so far. What it writes is not verified yet, and not shown.
+    /// It writes. Counts the characters so far; they are not verified yet, and not shown.
     Writing(usize),
-    /// It is asked again after so many milliseconds, for this reason.
+    /// It is asked again after some milliseconds, for this reason.
     Again {
         /// Milliseconds.
         after: u64,
         /// Why.
         why: &'t str,
     },
-    /// It makes a call, which is told without hidden thinking.
+    /// It makes a call, here without its hidden thinking.
     Calling(&'t ToolCall),
     /// The call came to this.
     Answered(&'t ToolCall, &'t Answer),

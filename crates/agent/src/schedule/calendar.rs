@@ -10,7 +10,7 @@ use crate::schedule::weekdays::Weekdays;
 /// Days of a calendar, at times of the wall clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Calendar {
-    /// Every so many days, weeks or months: 1 is each of them.
+    /// Every how many days, weeks or months: 1 is each of them.
     pub(crate) every: i32,
     pub(crate) unit: Period,
     /// A day of the first period that counts; nothing happens before it.
@@ -85,7 +85,7 @@ impl Calendar {
         days_fit && self.every >= 1 && !self.times.is_empty() && self.times.is_sorted()
     }
 
-    /// Whether a day is in one of every so many periods.
+    /// Whether a day is in one of the periods that count.
     fn counts(&self, date: Date) -> bool {
         let days = |from: Date| from.until((Unit::Day, date)).map(|span| span.get_days());
         let periods = match self.unit {

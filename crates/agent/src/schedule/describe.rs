@@ -120,7 +120,7 @@ fn days(calendar: &Calendar) -> String {
     }
 }
 
-/// Whether it is a date of every so many years.
+/// Whether it is a date that recurs in a number of years.
 fn is_yearly(calendar: &Calendar) -> bool {
     let is_date = match &calendar.on {
         On::Days(days) => days.len() == 1 && !days.contains(&-1),

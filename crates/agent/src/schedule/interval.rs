@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::schedule::wall_clock::{self, Firing};
 use crate::schedule::weekdays::Weekdays;
 
-/// Every so many seconds of elapsed time.
+/// An interval of elapsed time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Interval {
     /// At least 60.

@@ -274,7 +274,7 @@ fn nth(positions: Vec<i8>, of: Option<Weekdays>) -> On {
     }
 }
 
-/// Days of every so many days, weeks, months or years.
+/// Days that recur in a number of days, weeks, months or years.
 fn repeated(
     clauses: &Clauses,
     repeat: &Said<(i32, Unit)>,

@@ -16,9 +16,9 @@ pub enum SkillOrigin {
     /// The user put it into their own folder. It is trusted.
     User,
     /// It is below a folder that the configuration names. It is used while its scan finds nothing,
-    /// and nobody agreed to another form of it.
+    /// and no person agreed to another form of it.
     Named,
-    /// It came with a project, from whoever wrote that.
+    /// It came with a project, from the author of that.
     Project,
 }
 

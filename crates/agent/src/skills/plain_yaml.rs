@@ -75,7 +75,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The node that begins with an event, in at most so many others.
+    /// The node that begins with an event, at a depth that is left.
     fn node(&mut self, event: Event<'t>, depth: usize) -> Result<Node, YamlError> {
         let (anchor, tag) = match &event {
             Event::Scalar(_, _, anchor, tag)

@@ -17,7 +17,7 @@ pub enum WarningKind {
     ByteOrderMark,
     /// An option whose value is left out when its parameter is missing.
     DanglingOption,
-    /// Characters that nobody sees, or letters that look like others.
+    /// Characters that are not seen, or letters that look like others.
     UnseenCharacters,
     /// An HTML comment, or something else that is not displayed, that gives orders.
     HiddenOrders,
@@ -33,7 +33,7 @@ pub enum WarningKind {
     Secret,
     /// A dangerous command.
     DangerousCommand,
-    /// A compiled program, which nobody can read.
+    /// A compiled program, which people cannot read.
     Program,
     /// A file changed, or cannot be read any more, since the skill was read.
     NotAsRead,

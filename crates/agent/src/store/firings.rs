@@ -26,7 +26,7 @@ pub struct Firing {
 
 impl Store {
     /// Claims one firing of an active task. Of all threads and processes that ask for the same one,
-    /// exactly one is told `true`, ever.
+    /// exactly one gets `true`, ever.
     ///
     /// # Errors
     /// When the store fails. Then nothing is claimed.

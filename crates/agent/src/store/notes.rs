@@ -23,7 +23,7 @@ pub enum NoteOrigin {
     User,
     /// The model.
     Agent,
-    /// The tool of this name: text that nobody vouches for.
+    /// The tool of this name: text that no person vouches for.
     Tool(String),
 }
 

@@ -9,7 +9,7 @@ use super::ids::TaskId;
 use super::notes::secretless;
 use super::text::stored_as_text;
 
-/// What is done about times at which nobody was there to fire a task.
+/// What is done about times at which no process was there to fire a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CatchUp {
@@ -44,11 +44,11 @@ pub struct NewTask {
     pub session: String,
     /// The folder that it is about: it runs nowhere else.
     pub workspace: String,
-    /// The schedule in the words of whoever asked, such as `every weekday at 9`.
+    /// The schedule in the words in which it was asked for, such as `every weekday at 9`.
     pub phrase: String,
     /// The schedule as the scheduler reads it, in JSON.
     pub schedule: String,
-    /// What the agent is told when it is due.
+    /// What the agent is to do when it is due.
     pub prompt: String,
     /// When it is due; `None` when it is over.
     pub next_at: Option<i64>,

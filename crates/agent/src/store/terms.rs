@@ -44,7 +44,7 @@ fn distinct(terms: impl Iterator<Item = String>) -> Vec<String> {
     terms.filter(|term| seen.insert(term.to_lowercase())).take(MOST).collect()
 }
 
-/// What stands between terms: white space, characters that do not print, and the punctuation of
+/// What separates terms: white space, characters that do not print, and the punctuation of
 /// scripts that write without spaces.
 fn separates(c: char) -> bool {
     c.is_whitespace()
@@ -54,7 +54,7 @@ fn separates(c: char) -> bool {
         || matches!(c, '\u{ff3b}'..='\u{ff40}' | '\u{ff5b}'..='\u{ff65}')
 }
 
-/// What stands around a term and is no part of it.
+/// What surrounds a term and is no part of it.
 fn surrounds(c: char) -> bool {
     c.is_ascii_punctuation() || matches!(c, '\u{2010}'..='\u{205e}' | '«' | '»' | '¿' | '¡')
 }
@@ -74,7 +74,7 @@ fn runs_on(c: char) -> bool {
         || matches!(c, '\u{20000}'..='\u{3ffff}')
 }
 
-/// Each term in quotes: a phrase, whatever stands in it.
+/// Each term in quotes: a phrase, whatever is in it.
 fn any_of(terms: &[String]) -> Option<String> {
     let quoted: Vec<String> =
         terms.iter().map(|term| format!("\"{}\"", term.replace('"', "\"\""))).collect();

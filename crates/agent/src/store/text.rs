@@ -1,4 +1,4 @@
-//! Enumerations that stand in the tables as words.
+//! Enumerations that the tables hold as words.
 
 /// Gives an enumeration without fields its words: `as_str`, `Display`, and both ways into SQLite.
 /// Words must be those of serde, and those of the `CHECK` in the schema.

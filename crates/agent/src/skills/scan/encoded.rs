@@ -15,7 +15,7 @@ use super::super::markdown::Line;
 const FEWEST: usize = 24;
 /// So many characters are odd whatever they spell.
 const MANY: usize = 160;
-/// A line of so many may be one of several of one text.
+/// A line of this length may be one of several of one text.
 const WRAPPED: usize = 40;
 
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("[A-Za-z0-9+/_=-]+").ok());

@@ -1,4 +1,4 @@
-//! Characters that nobody sees, and letters that look like others.
+//! Characters that are not seen, and letters that look like others.
 
 /// What is wrong with the characters of a line.
 pub(super) fn unseen(line: &str) -> Option<String> {
@@ -48,7 +48,7 @@ fn is_needed(chars: &[char], at: usize, has_right_to_left: bool) -> bool {
     }
 }
 
-/// The letter that a tag character stands for.
+/// The letter that a tag character means.
 fn tag(c: char) -> Option<char> {
     let code = u32::from(c).checked_sub(0xe0000)?;
     char::from_u32(code).filter(|c| (' '..='\u{7e}').contains(c))
