@@ -84,15 +84,21 @@ struct Course {
 
 impl Course {
     /// What came of it, with what was found out about the last answer.
-    fn ends(self, answer: String, stands: bool, verified: Verified) -> Turned {
-        Turned {
-            answer,
-            stands,
-            findings: verified.findings,
-            executions: self.executions,
-            judgements: verified.judgements,
-            held_back: self.held_back,
-        }
+    fn ends(self, answer: String, stands: bool, verified: Option<Verified>) -> Turned {
+        let found = verified.map(|verified| (verified.findings, verified.judgements));
+        let (findings, judgements) = found.unwrap_or_default();
+        let Self { executions, held_back, .. } = self;
+        Turned { answer, stands, findings, executions, judgements, held_back }
+    }
+
+    /// What came of it where the model says nothing.
+    fn ends_silent(self) -> Turned {
+        let answer = match self.executions.len() {
+            0 => "The model gave no answer, and called no tool.".to_owned(),
+            1 => "The model gave no answer; one tool was called.".to_owned(),
+            count => format!("The model gave no answer; tools were called {count} times."),
+        };
+        self.ends(answer, false, None)
     }
 }
 
@@ -153,7 +159,7 @@ impl Agent {
             if draft.is_empty() {
                 course.lost += 1;
                 if course.lost >= PATIENCE || course.closing {
-                    return Ok(silent(course));
+                    return Ok(course.ends_silent());
                 }
                 self.tell(NOTHING_SAID).await?;
                 continue;
@@ -165,17 +171,16 @@ impl Agent {
             let (least, severity) = self.parts.settings.hold_back.least();
             if verified.disposition < least {
                 self.compressor.conversation().turns.push(reply.turn());
-                return Ok(course.ends(verified.text.clone(), true, verified));
+                return Ok(course.ends(verified.text.clone(), true, Some(verified)));
             }
             watch.told(Told::HeldBack(&verified.findings));
             course.held_back += 1;
             self.compressor.conversation().turns.push(reply.turn());
+            self.send_back(feedback(&verified.findings)).await?;
             if course.held_back > self.parts.settings.max_retries {
                 let answer = failure(&verified.findings, severity);
-                self.send_back(feedback(&verified.findings)).await?;
-                return Ok(course.ends(answer, false, verified));
+                return Ok(course.ends(answer, false, Some(verified)));
             }
-            self.send_back(feedback(&verified.findings)).await?;
         }
     }
 
@@ -392,21 +397,4 @@ fn failure(findings: &[Finding], least: Severity) -> String {
     }
     text.push_str("\n\nThe receipts of this session show what was really done.");
     text
-}
-
-/// What the user reads where the model says nothing.
-fn silent(course: Course) -> Turned {
-    let answer = match course.executions.len() {
-        0 => "The model gave no answer, and called no tool.".to_owned(),
-        1 => "The model gave no answer; one tool was called.".to_owned(),
-        count => format!("The model gave no answer; tools were called {count} times."),
-    };
-    Turned {
-        answer,
-        stands: false,
-        findings: Vec::new(),
-        executions: course.executions,
-        judgements: Vec::new(),
-        held_back: course.held_back,
-    }
 }
