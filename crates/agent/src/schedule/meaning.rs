@@ -106,6 +106,7 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
         return Err(incomplete(&window.words, INTERVAL));
     }
     let day = clauses.day.as_ref();
+    let dates = dates(day, now.date())?;
     let times = times(clauses)?;
     let said = [day.map(|day| &day.words), clauses.times.as_ref().map(|times| &times.words)];
     let said = said.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
@@ -116,7 +117,7 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
             said => incomplete(said, if times.is_empty() { TIME } else { several }),
         });
     };
-    let at = dates(day, now.date())?.into_iter().map(|date| date.to_datetime(*time));
+    let at = dates.into_iter().map(|date| date.to_datetime(*time));
     let zone = now.time_zone();
     let is_to_come =
         |at: &_| wall_clock::firing(zone, *at).is_some_and(|firing| firing.at > now.timestamp());

@@ -156,9 +156,10 @@ pub(crate) fn clauses(words: &[Word]) -> Result<Clauses, ScheduleError> {
 
 /// Words as the phrase has them.
 fn written(words: &[Word]) -> String {
-    let words = words.iter().map(|word| word.written.as_str());
-    let text = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    let text = text.replace(" ,", ",");
+    // The rest of a word that was written together, such as the `h` of `18h`, is shown as it is read.
+    let first = words.first().filter(|word| word.written.is_empty()).map(|word| word.text.as_str());
+    let words = words.iter().map(|word| word.written.as_str()).filter(|word| !word.is_empty());
+    let text = first.into_iter().chain(words).collect::<Vec<_>>().join(" ").replace(" ,", ",");
     text.strip_prefix(", ").unwrap_or(&text).to_owned()
 }
 
