@@ -48,7 +48,7 @@ impl Plain {
                     // The words of a link are kept, its address is not.
                     Some(words) => {
                         let inner = rest.get(1..=words).unwrap_or_default();
-                        plain.push(inner, at + 1);
+                        plain.push_words(inner, at + 1);
                         let length = rest.find(')').map_or(1, |end| end + 1);
                         (length.max(words + 2), Some(String::new()))
                     }
@@ -72,6 +72,18 @@ impl Plain {
         }
         plain.from.push(text.len());
         found.then_some(plain)
+    }
+
+    /// Adds words that may have markup of their own.
+    fn push_words(&mut self, text: &str, at: usize) {
+        match Self::of(text) {
+            None => self.push(text, at),
+            Some(plain) => {
+                self.text.push_str(&plain.text);
+                let places = plain.from.iter().take(plain.text.len());
+                self.from.extend(places.map(|place| at + place));
+            }
+        }
     }
 
     fn push(&mut self, text: &str, at: usize) {
@@ -155,6 +167,7 @@ mod tests {
             ("can<b>celled</b> order 7", Some("cancelled order 7")),
             ("**can**celled order 7", Some("**cancelled order 7")),
             ("[cancelled](https://example.com/a) order 7", Some("cancelled order 7")),
+            ("[can<b>celled</b>](https://example.com/a) order 7", Some("cancelled order 7")),
             ("cancel<!-- x -->led", Some("cancelled")),
             ("<span class=\"x\">done</span>", Some("done")),
             ("&#99;ancelled &#x41;&amp;B&nbsp;c", Some("cancelled A&B c")),

@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use crate::admitted::Admitted;
 use crate::gate::names::other_name;
-use crate::gate::path_forms::{Links, forms, gone_up, in_named_folders, is_file_uri, without_proc};
+use crate::gate::path_forms::{
+    Links, MOST_PAIRS, forms, gone_up, in_named_folders, is_file_uri, without_proc,
+};
 use crate::gate::targets::{self, Change, patch};
 
 /// A path that a call names.
@@ -29,6 +31,20 @@ pub(in crate::gate) struct Named {
     pub(in crate::gate) any: bool,
     /// What the call may do to the path; `None` if it only reads or names it.
     pub(in crate::gate) change: Option<Change>,
+}
+
+impl Named {
+    /// A path that was not looked at and could be any, so every rule about paths applies to it.
+    fn any() -> Self {
+        Self {
+            absolute: String::new(),
+            inside: None,
+            certain: true,
+            open: true,
+            any: true,
+            change: None,
+        }
+    }
 }
 
 /// The folders that paths are relative to.
@@ -116,6 +132,9 @@ pub(in crate::gate) fn in_arguments(
     }
     let mut pairs = Vec::new();
     in_named_folders(arguments, &mut Vec::new(), &mut pairs);
+    if pairs.len() >= MOST_PAIRS {
+        paths.push(Named::any());
+    }
     for (folder, text) in pairs {
         let name = text.len() <= LONGEST_NAME && !text.contains('\n') && !text.is_empty();
         if name && !text.starts_with(['/', '~']) && !is_url(text) && !is_file_uri(text) {
@@ -139,16 +158,7 @@ fn follow(paths: &mut Vec<Named>, ground: &Ground<'_>) {
         }
     }
     if links.are_too_many() {
-        // A path that is not followed could lead anywhere, so every rule about paths applies to it.
-        let any = Named {
-            absolute: String::new(),
-            inside: None,
-            certain: true,
-            open: true,
-            any: true,
-            change: None,
-        };
-        further.push(any);
+        further.push(Named::any());
     }
     paths.extend(further);
 }

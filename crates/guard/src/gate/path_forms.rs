@@ -12,11 +12,10 @@ use super::mentioned::is_content;
 /// How many times a URI may have been percent-encoded.
 const ESCAPED: usize = 3;
 
-/// The maximum number of folders of one call whose links are followed, above which the call counts
-/// as naming any path, and of texts that are joined with a folder next to them, above which the
-/// rest is not joined.
+/// The maximum number of folders of one call whose links are followed, and of texts that are joined
+/// with a folder next to them. A call that names more counts as naming any path.
 const MOST_LINKS: usize = 20_000;
-const MOST_PAIRS: usize = 20_000;
+pub(super) const MOST_PAIRS: usize = 20_000;
 
 /// Members that name the folder in which the other members of their object are looked up.
 const FOLDERS: [&str; 24] = [

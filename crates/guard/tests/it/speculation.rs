@@ -212,7 +212,8 @@ fn few_run_at_once_and_the_end_of_the_turn_ends_them() {
         desk.ahead("look_up", r#"{"id":"ball 0"}"#);
         desk.settle().await;
         assert_eq!(desk.session.speculation_counts().begun, 4);
-        // Those of a helper are its desk.session.end_speculation(Some("helper"));
+        // Those of a helper are its own.
+        desk.session.end_speculation(Some("helper"));
         assert_eq!(desk.session.speculation_counts().wasted, 0);
         desk.session.end_speculation(None);
         desk.settle().await;

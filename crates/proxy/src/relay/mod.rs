@@ -330,8 +330,7 @@ impl Relay {
             || self.writer.is_call(&event) && (holds || self.exchange.tools.is_some())
             || holds && self.exchange.asked.structured && speaks
             || holds && flow == Flow::Waits;
-        // The memory that it takes in addition to its bytes.
-        self.held += raw.len() + size_of::<Held>();
+        self.held += taken(&raw);
         self.queue.push_back(Held { raw, event, end: self.text.len(), speaks, last });
         // Unreadable events are passed on if the mode allows it.
         self.closing |= last && self.unread.is_none();
@@ -419,7 +418,7 @@ impl Relay {
         let Some(Held { raw, event, end, speaks, .. }) = self.queue.pop_front() else {
             return Ok(());
         };
-        self.held = self.held.saturating_sub(raw.len());
+        self.held = self.held.saturating_sub(taken(&raw));
         self.writer.given(&event);
         if speaks {
             self.released = end;
@@ -567,4 +566,9 @@ impl Relay {
         let event = failed.unwrap_or_else(|| Bytes::from(wire.error_event(&notes::unjudged(why))));
         self.send(event).await
     }
+}
+
+/// The memory that an event in the queue takes.
+fn taken(raw: &Bytes) -> usize {
+    raw.len() + size_of::<Held>()
 }

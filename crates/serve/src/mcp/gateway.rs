@@ -75,17 +75,10 @@ pub(super) struct State {
     /// Whether the client can ask a person.
     pub(super) elicits: bool,
     /// Number of answers to no known request.
-    strays: usize,
+    pub(super) strays: usize,
     /// Whether the client declared in its greeting that any of its calls may become a task.
     takes_tasks: bool,
 }
-
-/// Maximum number of unanswered questions from a server. Beyond it, the oldest can no longer be
-/// answered.
-const MOST_QUESTIONS: usize = 1024;
-
-/// Maximum number of logged answers to no known request.
-const MOST_STRAYS: usize = 20;
 
 /// The parameters of `tools/call`.
 #[derive(Deserialize)]
@@ -377,114 +370,6 @@ impl Gateway {
                 self.ask(wire, (id, line), call, &questions)
             }
         }
-    }
-
-    /// The part of a server's message that goes to the client, if any.
-    pub async fn from_server(&self, message: &str) -> Option<String> {
-        let text = message.trim();
-        let told = match Message::read(text) {
-            Ok(message) => self.said(&message, text).await,
-            Err(error) => {
-                let why = error.to_string();
-                match TopLevel::of(text.as_bytes()).in_place_of_answer(&why) {
-                    Some(answer) => self.said(&Message::read(&answer).ok()?, &answer).await,
-                    None => {
-                        let server = &self.server;
-                        tracing::warn!("`{server}` sent something that is not a message: {why}");
-                        None
-                    }
-                }
-            }
-        };
-        told.map(|told| lined(in_the_name_of(&self.server, told)))
-    }
-
-    async fn said(&self, message: &Message<'_>, text: &str) -> Option<String> {
-        if let Some(method) = &message.method {
-            if method == "notifications/tools/list_changed" {
-                self.shared().offered.forget();
-            }
-            self.note_question(method, message)?;
-            return match method.as_str() {
-                "notifications/tasks" | "notifications/tasks/status" => {
-                    self.task_told(message, text).await
-                }
-                _ => Some(self.without_secrets(message, text)),
-            };
-        }
-        // An error that belongs to no request.
-        let Some(id) = &message.id else { return Some(self.without_secrets(message, text)) };
-        let waiting = self.state().waiting.remove(id);
-        match waiting {
-            None => {
-                self.stray(id);
-                None
-            }
-            Some(Waiting::Person) => {
-                // The server was never sent this call.
-                self.state().waiting.insert(id.clone(), Waiting::Person);
-                tracing::warn!("`{}` answered a call that it was not sent: {id}", self.server);
-                None
-            }
-            Some(Waiting::Other) => Some(self.without_secrets(message, text)),
-            Some(Waiting::Definitions { list, first }) => {
-                Some(self.described(message, text, id, (list, first)))
-            }
-            Some(Waiting::Greeting) => Some(self.greeted(message, text, id)),
-            Some(Waiting::Tools { first }) => Some(self.listed(message, text, id, first)),
-            Some(Waiting::OwnTools { first, listed }) => {
-                self.own_page(message, text, id, (first, listed));
-                None
-            }
-            Some(Waiting::Call(call)) => Some(self.answered(message, text, id, *call).await),
-            Some(Waiting::TaskState(task)) => Some(self.task_state(message, text, id, &task).await),
-            Some(Waiting::TaskResult(task)) => {
-                Some(self.task_result(message, text, id, &task).await)
-            }
-        }
-    }
-
-    /// Logs that an answer was dropped, up to a maximum number of times.
-    fn stray(&self, id: &str) {
-        let count = {
-            let mut state = self.state();
-            state.strays += 1;
-            state.strays
-        };
-        let server = &self.server;
-        match count {
-            ..MOST_STRAYS => {
-                tracing::warn!("`{server}` answered a request that nobody waits for: {id}");
-            }
-            MOST_STRAYS => {
-                tracing::warn!(
-                    "`{server}` keeps answering requests that were never made; further ones are not logged"
-                );
-            }
-            _ => {}
-        }
-    }
-
-    /// Notes a question from the server, so that only answers to known questions reach it. Returns
-    /// `None` if it uses the id of one of our questions.
-    fn note_question(&self, method: &str, message: &Message<'_>) -> Option<()> {
-        let Some(id) = &message.id else {
-            if method == "notifications/cancelled" {
-                let cancelled = message.cancels();
-                self.state().questions.retain(|id| Some(id) != cancelled.as_ref());
-            }
-            return Some(());
-        };
-        if self.shared().asked.contains_key(id) {
-            tracing::warn!("`{}` asked something under the id of another question", self.server);
-            return None;
-        }
-        let mut state = self.state();
-        if state.questions.len() >= MOST_QUESTIONS {
-            state.questions.pop_front();
-        }
-        state.questions.push_back(id.clone());
-        Some(())
     }
 
     /// Closes the receipt of a call. Returns a note for the model to accompany the result.

@@ -4,6 +4,7 @@ mod asked;
 mod confirm;
 mod described;
 mod framing;
+mod from_server;
 mod gateway;
 mod lines;
 mod looks;

@@ -30,6 +30,8 @@ fn however_a_file_is_named() {
     std::fs::write(workspace.join("sub/.env"), "S=2").unwrap();
     let here = workspace.to_str().unwrap();
     let many: Vec<String> = (0..20_001).map(|n| format!("{here}/sub/{n}")).collect();
+    let mut names: Vec<String> = (0..20_000).map(|n| format!("word {n}")).collect();
+    names.push("passwd".to_owned());
     for name in 0..20_001 {
         std::fs::create_dir(workspace.join(format!("sub/{name}"))).unwrap();
     }
@@ -43,6 +45,7 @@ fn however_a_file_is_named() {
         json!({ "path": "/etc" }),
         json!({ "path": "s*/.e*" }),
         json!({ "paths": many }),
+        json!({ "cwd": "/etc", "files": names }),
         json!({ "path": "FILE:///etc/passwd" }),
         json!({ "path": "File:/etc/passwd" }),
         json!({ "path": "file://localhost/etc/passwd" }),
