@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use counterfoil_guard::{
-    ExecutorKind, FunctionExecutor, Guard, Session, Surroundings, ToolError, ToolOutput, WeakGuard,
+    ExecutorKind, FunctionExecutor, Session, Surroundings, ToolError, ToolOutput, WeakSession,
 };
 use counterfoil_model::{Origin, Status, Tool, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};

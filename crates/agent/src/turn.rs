@@ -346,7 +346,7 @@ impl Agent {
 }
 
 /// A turn that is over when this is dropped: what ran ahead of it is not wanted any more.
-struct Over(Guard, Session, Option<String>);
+struct Over(Session, Option<String>);
 
 impl Drop for Over {
     fn drop(&mut self) {

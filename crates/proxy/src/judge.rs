@@ -105,15 +105,17 @@ pub(crate) fn sentence_start(text: &str, at: usize) -> usize {
     last_end(before).unwrap_or(0)
 }
 
+/// How far back the start of a paragraph is looked for, in bytes.
+const LONGEST_PARAGRAPH: usize = 16 * 1024;
+
 /// The start of the last paragraph at or before this byte, or of the last sentence if there are no
-/// paragraphs.
+/// paragraphs near it.
 pub(crate) fn paragraph_start(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    let before = text.get(..at).unwrap_or_default();
-    before.rfind("\n\n").map(|found| found + 2).or_else(|| last_end(before)).unwrap_or(0)
+    let at = text.floor_char_boundary(at);
+    let from = text.floor_char_boundary(at.saturating_sub(LONGEST_PARAGRAPH));
+    let before = text.get(from..at).unwrap_or_default();
+    let found = before.rfind("\n\n").map(|found| found + 2).or_else(|| last_end(before));
+    from + found.unwrap_or(0)
 }
 
 #[cfg(test)]

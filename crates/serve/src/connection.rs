@@ -8,8 +8,9 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
-use crate::mcp::{Gateway, Message, Step};
+use crate::mcp::{Gateway, LISTING, Message, Step};
 use crate::upstream::{Content, Event, Flow, Reply, Upstream, UpstreamError};
 
 /// Capacity of the message queue for a client that reads slowly.
@@ -117,8 +118,12 @@ impl ClientConnection {
         let is_answer = asked.as_ref().is_some_and(|m| m.method.is_none());
         let cancelled = asked.as_ref().and_then(Message::cancels);
         let id = asked.and_then(|message| message.id).unwrap_or_default();
-        let list = async |request: &str| self.list(&gateway, request, headers).await;
-        gateway.list_first(text, list).await;
+        if let Some(mut list) = gateway.unlisted(text) {
+            while let Some(request) = list.request() {
+                let sent = timeout(LISTING, self.list(&gateway, &request, headers)).await;
+                list.answered(sent.unwrap_or(false)).await;
+            }
+        }
         let step = gateway.from_client(text).await.into_iter().next();
         // Without a session, requests stand alone and ids are not unique to one client.
         if let Some(cancelled) = cancelled.filter(|_| self.clients != Clients::Alone) {
@@ -384,7 +389,8 @@ impl ClientConnection {
 fn own_headers(headers: &HeaderMap) -> HeaderMap {
     let mut own = headers.clone();
     let repeated = |name: &HeaderName| {
-        matches!(name.as_str(), "mcp-name" | "content-length") || name.as_str().starts_with("mcp-param-")
+        matches!(name.as_str(), "mcp-name" | "content-length")
+            || name.as_str().starts_with("mcp-param-")
     };
     let names: Vec<HeaderName> = own.keys().filter(|name| repeated(name)).cloned().collect();
     for name in names {

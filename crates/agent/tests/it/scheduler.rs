@@ -253,7 +253,7 @@ fn what_a_firing_calls_is_autonomous_and_so_is_what_its_helpers_call() {
     let mut agent = agent(&model, &guard, &scheduler);
     let helpers = Arc::clone(&model) as Arc<dyn Model>;
     let settings = AgentOptions::default();
-    let helpers = SubAgents::new(&guard, agent.session(), helpers, &settings, "Help.");
+    let helpers = SubAgents::new(agent.session(), helpers, &settings, "Help.");
     guard.register(helpers.tool()).unwrap();
     add(&scheduler, "in 20 minutes", CatchUp::Once);
     hand.minutes(20);

@@ -83,7 +83,8 @@ fn a_claim_with_markup_in_it_is_held() {
 /// No part of an answer is passed on unread because a lot precedes it.
 #[test]
 fn an_answer_longer_than_what_is_read_is_held() {
-    let long = format!("{}I have cancelled order 7.", "It is fine. ".repeat(90_000));
+    let sentence = format!("{}It is fine. ", "It is fine, and ".repeat(180));
+    let long = format!("{}I have cancelled order 7.", sentence.repeat(400));
     let says = [Text(String::leak(long))];
     test(async {
         let desk = Desk::new(ProxyMode::Block).await;

@@ -1,8 +1,9 @@
 //! What the server says, before the client hears it.
 
+use super::asked::in_the_name_of;
 use super::framing::lined;
 use super::gateway::Gateway;
-use super::message::{self, Message};
+use super::message::Message;
 use super::unreadable::TopLevel;
 use super::waiting::Waiting;
 

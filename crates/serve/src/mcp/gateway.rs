@@ -11,7 +11,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::asked::in_the_name_of;
 use super::confirm::{Held, Wire, elicits};
 use super::framing::lined;
 use super::meant::message_as_meant;

@@ -39,4 +39,5 @@ pub(crate) use message::{
     CAPABILITIES, Message, REVISION, TRACE, code, error, error_with, gone, id_of, parts, request,
     request_raw, result, result_raw,
 };
+pub(crate) use own_list::LISTING;
 pub(crate) use unreadable::TopLevel;

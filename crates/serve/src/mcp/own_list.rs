@@ -13,7 +13,7 @@ use super::message::{self, Message};
 use super::waiting::Waiting;
 
 /// How long a server may take for a page. Afterwards its tools count as unknown.
-const LISTING: Duration = Duration::from_secs(5);
+pub(crate) const LISTING: Duration = Duration::from_secs(5);
 
 /// The maximum number of pages that are requested.
 const MOST_PAGES: u32 = 1_000;
@@ -21,26 +21,66 @@ const MOST_PAGES: u32 = 1_000;
 /// Receives the cursor of the next page, if there is one.
 pub(super) type Listed = oneshot::Sender<Option<Value>>;
 
-impl Gateway {
-    /// Lists the server's tools if the client's line calls one and none are known. `send` sends a
-    /// request to the server and returns whether that worked; the answer comes through
-    /// [`Gateway::from_server`], which keeps it from the client.
-    pub(crate) async fn list_first(&self, line: &str, mut send: impl AsyncFnMut(&str) -> bool) {
-        let Some(meta) = self.calls_unlisted(line) else { return };
-        let mut cursor = None;
-        for page in 0..MOST_PAGES {
-            let (request, answer) = self.page_request(page, meta.as_deref(), cursor.as_ref());
-            let listed = async {
-                if send(&request).await { answer.await.ok() } else { None }
-            };
-            match timeout(LISTING, listed).await {
-                Ok(Some(Some(next))) => cursor = Some(next),
-                Ok(Some(None)) => return,
-                Ok(None) | Err(_) => break,
+/// The requests for the server's tools, page by page. Their answers come through
+/// [`Gateway::from_server`], which keeps them from the client.
+pub(crate) struct Listing<'g> {
+    gateway: &'g Gateway,
+    meta: Option<String>,
+    /// The number of pages that were requested.
+    pages: u32,
+    next: Next,
+    answer: Option<oneshot::Receiver<Option<Value>>>,
+}
+
+/// What is requested next.
+enum Next {
+    First,
+    From(Value),
+    Nothing,
+}
+
+impl Listing<'_> {
+    /// The next request to send; `None` at the end.
+    pub(crate) fn request(&mut self) -> Option<String> {
+        let cursor = match std::mem::replace(&mut self.next, Next::Nothing) {
+            Next::First => None,
+            Next::From(cursor) if self.pages < MOST_PAGES => Some(cursor),
+            Next::From(_) | Next::Nothing => return None,
+        };
+        let meta = self.meta.as_deref();
+        let (request, answer) = self.gateway.page_request(self.pages, meta, cursor.as_ref());
+        self.pages += 1;
+        self.answer = Some(answer);
+        Some(request)
+    }
+
+    /// Waits until the answer has been processed. `sent`: whether the request reached the server.
+    pub(crate) async fn answered(&mut self, sent: bool) {
+        let answer = self.answer.take().filter(|_| sent);
+        let listed = match answer {
+            Some(answer) => timeout(LISTING, answer).await.ok().and_then(Result::ok),
+            None => None,
+        };
+        match listed {
+            Some(Some(next)) => self.next = Next::From(next),
+            Some(None) => {}
+            None => {
+                self.gateway.shared().offered.give_up();
+                let server = &self.gateway.server;
+                tracing::warn!(
+                    "`{server}` does not list its tools, so calls are not checked against them"
+                );
             }
         }
-        self.shared().offered.give_up();
-        tracing::warn!("`{}` does not list its tools, so calls are not checked against them", self.server);
+    }
+}
+
+impl Gateway {
+    /// What to request from the server before a line of the client is processed, because it calls
+    /// a tool and none are known.
+    pub(crate) fn unlisted(&self, line: &str) -> Option<Listing<'_>> {
+        let meta = self.calls_unlisted(line)?;
+        Some(Listing { gateway: self, meta, pages: 0, next: Next::First, answer: None })
     }
 
     /// The `_meta` of a call of a server whose tools are unknown; `None` if there is no such call.

@@ -118,9 +118,12 @@ async fn of_client<W: AsyncWrite + Unpin>(
     while let Ok(Some(line)) = lines.next().await {
         let steps = match line {
             Line::Text(text) => {
-                let to_server = &mut to_server;
-                let send = async |request: &str| write_message(to_server, request).await.is_ok();
-                gateway.list_first(&text, send).await;
+                if let Some(mut list) = gateway.unlisted(&text) {
+                    while let Some(request) = list.request() {
+                        let sent = write_message(&mut to_server, &request).await.is_ok();
+                        list.answered(sent).await;
+                    }
+                }
                 gateway.from_client(&text).await
             }
             Line::Unreadable(why, found) => vec![Step::Answer(found.refusal(why))],
