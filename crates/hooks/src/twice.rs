@@ -84,7 +84,7 @@ mod tests {
     use super::twice;
 
     #[test]
-    fn a_member_that_stands_twice_is_found_at_any_depth() {
+    fn a_member_that_comes_twice_is_found_at_any_depth() {
         for (text, expected) in [
             (r#"{"a":1,"b":{"a":[1,2.5,null,true,"x"]}}"#, None),
             (r#"{"a":1,"a":1}"#, Some("a")),

@@ -3,6 +3,10 @@
 
 use std::sync::LazyLock;
 
+/// The maximum length of markup, in bytes. Longer markup counts as text, so that reading takes
+/// linear time.
+const LONGEST: usize = 2000;
+
 /// A text without markup, with the positions of its bytes in the original.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plain {
@@ -40,11 +44,12 @@ impl Plain {
         let mut found = false;
         while let Some(c) = rest.chars().next() {
             let at = text.len() - rest.len();
+            let near = beginning(rest);
             let (length, said) = match c {
-                '`' => (code(rest), None),
-                '<' => tag(rest).map_or((1, None), |length| (length, Some(String::new()))),
-                '&' => entity(rest).map_or((1, None), |(length, said)| (length, Some(said))),
-                '[' if !plain.text.ends_with('!') => match link(rest) {
+                '`' => (code(near), None),
+                '<' => tag(near).map_or((1, None), |length| (length, Some(String::new()))),
+                '&' => entity(near).map_or((1, None), |(length, said)| (length, Some(said))),
+                '[' if !plain.text.ends_with('!') => match link(near) {
                     // The words of a link are kept, its address is not.
                     Some(words) => {
                         let inner = rest.get(1..=words).unwrap_or_default();
@@ -97,6 +102,15 @@ impl Plain {
     }
 }
 
+/// The first bytes of a text.
+fn beginning(text: &str) -> &str {
+    let mut end = LONGEST.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or(text)
+}
+
 /// The length of the code at the start of a text; only the backticks if it is not closed.
 fn code(text: &str) -> usize {
     let fence = text.len() - text.trim_start_matches('`').len();
@@ -123,7 +137,8 @@ fn tag(text: &str) -> Option<usize> {
 fn entity(text: &str) -> Option<(usize, String)> {
     /// The maximum length of an entity's name, in bytes.
     const LONGEST: usize = 10;
-    let (name, _) = text.get(1..)?.split_once(';').filter(|(name, _)| name.len() <= LONGEST)?;
+    let end = text.bytes().take(LONGEST + 2).position(|byte| byte == b';')?;
+    let name = text.get(1..end)?;
     let number = name.strip_prefix('#').map(|number| match number.strip_prefix(['x', 'X']) {
         Some(hex) => u32::from_str_radix(hex, 16),
         None => number.parse(),
@@ -151,9 +166,8 @@ fn link(text: &str) -> Option<usize> {
 
 /// Whether emphasis begins or ends between two letters.
 fn within_word(before: &str, rest: &str) -> bool {
-    let after = rest.trim_start_matches('*');
     let letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
-    letter(before.chars().next_back()) && letter(after.chars().next())
+    letter(before.chars().next_back()) && letter(rest.trim_start_matches('*').chars().next())
 }
 
 #[cfg(test)]
@@ -178,6 +192,9 @@ mod tests {
             ("nothing", None),
         ] {
             assert_eq!(Plain::of(text).map(|plain| plain.text).as_deref(), expected, "{text}");
+        }
+        for part in ["[", "<", "<!--", "&", "`", "``` ", "[a](", "*"] {
+            let _plain = Plain::of(&part.repeat(100_000 / part.len()));
         }
         let text = "I <b>can</b>celled";
         let plain = Plain::of(text).unwrap();

@@ -13,6 +13,9 @@ pub(crate) struct Spoken {
     pub(crate) call: Option<ToolCall>,
 }
 
+/// The maximum number of arguments of a call.
+const MOST_ARGUMENTS: usize = 100;
+
 /// The maximum length of the beginning of a call in any form, in bytes.
 const LONGEST_BEGINNING: usize = 64;
 
@@ -127,13 +130,15 @@ fn in_object(object: Map<String, Value>, tool: &str) -> Option<Map<String, Value
 fn tagged(text: &str) -> Map<String, Value> {
     let mut found = Map::new();
     let mut rest = text;
-    while let Some((_, inside)) = rest.split_once('<') {
+    while let Some((_, inside)) = rest.split_once('<').filter(|_| found.len() < MOST_ARGUMENTS) {
         let Some((tag, after)) = inside.split_once('>') else { break };
         rest = after;
         let name = tag.rsplit(['=', ' ']).next().unwrap_or(tag).trim_matches(['"', '\'']);
-        let Some((value, _)) = after.split_once("</").filter(|_| !tag.starts_with('/')) else {
+        if tag.starts_with('/') {
             continue;
-        };
+        }
+        let Some((value, behind)) = after.split_once("</") else { break };
+        rest = behind;
         let value = value.trim();
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
         found.insert(name.to_owned(), value);
@@ -217,6 +222,9 @@ mod tests {
             let arguments =
                 call.as_ref().map(|call| serde_json::from_str(call.arguments.as_str()).unwrap());
             assert_eq!((tool.as_str(), arguments), ("cancel_order", expected), "{text}");
+        }
+        for part in ["<a>", "<tool_call>cancel_order<a>", "{\"a\":", "cancel_order("] {
+            let _calls = calls(&part.repeat(50_000 / part.len()), &tools);
         }
         for text in [
             "I would call `cancel_order` with id 7.",

@@ -6,7 +6,7 @@ use super::pattern::{Found, find};
 use super::pattern::{MARKER, SecretCategory};
 use super::{Redactor, replaced};
 
-/// How often a list is searched for secrets that stand in several of its texts.
+/// How often a list is searched for secrets that span several of its texts.
 const PASSES: usize = 4;
 
 /// What the name of a member says about its value.
@@ -67,7 +67,7 @@ fn array(redactor: &Redactor, items: &[Value], named: Named) -> Vec<Value> {
 }
 
 /// Takes out the secrets that begin in the text of one item and end in that of another, as blocks of
-/// content have it: whoever reads them reads them as one text. Whether there were any.
+/// content have it: a reader takes them as one text. Whether there were any.
 fn across(items: &mut [Value]) -> bool {
     let texts = || items.iter().map(|item| item.get("text").and_then(Value::as_str));
     if texts().flatten().count() < 2 {

@@ -21,7 +21,7 @@ pub use command::{
 pub use doubt::Doubt;
 pub use effects::{Effect, Write};
 pub use limits::NotAnalysable;
-pub(crate) use limits::{NESTING, check_text};
+pub(crate) use limits::check_text;
 pub use status::{Masking, Status};
 
 /// A fully analysed command line.

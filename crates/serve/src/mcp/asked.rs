@@ -46,7 +46,7 @@ fn read<'m, T: serde::Deserialize<'m>>(raw: &'m RawValue) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// The request with the server's name before its text; `None` where it asks nobody.
+/// The request with the server's name before its text; `None` where it asks no person.
 fn asked(server: &str, request: &Members<'_>) -> Option<String> {
     let method: String = read(request.get("method")?)?;
     if method != ELICITATION {

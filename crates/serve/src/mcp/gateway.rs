@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use counterfoil_admission::{CallReport, writings};
+use counterfoil_admission::CallReport;
 use counterfoil_guard::{
     Answer, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger,
     Listed, Reason, Session, SessionStart, Surroundings, ToolErrorFeedback, without_hidden,
@@ -320,26 +320,6 @@ impl Gateway {
                 self.judged(wire, (id, line), (*hosted, as_task), before)
             }
             Ok(Listed::Refused(answer, report)) => refused_call((wire, id), &answer, &report, held),
-        }
-    }
-
-    /// A call of which no list says what its tool is called. A server may take another writing of the
-    /// name, as it is taken once the list is known: where one of them never runs, the call is judged by
-    /// that one.
-    fn by_its_denied_name(&self, call: ToolCall) -> ToolCall {
-        if self.guard.never_runs(&call.tool).is_some() {
-            return call;
-        }
-        // Where nothing runs that no rule allows, other writings are not denied by their names.
-        let unnamed = self.guard.never_runs("");
-        let is_denied = |name: &String| {
-            let why = self.guard.never_runs(name);
-            why.is_some() && why != unnamed
-        };
-        let denied = writings(&call.tool).find(is_denied);
-        match denied {
-            Some(tool) => ToolCall { tool, ..call },
-            None => call,
         }
     }
 

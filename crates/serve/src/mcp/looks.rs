@@ -65,7 +65,7 @@ static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The texts of a value that say something: of several words, or with characters that nobody sees.
+/// The texts of a value that say something: of several words, or with invisible characters.
 /// Versions, times, addresses and pictures say nothing.
 pub(crate) fn sentences(value: &Value) -> Vec<&str> {
     let mut texts = Vec::new();

@@ -1,5 +1,6 @@
 //! The message that the server receives for a call, and the gating of resources.
 
+use counterfoil_admission::writings;
 use counterfoil_guard::{Asking, Before, HostedCall, Judged, Surroundings};
 use counterfoil_model::{Arguments, Origin, ToolCall};
 use serde_json::{Value, json};
@@ -30,6 +31,26 @@ impl Gateway {
             Ok(Before { judged: Judged::Denied(reasons), .. }) => Some(denied(&reasons)),
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// A call of which no list says what its tool is called. A server may take another writing of the
+    /// name, as it is taken once the list is known: where one of them never runs, the call is judged by
+    /// that one.
+    pub(super) fn by_its_denied_name(&self, call: ToolCall) -> ToolCall {
+        if self.guard.never_runs(&call.tool).is_some() {
+            return call;
+        }
+        // Where nothing runs that no rule allows, other writings are not denied by their names.
+        let unnamed = self.guard.never_runs("");
+        let is_denied = |name: &String| {
+            let why = self.guard.never_runs(name);
+            why.is_some() && why != unnamed
+        };
+        let denied = writings(&call.tool).find(is_denied);
+        match denied {
+            Some(tool) => ToolCall { tool, ..call },
+            None => call,
         }
     }
 }

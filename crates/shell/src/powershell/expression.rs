@@ -4,7 +4,7 @@ use super::reader::{Read, Reader, Value, variable};
 use super::stage::method;
 use super::word::Argument;
 
-/// What a statement gives a value stands in so many characters.
+/// The target of an assignment is not longer, in characters.
 const LONGEST_TARGET: usize = 500;
 
 impl Reader {
@@ -148,7 +148,9 @@ impl Reader {
                 match self.peek() {
                     _ if self.begins("::") || self.begins(".") => Value::Unknown,
                     // `[string]$a`
-                    Some('$' | '"' | '\'' | '(' | '@' | '[' | '{') => return self.primary(),
+                    Some('$' | '"' | '\'' | '(' | '@' | '[' | '{') => {
+                        return self.nested(Self::primary);
+                    }
                     _ => return Ok(Value::Unknown),
                 }
             }
@@ -185,7 +187,7 @@ impl Reader {
         Ok(value)
     }
 
-    /// A member of what stands before, or an element of it.
+    /// A member of the value before, or an element of it.
     fn member(&mut self, class: Option<&str>) -> Read<Option<Value>> {
         if self.takes("[") {
             let index = self.group(']')?;
@@ -245,7 +247,7 @@ impl Reader {
             match c {
                 '[' => depth += 1,
                 ']' => depth = depth.saturating_sub(1),
-                '{' | '$' | '`' => return Err(self.syntax("code stands in an attribute")),
+                '{' | '$' | '`' => return Err(self.syntax("an attribute contains code")),
                 _ => {}
             }
             if depth == 0 {

@@ -3,7 +3,9 @@
 use super::names::Names;
 use super::stage::Stage;
 use crate::NotAnalysable;
-use crate::script::NESTING;
+
+/// Constructs inside one another; brackets and blocks count several times.
+const DEEPEST: usize = 150;
 
 pub(super) type Read<T> = Result<T, NotAnalysable>;
 
@@ -80,7 +82,7 @@ impl Reader {
     }
 
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        if self.depth >= NESTING {
+        if self.depth >= DEEPEST {
             return Err(NotAnalysable::TooDeep);
         }
         self.depth += 1;
@@ -260,8 +262,8 @@ impl Reader {
         }
     }
 
-    /// What stands between brackets, of which the first is read: what one pipeline gives, or what is
-    /// not known.
+    /// The contents of brackets, of which the first is read: what one pipeline gives, or something
+    /// unknown.
     pub(super) fn group(&mut self, close: char) -> Read<Value> {
         self.nested(|reader| {
             reader.skip_separators();
@@ -285,6 +287,10 @@ impl Reader {
 
     /// Commands and expressions that are joined by `|`.
     pub(super) fn pipeline(&mut self) -> Read<Value> {
+        self.nested(Self::joined_stages)
+    }
+
+    fn joined_stages(&mut self) -> Read<Value> {
         let mut stages: Vec<String> = Vec::new();
         let mut value = self.element(false)?;
         loop {
@@ -360,7 +366,7 @@ impl Reader {
         stage.close(self)
     }
 
-    /// Words that are handed on as they stand there.
+    /// Words that are passed on as they are written.
     fn verbatim(&mut self, stage: &mut Stage) {
         let rest = self.text.iter().skip(self.at);
         let line: String = rest.take_while(|c| !matches!(c, '\n' | '|')).collect();

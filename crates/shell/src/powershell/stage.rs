@@ -19,7 +19,7 @@ impl Stage {
 
     /// The command with its arguments, once all of them are read.
     pub(super) fn close(self, reader: &mut Reader) -> Read<Value> {
-        // `& { … }`: its commands stand before.
+        // `& { … }`: its commands are on the lines before.
         if self.name.is_block {
             return Ok(Value::Unknown);
         }

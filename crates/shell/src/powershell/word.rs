@@ -7,11 +7,11 @@ use super::reader::{Read, Reader, Value, variable};
 pub(super) struct Argument {
     /// In the shell's words.
     pub(super) text: String,
-    /// As it stands there, where nothing in it is only known when it runs.
+    /// As it is written, where nothing in it is only known when it runs.
     pub(super) literal: Option<String>,
-    /// It is a block, whose commands stand before.
+    /// It is a block, whose commands are on the lines before.
     pub(super) is_block: bool,
-    /// It stands for arguments that are only known when it runs: `@arguments`.
+    /// It means arguments that are only known when it runs: `@arguments`.
     pub(super) is_splatted: bool,
     /// It is in no quotes.
     bare: bool,
@@ -184,7 +184,7 @@ impl Reader {
         Err(self.syntax("a text is not closed"))
     }
 
-    /// What a `$` stands for in a text.
+    /// What a `$` means in a text.
     fn inserted(&mut self, text: &mut String, found: &mut Argument) -> Read<()> {
         let named = |c: char| c.is_alphanumeric() || matches!(c, '_' | '{' | '(' | '?' | '$' | '^');
         if !self.peek_at(1).is_some_and(named) {

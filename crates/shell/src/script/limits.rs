@@ -27,7 +27,7 @@ pub enum NotAnalysable {
 /// Maximum length of a text in bytes.
 const LENGTH: usize = 256 * 1024;
 /// Constructs inside one another: groups, expansions and scripts in words.
-pub(crate) const NESTING: usize = 48;
+pub(super) const NESTING: usize = 48;
 /// Bytes that may be read in vain, because `((` was not arithmetic after all.
 pub(super) const RETRIED: usize = LENGTH;
 /// Maximum nesting of scripts run by wrappers.

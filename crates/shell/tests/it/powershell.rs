@@ -114,6 +114,25 @@ fn what_cannot_be_read_is_not_guessed() {
 }
 
 #[test]
+fn nothing_that_is_written_breaks_the_reader() {
+    let page = include_str!("../../../../spec/shell/powershell.md");
+    for line in page.lines() {
+        for (at, _) in line.char_indices() {
+            let (begin, end) = line.split_at(at);
+            for text in [begin, end, &format!("{end}{begin}")] {
+                // A result or a refusal, and neither late.
+                let _read = powershell_as_shell(text);
+            }
+        }
+    }
+    for part in
+        ["(", "{", "[", "[a]", "$(", "@{a=", "$a=", "\"$(", "a(", "$a.", "-", "&{", "|", "@("]
+    {
+        let _read = powershell_as_shell(&part.repeat(250_000 / part.len()));
+    }
+}
+
+#[test]
 fn tools_are_known_by_their_names() {
     for (name, takes) in
         [("PowerShell", true), ("mcp__win__run_powershell", true), ("pwsh", true), ("Bash", false)]

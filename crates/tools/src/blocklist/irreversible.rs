@@ -103,7 +103,7 @@ impl<'s> Scene<'s> {
         Some(Refusal::irreversible(message))
     }
 
-    /// A program of many commands, of which nobody knows which: `read x < file; git $x`.
+    /// A program of many commands, where it is not known which one runs: `read x < file; git $x`.
     fn unread(&self, line: &Line<'_>) -> Option<Refusal> {
         let many = Tables::own().words("programs of many commands");
         if !many.iter().any(|program| program == line.program) {

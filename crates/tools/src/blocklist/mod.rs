@@ -242,8 +242,8 @@ impl Blocklist {
     }
 }
 
-/// PowerShell as a shell script. What cannot be read is none: whoever reads it sees its words, and that
-/// nothing is known of them.
+/// PowerShell as a shell script. What cannot be read becomes a text that is no script: its words are
+/// there, and nothing is known of them.
 fn of_powershell(text: &str) -> String {
     powershell_as_shell(text)
         .unwrap_or_else(|_| format!("{text}\n) # PowerShell that cannot be read"))

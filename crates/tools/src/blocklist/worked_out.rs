@@ -26,7 +26,7 @@ pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
     judge_inner(&line, list, &list.place).filter(known)
 }
 
-/// The text that a word stands for, or stands for where a variable holds nothing; `None` where the
+/// The text that a word means, or means where a variable holds nothing; `None` where the
 /// script does not say it, and where the shell has nothing to work out.
 pub(super) fn said(word: &Word) -> Option<String> {
     word.literal().is_none().then_some(())?;
@@ -44,7 +44,7 @@ pub(super) fn said(word: &Word) -> Option<String> {
     found.then(|| text + rest)
 }
 
-/// What an expansion at the beginning of a text stands for, and what follows it.
+/// The text of an expansion at the beginning of a text, and what follows it.
 fn opened(text: &str) -> Option<(String, &str)> {
     if let Some(inside) = text.strip_prefix("$(") {
         let (command, behind) = inside.split_once(')')?;
@@ -62,7 +62,7 @@ fn opened(text: &str) -> Option<(String, &str)> {
     plain(value).then(|| (unquoted(value), behind))
 }
 
-/// What `echo` and `printf` print, where it stands there.
+/// What `echo` and `printf` print, where it is written there.
 fn printed(command: &str) -> Option<String> {
     let mut words = command.split_whitespace();
     let prints = matches!(words.next(), Some("echo" | "printf"));
@@ -88,7 +88,7 @@ mod tests {
     use super::said;
 
     #[test]
-    fn a_word_says_what_it_stands_for() {
+    fn a_word_says_what_it_means() {
         for (command, expected) in [
             ("git $(echo push)", Some("push")),
             ("git `echo push`", Some("push")),

@@ -81,7 +81,7 @@ pub(super) struct Language {
     pub(super) no_input: String,
     /// Which operands are code: all, or only the first if the others are files.
     pub(super) operands: Operands,
-    /// Its code is read as a script in which commands stand.
+    /// Its code is read as a script of commands.
     pub(super) reads: Option<Reads>,
     /// Calls that run a command.
     pub(super) runs: Vec<String>,
