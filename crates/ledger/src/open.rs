@@ -88,16 +88,21 @@ impl OpenLedgerError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
+            Self::Unwritable { path, .. } if path.to_string_lossy().starts_with("postgres") => {
+                "check that the server runs and that this user may connect; see docs/postgres.md"
+            }
             Self::Unwritable { .. } => {
-                "make room, or give a folder that exists and that this user may write to"
+                "free some space, or give an existing folder that this user can write to"
             }
             Self::Address { .. } => {
-                "give `postgres://USER@HOST/DATABASE?sslmode=verify-full`; docs/postgres.md says more"
+                "give `postgres://USER@HOST/DATABASE?sslmode=verify-full`; see docs/postgres.md"
             }
-            Self::NotALedger { .. } => "give the path of a ledger, or of a file that is not there",
+            Self::NotALedger { .. } => {
+                "give the path of a ledger, or of a file that does not exist yet"
+            }
             Self::Newer { .. } => "use the version of the program that wrote it, or a later one",
             Self::Corrupt { .. } => {
-                "move the file and those beside it away, keep them for evidence, and begin a new one"
+                "move the file and its companions away, keep them as evidence, and start a new ledger"
             }
             Self::Key(KeyFileError::Exposed { .. }) => {
                 "other users may have copied it: rotate the key, or run `chmod 600` if it was not copied"
@@ -105,10 +110,10 @@ impl OpenLedgerError {
             Self::Key(KeyFileError::NotAKey { .. }) => "restore the key from a backup",
             Self::Key(KeyFileError::Io { .. }) => "give a key file that this user can read",
             Self::MissingKey { .. } | Self::ForeignKey { .. } => {
-                "restore the key from a backup, or begin a new ledger beside the old one"
+                "restore the key from a backup, or start a new ledger next to the old one"
             }
             Self::Key(KeyFileError::Randomness(_)) | Self::Randomness(_) => {
-                "the system gives no random bytes: try again"
+                "the system provides no random bytes: try again"
             }
         }
     }
