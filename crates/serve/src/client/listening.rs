@@ -147,7 +147,7 @@ impl ServerListener {
             let answer = match questions.answer(&method, params.unwrap_or(Value::Null)).await {
                 Some(given) => result(&id, &given),
                 None => {
-                    let what = format!("this client does not answer `{method}`");
+                    let what = format!("the client does not support `{method}`");
                     error(Some(&id), code::METHOD_NOT_FOUND, &what)
                 }
             };

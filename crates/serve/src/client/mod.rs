@@ -102,7 +102,7 @@ pub enum ClientError {
     #[error("the MCP server ended before it answered `{0}`")]
     Ended(String),
     /// The server answered with an error.
-    #[error("the MCP server answered `{method}` with an error: {message}")]
+    #[error("the MCP server returned an error for `{method}`: {message}")]
     Refused {
         /// The method.
         method: String,
