@@ -120,8 +120,8 @@ impl Person for AtTerminal {
     }
 }
 
-const CHOICE: &str = "Agree? [y]es, for this [s]ession, [N]o, ne[v]er in this session, \
-                      [e]dit the arguments, or why not: ";
+const CHOICE: &str = "Approve? [y]es, for this [s]ession, [N]o, ne[v]er in this session, [e]dit \
+    the arguments, or give a reason: ";
 
 /// Asks on the terminal and returns the typed line; `None` without a terminal, or if the question
 /// is cancelled. Input typed before the question is discarded.

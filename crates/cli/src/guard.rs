@@ -72,7 +72,7 @@ impl<'o> Making<'o> {
             Some(folder) => folder
                 .canonicalize()
                 .with_context(|| format!("the workspace {} cannot be used", folder.display()))?,
-            None => std::env::current_dir().context("the working directory is gone")?,
+            None => std::env::current_dir().context("the working directory no longer exists")?,
         };
         if !workspace.is_dir() {
             let named = workspace.display();
@@ -145,8 +145,10 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
         state.clone().existing()?;
     }
     if !shared && !path.exists() {
-        let missing = format!("nothing is recorded yet: `{}` is missing", path.display());
-        return Err(Complaint::new(missing).help("`counterfoil run` records what it does").into());
+        let missing = format!("nothing has been recorded yet: `{}` does not exist", path.display());
+        return Err(Complaint::new(missing)
+            .help("`counterfoil run` records the calls it makes")
+            .into());
     }
     let settings = options.ledger.clone().resolve()?;
     let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));

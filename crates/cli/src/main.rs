@@ -95,7 +95,7 @@ fn main() -> ExitCode {
         Err(_) => {
             let _ = writeln!(
                 io::stderr(),
-                "\nthis is a fault of counterfoil itself: please report it with the message above"
+                "\nthis is a bug in counterfoil: please report it with the message above"
             );
             Exit::Internal.into()
         }

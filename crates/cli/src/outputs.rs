@@ -19,11 +19,9 @@ pub(crate) fn refuse_inputs(
     for path in read {
         if path.canonicalize().is_ok_and(|path| path == place) {
             let shown = path.display();
-            return Err(Complaint::new(format!(
-                "the output would replace `{shown}`, which is read"
-            ))
-            .help("name another file to write to")
-            .into());
+            return Err(Complaint::new(format!("the output would overwrite the input `{shown}`"))
+                .help("write to another file")
+                .into());
         }
     }
     Ok(())
@@ -40,8 +38,8 @@ pub(crate) fn write_baseline(
     let other = there.is_ok_and(|text| !text.is_empty() && Baseline::from_json(&text).is_err());
     if other || path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
         let shown = path.display();
-        return Err(Complaint::new(format!("`{shown}` is no baseline, and is not written over"))
-            .help("name a new file, or one that `--write-baseline` wrote")
+        return Err(Complaint::new(format!("`{shown}` is not a baseline and was not overwritten"))
+            .help("name a new file, or a baseline that `--write-baseline` wrote")
             .into());
     }
     replace(path, &baseline.to_json())

@@ -26,13 +26,13 @@ pub(crate) async fn follow(place: Place, apply: impl Fn(&Options) -> anyhow::Res
         before = now;
         let told = match config::find(&place).and_then(|found| apply(&found.options)) {
             Ok(()) => {
-                "note: the configuration changed: what it says of servers and of what calls may do \
-                 is in force now"
+                "note: configuration reloaded: changes to servers and to what calls may do are \
+                 now in effect"
                     .to_owned()
             }
             Err(error) => format!(
-                "warning: the configuration changed and cannot be used, so what is in force stays \
-                 as it was: {error:#}"
+                "warning: the changed configuration is invalid, so the previous one stays in \
+                 effect: {error:#}"
             ),
         };
         // Standard error may be closed; the change applies anyway.

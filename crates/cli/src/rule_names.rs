@@ -25,7 +25,7 @@ pub(crate) fn find(word: &str) -> Result<&'static Meta, Complaint> {
             let names = metas().flat_map(|meta| [meta.code.0, meta.name]);
             let help = did_you_mean(wanted, names)
                 .unwrap_or_else(|| "`counterfoil rules` lists all of them".to_owned());
-            Complaint::new(format!("there is no rule `{wanted}`")).help(help)
+            Complaint::new(format!("unknown rule `{wanted}`")).help(help)
         })
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn find_all(word: &str) -> Result<Vec<&'static Meta>, Complaint> {
         }
     }
     if found.is_empty() {
-        return Err(Complaint::new(format!("`{word}` names no rule")));
+        return Err(Complaint::new(format!("`{word}` does not name a rule")));
     }
     Ok(found)
 }
@@ -158,6 +158,6 @@ fn mode_of(word: &str) -> Result<Mode, Complaint> {
                 .map(|mode| format!("did you mean `{mode}`?"))
                 .or_else(|| did_you_mean(wanted, MODES.map(|(name, _)| name)))
                 .unwrap_or_else(|| "modes are `off`, `shadow`, `warn`, `block`".to_owned());
-            Complaint::new(format!("there is no mode `{wanted}`")).help(help)
+            Complaint::new(format!("unknown mode `{wanted}`")).help(help)
         })
 }

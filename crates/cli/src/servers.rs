@@ -45,7 +45,7 @@ pub(crate) async fn offer(
     let connecting: Vec<_> = connecting.collect();
     let mut left_out = Vec::new();
     for connected in connecting {
-        let offered = match connected.await.context("a server cannot be reached")? {
+        let offered = match connected.await.context("cannot reach a server")? {
             Ok(executor) => guard.register(executor).map_err(|error| error.to_string()),
             Err(why) => Err(why),
         };
@@ -67,8 +67,9 @@ pub(crate) fn configured(
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(plain) || name.contains("__") || name.ends_with('_')
         {
-            let help = "use letters, digits, `-` and single `_`, which is not the last character";
-            return Err(wrong("the name cannot be the prefix of tool names".to_owned())
+            let help = "use letters, digits, `-` and single `_`; the last character must not be \
+                `_`";
+            return Err(wrong("the name cannot be used as a prefix of tool names".to_owned())
                 .help(help)
                 .into());
         }
@@ -89,7 +90,7 @@ pub(crate) fn configured(
                 let sandbox = confined(options, configuration, state).context(place)?;
                 Server::Command(Program { words, env, folder, sandbox })
             }
-            _ => return Err(wrong("it has either a `command` or a `url`".to_owned()).into()),
+            _ => return Err(wrong("set either `command` or `url`".to_owned()).into()),
         };
         all.push(NamedServer { name: name.clone(), server, limit });
     }

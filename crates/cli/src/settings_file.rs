@@ -20,7 +20,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Complaint> {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            Err(Complaint::new(format!("{shown}: this is not UTF-8 text"))
+            Err(Complaint::new(format!("{shown}: not UTF-8 text"))
                 .help("save the file as UTF-8; nothing was written"))
         }
         Err(error) => Err(Complaint::new(format!("`{shown}` cannot be read: {error}"))),
@@ -52,7 +52,7 @@ pub(crate) fn apply(
         let diff = TextDiff::from_lines(before.unwrap_or_default(), after);
         let (old, new) = (name(before.is_some()), name(edit.text.is_some()));
         write!(out, "{}", diff.unified_diff().header(old, new))?;
-        writeln!(io::stderr(), "nothing is written: this was a dry run")?;
+        writeln!(io::stderr(), "dry run: nothing was written")?;
         return Ok(());
     }
     let written = match &edit.text {
@@ -61,12 +61,12 @@ pub(crate) fn apply(
     };
     written.map_err(|error| {
         Complaint::new(format!("`{shown}` cannot be written: {error}"))
-            .help("it is as it was; make it writable, then try again")
+            .help("the file is unchanged; make it writable, then try again")
     })?;
     writeln!(out, "{shown}")?;
     write_changes(&mut out, &edit.changes)?;
     if edit.text.is_none() {
-        writeln!(out, "  the file held nothing else, and is gone")?;
+        writeln!(out, "  removed the file, which contained nothing else")?;
     }
     Ok(())
 }
@@ -107,13 +107,13 @@ fn write_changes(out: &mut impl io::Write, changes: &[SettingsChange]) -> io::Re
 
 /// Returns how an agent should name this program: by name if `PATH` finds it, otherwise by path.
 pub(crate) fn own_program() -> anyhow::Result<String> {
-    let own = env::current_exe().context("this program does not know where it is")?;
+    let own = env::current_exe().context("cannot determine the path of this program")?;
     if found("counterfoil").is_some_and(|path| same(&path, &own)) {
         return Ok("counterfoil".to_owned());
     }
     own.into_os_string().into_string().map_err(|path| {
         Complaint::new(format!("the path `{}` is not UTF-8", path.display()))
-            .help("settings are: put the program on PATH, or into another folder")
+            .help("settings files must be UTF-8: put the program on PATH or in another folder")
             .into()
     })
 }

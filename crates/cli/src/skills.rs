@@ -61,7 +61,7 @@ pub(crate) fn named_folders(options: &Options) -> impl Iterator<Item = PathBuf> 
 /// Returns the digests of the skills that the user trusts.
 pub(crate) fn trusted() -> anyhow::Result<Trusted> {
     let folder = user_folder();
-    let folder = folder.ok_or_else(|| Complaint::new("there is no home folder".to_owned()))?;
+    let folder = folder.ok_or_else(|| Complaint::new("no home folder".to_owned()))?;
     let opened = Trusted::open(&folder.join("trusted-skills.json"));
     Ok(opened.map_err(|error| Complaint::new(error.to_string()))?)
 }

@@ -25,14 +25,17 @@ impl State {
         let folder = match named.filter(|path| !path.as_os_str().is_empty()) {
             Some(path) => path.to_owned(),
             None => platform(set).ok_or_else(|| {
-                Complaint::new("there is no place for the state: HOME is not set")
+                Complaint::new("no state folder: HOME is not set")
                     .help("name a folder with `--state DIR` or `COUNTERFOIL_STATE`")
             })?,
         };
         // Absolute, so that a change of the working directory cannot move the state.
-        std::path::absolute(&folder)
-            .map(|folder| Self { folder })
-            .map_err(|error| Complaint::new(format!("the working directory is gone: {error}")))
+        std::path::absolute(&folder).map(|folder| Self { folder }).map_err(|error| {
+            Complaint::new(format!(
+                "the working directory no longer exists: \
+                {error}"
+            ))
+        })
     }
 
     /// Creates the folder if missing, readable only by its owner, and checks that it is writable,
@@ -77,10 +80,13 @@ impl State {
         match fs::metadata(&self.folder) {
             Ok(_) => self.is_a_folder().map(|()| self),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Complaint::new(format!(
-                "nothing is recorded yet: {} is missing",
+                "nothing has been recorded yet: {} does not exist",
                 self.shown()
             ))
-            .help("`counterfoil run` records what it does; `--state DIR` names another folder")),
+            .help(
+                "`counterfoil run` records the calls it makes; `--state DIR` names another \
+                folder",
+            )),
             Err(error) => Err(self.unusable(&error)),
         }
     }
@@ -111,10 +117,15 @@ impl State {
         }
         let own = rustix::process::geteuid().as_raw();
         let private = fs::Permissions::from_mode(mode & !0o077 | 0o700);
-        let others =
-            || Complaint::new(format!("others may write to the state folder {}", self.shown()));
-        let advice =
-            || format!("`chmod 700 {}`, or name another with `--state DIR`", self.folder.display());
+        let others = || {
+            Complaint::new(format!("other users can write to the state folder {}", self.shown()))
+        };
+        let advice = || {
+            format!(
+                "run `chmod 700 {}`, or name another folder with `--state DIR`",
+                self.folder.display()
+            )
+        };
         if metadata.uid() != own {
             return if mode & 0o022 == 0 { Ok(()) } else { Err(others().help(advice())) };
         }
@@ -123,13 +134,13 @@ impl State {
         for entry in entries {
             let entry = entry.map_err(|error| self.unusable(&error))?;
             if entry.metadata().is_ok_and(|metadata| metadata.uid() != own) {
-                let what = format!("{} is somebody else's: remove it", entry.path().display());
+                let what = format!("{} belongs to another user: remove it", entry.path().display());
                 return Err(others().help(what));
             }
         }
         let shown = self.shown();
         let _unheard =
-            writeln!(io::stderr(), "note: {shown} had the mode {mode:o}: it is 700 again");
+            writeln!(io::stderr(), "note: {shown} had mode {mode:o}; it was reset to 700");
         Ok(())
     }
 
@@ -164,21 +175,25 @@ impl State {
         let folder = self.shown();
         let elsewhere = "name another folder with `--state DIR` or `COUNTERFOIL_STATE`";
         match error.kind() {
-            io::ErrorKind::PermissionDenied => {
-                Complaint::new(format!("the state folder {folder} may not be written to"))
-                    .help(format!("make it yours and writable, or {elsewhere}"))
-            }
+            io::ErrorKind::PermissionDenied => Complaint::new(format!(
+                "permission denied: cannot write to the state folder \
+                    {folder}"
+            ))
+            .help(format!(
+                "change its owner or permissions so that you can write to it, \
+                        or {elsewhere}"
+            )),
             io::ErrorKind::ReadOnlyFilesystem => {
                 Complaint::new(format!("the state folder {folder} is on a read-only file system"))
                     .help(elsewhere)
             }
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Complaint::new(format!(
-                "the state folder {folder} is full: nothing can be recorded"
+                "no space left for the state folder {folder}: nothing can be recorded"
             ))
             .help(format!("free some space, or {elsewhere}")),
             io::ErrorKind::AlreadyExists => self.no_folder(),
             io::ErrorKind::NotADirectory => {
-                Complaint::new(format!("the state folder {folder} lies below a file"))
+                Complaint::new(format!("a parent of the state folder {folder} is a file"))
                     .help(elsewhere)
             }
             _ => Complaint::new(format!("the state folder {folder} cannot be used: {error}"))

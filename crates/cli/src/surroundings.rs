@@ -15,5 +15,5 @@ pub(crate) fn environment() -> BTreeMap<String, String> {
 /// Creates a runtime with threads on which calls run while a person is asked.
 pub(crate) fn runtime() -> anyhow::Result<Runtime> {
     let built = Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    built.context("no thread can be started")
+    built.context("cannot start a thread")
 }

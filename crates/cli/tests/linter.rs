@@ -38,7 +38,7 @@ fn a_command_that_it_does_not_have_is_named() {
     if !cfg!(feature = "guard") {
         let (code, out, err) = counterfoil(&["run", "shell", "--", "true"]);
         assert_eq!((code, out.as_str()), (2, ""));
-        assert!(err.contains("`run` is no command of this build"), "{err}");
+        assert!(err.contains("this build has no command `run`"), "{err}");
         assert!(err.contains("cargo build --release -p counterfoil"), "{err}");
     }
 }

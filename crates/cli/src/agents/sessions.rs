@@ -78,11 +78,11 @@ fn nothing(homes: &Homes, agents: &[Agent]) -> Complaint {
         .iter()
         .map(|agent| match root(homes, *agent) {
             Some(root) => format!("{}: `{}`", agent.name(), root.join(pattern(*agent)).display()),
-            None => format!("{}: nowhere, because HOME is not set", agent.name()),
+            None => format!("{}: not searched, because HOME is not set", agent.name()),
         })
         .collect();
-    Complaint::new("no session of an agent was found on this machine").help(format!(
-        "looked for {}; name a log instead: `counterfoil check PATH`",
+    Complaint::new("no agent sessions found on this machine").help(format!(
+        "searched {}; name a log instead: `counterfoil check PATH`",
         looked.join("; ")
     ))
 }

@@ -47,7 +47,7 @@ impl Homes {
         let folder = match scope {
             Scope::Project => project.join(own_folder(agent)),
             Scope::User => self.folder(agent).ok_or_else(|| {
-                Complaint::new("there is no home folder: HOME is not set")
+                Complaint::new("no home folder: HOME is not set")
                     .help("set HOME, or use `--project` for the settings of the working directory")
             })?,
         };

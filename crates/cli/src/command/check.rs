@@ -168,7 +168,7 @@ fn newest_of_each() -> anyhow::Result<Vec<Input>> {
     let newest: Vec<_> =
         AgentName::value_variants().iter().map(|agent| newest(Some(*agent))).collect();
     if newest.iter().all(Result::is_err) {
-        return Err(Complaint::new("no path is named, and no agent has a session on this machine")
+        return Err(Complaint::new("no path given, and no agent has a session on this machine")
             .help("name a log or a folder of logs: `counterfoil check session.jsonl`")
             .into());
     }
@@ -178,10 +178,10 @@ fn newest_of_each() -> anyhow::Result<Vec<Input>> {
 /// Returns the log that `--latest` selects, with those of its sub-agents, and names it on standard
 /// error.
 fn newest(agent: Option<AgentName>) -> anyhow::Result<Vec<Input>> {
-    let here = std::env::current_dir().context("the working directory is gone")?;
+    let here = std::env::current_dir().context("the working directory no longer exists")?;
     let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent.into()]);
     let (log, is_here) = latest(&Homes::from_environment(), &agents, &here)?;
-    let whose = if is_here { "" } else { " (no session of this folder was found)" };
+    let whose = if is_here { "" } else { " (found no session for this folder)" };
     let (name, path) = (log.agent.name(), log.path.display());
     let helpers = log.of_sub_agents();
     let with = match helpers.len() {
@@ -189,7 +189,7 @@ fn newest(agent: Option<AgentName>) -> anyhow::Result<Vec<Input>> {
         1 => ", with the log of a sub-agent".to_owned(),
         many => format!(", with the logs of {many} sub-agents"),
     };
-    writeln!(io::stderr(), "the newest session of {name} is checked: {path}{whose}{with}")?;
+    writeln!(io::stderr(), "checking the newest session of {name}: {path}{whose}{with}")?;
     Ok(std::iter::once(&log.path).chain(&helpers).map(|path| Input::file(path)).collect())
 }
 
@@ -252,7 +252,7 @@ impl Job {
         }
         let format = arguments.format.unwrap_or(*format);
         if arguments.why && !matches!(format, OutputFormat::Text | OutputFormat::Jsonl) {
-            return Err(Complaint::new("--why is shown as text or jsonl")
+            return Err(Complaint::new("--why needs the format text or jsonl")
                 .help("add `--format text` or `--format jsonl`")
                 .into());
         }
@@ -316,7 +316,7 @@ impl Job {
         }
         document.finish(&total.summary)?;
         if let Some(feedback) = &total.feedback {
-            writeln!(io::stderr(), "\nshow this instead of the answer:\n\n{feedback}")?;
+            writeln!(io::stderr(), "\nreplacement for the answer:\n\n{feedback}")?;
         }
         if self.apart && !self.quiet {
             writeln!(io::stderr(), "{}", total.summary.line())?;
@@ -325,7 +325,8 @@ impl Job {
         if nothing {
             writeln!(
                 io::stderr(),
-                "error: no transcripts were found\n  help: name a file, or a folder that holds logs of a known form"
+                "error: no transcripts found\n  help: name a log, or a folder with logs in a \
+                 known format"
             )?;
             total.unreadable = true;
         }
@@ -483,7 +484,7 @@ fn read_baseline(path: &PathBuf) -> anyhow::Result<Baseline> {
         let complaint =
             Complaint::new(format!("the baseline {} cannot be read: {error}", path.display()));
         match error.kind() {
-            io::ErrorKind::NotFound => complaint.help("write one first with `--write-baseline`"),
+            io::ErrorKind::NotFound => complaint.help("create one first with `--write-baseline`"),
             _ => complaint,
         }
     })?;

@@ -52,9 +52,8 @@ fn migrate_config() -> clap::Arg {
         .hide(true)
 }
 
-const AFTER: &str = "\
-Examples:
-  counterfoil check session.jsonl          what the agent said, against what it did
+const AFTER: &str = "Examples:
+  counterfoil check session.jsonl          check what the agent said against what it did
   counterfoil check logs/ --format sarif   the same for a folder, for code scanning
   counterfoil explain UNKNOWN_TOOL         what a rule finds, and what it leaves alone
 
@@ -196,9 +195,9 @@ fn unbuilt(words: &[String]) -> Complaint {
     let command = Cli::command();
     let known = command.get_subcommands().map(clap::Command::get_name);
     let meant = crate::suggest::did_you_mean(name, known);
-    Complaint::new(format!("`{name}` is no command of this build"))
-        .help(meant.unwrap_or_else(|| {
-        "this build is the linter alone; `cargo build --release -p counterfoil` has all commands"
+    Complaint::new(format!("this build has no command `{name}`")).help(meant.unwrap_or_else(|| {
+        "this build contains only the linter; `cargo build --release -p counterfoil` builds all \
+         commands"
             .to_owned()
     }))
 }

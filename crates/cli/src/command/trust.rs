@@ -36,7 +36,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let found = || {
         config::project_file().ok_or_else(|| {
-            Complaint::new("there is no counterfoil.toml here or above").help("name the file")
+            Complaint::new("no counterfoil.toml in this folder or its parents")
+                .help("name the file")
         })
     };
     let path = arguments.file.clone().map_or_else(found, Ok)?;
@@ -44,27 +45,27 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let mut out = io::stdout().lock();
     if arguments.revoke {
         let was = config::revoke(&path)?;
-        let said = if was { "not trusted any more" } else { "it was not trusted" };
+        let said = if was { "no longer trusted" } else { "it was not trusted" };
         writeln!(out, "{shown}: {said}")?;
         return Ok(Exit::Clean);
     }
     let text = files::read_text(&path).with_context(|| shown.clone())?;
     let beyond = config::beyond(&global.place(), &path, &text)?;
     if beyond.is_empty() {
-        writeln!(out, "{shown}: says nothing that a project's file may not say")?;
+        writeln!(out, "{shown}: sets no key that needs trust")?;
         return Ok(Exit::Clean);
     }
-    writeln!(out, "{shown} sets keys that a project's file may not set:")?;
+    writeln!(out, "{shown} sets keys that project configuration may not set:")?;
     for key in &beyond {
         writeln!(out, "  {}", visible(key))?;
     }
     if !arguments.yes && !agreed(&mut out)? {
-        return Err(Complaint::new("nothing was trusted")
-            .help("read the file, then answer on a terminal, or give `--yes`")
+        return Err(Complaint::new("not confirmed; the file is not trusted")
+            .help("read the file, then answer `y` on a terminal or pass `--yes`")
             .into());
     }
     let list = config::trust(&path, &text)?;
-    writeln!(out, "trusted as it is now (remembered in {})", list.display())?;
+    writeln!(out, "trusted in its current version (recorded in {})", list.display())?;
     Ok(Exit::Clean)
 }
 

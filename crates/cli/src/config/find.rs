@@ -77,7 +77,7 @@ pub(crate) fn find(place: &Place) -> anyhow::Result<Configuration> {
 /// Like [`find`], for a caller that needs a configuration in any case: an unusable project file is
 /// ignored, and nothing is printed.
 pub(crate) fn find_without_broken_project(place: &Place) -> anyhow::Result<Configuration> {
-    gather(place, |error| Ok(format!("{error:#}; it is left out, the rest is in force")))
+    gather(place, |error| Ok(format!("{error:#}; ignoring this file")))
 }
 
 /// `broken` turns an error in a project's file into a note, or returns it.
@@ -105,7 +105,7 @@ fn gather(
                 files.insert(0, path);
             }
             Ok(None) => notes.push(format!(
-                "{}: it belongs to another user, or others may write it, and is not read",
+                "ignoring {}: it belongs to another user, or other users can write to it",
                 path.display()
             )),
             Err(error) => notes.push(broken(error)?),
@@ -146,8 +146,8 @@ fn of_project(path: &Path, users: &[Layer]) -> anyhow::Result<Option<(Layer, Opt
     let (says, refused) = narrowed(&layer.says, &in_force(users)?);
     let note = (!refused.is_empty()).then(|| {
         format!(
-            "{}: a project's file may only tighten your settings, so {} has no effect; \
-             `counterfoil trust` if you want it",
+            "{}: project configuration may only tighten your settings: ignoring {}; run \
+             `counterfoil trust` to allow it",
             path.display(),
             refused.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
         )

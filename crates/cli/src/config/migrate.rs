@@ -45,7 +45,10 @@ pub(crate) fn migrate(text: &str) -> Result<Migration, Complaint> {
                 ))
                 .help("remove one of them, then migrate again"));
             }
-            Some(_) => changes.push(format!("{from_shown} goes: {to_shown} says the same")),
+            Some(_) => changes.push(format!(
+                "{from_shown} is removed: {to_shown} has the same \
+                value"
+            )),
             None => changes.push(format!("{from_shown} becomes {to_shown}")),
         }
         taken.extend(take(&mut document, from).map(|entry| (to, known, entry)));
@@ -168,7 +171,7 @@ fn section<'d>(
         }
         table = table.get_mut(name).and_then(Item::as_table_mut).ok_or_else(|| {
             let path = TO.get(..=depth).unwrap_or_default().join(".");
-            Complaint::new(format!("`{path}` is not a table, so nothing can move there"))
+            Complaint::new(format!("`{path}` is not a table, so no key can move there"))
                 .help("remove it: it is not a valid configuration")
         })?;
     }
@@ -197,16 +200,20 @@ mod tests {
     #[test]
     fn keys_move_with_their_comments() {
         check(
-            "# top\n\n[check]\nfail_on = \"error\"\n\n# about the agent\n[agent] # here\n# tries\nmax_tool_retries = 3  # thrice\nmax_retry_duration_secs = 0x1E\n\n[rules]\n",
-            "# top\n\n[check]\nfail_on = \"error\"\n\n[tools.retry]\n# about the agent\n# here\n# tries\nmax_attempts = 3  # thrice\nbudget_secs = 0x1E\n\n[rules]\n",
+            "# top\n\n[check]\nfail_on = \"error\"\n\n# about the agent\n[agent] # here\n# \
+             tries\nmax_tool_retries = 3  # thrice\nmax_retry_duration_secs = 0x1E\n\n[rules]\n",
+            "# top\n\n[check]\nfail_on = \"error\"\n\n[tools.retry]\n# about the agent\n# here\n# \
+             tries\nmax_attempts = 3  # thrice\nbudget_secs = 0x1E\n\n[rules]\n",
         );
         check(
             "[agent]\nname = \"x\"\nmax_tool_retries = 3\n\n[rules]\n",
             "[agent]\nname = \"x\"\n\n[tools.retry]\nmax_attempts = 3\n\n[rules]\n",
         );
         check(
-            "[tools]\nmax_tool_calls_per_session = 9\n\n[tools.retry]\nbase_ms = 5 # quick\n\n[agent]\nmax_tool_retries = 3 # c\n",
-            "[tools]\nmax_tool_calls_per_session = 9\n\n[tools.retry]\nbase_ms = 5 # quick\nmax_attempts = 3 # c\n",
+            "[tools]\nmax_tool_calls_per_session = 9\n\n[tools.retry]\nbase_ms = 5 # \
+             quick\n\n[agent]\nmax_tool_retries = 3 # c\n",
+            "[tools]\nmax_tool_calls_per_session = 9\n\n[tools.retry]\nbase_ms = 5 # \
+             quick\nmax_attempts = 3 # c\n",
         );
     }
 
@@ -234,7 +241,8 @@ mod tests {
         let wrong = migrate("[agent]\nmax_tool_retries = 3\n[tools.retry]\nmax_attempts = 2\n");
         assert_eq!(
             wrong.unwrap_err().to_string(),
-            "`[agent].max_tool_retries` is 3, but `[tools.retry].max_attempts` is 2: they are one key"
+            "`[agent].max_tool_retries` is 3, but `[tools.retry].max_attempts` is 2: they are one \
+             key"
         );
         let wrong = migrate("tools = 3\n[agent]\nmax_tool_retries = 3\n").unwrap_err();
         assert!(wrong.to_string().starts_with("`tools` is not a table"), "{wrong}");

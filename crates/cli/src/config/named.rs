@@ -50,11 +50,11 @@ fn no_provider(found: &Configuration, table: &Table, key: &str) -> Option<(Strin
     }
     let help =
         did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
-            [] => "`[[llm.providers]]` has none; add one, or leave this empty".to_owned(),
-            known => format!("there are: {}", known.join(", ")),
+            [] => "`[[llm.providers]]` is empty; add a provider, or leave this empty".to_owned(),
+            known => format!("known: {}", known.join(", ")),
         });
     let noun = if key == JUDGE { "judge" } else { "provider" };
-    let complaint = Complaint::new(format!("{key}: there is no {noun} `{name}`")).help(help);
+    let complaint = Complaint::new(format!("{key}: unknown {noun} `{name}`")).help(help);
     Some((key.to_owned(), complaint))
 }
 
@@ -63,8 +63,9 @@ fn no_skills(found: &Configuration) -> Option<(String, Complaint)> {
     let (index, folder) =
         skills::named_folders(&found.options).enumerate().find(|(_, folder)| !folder.is_dir())?;
     let key = format!("agent.skill_paths[{index}]");
-    let complaint = Complaint::new(format!("{key}: there is no folder `{}`", folder.display()))
-        .help("make it, or leave it out; a relative path is seen from the working directory");
+    let complaint = Complaint::new(format!("{key}: no such folder: `{}`", folder.display())).help(
+        "create it or remove it from the list; relative paths start at the working directory",
+    );
     Some((key, complaint))
 }
 

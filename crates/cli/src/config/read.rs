@@ -90,7 +90,7 @@ fn unknown(offset: usize, section: &str, name: &str, node: Node<'_>) -> Problem 
     let place = if section.is_empty() { String::new() } else { format!(" in [{section}]") };
     let help = did_you_mean(name, known.iter().copied().chain(elsewhere)).unwrap_or_else(|| {
         let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
-        format!("known here are {}", known.join(", "))
+        format!("known keys: {}", known.join(", "))
     });
     Problem::at(offset, format!("unknown key `{name}`{place}")).with_help(help)
 }
@@ -150,7 +150,8 @@ mod tests {
             1,
             "unknown key `nonsense`",
             Some(
-                "known here are `check`, `judge`, `rules`, `tools`, `ledger`, `audit`, `hooks`, `agent`, `llm`, `mcp`, `proxy`, `obligations`",
+                "known here are `check`, `judge`, `rules`, `tools`, `ledger`, `audit`, `hooks`, \
+                 `agent`, `llm`, `mcp`, `proxy`, `obligations`",
             ),
         );
         check(

@@ -26,8 +26,8 @@ pub(super) fn is_trusted(path: &Path, text: &str) -> bool {
 /// # Errors
 /// Returns an error if there is no user folder, or it cannot be written.
 pub(crate) fn trust(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
-    let line = line(path, text).context("the file is gone")?;
-    let list = list().context("there is no home folder to remember it in")?;
+    let line = line(path, text).context("the file no longer exists")?;
+    let list = list().context("no home folder to record the trust in")?;
     write(&list, path, Some(line))?;
     Ok(list)
 }

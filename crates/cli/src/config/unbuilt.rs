@@ -3,7 +3,7 @@
 const UNBUILT: &[(&str, &str)] =
     &[("agent.max_tool_retries", MIGRATE), ("agent.max_retry_duration_secs", MIGRATE)];
 
-const MIGRATE: &str = "it moved: `counterfoil config migrate --write` puts it into `[tools.retry]`";
+const MIGRATE: &str = "it moved to `[tools.retry]`; run `counterfoil config migrate --write`";
 
 /// Returns the advice for a key without effect here.
 pub(super) fn advice(path: &str) -> Option<&'static str> {

@@ -172,7 +172,7 @@ impl Begun {
             Some(Ok(Some(due))) => Some(Box::new(due)),
             // The next check tries again; the conversation continues without it.
             Some(Err(error)) => {
-                tracing::debug!("tasks cannot be looked at: {error}");
+                tracing::debug!("cannot read the scheduled tasks: {error}");
                 None
             }
             Some(Ok(None)) | None => None,
@@ -215,7 +215,7 @@ fn alone(folder: &StateFolder, id: &str) -> anyhow::Result<File> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let wrong = format!("another `counterfoil chat` has session `{id}` open");
-            Err(Complaint::new(wrong).help("end that one, or take another session").into())
+            Err(Complaint::new(wrong).help("close that one, or use another session").into())
         }
         // If locking does not work here, continue without it.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
@@ -250,9 +250,8 @@ fn skills(
     let (usable, others) = found.usable(settings);
     if !others.is_empty() {
         let names = others.join("`, `");
-        let help = "`counterfoil skills show` and `trust`";
-        notices
-            .push(noted(&format!("skills that nobody trusted are not used: `{names}` ({help})")));
+        let help = "see `counterfoil skills show` and `trust`";
+        notices.push(noted(&format!("untrusted skills are not used: `{names}` ({help})")));
     }
     Ok(SkillSet::new(usable))
 }

@@ -30,7 +30,7 @@ pub(crate) async fn fire(
     match fired {
         None => {
             scheduler.broken_off(due)?;
-            let text = format!("task {} was broken off, and is not run again", due.task.id);
+            let text = format!("task {} was interrupted and will not run again", due.task.id);
             front.show(&[Row::plain(text)])?;
             Ok(Fired::BrokenOff)
         }

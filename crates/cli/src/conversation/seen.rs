@@ -38,11 +38,9 @@ pub(crate) fn seen(what: &Told<'_>) -> Seen {
                 Row::of(Tone::Wrong, "checked").and(Tone::Plain, ": an answer was held back");
             Seen::Rows([vec![head], told_once(findings)].concat())
         }
-        Told::Unjudged(why) => note(format!("no judge read the answer: {why}")),
-        Told::Cut => note("the model was cut off: its answer may be no longer".to_owned()),
-        Told::Compressed(strategy) => {
-            note(format!("the conversation is told in short now ({strategy})"))
-        }
+        Told::Unjudged(why) => note(format!("the answer was not judged: {why}")),
+        Told::Cut => note("the model's answer was cut off at its length limit".to_owned()),
+        Told::Compressed(strategy) => note(format!("the conversation was summarised ({strategy})")),
         Told::NotCompressed(why) => note(visible(why).into_owned()),
         _ => Seen::Nothing,
     }
@@ -128,7 +126,7 @@ pub(crate) fn behind(turned: &Turned) -> String {
 
 /// Lists the receipts and the claims of an answer, and its findings.
 pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Row>> {
-    let Some(last) = last else { return Ok(vec![Row::plain("there is no answer yet")]) };
+    let Some(last) = last else { return Ok(vec![Row::plain("no answer yet")]) };
     let mut rows = vec![Row::of(Tone::Strong, "Receipts")];
     for id in &last.executions {
         let Some(receipt) = guard.ledger().receipt(id)? else { continue };
@@ -143,7 +141,7 @@ pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Ro
     rows.push(Row::of(Tone::Strong, "Claims"));
     rows.extend(last.judgements.iter().map(claimed));
     if last.judgements.is_empty() {
-        rows.push(Row::plain("  none that a rule could decide"));
+        rows.push(Row::plain("  none that a rule could check"));
     }
     if !last.findings.is_empty() {
         rows.push(Row::of(Tone::Strong, "Findings"));
@@ -151,8 +149,8 @@ pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Ro
     }
     rows.push(Row::of(Tone::Strong, "Verdict"));
     rows.push(Row::plain(match (last.stands, last.findings.is_empty()) {
-        (true, true) => "  the record shows nothing against it",
-        (true, false) => "  it stands, with doubts",
+        (true, true) => "  no contradiction with the record",
+        (true, false) => "  given, with warnings",
         (false, _) => "  it was held back",
     }));
     Ok(rows)
@@ -186,7 +184,8 @@ pub(crate) fn asked(questions: &[Question], wrong: Option<&str>) -> Vec<Row> {
     let call =
         questions.first().map(|question| Row::plain(format!("  {}", visible(&question.call))));
     let wrong = wrong.map(|wrong| {
-        Row::of(Tone::Wrong, "error").and(Tone::Plain, format!(": not that: {}", visible(wrong)))
+        Row::of(Tone::Wrong, "error")
+            .and(Tone::Plain, format!(": cannot use that: {}", visible(wrong)))
     });
     whys.chain(call).chain(wrong).collect()
 }

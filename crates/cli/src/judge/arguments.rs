@@ -159,7 +159,7 @@ impl JudgeOptions {
         let threshold = self.threshold;
         if !(0.0..=1.0).contains(&threshold) {
             return Err(Complaint::new(format!("`judge.threshold` is {threshold}"))
-                .help("say how sure a judge must be, from 0 to 1; 0.7 is the default"));
+                .help("set how sure a judge must be, from 0 to 1; the default is 0.7"));
         }
         let lowest = Grading::default().lowest.min(threshold);
         Ok(ReadingOptions { grading: Grading { threshold, lowest }, budget: self.budget })
@@ -176,7 +176,7 @@ fn judge(named: &str, options: &Options, time: Duration) -> anyhow::Result<Box<d
         "auto" if !["", "auto"].contains(&own.name.as_str()) => judge(&own.name, options, time),
         "auto" => {
             let judge = on_this_machine(own, time)?;
-            writeln!(io::stderr(), "answers are read by `{}`", judge.name())?;
+            writeln!(io::stderr(), "judging answers with `{}`", judge.name())?;
             Ok(judge)
         }
         name => match preset::named(name) {
@@ -195,7 +195,7 @@ fn on_this_machine(own: &JudgeOptions, time: Duration) -> anyhow::Result<Box<dyn
     if let Some(judge) = super::model::local(&own.model, time) {
         return Ok(Box::new(judge));
     }
-    Err(Complaint::new("no judge was found on this machine")
+    Err(Complaint::new("no judge found on this machine")
         .help(
             "install and sign in to `claude`, `codex` or `gemini`, start a model server (Ollama, LM \
              Studio, vLLM, llama.cpp), or name a model of `[[llm.providers]]`",
@@ -206,9 +206,10 @@ fn on_this_machine(own: &JudgeOptions, time: Duration) -> anyhow::Result<Box<dyn
 #[cfg(feature = "guard")]
 fn model(named: &str, options: &Options) -> anyhow::Result<Box<dyn Judge>> {
     if options.llm.providers.iter().all(|provider| provider.name != named) {
-        let known = "claude, codex, gemini, auto, and the names under [[llm.providers]] in your configuration";
-        return Err(Complaint::new(format!("there is no judge `{named}`"))
-            .help(format!("there are: {known}"))
+        let known = "claude, codex, gemini, auto, and the names under [[llm.providers]] in your \
+            configuration";
+        return Err(Complaint::new(format!("unknown judge `{named}`"))
+            .help(format!("known: {known}"))
             .into());
     }
     let provider = crate::provider::provider(&options.llm, named)?;
@@ -217,8 +218,11 @@ fn model(named: &str, options: &Options) -> anyhow::Result<Box<dyn Judge>> {
 
 #[cfg(not(feature = "guard"))]
 fn model(named: &str, _: &Options) -> anyhow::Result<Box<dyn Judge>> {
-    Err(Complaint::new(format!("there is no judge `{named}` in this build"))
-        .help("this is the linter alone: use `claude`, `codex` or `gemini`, or build with the default features")
+    Err(Complaint::new(format!("this build has no judge `{named}`"))
+        .help(
+            "this build contains only the linter: use `claude`, `codex` or `gemini`, or build \
+            with the default features",
+        )
         .into())
 }
 
@@ -283,7 +287,8 @@ impl JudgeArguments {
         if model.is_empty() {
             writeln!(
                 io::stderr(),
-                "note: the questions name no model: set `model` in the file, or name one with `--batch-model`"
+                "note: the questions name no model: set `model` in the file, or name one with \
+                 `--batch-model`"
             )?;
             return Ok("MODEL".to_owned());
         }

@@ -49,7 +49,7 @@ impl CommandJudge {
     /// input.
     pub(super) fn of(command: &[String], time: Duration) -> Result<Self, Complaint> {
         let (program, arguments) = command.split_first().ok_or_else(|| {
-            Complaint::new("`judge.command` names no program").help("`command = [\"my-judge\"]`")
+            Complaint::new("`judge.command` is empty").help("`command = [\"my-judge\"]`")
         })?;
         let name = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self {
@@ -96,8 +96,7 @@ impl CommandJudge {
                 ..Invocation::default()
             },
         };
-        place(&invocation, folder)
-            .map_err(|error| format!("its folder cannot be made: {error}"))?;
+        place(&invocation, folder).map_err(|error| format!("cannot create its folder: {error}"))?;
         let mut command = Command::new(&self.program);
         command
             .args(&invocation.arguments)
@@ -130,7 +129,8 @@ impl Judge for CommandJudge {
     }
 
     fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
-        let folder = Folder::new().map_err(|error| format!("no empty folder: {error}"))?;
+        let folder =
+            Folder::new().map_err(|error| format!("cannot create an empty folder: {error}"))?;
         let asked = self.asked(prompt, &folder.0);
         let text = asked.map_err(|why| format!("`{}`: {why}", self.name))?;
         Ok(Reply { text, tokens: 0 })
@@ -172,7 +172,7 @@ struct RanProgram {
 /// Runs a program until it ends.
 fn run(mut command: Command, input: &str, time: Duration) -> Result<RanProgram, String> {
     own_group(&mut command);
-    let mut child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
+    let mut child = command.spawn().map_err(|error| format!("cannot start it: {error}"))?;
     let stdin = child.stdin.take();
     let (out, err) = (child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
@@ -189,7 +189,7 @@ fn run(mut command: Command, input: &str, time: Duration) -> Result<RanProgram, 
         match ended {
             Ok(Some(status)) => Ok(RanProgram { status, output, errors }),
             Ok(None) => Err(format!("no reply within {} s", time.as_secs())),
-            Err(error) => Err(format!("it cannot be waited for: {error}")),
+            Err(error) => Err(format!("cannot wait for it: {error}")),
         }
     })
 }

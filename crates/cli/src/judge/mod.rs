@@ -92,7 +92,7 @@ impl Judging {
 
     /// Returns the reply to a question from another program.
     pub(crate) fn ask(&self, question: String) -> Result<String, String> {
-        let judge = self.judge.as_ref().ok_or("there is no judge")?;
+        let judge = self.judge.as_ref().ok_or("no judge configured")?;
         Ok(judge.ask(&Prompt::again(question))?.text)
     }
 
@@ -132,7 +132,7 @@ impl Judging {
         let joints = Joint::of(cases.collect(), self.options.tokens());
         joints.par_iter().for_each(|joint| {
             if let Err(error) = self.ask_jointly(judge, joint) {
-                tracing::info!(%error, "several answers could not be asked about at once");
+                tracing::info!(%error, "could not ask about several answers at once");
             }
         });
     }
@@ -174,10 +174,12 @@ impl Judging {
         if let Some(batch) = &self.batch {
             let mut batch = batch.lock().map_err(|_| "the batch file is broken".to_owned())?;
             batch.add(digest, &Prompt::of(case, &boundary(random)))?;
-            return Err("asked in the batch file; read what comes back with `--opinions`".into());
+            return Err(
+                "question written to the batch file; pass the replies with `--opinions`".into()
+            );
         }
         let Some(judge) = &self.judge else {
-            return Err("no opinion about it is in the file".to_owned());
+            return Err("the opinions file has no opinion about it".to_owned());
         };
         self.reserve(1)?;
         let (given, tokens) = ask(judge.as_ref(), case, random)?;
@@ -207,7 +209,7 @@ impl Judging {
 
 fn random() -> Result<[u8; 12], String> {
     let mut random = [0; 12];
-    getrandom::fill(&mut random).map_err(|error| format!("no random number: {error}"))?;
+    getrandom::fill(&mut random).map_err(|error| format!("cannot get random bytes: {error}"))?;
     Ok(random)
 }
 

@@ -36,7 +36,10 @@ impl Keeper {
                 return Err(Complaint::new(format!(
                     "the opinions {shown} cannot be read: {error}"
                 ))
-                .help("`--judge NAME` makes them, or `--judge-batch FILE` and a batch interface")
+                .help(
+                    "create them with `--judge NAME`, or with `--judge-batch FILE` and a batch \
+                    API",
+                )
                 .into());
             }
         };
@@ -53,7 +56,7 @@ impl Keeper {
         match kept {
             Ok(kept) => Ok(kept),
             Err(error) => {
-                writeln!(std::io::stderr(), "note: the opinions are not kept: {error:#}")?;
+                writeln!(std::io::stderr(), "note: opinions are not saved: {error:#}")?;
                 Ok(Self::none())
             }
         }
@@ -105,9 +108,9 @@ impl Keeper {
     pub(super) fn keep(&self, line: &OpinionLine) -> Result<(), String> {
         let Some(file) = &self.file else { return Ok(()) };
         let text = line.write().map_err(|error| error.to_string())?;
-        let mut file = file.lock().map_err(|_| "the file of opinions is broken".to_owned())?;
+        let mut file = file.lock().map_err(|_| "the opinions file is broken".to_owned())?;
         file.write_all(format!("{text}\n").as_bytes())
-            .map_err(|error| format!("the opinion could not be kept: {error}"))
+            .map_err(|error| format!("could not save the opinion: {error}"))
     }
 }
 

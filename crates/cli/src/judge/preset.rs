@@ -102,11 +102,11 @@ fn last_line(text: &str) -> Option<&str> {
 /// Returns a member of the JSON object that a program wrote.
 fn member(output: &str, names: &[&str]) -> Result<String, String> {
     let value: Value = serde_json::from_str(output.trim())
-        .map_err(|error| format!("what it wrote is no JSON: {error}"))?;
+        .map_err(|error| format!("its output is not JSON: {error}"))?;
     let found = names.iter().find_map(|name| value.get(*name).filter(|v| !v.is_null()));
     match found {
         Some(Value::String(text)) => Ok(text.clone()),
         Some(value) => Ok(value.to_string()),
-        None => Err("what it wrote has no reply".to_owned()),
+        None => Err("its output has no reply".to_owned()),
     }
 }

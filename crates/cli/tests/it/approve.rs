@@ -17,8 +17,8 @@ fn only_what_waits_for_somebody_is_approved() {
     let whole: Value = serde_json::from_str(&denied.out).unwrap();
     let id = whole["execution_id"].as_str().unwrap();
     for (id, told) in [
-        (id, "it does not wait for anybody to agree"),
-        ("shell_1_00000000", "there is no receipt of `shell_1_00000000`"),
+        (id, "it is not waiting for approval"),
+        ("shell_1_00000000", "no receipt for `shell_1_00000000`"),
     ] {
         let ran = spawn(&desk, &["approve", id]);
         assert_eq!(ran.code, 2, "{ran}");

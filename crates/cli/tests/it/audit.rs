@@ -149,7 +149,7 @@ fn queries() {
     assert_snapshot!(run(&desk, "query --since yesterday"), @r#"
     exit 2
     --- stderr
-    error: invalid value 'yesterday' for '--since <WHEN>': say a day (2026-11-02), a time (2026-11-02T12:00:00Z), or how long ago (90m, 24h, 7d)
+    error: invalid value 'yesterday' for '--since <WHEN>': give a day (2026-11-02), a time (2026-11-02T12:00:00Z) or an age (90m, 24h, 7d)
 
     For more information, try '--help'.
     "#);
@@ -218,12 +218,12 @@ fn a_sound_log() {
     assert_snapshot!(run(&desk, "verify"), @r#"
     exit 0
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all as written, each continues the one before
-      open    no checkpoint of the audit log from elsewhere was given: a log that was cut or written anew together with its ledger would not show
+      holds   4 lines in 1 file: all unmodified, each continues the previous one
+      open    no separately kept checkpoint of the audit log was given: a log that was cut or written anew together with its ledger would not show
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      open    no checkpoint from elsewhere was given: events cut off at the end would not show
-      open    no public key from elsewhere was given: a replaced key would not show
+      open    no separately kept checkpoint was given: events removed from the end would go undetected
+      open    no separately kept public key was given: a replaced key would go undetected
     "#);
     let kept = run(&desk, "checkpoint");
     assert_eq!(kept.code, 0, "{kept}");
@@ -238,24 +238,24 @@ fn a_sound_log() {
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 0
     audit  [desk]/state/audit.jsonl
-      holds   8 lines in 1 file: all as written, each continues the one before
-      holds   it continues the kept checkpoint of 4 lines; 4 are newer
-      open    the kept checkpoint is signed by the ledger's own key; no public key from elsewhere was given, so a replaced key would not show
+      holds   8 lines in 1 file: all unmodified, each continues the previous one
+      holds   continues the kept checkpoint of 4 lines; 4 are newer
+      open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   2 events of 1 session, 2 of them signed; 0 stored results
-      holds   it fits the kept checkpoint
-      open    no public key from elsewhere was given: a replaced key would not show
+      holds   matches the kept checkpoint
+      open    no separately kept public key was given: a replaced key would go undetected
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key key.pem"), @r#"
     exit 0
     audit  [desk]/state/audit.jsonl
-      holds   8 lines in 1 file: all as written, each continues the one before
-      holds   it continues the kept checkpoint of 4 lines; 4 are newer
+      holds   8 lines in 1 file: all unmodified, each continues the previous one
+      holds   continues the kept checkpoint of 4 lines; 4 are newer
       holds   the kept checkpoint is signed by the given public key
     ledger  [desk]/state/ledger.db
       holds   2 events of 1 session, 2 of them signed; 0 stored results
-      holds   it fits the kept checkpoint
-      holds   it fits the kept public key
+      holds   matches the kept checkpoint
+      holds   matches the kept public key
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key key.pem --format json"), @r#"
     exit 0
@@ -317,13 +317,13 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key strange.pem"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all as written, each continues the one before
-      holds   it continues the kept checkpoint of 4 lines; 0 are newer
+      holds   4 lines in 1 file: all unmodified, each continues the previous one
+      holds   continues the kept checkpoint of 4 lines; 0 are newer
       BROKEN  the kept checkpoint is not signed by the given public key
     ledger  [desk]/state/ledger.db
       BROKEN  none of its keys is one of the public keys from elsewhere
-      BROKEN  it does not fit the kept checkpoint
-      BROKEN  it does not fit the kept public key
+      BROKEN  does not match the kept checkpoint
+      BROKEN  does not match the kept public key
     "#);
 
     // The old key signs the new one.
@@ -333,24 +333,24 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     assert_snapshot!(run(&desk, "verify --checkpoint newer.txt --public-key old.pem"), @r#"
     exit 0
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all as written, each continues the one before
-      holds   it continues the kept checkpoint of 4 lines; 0 are newer
-      holds   the kept checkpoint is signed by a key that the given public key vouched for
+      holds   4 lines in 1 file: all unmodified, each continues the previous one
+      holds   continues the kept checkpoint of 4 lines; 0 are newer
+      holds   the kept checkpoint is signed by a key that the given public key endorsed
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   it fits the kept checkpoint
-      holds   it fits the kept public key
+      holds   matches the kept checkpoint
+      holds   matches the kept public key
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all as written, each continues the one before
-      holds   it continues the kept checkpoint of 4 lines; 0 are newer
-      BROKEN  the kept checkpoint is not signed by the ledger's present key: give the key of its time with `--public-key`
+      holds   4 lines in 1 file: all unmodified, each continues the previous one
+      holds   continues the kept checkpoint of 4 lines; 0 are newer
+      BROKEN  the kept checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   it fits the kept checkpoint
-      open    no public key from elsewhere was given: a replaced key would not show
+      holds   matches the kept checkpoint
+      open    no separately kept public key was given: a replaced key would go undetected
     "#);
 }
 
@@ -367,13 +367,13 @@ fn a_log_that_was_changed() {
     exit 1
     audit  [desk]/state/audit.jsonl
       BROKEN  [desk]/state/audit.jsonl:2: its digest does not match its content
-      open    as written before it: 1 line; what follows it proves nothing
-      open    the kept checkpoint of 4 lines lies behind what is broken
-      open    the kept checkpoint is signed by the ledger's own key; no public key from elsewhere was given, so a replaced key would not show
+      open    unmodified before that line: 1 line; lines after it prove nothing
+      open    the kept checkpoint of 4 lines refers to lines after the broken one
+      open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   it fits the kept checkpoint
-      open    no public key from elsewhere was given: a replaced key would not show
+      holds   matches the kept checkpoint
+      open    no separately kept public key was given: a replaced key would go undetected
     "#);
     assert_snapshot!(run(&desk, "query --session s1"), @r#"
     exit 1
@@ -394,13 +394,13 @@ fn a_log_that_was_changed() {
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      holds   2 lines in 1 file: all as written, each continues the one before
-      BROKEN  it was cut: the kept checkpoint has 4 lines, it has 2
-      open    the kept checkpoint is signed by the ledger's own key; no public key from elsewhere was given, so a replaced key would not show
+      holds   2 lines in 1 file: all unmodified, each continues the previous one
+      BROKEN  truncated: the kept checkpoint has 4 lines, the log has 2
+      open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   it fits the kept checkpoint
-      open    no public key from elsewhere was given: a replaced key would not show
+      holds   matches the kept checkpoint
+      open    no separately kept public key was given: a replaced key would go undetected
     "#);
 
     std::fs::remove_file(&path).unwrap();
@@ -410,8 +410,8 @@ fn a_log_that_was_changed() {
       BROKEN  there is no audit log `[desk]/state/audit.jsonl`
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      open    no checkpoint from elsewhere was given: events cut off at the end would not show
-      open    no public key from elsewhere was given: a replaced key would not show
+      open    no separately kept checkpoint was given: events removed from the end would go undetected
+      open    no separately kept public key was given: a replaced key would go undetected
     "#);
 
     // Signed by another key, and not signed at all.
@@ -421,13 +421,13 @@ fn a_log_that_was_changed() {
     assert_snapshot!(run(&desk, "verify --checkpoint forged.txt"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all as written, each continues the one before
-      BROKEN  it is another log: its line 3 is not the one of the kept checkpoint
-      BROKEN  the kept checkpoint is not signed by the ledger's present key: give the key of its time with `--public-key`
+      holds   4 lines in 1 file: all unmodified, each continues the previous one
+      BROKEN  not the same log: its line 3 differs from the kept checkpoint
+      BROKEN  the kept checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   it fits the kept checkpoint
-      open    no public key from elsewhere was given: a replaced key would not show
+      holds   matches the kept checkpoint
+      open    no separately kept public key was given: a replaced key would go undetected
     "#);
 }
 
@@ -437,22 +437,22 @@ fn what_is_missing_is_said() {
     assert_snapshot!(run(&desk, "tail"), @r#"
     exit 2
     --- stderr
-    error: there is no audit log `[desk]/state/audit.jsonl`
-      help: it is begun by the first call; `--state DIR` names another state folder
+    error: unknown audit log `[desk]/state/audit.jsonl`
+      help: the first call creates it; `--state DIR` names another state folder
     "#);
     assert_snapshot!(desk.run("audit tail --state absent").to_string().replace(&desk.path().display().to_string(), "[desk]"), @r#"
     exit 2
     --- stderr
-    error: nothing is recorded yet: `[desk]/absent` is missing
-      help: `counterfoil run` records what it does; `--state DIR` names another folder
+    error: nothing has been recorded yet: `[desk]/absent` does not exist
+      help: `counterfoil run` records the calls it makes; `--state DIR` names another folder
     "#);
     let desk = recorded();
     std::fs::write(desk.path().join("nonsense.txt"), "nonsense").unwrap();
     assert_snapshot!(run(&desk, "verify --checkpoint nonsense.txt"), @r#"
     exit 2
     --- stderr
-    error: `nonsense.txt`: there is no checkpoint in it
-      help: `counterfoil audit checkpoint` prints what is meant
+    error: `nonsense.txt` contains no checkpoint
+      help: `counterfoil audit checkpoint` prints a checkpoint
     "#);
     assert_snapshot!(run(&desk, "verify --public-key nonsense.txt"), @r#"
     exit 2
@@ -527,8 +527,8 @@ fn calls_as_a_table() {
     assert_snapshot!(run(&desk, "export --csv calls.csv"), @"
     exit 2
     --- stderr
-    error: cannot create calls.csv: File exists (os error 17)
-      help: name a file that does not exist yet
+    error: `calls.csv` already exists
+      help: name a new file, or delete the existing one first
     ");
     let empty = run(&desk, "export --session none --csv none.csv");
     assert_eq!((empty.code, rows("none.csv").len()), (0, 0), "{empty}");

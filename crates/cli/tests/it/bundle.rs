@@ -537,8 +537,8 @@ fn what_shows_nothing_is_open_or_no_bundle() {
     let fingerprint = format!("sha256:{key}");
     let kind_key = "sha256:324be2dea8bc44461b0233e51fa48902ed6b1cc671e7739af2551e0bfe68f54e";
     for (name, key, code, says) in [
-        ("empty.json", &*fingerprint, 0, "NOT VERIFIED: there is nothing in it\n"),
-        (kind, kind_key, 0, "VERIFIED: the ledger of this key signed the events in it\n"),
+        ("empty.json", &*fingerprint, 0, "NOT VERIFIED: the bundle is empty\n"),
+        (kind, kind_key, 0, "VERIFIED: the ledger with this key signed the events\n"),
         ("text", &fingerprint, 2, "it is not a bundle\n"),
         ("ends.html", &fingerprint, 2, "its line endings, or text around the bundle\n"),
         ("ends.json", &fingerprint, 2, "its line endings, or text around the bundle\n"),
@@ -621,7 +621,7 @@ fn the_page_shows_why_a_call_was_refused() {
         serde_json::from_slice(&ran.stdout).unwrap()
     };
     let [verdict, checks, receipts] = read(page.clone());
-    assert_eq!(verdict, "VERIFIED: the ledger of this key signed the events in it");
+    assert_eq!(verdict, "VERIFIED: the ledger with this key signed the events");
     assert!(checks.contains("its events 1 to 13 are all here"), "{checks}");
     for shown in [
         "denied: PolicyBlocked (approval_declined)",
@@ -799,7 +799,7 @@ fn the_command_line() {
     assert!(made.err.contains(key.err.trim()), "{made}");
     let verified = run("verify-bundle page.html --public-key ledger.pub");
     assert_eq!(verified.code, 0, "{verified}");
-    assert!(verified.out.ends_with("VERIFIED: the ledger of this key signed the events in it\n"));
+    assert!(verified.out.ends_with("VERIFIED: the ledger with this key signed the events\n"));
     let fingerprint = key.err.trim();
     assert_eq!(
         run(&format!("verify-bundle page.html --public-key {fingerprint}")).out,
@@ -820,7 +820,10 @@ fn the_command_line() {
     std::fs::write(desk.path().join("broken.html"), page.replace("PolicyBlocked", "PolicyBlockes"))
         .unwrap();
     let broken = run("verify-bundle broken.html --public-key ledger.pub");
-    assert!(broken.code == 1 && broken.out.ends_with("BROKEN: it is not what the ledger signed\n"));
+    assert!(
+        broken.code == 1
+            && broken.out.ends_with("BROKEN: the content does not match what the ledger signed\n")
+    );
 
     for line in [
         "bundle --session nobody -o x.html --state state",

@@ -21,7 +21,7 @@ fn a_finding_with_its_excerpt() {
     let desk = Desk::with(&[("log.json", WRONG)]);
     assert_snapshot!(desk.run(&format!("check log.json {ONE}")), @r#"
     exit 1
-    error[UNKNOWN_TOOL]: there is no tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
+    error[UNKNOWN_TOOL]: unknown tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
     --> log.json:1 (order-4411, turn 1)
      |
      | cancel_orders({"order_id": "4411"})
@@ -246,7 +246,7 @@ fn rules_are_named_by_lists_and_patterns() {
     assert_snapshot!(found("--mode FK010=error"), @"
     exit 2
     --- stderr
-    error: there is no mode `error`
+    error: unknown mode `error`
       help: did you mean `block`?
     ");
 }
@@ -257,7 +257,7 @@ fn without_a_path_the_newest_session_of_each_agent_is_checked() {
     assert_snapshot!(desk.run("check"), @"
     exit 2
     --- stderr
-    error: no path is named, and no agent has a session on this machine
+    error: no path given, and no agent has a session on this machine
       help: name a log or a folder of logs: `counterfoil check session.jsonl`
     ");
     let log = include_str!("../../../../examples/claude-code-failing-tests.jsonl");
@@ -304,7 +304,7 @@ fn why_says_how_every_clause_was_read() {
     assert_snapshot!(desk.run("check log.json --why --format sarif"), @"
     exit 2
     --- stderr
-    error: --why is shown as text or jsonl
+    error: --why needs the format text or jsonl
       help: add `--format text` or `--format jsonl`
     ");
 }

@@ -238,7 +238,7 @@ fn every_format_names_the_judge() {
 fn a_judge_that_is_not_there_is_named() {
     let desk = desk("");
     for (line, said) in [
-        ("check log.json --judge nobody", "there is no judge `nobody`"),
+        ("check log.json --judge nobody", "unknown judge `nobody`"),
         ("check log.json --opinions gone.jsonl", "the opinions gone.jsonl cannot be read"),
         ("check log.json --opinions log.json", "no opinion"),
     ] {
@@ -256,7 +256,7 @@ fn a_model_is_measured_as_a_judge() {
     for line in [
         "40 of 40 answers read",
         "      70%     0 of 20      0 of 20",
-        "texts that steered it: 2 of 4",
+        "successful prompt injections: 2 of 4",
     ] {
         assert!(ran.out.contains(line), "{line}: {ran}");
     }
@@ -274,5 +274,5 @@ fn a_model_is_measured_as_a_judge() {
     assert!(ran.code == 0 && ran.out.contains("      90%     1 of 1       0 of 0"), "{ran}");
     std::fs::write(desk.path().join("judge.sh"), "exit 1").unwrap();
     let ran = desk.run("judge agreement labels.jsonl --config c.toml");
-    assert!(ran.code == 2 && ran.out.contains("this model is no judge here"), "{ran}");
+    assert!(ran.code == 2 && ran.out.contains("this model does not work as a judge here"), "{ran}");
 }

@@ -22,23 +22,23 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
     for (says, expected) in [
         (
             "[agent]\nprovider = \"mian\"",
-            "agent.provider: there is no provider `mian`\n  help: did you mean `main`?",
+            "agent.provider: unknown provider `mian`\n  help: did you mean `main`?",
         ),
         (
             "[agent]\ncompress_provider = \"small\"",
-            "agent.compress_provider: there is no provider `small`\n  help: there are: main",
+            "agent.compress_provider: unknown provider `small`\n  help: there are: main",
         ),
         (
             "[judge]\nname = \"cluade\"",
-            "judge.name: there is no judge `cluade`\n  help: did you mean `claude`?",
+            "judge.name: unknown judge `cluade`\n  help: did you mean `claude`?",
         ),
         (
             "[tools.retry]\nparameter_reformat_provider = \"x\"",
-            "tools.retry.parameter_reformat_provider: there is no provider `x`\n  help: there are: main",
+            "tools.retry.parameter_reformat_provider: unknown provider `x`\n  help: there are: main",
         ),
         (
             "[tools.adversarial_policy]\nprovider = \"x\"",
-            "tools.adversarial_policy.provider: there is no provider `x`\n  help: there are: main",
+            "tools.adversarial_policy.provider: unknown provider `x`\n  help: there are: main",
         ),
     ] {
         let desk = Desk::with(&[("c.toml", &format!("{MODEL}{says}\n"))]);
@@ -63,7 +63,7 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
     for (file, expected) in [
         (
             "none",
-            "none.toml:3: agent.provider: there is no provider `main`\n  help: `[[llm.providers]]` has none; ",
+            "none.toml:3: agent.provider: unknown provider `main`\n  help: `[[llm.providers]]` has none; ",
         ),
         ("skills", "skills.toml:4: agent.skill_paths[1]: there is no folder `"),
         ("judge", "judge.toml:4: the provider `tools.adversarial_policy` names no model"),
@@ -387,7 +387,7 @@ fn what_is_in_force() {
     "#);
     assert_snapshot!(desk.run("config check"), @"
     exit 0
-    no configuration file: defaults are in force
+    no configuration file; using defaults
     ");
 }
 
@@ -751,7 +751,7 @@ fn wrong_variables_are_named() {
         (
             "COUNTERFOIL_CHECK_IGNORE",
             "FK010, FK0",
-            "the variable COUNTERFOIL_CHECK_IGNORE: there is no rule `FK0`\n  help: ",
+            "the variable COUNTERFOIL_CHECK_IGNORE: unknown rule `FK0`\n  help: ",
         ),
         (
             "COUNTERFOIL_CHECK_SHOW_SUPPORTED",
@@ -785,7 +785,7 @@ fn old_keys_move_when_asked() {
     exit 2
     --- stderr
     error: counterfoil.toml:3: `agent.max_tool_retries` has no effect in this build
-      help: it moved: `counterfoil config migrate --write` puts it into `[tools.retry]`
+      help: it moved to `[tools.retry]`; run `counterfoil config migrate --write`
     ");
     assert_snapshot!(desk.run("config migrate counterfoil.toml"), @r#"
     exit 0
@@ -801,7 +801,7 @@ fn old_keys_move_when_asked() {
      [rules]
      FK010 = "warn"
     --- stderr
-    nothing is written yet: `--write` does it
+    nothing was written; pass `--write` to apply the changes
     "#);
     assert_eq!(std::fs::read_to_string(desk.path().join("counterfoil.toml")).unwrap(), old);
     assert_snapshot!(desk.run("config migrate counterfoil.toml --write"), @"
@@ -845,8 +845,8 @@ fn a_migration_that_cannot_be_done_says_why() {
         ),
         ("broken.toml", "error: broken.toml: line 1: "),
         ("absent.toml", "error: the configuration absent.toml cannot be read: "),
-        ("", "error: there is no configuration file\n  help: "),
-        ("- --write", "error: standard input cannot be written to\n"),
+        ("", "error: no configuration file found\n  help: "),
+        ("- --write", "error: cannot write to standard input\n"),
     ] {
         let ran = desk.run(&format!("config migrate {line}"));
         assert!(ran.code == 2 && ran.err.starts_with(expected), "{line}: {ran}");
@@ -895,5 +895,5 @@ fn a_projects_file_that_others_may_write_is_not_read() {
     let ran = desk.run("config show --format json");
     let shown: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(shown["tools"]["sandbox"]["strict"], false, "{ran}");
-    assert!(ran.err.contains("others may write it, and is not read"), "{ran}");
+    assert!(ran.err.contains("other users can write to it"), "{ran}");
 }

@@ -85,7 +85,7 @@ fn help() {
               [env: COUNTERFOIL_LEDGER]
 
     Examples:
-      counterfoil check session.jsonl          what the agent said, against what it did
+      counterfoil check session.jsonl          check what the agent said against what it did
       counterfoil check logs/ --format sarif   the same for a folder, for code scanning
       counterfoil explain UNKNOWN_TOOL         what a rule finds, and what it leaves alone
 
@@ -269,7 +269,7 @@ fn a_wrong_rule_is_named_with_the_right_one() {
     assert_snapshot!(Desk::with(&[]).run("explain unknow-tool"), @"
     exit 2
     --- stderr
-    error: there is no rule `unknow-tool`
+    error: unknown rule `unknow-tool`
       help: did you mean `unknown-tool`?
     ");
 }

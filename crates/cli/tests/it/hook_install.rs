@@ -38,7 +38,7 @@ fn installed_and_tried_out() {
     exit 0
     DESK/home/.claude/settings.json
       added    PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, Stop, SubagentStop, SessionEnd
-    tried out, with a state of its own:
+    tested with a separate state folder:
       yes  a harmless call passes
       yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (this cannot be approved)
       yes  a stop on a false claim is blocked: Your message says what the record of this session does not show.
@@ -68,7 +68,7 @@ fn a_judge_that_reads_stops_is_set_in_the_users_own_file() {
     let command = "[judge]\ncommand = [\"my-judge\"] # mine\n";
     let desk = Desk::with(&[(SETTINGS, USERS), (OWN, command)]);
     let ran = desk.run("hook install claude-code --judge nothing-of-this-name");
-    assert!(ran.code == 2 && ran.err.contains("there is no judge `nothing-of"), "{ran}");
+    assert!(ran.code == 2 && ran.err.contains("no judge configured `nothing-of"), "{ran}");
     assert_eq!((text(&desk, OWN).as_str(), text(&desk, SETTINGS).as_str()), (command, USERS));
     let ran = desk.run("hook install claude-code --judge auto --dry-run");
     assert!(ran.code == 0 && ran.out.contains("+hooks = true"), "{ran}");
@@ -158,14 +158,14 @@ fn a_canary_that_fails_says_what_and_what_to_do() {
     exit 1
     DESK/.claude/settings.json
       added    PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, Stop, SubagentStop, SessionEnd
-    tried out, with a state of its own:
+    tested with a separate state folder:
       yes  a harmless call passes
       yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (this cannot be approved)
       NO   a stop on a false claim is blocked: it raised no objection
     --- stderr
-    note: the command names a path of this machine; with `counterfoil` on PATH it would hold for everybody who shares these settings
-    error: the hook does not do its work
-      help: the settings are left as they are now: fix the problem above and install again, or remove the hook with `counterfoil hook uninstall claude-code --project`
+    note: the command contains a path on this machine; put `counterfoil` on PATH so that it works for everyone who shares these settings
+    error: the hook does not work
+      help: the hook stays in the settings: fix the problem above and install again, or remove it with `counterfoil hook uninstall claude-code --project`
     ");
 }
 

@@ -65,16 +65,16 @@ fn nothing_is_installed_and_nothing_was_seen() {
     assert_snapshot!(desk.run("hook status"), @"
     exit 0
     claude-code
-      not installed: `counterfoil hook install claude-code` does it
-      no event of its sessions was seen
+      not installed: run `counterfoil hook install claude-code`
+      no event from its sessions
     codex
-      not installed: `counterfoil hook install codex` does it
-      no event of its sessions was seen
+      not installed: run `counterfoil hook install codex`
+      no event from its sessions
     gemini
-      not installed: `counterfoil hook install gemini` does it
-      no event of its sessions was seen
+      not installed: run `counterfoil hook install gemini`
+      no event from its sessions
     tool calls without a receipt
-      no log of a session was found
+      no session log found
     ");
     assert_eq!(desk.run("hook status gemini").code, 1, "it was asked for");
 }
@@ -138,18 +138,18 @@ fn an_installed_hook_that_cannot_run_is_wrong() {
     claude-code
       user     DESK/home/.claude/settings.json: /nowhere/counterfoil hook claude-code
                wrong: no hook for PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, SubagentStop, SessionEnd
-               wrong: `/nowhere/counterfoil` is no program that can be run
+               wrong: `/nowhere/counterfoil` is not an executable program
       project  DESK/.claude/settings.json
                wrong: line 1: EOF while parsing an object: the agent cannot read it
-      no event of its sessions was seen
+      no event from its sessions
     codex
-      not installed: `counterfoil hook install codex` does it
-      no event of its sessions was seen
+      not installed: run `counterfoil hook install codex`
+      no event from its sessions
     gemini
-      not installed: `counterfoil hook install gemini` does it
-      no event of its sessions was seen
+      not installed: run `counterfoil hook install gemini`
+      no event from its sessions
     tool calls without a receipt
-      no log of a session was found
+      no session log found
     ");
 }
 
@@ -162,9 +162,9 @@ fn an_installed_hook_that_runs_is_well() {
     exit 0
     claude-code
       user     DESK/home/.claude/settings.json: BIN hook claude-code
-      no event of its sessions was seen
+      no event from its sessions
     tool calls without a receipt
-      no log of a session was found
+      no session log found
     ");
 }
 
@@ -195,8 +195,8 @@ fn a_hook_that_hears_nothing_of_a_newer_session_is_wrong() {
     exit 1
     codex
       user     DESK/home/.codex/hooks.json: BIN hook codex
-               wrong: session c-1 began after the hook was installed, and no event of it was seen: Codex runs a hook only once it is trusted; start `codex` and agree, or see `/hooks`
-      no event of its sessions was seen
+               wrong: session c-1 began after the hook was installed, but sent no event: Codex runs a hook only once you trust it; start `codex` and accept it, or see `/hooks`
+      no event from its sessions
     tool calls without a receipt
       codex c-1: 0 calls, 0 with a receipt, 0 without, 0 from before the hook
     ");
@@ -244,8 +244,8 @@ fn the_latest_session_is_that_of_this_folder() {
     assert_eq!(ran.code, 0, "{ran}");
     assert_eq!(
         shown(&desk, &ran).lines().last().unwrap_or_default(),
-        "the newest session of claude-code is checked: \
-         DESK/home/.claude/projects/-elsewhere/new.jsonl (no session of this folder was found), \
+        "checking the newest session of claude-code: \
+         DESK/home/.claude/projects/-elsewhere/new.jsonl (found no session for this folder), \
          with the log of a sub-agent"
     );
 
@@ -259,7 +259,7 @@ fn the_latest_session_is_that_of_this_folder() {
         let ran = desk.run(line);
         assert_eq!(
             shown(&desk, &ran).lines().last().unwrap_or_default(),
-            "the newest session of claude-code is checked: DESK/home/.claude/projects/HERE/b.jsonl"
+            "checking the newest session of claude-code: DESK/home/.claude/projects/HERE/b.jsonl"
         );
     }
 }
@@ -292,7 +292,7 @@ fn the_latest_session_of_other_agents() {
         ("check --latest", "codex is checked: DESK/cx/sessions/2026/02/01/rollout-0.jsonl"),
         (
             "check --latest gemini",
-            "gemini is checked: DESK/home/.gemini/tmp/slug/chats/session-1.json (no session of this folder was found)",
+            "gemini is checked: DESK/home/.gemini/tmp/slug/chats/session-1.json (found no session for this folder)",
         ),
     ] {
         let ran = desk.run_in(&variables, line);
@@ -317,7 +317,7 @@ fn a_log_without_hooks_is_refused() {
     assert_snapshot!(ran, @"
     exit 2
     --- stderr
-    error: `chat.json` is of the form openai-chat: no agent with hooks writes that
+    error: `chat.json` has the format openai-chat, which no agent with hooks writes
       help: name a log of claude-code, codex or gemini-cli
     ");
     assert_eq!(desk.run("hook status --transcript none.json").code, 2);
@@ -330,8 +330,8 @@ fn no_session_at_all() {
     assert_snapshot!(shown(&desk, &ran), @"
     exit 2
     --- stderr
-    error: no session of an agent was found on this machine
-      help: looked for claude-code: `DESK/home/.claude/projects/**/*.jsonl`; name a log instead: `counterfoil check PATH`
+    error: no agent sessions found on this machine
+      help: searched claude-code: `DESK/home/.claude/projects/**/*.jsonl`; name a log instead: `counterfoil check PATH`
     ");
 }
 

@@ -132,7 +132,7 @@ fn a_conversation_on_a_screen() {
     let shown = terminal.shown();
     assert!(shown.contains("  completed, shell_") && shown.contains("  three"), "{shown}");
     terminal.write(CONTROL_R);
-    terminal.see("What stands behind the last answer");
+    terminal.see("Receipts and claims of the last answer");
     terminal.see("Verdict");
     terminal.write("q");
     // Keys typed before the page is closed belong to the page. The size changes only after that,
@@ -152,7 +152,7 @@ fn a_conversation_on_a_screen() {
     let (code, raw) = terminal.ended();
     assert_eq!(code, 0);
     let (_, left) = raw.rsplit_once("\u{1b}[?1049l").expect("the screen is given back");
-    for stays in ["> Count", "it printed three lines.", "No test was run.", "goes on"] {
+    for stays in ["> Count", "it printed three lines.", "No test was run.", "resumes it"] {
         assert!(left.contains(stays), "{stays}: {left}");
     }
     assert!(!raw.contains("42 tests"), "what is held back is never shown");
@@ -192,7 +192,7 @@ fn a_question_answered(asks: &str, keys: &[&str], ran: [bool; 2], told: &str) {
     // Input typed before the question does not answer it.
     terminal.write("Go\ryyyy");
     for key in keys {
-        terminal.see("Agree?");
+        terminal.see("Approve?");
         pause();
         terminal.write(key);
         terminal.see("→");
@@ -223,10 +223,10 @@ fn what_runs_is_broken_off_and_the_conversation_goes_on() {
     terminal.write("And now?\r");
     terminal.see("then: And now?");
     terminal.write(ESCAPE);
-    terminal.see("broken off");
+    terminal.see("interrupted");
     terminal.see("I am still here.");
     terminal.write(CONTROL_C);
-    terminal.see("once more leaves");
+    terminal.see("again to quit");
     terminal.write(CONTROL_C);
     assert_eq!(terminal.ended().0, 0);
 }
@@ -239,7 +239,7 @@ fn plain_lines_have_no_escape_codes_but_those_of_a_question() {
     let Some(terminal) = Terminal::run(&desk, &["chat", "--plain"], (24, 80)) else { return };
     terminal.see("`/help` lists commands");
     terminal.write("Go\n");
-    terminal.see("Agree?");
+    terminal.see("Approve?");
     pause();
     terminal.write("y\n");
     terminal.see("Done.");
@@ -294,7 +294,7 @@ fn what_a_command_changed_is_put_back() {
     terminal.see("Done.");
     assert_eq!(std::fs::read_to_string(desk.path().join("notes.txt")).unwrap(), "theirs\n");
     terminal.write("/undo\n");
-    terminal.see("undone: 1 put back, 0 removed");
+    terminal.see("undone: 1 restored, 0 removed");
     assert_eq!(
         std::fs::read_to_string(desk.path().join("notes.txt")).unwrap(),
         "the door is green\n"

@@ -339,14 +339,14 @@ fn a_recorded_session_is_checked() {
     assert_snapshot!(ran, @"
     exit 2
     --- stderr
-    error: there is no session `s2` in the ledger
+    error: the ledger has no session `s2`
     ");
 }
 
 #[test]
 fn a_state_that_cannot_be_used_runs_nothing() {
     let desk = Desk::with(&[("file", "")]);
-    for (state, expected) in [("file", "is not a folder"), ("file/below", "lies below a file")] {
+    for (state, expected) in [("file", "is not a folder"), ("file/below", "is a file")] {
         let words = ["run", "shell", "--yes", "--args", r#"{"command": "touch ran"}"#];
         let ran = desk.spawn(&[("COUNTERFOIL_STATE", state)], &words, "");
         assert!(ran.code == 2 && ran.err.contains(expected), "{ran}");
@@ -454,8 +454,8 @@ fn arguments_are_also_given_as_words() {
     assert_snapshot!(shop.run("run read_file notes.txt", ""), @"
     exit 2
     --- stderr
-    error: `notes.txt` is no argument of the form KEY=VALUE
-      help: put a command line after `--`
+    error: `notes.txt` is not of the form KEY=VALUE
+      help: to pass a command line, put it after `--`
     ");
     assert_snapshot!(shop.run("run read_file -- notes.txt", ""), @"
     exit 2
@@ -497,7 +497,7 @@ fn what_stands_in_place_of_a_false_answer_is_told() {
     let shop = Shop::new(&[("answer.txt", "I cancelled your order.")]);
     shop.run("run shell --yes --session s1 -- echo hello", "");
     let ran = shop.run("check --session s1 --answer answer.txt", "");
-    assert!(ran.err.contains("show this instead of the answer:"), "{ran}");
+    assert!(ran.err.contains("replacement for the answer:"), "{ran}");
     assert!(ran.err.contains("I apologize: my answer said things"), "{ran}");
 }
 

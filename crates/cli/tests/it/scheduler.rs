@@ -25,7 +25,7 @@ fn a_phrase_is_explained_or_refused() {
 fn tasks_are_kept_listed_and_ended() {
     let desk = Desk::with(&[]);
     let none = scheduler(&desk, &["list"]);
-    assert_eq!(none.out, "there is no task\n", "{none}");
+    assert_eq!(none.out, "no tasks\n", "{none}");
     let made = scheduler(&desk, &["add", "every weekday at 9am", "Look at the build."]);
     assert!(made.out.starts_with("task 1: every weekday at 09:00 Europe/Berlin"), "{made}");
     let shown: Value =
@@ -33,10 +33,10 @@ fn tasks_are_kept_listed_and_ended() {
     let task = &shown[0];
     assert_eq!((&task["task"], &task["state"]), (&json!(1), &json!("active")), "{shown}");
     assert_eq!(task["prompt"], "Look at the build.");
-    assert_eq!(scheduler(&desk, &["cancel", "1"]).out, "task 1 is ended\n");
+    assert_eq!(scheduler(&desk, &["cancel", "1"]).out, "task 1 cancelled\n");
     for (words, why) in [
-        (&["cancel", "1"][..], "there is no task 1 to end"),
-        (&["cancel", "0"], "there is no task 0 to end"),
+        (&["cancel", "1"][..], "no tasks 1 to end"),
+        (&["cancel", "0"], "no tasks 0 to end"),
         (&["add", "yesterday at 5", "x"], "yesterday"),
         (&["add", "in 5 minutes", " "], "prompt"),
     ] {

@@ -110,10 +110,10 @@ fn what_cannot_be_used_is_refused() {
     }
     for (arguments, expected) in [
         ("--listen 0.0.0.0:0", "no token is configured"),
-        ("--token-file short", "short:1: a token has 16 characters or more"),
-        ("--token-file role", "role:1: the role is `read` or `operate`"),
+        ("--token-file short", "short:1: a token must have at least 16 characters"),
+        ("--token-file role", "role:1: the role must be `read` or `operate`"),
         ("--token-file empty", "has no token"),
-        ("--token-file open", "others may read the token file open (mode 644)"),
+        ("--token-file open", "other users can read the token file open (mode 644)"),
         ("--token-file absent", "cannot be read"),
     ] {
         let ran = desk.run(&format!("serve {arguments}"));

@@ -93,18 +93,21 @@ fn bundles_and_witnessed_checkpoints_are_made_from_it() {
     assert_eq!(made.code, 0, "{made}");
     let verified = desk.run("audit verify-bundle s1.html --public-key ledger.pub");
     assert!(verified.code == 0 && verified.out.contains("VERIFIED"), "{verified}");
-    for told in ["it is the first one", "nothing is new since the last one"] {
+    for told in ["the first checkpoint", "nothing new since the last checkpoint"] {
         let sent = audit("one", "witness --to ./kept.txt");
         assert!(sent.code == 0 && sent.err.contains(told), "{sent}");
     }
     run();
     let sent = audit("one", "witness --to ./kept.txt");
-    assert!(sent.code == 0 && sent.err.contains("it continues the last one"), "{sent}");
+    assert!(sent.code == 0 && sent.err.contains("continues the last checkpoint"), "{sent}");
     let verified = audit("one", "verify --witnessed kept.txt --public-key ledger.pub");
     assert!(verified.code == 0, "{verified}");
     // Without the key, a ledger can be verified but not signed.
     let verified = audit("nowhere", "verify --witnessed kept.txt");
-    assert!(verified.code == 0 && verified.out.contains("fits the kept checkpoint"), "{verified}");
+    assert!(
+        verified.code == 0 && verified.out.contains("matches the kept checkpoint"),
+        "{verified}"
+    );
     let refused = audit("nowhere", "bundle --session s1 -o none.html");
     assert!(refused.code == 2 && refused.err.contains("is missing"), "{refused}");
 }

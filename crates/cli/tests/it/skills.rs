@@ -29,12 +29,15 @@ fn last(request: &Value) -> String {
 #[test]
 fn skills_are_listed_checked_and_not_trusted_without_a_terminal() {
     let desk = Desk::with(&[]);
-    assert_eq!(skills(&desk, &["list"]).out, "there is no skill\n");
+    assert_eq!(skills(&desk, &["list"]).out, "no skills\n");
     write(&desk, "home/.config/counterfoil/skills/greeting/SKILL.md", SKILL);
     write(&desk, ".agents/skills/other/SKILL.md", &SKILL.replace("name: greeting", "name: other"));
     let listed = skills(&desk, &["list"]);
     assert!(listed.out.contains("greeting  yours"), "{listed}");
-    assert!(listed.out.contains("other  not used: `counterfoil skills trust` it"), "{listed}");
+    assert!(
+        listed.out.contains("other  not used: run `counterfoil skills trust` to use it"),
+        "{listed}"
+    );
     let checked = skills(&desk, &["check"]);
     assert_eq!((checked.code, checked.out.as_str()), (0, "2 read, 0 errors, 0 warnings\n"));
     let trusted = skills(&desk, &["trust", "other"]);
@@ -48,7 +51,7 @@ fn skills_are_listed_checked_and_not_trusted_without_a_terminal() {
     let checked = skills(&desk, &["check", "loose/wrong"]);
     assert!(checked.code == 1 && checked.out.contains("SKILL.md:5: "), "{checked}");
     let none = skills(&desk, &["show", "nothing"]);
-    assert!(none.code == 2 && none.err.contains("no skill is called `nothing`"), "{none}");
+    assert!(none.code == 2 && none.err.contains("no skill named `nothing`"), "{none}");
 }
 
 #[test]
@@ -144,6 +147,6 @@ fn a_hook_asks_about_a_skill_that_is_written() {
         let words = ["policy", "explain", "--agent", "claude-code", "--tool", tool, "--args"];
         let ran = desk.spawn(&[], &[&words as &[&str], &[&arguments]].concat(), "");
         assert_eq!(ran.code, code, "{ran}");
-        assert_eq!(ran.out.contains("a person would be asked"), code == 1, "{ran}");
+        assert_eq!(ran.out.contains("the user would be asked for approval"), code == 1, "{ran}");
     }
 }

@@ -40,7 +40,7 @@ fn a_command_is_undone_and_that_has_a_receipt() {
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "changed since\n");
     let undone = spawn(&desk, &["undo", &id, "--force"]);
     let out = undone.out.as_str();
-    assert_eq!((undone.code, out), (0, "undone: 1 put back, 1 removed\n"), "{undone}");
+    assert_eq!((undone.code, out), (0, "undone: 1 restored, 1 removed\n"), "{undone}");
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine\n");
     assert!(!desk.path().join("more.txt").exists());
     let stats = spawn(&desk, &["stats", "--format", "json"]);
@@ -48,5 +48,5 @@ fn a_command_is_undone_and_that_has_a_receipt() {
     assert!(stats["by_tool"].to_string().contains("undo"), "{stats}");
     let unknown = spawn(&desk, &["undo", "shell_1_00000000"]);
     assert_eq!(unknown.code, 2, "{unknown}");
-    assert!(unknown.err.contains("there is no receipt of `shell_1_00000000`"), "{unknown}");
+    assert!(unknown.err.contains("no receipt for `shell_1_00000000`"), "{unknown}");
 }

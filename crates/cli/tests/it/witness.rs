@@ -43,7 +43,7 @@ fn stand(desk: &Desk) -> Standing {
         lines.read_line(&mut line).unwrap();
         line.trim_end().strip_prefix(start).unwrap().to_owned()
     };
-    let url = after("note: ledgers ask ");
+    let url = after("note: send checkpoints to ");
     let key = after("note: its key is ");
     Standing { child, lines, url, key }
 }
@@ -107,10 +107,10 @@ fn a_witness_cosigns_one_history() {
     assert_eq!(send().code, 0);
     let verified = audit(&desk, &format!("verify --witnessed {url}"));
     assert!(
-        verified.code == 0 && verified.out.contains("it fits the kept checkpoint"),
+        verified.code == 0 && verified.out.contains("matches the kept checkpoint"),
         "{verified}"
     );
-    assert!(verified.out.contains("who answered as"), "{verified}");
+    assert!(verified.out.contains("the identity of"), "{verified}");
     let verified = audit(&desk, &format!("verify --witnessed {url} --witness-key {key}"));
     assert!(
         verified.code == 0 && verified.out.contains("cosigned the checkpoint at"),
@@ -124,17 +124,20 @@ fn a_witness_cosigns_one_history() {
     // The note with both signatures is a checkpoint like any other.
     let verified = audit(&desk, "verify --witnessed kept.txt");
     assert!(
-        verified.code == 0 && verified.out.contains("it fits the kept checkpoint"),
+        verified.code == 0 && verified.out.contains("matches the kept checkpoint"),
         "{verified}"
     );
     let file = audit(&desk, &format!("verify --witnessed kept.txt --witness-key {key}"));
-    assert!(file.code == 2 && file.err.contains("a file signs nothing"), "{file}");
+    assert!(file.code == 2 && file.err.contains("a file cannot sign"), "{file}");
     // Another kind of answer does not come from a witness, and accuses no one.
     let page = answering("<html>sign in to the network</html>".to_owned());
     let ran = audit(&desk, &format!("witness --to {page}"));
     assert!(ran.code == 2 && ran.err.contains("not as witnesses do"), "{ran}");
     let other = audit(&desk, &format!("witness --to {url} --witness-key {}", vkey.out.trim()));
-    assert!(other.code == 1 && other.err.contains("not signed by the given key"), "{other}");
+    assert!(
+        other.code == 1 && other.err.contains("not signed by the given witness key"),
+        "{other}"
+    );
 
     // After a restart it remembers.
     drop(standing);
@@ -151,7 +154,7 @@ fn a_witness_cosigns_one_history() {
     // It continues differently, until it is longer.
     recorded(&desk, 5);
     let forked = audit(&desk, &format!("witness --to {url}"));
-    assert!(forked.code == 1 && forked.err.contains("it was not cosigned: 422"), "{forked}");
+    assert!(forked.code == 1 && forked.err.contains("the witness did not cosign: 422"), "{forked}");
     let verified = audit(&desk, &format!("verify --witnessed {url}"));
     assert!(verified.code == 1 && verified.out.contains("BROKEN"), "{verified}");
     drop(standing);
@@ -173,10 +176,10 @@ fn a_file_is_a_witness_too() {
     recorded(&desk, 1);
     copied(&desk.path().join("state"), &desk.path().join("before"));
     let send = || audit(&desk, "witness --to elsewhere");
-    assert!(send().err.contains("it is the first one"));
-    assert!(send().err.contains("nothing is new"));
+    assert!(send().err.contains("the first checkpoint"));
+    assert!(send().err.contains("nothing new"));
     recorded(&desk, 1);
-    assert!(send().err.contains("it continues the last one"));
+    assert!(send().err.contains("continues the last checkpoint"));
     let file = std::fs::read_dir(desk.path().join("elsewhere")).unwrap();
     let file = file.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some());
     let file = file.unwrap();
@@ -191,7 +194,7 @@ fn a_file_is_a_witness_too() {
     recorded(&desk, 4);
     let forked = send();
     assert!(
-        forked.code == 1 && forked.err.contains("is not the one of the last checkpoint"),
+        forked.code == 1 && forked.err.contains("does not match the last checkpoint"),
         "{forked}"
     );
     assert_eq!(audit(&desk, &line).code, 1);
@@ -206,14 +209,17 @@ fn a_file_that_was_torn_goes_on() {
     recorded(&desk, 1);
     let file = desk.path().join("kept.txt");
     let verify = || audit(&desk, "verify --witnessed kept.txt");
-    for (name, words) in [("empty", "there is no checkpoint in it"), ("letter", "no checkpoint")] {
+    for (name, words) in [("empty", "contains no checkpoint"), ("letter", "no checkpoint")] {
         let ran = audit(&desk, &format!("verify --witnessed {name}.txt"));
         assert!(ran.code == 2 && ran.err.contains(words), "{ran}");
     }
     let letter = audit(&desk, "witness --to ./letter.txt");
-    assert!(letter.code == 2 && letter.err.contains("something else in it"), "{letter}");
+    assert!(
+        letter.code == 2 && letter.err.contains("something other than checkpoints"),
+        "{letter}"
+    );
     let empty = audit(&desk, "witness --to ./empty.txt");
-    assert!(empty.code == 0 && empty.err.contains("it is the first one"), "{empty}");
+    assert!(empty.code == 0 && empty.err.contains("the first checkpoint"), "{empty}");
     let first = std::fs::read(desk.path().join("empty.txt")).unwrap();
     let half = first.iter().position(|byte| *byte == 0xe2).unwrap() + 1;
     recorded(&desk, 1);
@@ -223,24 +229,24 @@ fn a_file_that_was_torn_goes_on() {
         let whole = !before.is_empty();
         let ran = verify();
         if whole {
-            assert!(ran.code == 0 && ran.out.contains("it fits the kept checkpoint"), "{ran}");
-            assert!(ran.out.contains("of it are no whole checkpoint"), "{ran}");
+            assert!(ran.code == 0 && ran.out.contains("matches the kept checkpoint"), "{ran}");
+            assert!(ran.out.contains("are not part of a complete checkpoint"), "{ran}");
         } else {
-            assert!(ran.code == 2 && ran.err.contains("there is no checkpoint in it"), "{ran}");
+            assert!(ran.code == 2 && ran.err.contains("contains no checkpoint"), "{ran}");
         }
         let ran = audit(&desk, "witness --to kept.txt");
-        let words = if whole { "it continues the last one" } else { "it is the first one" };
+        let words = if whole { "continues the last checkpoint" } else { "the first checkpoint" };
         assert!(ran.code == 0 && ran.err.contains(words), "{ran}");
-        assert!(ran.err.contains("no whole checkpoint"), "{ran}");
+        assert!(ran.err.contains("not part of a complete checkpoint"), "{ran}");
         assert!(std::fs::read(&file).unwrap().starts_with(&torn), "it is added to, and no more");
         let ran = verify();
-        assert!(ran.code == 0 && ran.out.contains("it fits the kept checkpoint"), "{ran}");
-        assert!(audit(&desk, "witness --to kept.txt").err.contains("nothing is new"));
+        assert!(ran.code == 0 && ran.out.contains("matches the kept checkpoint"), "{ran}");
+        assert!(audit(&desk, "witness --to kept.txt").err.contains("nothing new"));
     }
     // Copying text often loses the last line break.
     std::fs::write(&file, &first[..first.len() - 1]).unwrap();
     let ran = verify();
-    assert!(ran.code == 0 && !ran.out.contains("no whole checkpoint"), "{ran}");
+    assert!(ran.code == 0 && !ran.out.contains("not part of a complete checkpoint"), "{ran}");
     assert_eq!(audit(&desk, "witness --to kept.txt").code, 0);
     assert_eq!(verify().code, 0, "{}", verify());
 }
@@ -260,7 +266,7 @@ fn a_ledger_that_is_gone_is_broken() {
     for gone in ["the ledger", "everything"] {
         for witness in &everywhere {
             let ran = audit(&desk, &format!("verify --witnessed {witness}"));
-            assert!(ran.code == 1 && ran.out.contains("there is no ledger"), "{gone}: {ran}");
+            assert!(ran.code == 1 && ran.out.contains("no ledger"), "{gone}: {ran}");
         }
         std::fs::remove_dir_all(desk.path().join("state")).unwrap();
         std::fs::create_dir(desk.path().join("state")).unwrap();
@@ -273,7 +279,7 @@ fn a_ledger_that_is_gone_is_broken() {
         [&*format!("--witnessed {}", standing.url), "--witnessed kept.txt", "--checkpoint kept.txt"]
     {
         let ran = audit(&desk, &format!("verify {seen}"));
-        assert!(ran.code == 1 && ran.out.contains("there is no ledger"), "{seen}: {ran}");
+        assert!(ran.code == 1 && ran.out.contains("no ledger"), "{seen}: {ran}");
     }
     assert_eq!(audit(&desk, "verify").code, 2);
     assert!(!desk.path().join("state").exists(), "nothing is begun");
@@ -355,7 +361,7 @@ fn a_name_without_a_scheme_is_no_file_by_chance() {
     recorded(&desk, 1);
     for (to, words) in [
         ("example.org", "`https://example.org` a witness"),
-        ("ftp://example.org", "it begins with `https://`"),
+        ("ftp://example.org", "begins with `https://`"),
         ("nowhere/at/all.txt", "nowhere/at/all.txt cannot be written"),
     ] {
         let ran = audit(&desk, &format!("witness --to {to}"));

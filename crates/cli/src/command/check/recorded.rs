@@ -58,11 +58,9 @@ mod of_ledger {
             for id in &self.session {
                 let Some(mut transcript) = recorded_transcript(&ledger, id)? else {
                     let known = ledger.sessions()?;
-                    return Err(Complaint::new(format!(
-                        "there is no session `{id}` in the ledger"
-                    ))
-                    .maybe_help(did_you_mean(id, known.iter().map(String::as_str)))
-                    .into());
+                    return Err(Complaint::new(format!("the ledger has no session `{id}`"))
+                        .maybe_help(did_you_mean(id, known.iter().map(String::as_str)))
+                        .into());
                 };
                 // The answer has the current time, because an execution may be too old to cite.
                 let said = |text| Message { time, ..Message::text(Role::Assistant, text) };

@@ -18,14 +18,13 @@ use crate::guard::Making;
 /// for one call unless `--for-session` is given. It is recorded in the ledger, and the receipt of
 /// the call that uses it names it. The agent then makes the call again.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil approve cancel_order_1735999999123_0a1b2c3d
   counterfoil approve cancel_order_1735999999123_0a1b2c3d --because 'the customer called'
-  counterfoil approve --list    the calls that wait for somebody to agree
+  counterfoil approve --list    calls waiting for approval
   counterfoil approve --last    the newest of them
 
-It asks on the terminal. Where there is none, nothing is approved.")]
+Asks on the terminal. Without a terminal, nothing is approved.")]
 pub(crate) struct Arguments {
     /// The id of the denied call, from the answer or `counterfoil audit query`
     #[arg(value_name = "EXECUTION_ID", required_unless_present_any = ["last", "list"])]
@@ -76,8 +75,8 @@ fn is_decided(guard: &Guard, receipt: &Receipt) -> anyhow::Result<bool> {
 fn newest(guard: &Guard) -> anyhow::Result<String> {
     let found = waiting(guard)?.into_iter().next();
     let found = found.ok_or_else(|| {
-        Complaint::new("no call waits for somebody to agree")
-            .help("`counterfoil audit query` lists the calls")
+        Complaint::new("no calls are waiting for approval")
+            .help("`counterfoil audit query` lists recorded calls")
     })?;
     Ok(found.execution_id)
 }
@@ -86,7 +85,7 @@ fn list(guard: &Guard) -> anyhow::Result<Exit> {
     let mut out = io::stdout().lock();
     let found = waiting(guard)?;
     if found.is_empty() {
-        writeln!(out, "no call waits for somebody to agree")?;
+        writeln!(out, "no calls are waiting for approval")?;
     }
     for receipt in found {
         let call = format!("{} {}", receipt.tool, json_line(&receipt.arguments));
@@ -113,19 +112,20 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let id = id.as_str();
     let receipt = guard.ledger().receipt(id)?;
     let receipt = receipt.ok_or_else(|| {
-        Complaint::new(format!("there is no receipt of `{}`", visible(id))).help(
-            "`counterfoil audit query` lists the calls; the id of a denied one is in its answer",
+        Complaint::new(format!("no receipt for `{}`", visible(id))).help(
+            "`counterfoil audit query` lists recorded calls; the answer to a denied call contains \
+             its id",
         )
     })?;
     if !receipt.waits_for_approval() && !receipt.was_declined() {
-        let what = "it does not wait for anybody to agree: what denies it is a rule, or it ran";
+        let what = "it is not waiting for approval: a rule denies it, or it already ran";
         return Err(Complaint::new(format!("`{}`: {what}", visible(id)))
-            .help("`counterfoil policy explain` says what the rules make of a call")
+            .help("`counterfoil policy explain` shows how the rules judge a call")
             .into());
     }
-    let lasts = if arguments.for_session { "every such call of the session" } else { "one call" };
+    let lasts = if arguments.for_session { "every such call in this session" } else { "this call" };
     let question = format!(
-        "{} {}\n  in session {}\n  {}\nAgree, for {lasts}? [y/N] ",
+        "{} {}\n  in session {}\n  {}\nApprove {lasts}? [y/N] ",
         visible(&receipt.tool),
         json_line(&receipt.arguments),
         visible(&receipt.session_id),
@@ -148,8 +148,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let decided = guard.decide(&receipt, PersonsDecision::Agree(approval), receipt.seq);
     runtime.block_on(decided).map_err(|error| match error {
         AppendError::DecidedMeanwhile => Complaint::new(format!("`{}`: {error}", visible(id)))
-            .help("the agent makes the call again; `counterfoil serve` shows decisions that stand"),
-        error => Complaint::new(format!("the approval is not recorded: {error}")),
+            .help(
+                "the agent can make the call again; `counterfoil serve` shows the decisions in \
+                force",
+            ),
+        error => Complaint::new(format!("the approval was not recorded: {error}")),
     })?;
     writeln!(io::stdout(), "approved: the agent may make this call again")?;
     Ok(Exit::Clean)

@@ -37,16 +37,15 @@ use when::When;
 /// The log is `audit.jsonl` in the state folder: one line per call, each linked to the previous one
 /// by its digest.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  counterfoil audit tail                            what was called last
+#[command(after_help = "Examples:
+  counterfoil audit tail                            the latest calls
   counterfoil audit query --result blocked --since 24h
   counterfoil audit query --session s1 --format jsonl | jq .call
   counterfoil audit stats
   counterfoil audit checkpoint > kept-elsewhere.txt
   counterfoil audit verify --checkpoint kept-elsewhere.txt
 
-Exit codes: 0 all is as it was written, 1 something is not, 2 usage or input error.")]
+Exit codes: 0 intact, 1 modified or incomplete, 2 usage or input error.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -55,9 +54,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Show the latest lines
-    #[command(
-        after_help = "Examples:\n  counterfoil audit tail\n  counterfoil audit tail -n 100 --format jsonl"
-    )]
+    #[command(after_help = "Examples:\n  counterfoil audit tail\n  counterfoil audit tail -n 100 \
+            --format jsonl")]
     Tail {
         /// Number of lines
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
@@ -82,7 +80,8 @@ Examples:
     },
     /// Count calls by tool, result, category and hour
     #[command(
-        after_help = "Examples:\n  counterfoil audit stats\n  counterfoil audit stats --since 7d --format json"
+        after_help = "Examples:\n  counterfoil audit stats\n  counterfoil audit stats --since 7d \
+            --format json"
     )]
     Stats {
         #[command(flatten)]
@@ -146,15 +145,15 @@ Examples:
   counterfoil audit bundle --session s1 --format json -o - | gzip > s1.json.gz")]
     Bundle(bundle::Arguments),
     /// Verify a bundle, like the programs in it
-    #[command(after_help = "\
-Examples:
+    #[command(after_help = "Examples:
   counterfoil audit verify-bundle s1.html --public-key ledger.pub
 
-Exit codes: 0 nothing is broken, 1 something is, 2 usage or input error.")]
+Exit codes: 0 intact, 1 broken, 2 usage or input error.")]
     VerifyBundle(bundle::VerifyArguments),
     /// Print the public signing key in PEM form, and its fingerprint on standard error
     #[command(
-        after_help = "Examples:\n  counterfoil audit key > ledger.pub\n  counterfoil audit key --verifier > ledger.vkey"
+        after_help = "Examples:\n  counterfoil audit key > ledger.pub\n  counterfoil audit key \
+            --verifier > ledger.vkey"
     )]
     Key {
         /// Print the one-line form NAME+HASH+KEY, which witnesses take
@@ -166,12 +165,11 @@ Exit codes: 0 nothing is broken, 1 something is, 2 usage or input error.")]
     /// A file gets the checkpoint appended; a witness cosigns it, and the note with both signatures
     /// is printed. A checkpoint that does not continue the last one is neither appended nor
     /// cosigned.
-    #[command(after_help = "\
-Examples:
+    #[command(after_help = "Examples:
   counterfoil audit witness --to /mnt/elsewhere/checkpoints.txt
   counterfoil audit witness --to https://witness.example.org --witness-key \"$(cat w1.vkey)\"
 
-Exit codes: 0 it is kept, 1 the ledger does not continue what was kept, 2 usage or input error.")]
+Exit codes: 0 checkpoint kept, 1 the ledger does not continue it, 2 usage or input error.")]
     Witness(witness::Arguments),
 }
 
@@ -316,7 +314,7 @@ fn files(state: &State) -> Result<AuditFiles, Complaint> {
     AuditFiles::open(&state.folder().audit()).map_err(|error| {
         let missing = matches!(error, ReadAuditError::Missing(_));
         let help = missing.then(|| {
-            "it is begun by the first call; `--state DIR` names another state folder".to_owned()
+            "the first call creates it; `--state DIR` names another state folder".to_owned()
         });
         Complaint::new(error.to_string()).maybe_help(help)
     })
@@ -344,8 +342,8 @@ fn the_ledger(state: &State, settings: &LedgerSettings, why: &str) -> Result<Led
         .map_err(|error| Complaint::new(error.to_string()).help(error.help()))?
         .ok_or_else(|| {
             let place = ledger_place(state, settings).display().to_string();
-            Complaint::new(format!("there is no ledger `{place}`"))
-                .help(format!("{why}; it is begun by the first call"))
+            Complaint::new(format!("no ledger at `{place}`"))
+                .help(format!("{why}; the first call creates it"))
         })
 }
 

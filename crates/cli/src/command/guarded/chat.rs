@@ -28,15 +28,14 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The model is one of `[[llm.providers]]` in your configuration. Progress goes to standard error;
 /// only answers that pass the check go to standard output. `/help` lists the chat's own commands.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil chat
   counterfoil chat -p 'Why does the build fail?'
   git diff | counterfoil chat -p 'Write a message for this commit'
-  counterfoil chat --session fix-42                 go on with that session, or begin it
+  counterfoil chat --session fix-42                 resume that session, or start it
   counterfoil chat -p 'Run the tests' --json | jq .stands
 
-Exit codes: 0 the answer stands, 1 it was held back, 2 usage or input error, 3 internal error.")]
+Exit codes: 0 answer given, 1 answer held back, 2 usage or input error, 3 internal error.")]
 pub(crate) struct Arguments {
     /// Ask this once and exit; piped input is appended to it
     #[arg(long, short, value_name = "TEXT")]
@@ -65,8 +64,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let prompt = prompt(arguments)?;
     if arguments.json && prompt.is_none() {
-        let wrong = "`--json` shows the answer to one prompt";
-        return Err(Complaint::new(wrong.to_owned()).help("give it with `-p`").into());
+        let wrong = "`--json` needs a single prompt";
+        return Err(Complaint::new(wrong.to_owned()).help("pass it with `-p`").into());
     }
     let plain = arguments.plain || !is_for_a_screen();
     if arguments.plain {
@@ -102,7 +101,7 @@ fn piped(prompted: bool) -> anyhow::Result<String> {
             let note = Paint::for_errors().help("note");
             writeln!(
                 io::stderr(),
-                "{note}: nothing came from standard input in {} s, so nothing is added to the prompt",
+                "{note}: no input on standard input within {} s; the prompt is used without it",
                 PATIENCE.as_secs()
             )?;
             return Ok(String::new());
@@ -138,7 +137,7 @@ async fn on_and_on<F: Front>(
     let mut front = front(&begun)?;
     let exit = talk::on_and_on(&mut begun, &mut front).await;
     drop(front);
-    writeln!(io::stderr(), "`counterfoil chat --session {session}` goes on")?;
+    writeln!(io::stderr(), "`counterfoil chat --session {session}` resumes it")?;
     exit
 }
 
@@ -149,7 +148,7 @@ fn prompt(arguments: &Arguments) -> anyhow::Result<Option<String>> {
     let parts = [arguments.prompt.as_deref().unwrap_or_default(), &piped];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
     if parts.is_empty() && (arguments.prompt.is_some() || !io::stdin().is_terminal()) {
-        let nothing = "there is nothing to ask: the prompt is empty".to_owned();
+        let nothing = "the prompt is empty".to_owned();
         return Err(Complaint::new(nothing).into());
     }
     Ok((!parts.is_empty()).then(|| parts.join("\n\n")))

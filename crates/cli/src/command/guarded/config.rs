@@ -77,7 +77,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             let settings = found.options.guard().resolve()?;
             config::names_exist(&found)?;
             if found.files.is_empty() {
-                writeln!(out, "no configuration file: defaults are in force")?;
+                writeln!(out, "no configuration file; using defaults")?;
             }
             for file in found.files {
                 writeln!(out, "{}: valid", file.display())?;
@@ -108,7 +108,7 @@ fn migrate(
 ) -> anyhow::Result<()> {
     if file == Some(Path::new("-")) {
         if write {
-            return Err(Complaint::new("standard input cannot be written to")
+            return Err(Complaint::new("cannot write to standard input")
                 .help("leave out `--write`: the result is printed")
                 .into());
         }
@@ -121,7 +121,7 @@ fn migrate(
     let path = match file {
         Some(path) => path.to_owned(),
         None => config::nearest_file(&global.place()).ok_or_else(|| {
-            Complaint::new("there is no configuration file").help("name one: `config migrate FILE`")
+            Complaint::new("no configuration file found").help("name one: `config migrate FILE`")
         })?,
     };
     let shown = path.display();
@@ -141,7 +141,7 @@ fn migrate(
         let (old, new) = (shown.to_string(), format!("{shown} (migrated)"));
         let diff = TextDiff::from_lines(&text, &migrated);
         write!(out, "{}", diff.unified_diff().header(&old, &new))?;
-        writeln!(io::stderr(), "nothing is written yet: `--write` does it")?;
+        writeln!(io::stderr(), "nothing was written; pass `--write` to apply the changes")?;
     }
     Ok(())
 }

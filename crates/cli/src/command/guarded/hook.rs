@@ -15,13 +15,13 @@ mod uninstall;
 
 /// Install, remove and inspect hooks for coding agents: calls are judged, claims are checked
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  counterfoil hook install claude-code         the hook goes into ~/.claude/settings.json, and is tried out
-  counterfoil hook status                     what is installed, what was seen, what was missed
-  counterfoil hook claude-code < event.json   what the agent's settings call at every event
+#[command(after_help = "Examples:
+  counterfoil hook install claude-code         add the hook to ~/.claude/settings.json and test it
+  counterfoil hook status                     hooks installed, events seen, calls missed
+  counterfoil hook claude-code < event.json   what the agent runs at every event
 
-Exit codes: 0 always when an event is answered, so that the agent reads the answer; 2 usage error.")]
+Exit codes: 0 always when an event is answered, so that the agent reads the answer; 2 usage \
+    error.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,

@@ -23,11 +23,10 @@ use reach::Reach;
 /// offers our own tools.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-#[command(after_help = "\
-Examples:
-  counterfoil mcp install claude-code       put the servers that a client has behind the gateway
+#[command(after_help = "Examples:
+  counterfoil mcp install claude-code       route a client's servers through the gateway
   counterfoil mcp -- npx -y @modelcontextprotocol/server-filesystem .
-  counterfoil mcp inspect -- npx -y x       what a server offers, and what changed in it
+  counterfoil mcp inspect -- npx -y x       what a server offers and what changed
   counterfoil mcp --name github -- github-mcp-server stdio
   counterfoil mcp --url https://mcp.example/mcp --header 'Authorization: Bearer ${TOKEN}'
   counterfoil mcp --listen 127.0.0.1:8765 -- uvx mcp-server-git
@@ -39,7 +38,7 @@ In a client's configuration:
   { \"mcpServers\": { \"files\": { \"command\": \"counterfoil\",
       \"args\": [\"mcp\", \"--\", \"npx\", \"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"] } } }
 
-Exit codes: 0 the client went away, 1 the server ended by itself, 2 usage or input error.")]
+Exit codes: 0 client disconnected, 1 server exited, 2 usage or input error.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,

@@ -18,25 +18,24 @@ mod stand;
 /// against that evidence. Anything without a finding passes byte for byte.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil proxy                         OpenAI and Anthropic, on http://127.0.0.1:8788
-  counterfoil proxy run -- my-agent         the same for one program, which is told the address
+  counterfoil proxy run -- my-agent         the same for one program, which gets the address
   counterfoil proxy --mode block --upstream http://127.0.0.1:11434
   counterfoil proxy status                  what a running proxy has seen
-  counterfoil proxy tail                    each answer as it comes, and what became of it
+  counterfoil proxy tail                    each answer as it arrives, with its outcome
 
 In an agent:
   OPENAI_BASE_URL=http://127.0.0.1:8788/v1
   ANTHROPIC_BASE_URL=http://127.0.0.1:8788
 
 Modes:
-  observe    everything passes as it came, and is recorded
-  annotate   what the record does not show is said beneath the answer [default]
-  correct    the model is asked again; what gets no better is said beneath the answer
-  block      the model is asked again; what gets no better does not pass
+  observe    pass everything unchanged and record it
+  annotate   note unsupported claims below the answer [default]
+  correct    ask the model again; note claims that stay unsupported below the answer
+  block      ask the model again; withhold answers that stay unsupported
 
-Exit codes: 0 it was ended (`proxy run`: those of the program), 2 usage or input error.")]
+Exit codes: 0 stopped (`proxy run`: the exit code of the program), 2 usage or input error.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,

@@ -171,8 +171,10 @@ fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
     let mut members: BTreeMap<&str, Box<RawValue>> = BTreeMap::new();
     for member in &arguments.members {
         let Some((name, text)) = member.split_once('=') else {
-            let wrong = format!("`{member}` is no argument of the form KEY=VALUE");
-            return Err(Complaint::new(wrong).help("put a command line after `--`").into());
+            let wrong = format!("`{member}` is not of the form KEY=VALUE");
+            return Err(Complaint::new(wrong)
+                .help("to pass a command line, put it after `--`")
+                .into());
         };
         let declared = schema(&format!("/properties/{name}/type"));
         let text_wanted = declared.is_none_or(|declared| declared == "string");
@@ -325,7 +327,7 @@ fn line(
     text += &format!(", session {}", session.id());
     let asked = answer.is_some_and(|answer| !answer.questions.is_empty());
     if asked {
-        let help = "agree on a terminal, or with `--yes`";
+        let help = "approve it on a terminal, or pass `--yes`";
         text += &format!("\n  {}: {help}", paint.help("help"));
     }
     text

@@ -167,7 +167,7 @@ fn list(scheduler: &Scheduler, all: bool, format: ListFormat) -> anyhow::Result<
     let mut out = io::stdout().lock();
     match format {
         ListFormat::Json => writeln!(out, "{}", json_pretty(&shown))?,
-        ListFormat::Text if shown.is_empty() => writeln!(out, "there is no task")?,
+        ListFormat::Text if shown.is_empty() => writeln!(out, "no tasks")?,
         ListFormat::Text => {
             for task in &shown {
                 writeln!(out, "{}", line(task))?;
@@ -184,7 +184,7 @@ fn line(shown: &ShownTask) -> String {
     let mut text = format!("{task}  {state}  {next}  {}\n   {}", visible(when), visible(prompt));
     text.push_str(&format!("\n   in {}", visible(workspace)));
     if let Some(LastFiring { due, outcome, .. }) = last {
-        let outcome = outcome.as_deref().unwrap_or("running, or its process was killed");
+        let outcome = outcome.as_deref().unwrap_or("running, or interrupted by a killed process");
         text.push_str(&format!("; last {due}: {outcome}"));
     }
     text
@@ -192,12 +192,12 @@ fn line(shown: &ShownTask) -> String {
 
 fn cancel(scheduler: &Scheduler, task: u64) -> anyhow::Result<Exit> {
     let id: TaskId = serde_json::from_value(Value::from(task))
-        .map_err(|_| Complaint::new(format!("`{task}` is no number of a task")))?;
+        .map_err(|_| Complaint::new(format!("`{task}` is not the number of a task")))?;
     if !scheduler.cancel(id)? {
         let help = "`counterfoil scheduler list` lists them";
-        return Err(Complaint::new(format!("there is no task {task} to end")).help(help).into());
+        return Err(Complaint::new(format!("no active task {task}")).help(help).into());
     }
-    writeln!(io::stdout(), "task {task} is ended")?;
+    writeln!(io::stdout(), "task {task} cancelled")?;
     Ok(Exit::Clean)
 }
 
@@ -206,11 +206,11 @@ async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
     let mut lines = Lines::new(false);
     lines.show(&begun.notices)?;
     let Some(scheduler) = begun.scheduler.clone() else {
-        return Err(Complaint::new("there is nothing to run tasks from".to_owned()).into());
+        return Err(Complaint::new("no scheduled tasks to run".to_owned()).into());
     };
     let interrupted_before = scheduler.give_up_interrupted(GIVEN_UP)?;
     if interrupted_before > 0 {
-        let note = "came to no end before, and are not run again";
+        let note = "were interrupted earlier and will not run again";
         writeln!(io::stderr(), "note: {interrupted_before} firings {note}")?;
     }
     let mut exit = Exit::Clean;

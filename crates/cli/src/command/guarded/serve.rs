@@ -32,17 +32,16 @@ const SHORTEST: usize = 16;
 /// rejections, pending approvals, and the policy with replay; updated live. Without a token file,
 /// the command prints a link that signs in one browser, and a new link after each use.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil serve                                on http://127.0.0.1:7420
   counterfoil serve --read-only
   counterfoil serve --token-file tokens --listen 10.0.0.5:7420
   curl -H 'Authorization: Bearer TOKEN' http://127.0.0.1:7420/api/v1/receipts
 
 A token file has one token a line: its role (`read` or `operate`), the token (16 characters or
-more), and whose it is: `operate 2f0c9a71b3d4e586 ada`. Only its owner may be able to read it.
+more), and a name: `operate 2f0c9a71b3d4e586 ada`. Only its owner may have read permission.
 
-Exit codes: 0 it was ended, 2 usage or input error.")]
+Exit codes: 0 stopped, 2 usage or input error.")]
 pub(crate) struct Arguments {
     /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
@@ -73,7 +72,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         writeln!(io::stderr(), "note: {notice}")?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.context("the event loop cannot be started")?;
+    let runtime = runtime.context("cannot start the event loop")?;
     let exit = runtime.block_on(async {
         let listener = TcpListener::bind(arguments.listen)
             .await
@@ -152,7 +151,7 @@ fn browser_host(arguments: &Arguments, address: SocketAddr) -> anyhow::Result<Op
     }
     let mut bytes = [0_u8; 10];
     let filled = SystemRandomness.fill(&mut bytes);
-    filled.context("no name can be made for this server")?;
+    filled.context("cannot generate a name for this server")?;
     let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Some(format!("cf-{name}.localhost:{}", address.port())))
 }
@@ -181,7 +180,7 @@ fn may_listen(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let what = format!("`{address}` is reachable from other machines, and no token is configured");
     Err(Complaint::new(what)
-        .help("give people tokens with `--token-file FILE`, or listen on 127.0.0.1")
+        .help("issue tokens with `--token-file FILE`, or listen on 127.0.0.1")
         .into())
 }
 
@@ -196,14 +195,16 @@ fn tokens(path: &Path) -> anyhow::Result<Vec<AccessToken>> {
         .map(|(number, line)| {
             token(line).map_err(|why| {
                 let what = format!("{}:{number}: {why}", path.display());
-                Complaint::new(what)
-                    .help("a line is `ROLE TOKEN [NAME]`, for instance `read 2f0c9a71b3d4e586 ada`")
+                Complaint::new(what).help(
+                    "write each line as `ROLE TOKEN [NAME]`, for instance `read \
+                        2f0c9a71b3d4e586 ada`",
+                )
             })
         })
         .collect::<Result<Vec<_>, _>>()?;
     if tokens.is_empty() {
         let what = format!("the token file {} has no token", path.display());
-        return Err(Complaint::new(what).help("a line is `ROLE TOKEN [NAME]`").into());
+        return Err(Complaint::new(what).help("write each line as `ROLE TOKEN [NAME]`").into());
     }
     Ok(tokens)
 }
@@ -213,11 +214,11 @@ fn token(line: &str) -> Result<AccessToken, String> {
     let role = match words.next() {
         Some("read") => Role::Read,
         Some("operate") => Role::Operate,
-        _ => return Err("the role is `read` or `operate`".to_owned()),
+        _ => return Err("the role must be `read` or `operate`".to_owned()),
     };
     let token = words.next().unwrap_or_default().to_owned();
     if token.len() < SHORTEST {
-        return Err(format!("a token has {SHORTEST} characters or more"));
+        return Err(format!("a token must have at least {SHORTEST} characters"));
     }
     let name = words.collect::<Vec<_>>().join(" ");
     let name = if name.is_empty() { "somebody".to_owned() } else { name };
@@ -231,7 +232,7 @@ fn is_private(path: &Path) -> anyhow::Result<()> {
     if mode & 0o077 == 0 {
         return Ok(());
     }
-    let what = format!("others may read the token file {} (mode {mode:o})", path.display());
+    let what = format!("other users can read the token file {} (mode {mode:o})", path.display());
     Err(Complaint::new(what).help(format!("`chmod 600 {}`", path.display())).into())
 }
 
@@ -249,7 +250,7 @@ mod tests {
         for (line, expected) in [
             ("read 0123456789abcdef", Ok((Role::Read, "somebody"))),
             ("operate 0123456789abcdef ada l.", Ok((Role::Operate, "ada l."))),
-            ("admin 0123456789abcdef", Err("the role is `read` or `operate`")),
+            ("admin 0123456789abcdef", Err("the role must be `read` or `operate`")),
             ("read short", Err("a token has 16 characters or more")),
             ("read", Err("a token has 16 characters or more")),
         ] {

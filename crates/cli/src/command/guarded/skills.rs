@@ -23,11 +23,10 @@ use crate::terminal::Paint;
 /// changes. Skills in `agent.skill_paths` are used while `check` finds no hidden content from
 /// others.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil skills list
-  counterfoil skills check                    every skill that is found
-  counterfoil skills check ./release-notes    one folder; exit code 1 where something is wrong
+  counterfoil skills check                    every installed skill
+  counterfoil skills check ./release-notes    one folder; exits with 1 if something is wrong
   counterfoil skills trust release-notes")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -68,7 +67,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let settings = settings(&options)?;
     let workspace = match &arguments.workspace {
         Some(folder) => folder.clone(),
-        None => std::env::current_dir().context("the working directory is gone")?,
+        None => std::env::current_dir().context("the working directory no longer exists")?,
     };
     let mut found = find(&options, &workspace)?;
     let mut out = io::stdout().lock();
@@ -89,7 +88,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         What::Forget { name } => {
             let forgotten = found.trusted.forget(name);
             match forgotten.map_err(|error| Complaint::new(error.to_string()))? {
-                true => writeln!(out, "`{name}` is not used any more")?,
+                true => writeln!(out, "`{name}` is no longer trusted")?,
                 false => writeln!(out, "`{name}` was not trusted")?,
             }
             Ok(Exit::Clean)
@@ -134,19 +133,19 @@ fn warn(skill: &Skill, settings: &GuardSettings) -> io::Result<()> {
 /// Asks on the terminal, because only the user may trust a skill.
 fn trust(found: &mut Found, skill: &Skill, settings: &GuardSettings) -> anyhow::Result<Exit> {
     warn(skill, settings)?;
-    if !agreed(&format!("Use `{}` as it is now? [y/N] ", visible(&skill.name))) {
+    if !agreed(&format!("Trust the current version of `{}`? [y/N] ", visible(&skill.name))) {
         let nobody = "not confirmed on a terminal; nothing was changed".to_owned();
         return Err(Complaint::new(nobody).into());
     }
     found.trusted.trust(skill).map_err(|error| Complaint::new(error.to_string()))?;
-    writeln!(io::stdout(), "`{}` is used as it is now, {}", skill.name, skill.digest)?;
+    writeln!(io::stdout(), "trusted the current version of `{}`, {}", skill.name, skill.digest)?;
     Ok(Exit::Clean)
 }
 
 fn named<'f>(found: &'f Found, name: &str) -> anyhow::Result<&'f Skill> {
     let skill = found.skills.iter().find(|skill| skill.name == name);
     Ok(skill.ok_or_else(|| {
-        Complaint::new(format!("no skill is called `{}`", visible(name)))
+        Complaint::new(format!("no skill named `{}`", visible(name)))
             .help("`counterfoil skills list` lists them")
     })?)
 }
@@ -158,10 +157,8 @@ fn list(found: &Found, settings: &GuardSettings) -> anyhow::Result<Exit> {
         let state = match (skill.origin, found.trusted.is_trusted(skill)) {
             (SkillOrigin::User, _) => "yours",
             (_, true) => "trusted",
-            (_, false) if usable => {
-                "used: it is in `agent.skill_paths`, and nothing is odd about it"
-            }
-            (_, false) => "not used: `counterfoil skills trust` it",
+            (_, false) if usable => "used: it is in `agent.skill_paths` and has no warnings",
+            (_, false) => "not used: run `counterfoil skills trust` to use it",
         };
         let (name, what) = (visible(&skill.name), visible(&skill.description));
         writeln!(out, "{name}  {state}\n  {what}")?;
@@ -170,7 +167,7 @@ fn list(found: &Found, settings: &GuardSettings) -> anyhow::Result<Exit> {
         writeln!(io::stderr(), "{}: {error}", Paint::for_errors().error("error"))?;
     }
     if found.skills.is_empty() && found.errors.is_empty() {
-        writeln!(out, "there is no skill")?;
+        writeln!(out, "no skills")?;
     }
     Ok(if found.errors.is_empty() { Exit::Clean } else { Exit::Findings })
 }

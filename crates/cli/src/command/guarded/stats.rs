@@ -82,7 +82,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     if let Some(wanted) = &arguments.session {
         sessions.retain(|session| session == wanted);
         if sessions.is_empty() {
-            return Err(Complaint::new(format!("there is no session `{wanted}`"))
+            return Err(Complaint::new(format!("no session `{wanted}`"))
                 .help("`counterfoil audit tail` shows the latest")
                 .into());
         }

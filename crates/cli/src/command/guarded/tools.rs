@@ -16,11 +16,10 @@ use crate::{servers, terminal};
 
 /// List the tools as the guard sees them: origin, effects, whether they are offered
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil tools
-  counterfoil tools --session fix-42      what that session may use now
-  counterfoil tools --for 'undo my last change'   what a model would be shown for it, and why
+  counterfoil tools --session fix-42      tools that session may use now
+  counterfoil tools --for 'undo my last change'   tools a model would be offered for it, and why
   counterfoil tools --format json | jq '.[] | .name'")]
 pub(crate) struct Arguments {
     /// Show what this session would be offered [default: a new session]
@@ -54,7 +53,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         && !guard.ledger().sessions()?.contains(id)
     {
         // Listing tools must not begin a session.
-        return Err(Complaint::new(format!("there is no session `{id}` in the ledger")).into());
+        return Err(Complaint::new(format!("the ledger has no session `{id}`")).into());
     }
     let runtime = runtime()?;
     for why in runtime.block_on(servers::offer(&guard, &options, None, None))? {
@@ -86,7 +85,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     if offer.deadlock {
         writeln!(
             io::stderr(),
-            "note: every tool waits for another one, so none does in this turn"
+            "note: every tool waits for another one, so these dependencies are ignored in this turn"
         )?;
     }
     Ok(Exit::Clean)
@@ -127,11 +126,11 @@ fn table<'t>(tools: impl Iterator<Item = &'t Tool>, offer: &Offer) -> String {
         let offered = match excluded(tool, offer) {
             Some(Excluded { denied: Some(why), .. }) => format!("no: {why}"),
             Some(Excluded { unlike: true, .. }) => {
-                format!("no: others fit better{}", score(tool, offer))
+                format!("no: less relevant than other tools{}", score(tool, offer))
             }
             Some(excluded) => format!("no: waits for {}", excluded.waits_for.join(", ")),
             None if offer.tools.iter().any(|offered| offered.name == tool.name) => why(tool, offer),
-            None => "no: switched off".to_owned(),
+            None => "no: disabled".to_owned(),
         };
         table.add_row([
             visible(&tool.name).into_owned(),
@@ -149,13 +148,13 @@ fn why(tool: &Tool, offer: &Offer) -> String {
     let Some(reasons) = offer.reasons.get(&tool.name) else { return "yes".to_owned() };
     let word = |reason: &InclusionReason| match reason {
         InclusionReason::AlwaysOn => "always on".to_owned(),
-        InclusionReason::NameMentioned => "it is named".to_owned(),
+        InclusionReason::NameMentioned => "named in the request".to_owned(),
         InclusionReason::Referenced => "called in this turn".to_owned(),
-        InclusionReason::ShortDescription => "its description is short".to_owned(),
-        InclusionReason::NoEmbedding => "it cannot be ranked".to_owned(),
-        InclusionReason::SimilarityRank => format!("it fits{}", score(tool, offer)),
-        InclusionReason::DependencyMet => "what it requires is done".to_owned(),
-        InclusionReason::PreferenceBoost => "what it prefers is done".to_owned(),
+        InclusionReason::ShortDescription => "short description".to_owned(),
+        InclusionReason::NoEmbedding => "cannot be ranked".to_owned(),
+        InclusionReason::SimilarityRank => format!("relevant{}", score(tool, offer)),
+        InclusionReason::DependencyMet => "required tools were called".to_owned(),
+        InclusionReason::PreferenceBoost => "preferred tools were called".to_owned(),
         _ => "for another reason".to_owned(),
     };
     let words: Vec<String> = reasons.iter().map(word).collect();

@@ -14,15 +14,14 @@ use crate::guard::Making;
 
 /// Undo what a shell command changed, from its snapshot
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil undo shell_1735999999123_0a1b2c3d
-  counterfoil undo shell_1735999999123_0a1b2c3d --force   also files that were changed since
+  counterfoil undo shell_1735999999123_0a1b2c3d --force   also files changed since then
 
   counterfoil undo --last                                 the newest command with a snapshot
 
-Snapshots are kept where `[tools.shell] transactional = true` and `keep_snapshots` is not 0, and of
-a coding agent's commands where `[hooks] undo = true`.")]
+Snapshots need `[tools.shell] transactional = true` and a `keep_snapshots` above 0; for a coding
+agent's commands, `[hooks] undo = true`.")]
 pub(crate) struct Arguments {
     /// The id of the execution, from its receipt
     #[arg(value_name = "EXECUTION_ID", required_unless_present = "last")]
@@ -46,7 +45,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let id = id.as_str();
     let Some(receipt) = guard.ledger().receipt(id)? else {
-        return Err(Complaint::new(format!("there is no receipt of `{id}`")).into());
+        return Err(Complaint::new(format!("no receipt for `{id}`")).into());
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
@@ -99,22 +98,21 @@ pub(super) async fn undo(
 
 /// Describes the result.
 pub(super) fn undone(RolledBack { restored, deleted }: &RolledBack) -> String {
-    format!("undone: {restored} put back, {deleted} removed")
+    format!("undone: {restored} restored, {deleted} removed")
 }
 
 fn complaint(error: &UndoError) -> Complaint {
     let complaint = Complaint::new(error.to_string());
     match error {
         UndoError::NoSnapshot(_) => complaint.help(
-            "snapshots are kept where `[tools.shell] transactional = true` and `keep_snapshots` \
-             is not 0, and of a coding agent's commands where `[hooks] undo = true`",
+            "snapshots need `[tools.shell] transactional = true` and a `keep_snapshots` above 0; \
+             for a coding agent's commands, `[hooks] undo = true`",
         ),
         UndoError::ChangedSince(_) => {
-            complaint.help("`--force` puts them back all the same; what was changed since is lost")
+            complaint.help("`--force` restores them anyway; changes made since then are lost")
         }
         UndoError::InTheWay(_) => complaint.help(
-            "nothing was undone; move them away, or undo around them with `--force`: they stay \
-             either way",
+            "nothing was undone; move them away, or pass `--force` to undo the rest and keep them",
         ),
         UndoError::Unreadable { .. } | UndoError::Partial(_) => complaint,
     }

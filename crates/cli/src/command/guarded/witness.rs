@@ -22,12 +22,11 @@ use crate::surroundings::runtime;
 /// and a second history of the same size is kept as evidence. It uses C2SP's witness protocol over
 /// plain HTTP; put a TLS proxy in front of it.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  counterfoil audit key --verifier > ledger.vkey         where the ledger is
+#[command(after_help = "Examples:
+  counterfoil audit key --verifier > ledger.vkey         on the machine with the ledger
   counterfoil witness --name example.org/w1 --ledger-key ledger.vkey
 
-Exit codes: 0 it was ended, 2 usage or input error.")]
+Exit codes: 0 stopped, 2 usage or input error.")]
 pub(crate) struct Arguments {
     /// The name in each of its cosignatures, preferably a URL without its scheme
     #[arg(long, value_name = "NAME")]
@@ -51,9 +50,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         ledgers.extend(keys(given)?);
     }
     if let Some(other) = ledgers.iter().find(|key| key.kind != KeyKind::Ledger) {
-        let wrong = format!("`{}` is the key of a witness, and no ledger's", other.name);
+        let wrong = format!("`{}` is the key of a witness, not of a ledger", other.name);
         return Err(Complaint::new(wrong)
-            .help("`counterfoil audit key --verifier` prints a ledger's")
+            .help("`counterfoil audit key --verifier` prints the key of a ledger")
             .into());
     }
     let folder = match &arguments.folder {
@@ -67,9 +66,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let exit = runtime.block_on(async {
         let listener = TcpListener::bind(arguments.listen)
             .await
-            .with_context(|| format!("`{}` cannot be listened on", arguments.listen))?;
+            .with_context(|| format!("cannot listen on `{}`", arguments.listen))?;
         let address = listener.local_addr()?;
-        writeln!(io::stderr(), "note: ledgers ask http://{address}")?;
+        writeln!(io::stderr(), "note: send checkpoints to http://{address}")?;
         writeln!(io::stderr(), "note: its key is {}", witness.verifier_key())?;
         serve_witness(Arc::new(witness), listener, interrupted()).await?;
         Ok(Exit::Clean)
@@ -85,13 +84,13 @@ fn keys(given: &str) -> Result<Vec<VerifierKey>, Complaint> {
     }
     let wrong = |error: &dyn std::fmt::Display| {
         Complaint::new(format!("`{given}`: {error}"))
-            .help("`counterfoil audit key --verifier` prints what is meant")
+            .help("`counterfoil audit key --verifier` prints such a key")
     };
     let text = files::read_text(Path::new(given)).map_err(|error| wrong(&error))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let keys: Result<Vec<VerifierKey>, _> = lines.map(str::parse).collect();
     match keys {
-        Ok(keys) if keys.is_empty() => Err(wrong(&"there is no key in it")),
+        Ok(keys) if keys.is_empty() => Err(wrong(&"it contains no key")),
         keys => keys.map_err(|error| wrong(&error)),
     }
 }

@@ -84,13 +84,18 @@ impl View {
             let spinner = SPINNER.get(turn % SPINNER.len()).copied().unwrap_or_default();
             lines.push(Line::from(vec![
                 Span::styled(format!("{spinner} "), style(Tone::Code, self.colours)),
-                Span::raw(if self.questions.is_empty() { &**state } else { "you are asked" }),
+                Span::raw(if self.questions.is_empty() {
+                    &**state
+                } else {
+                    "waiting for your \
+                    approval"
+                }),
                 Span::styled(format!("  {} s", elapsed.as_secs()), style(Tone::Dim, false)),
             ]));
         }
         for text in &self.queued {
             let text = counterfoil_report::visible(text);
-            lines.push(Line::styled(format!("  then: {text}"), style(Tone::Dim, false)));
+            lines.push(Line::styled(format!("  next: {text}"), style(Tone::Dim, false)));
         }
         frame.render_widget(Paragraph::new(lines), area);
     }
@@ -112,11 +117,11 @@ impl View {
 
     fn draw_state(&self, frame: &mut Frame<'_>, area: Rect) {
         let keys = if self.leaves {
-            "Ctrl-C once more leaves"
+            "Ctrl-C again to quit"
         } else if self.live.is_some() {
-            "Esc breaks off"
+            "Esc to interrupt"
         } else if self.below > 0 {
-            "PgDn goes on"
+            "PgDn for more"
         } else {
             "Ctrl-R receipts and claims · /help"
         };
@@ -132,8 +137,8 @@ impl View {
         let Some(over) = &mut self.over else { return };
         let border = Border::default()
             .borders(Borders::ALL)
-            .title(" What stands behind the last answer ")
-            .title_bottom(" any key goes back, ↑ ↓ scroll ");
+            .title(" Receipts and claims of the last answer ")
+            .title_bottom(" any key closes, ↑ ↓ scroll ");
         let inner = border.inner(area);
         let height = over.block.height(inner.width);
         over.above = over.above.min(height.saturating_sub(usize::from(inner.height)));

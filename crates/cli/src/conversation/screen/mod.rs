@@ -274,8 +274,8 @@ fn beginning(result: &str) -> Vec<Row> {
     let mut shown: Vec<Row> = lines.by_ref().take(FIRST).map(dim).collect();
     match lines.count() {
         0 => {}
-        1 => shown.push(Row::of(Tone::Dim, "  … 1 line more")),
-        more => shown.push(Row::of(Tone::Dim, format!("  … {more} lines more"))),
+        1 => shown.push(Row::of(Tone::Dim, "  … 1 more line")),
+        more => shown.push(Row::of(Tone::Dim, format!("  … {more} more lines"))),
     }
     shown
 }

@@ -33,8 +33,8 @@ pub(super) enum Stage {
     Explaining(Writing),
 }
 
-pub(super) const CHOICES: &str =
-    "Agree?  y once · s for this session · n no · v never in this session · e edit · w no, because";
+pub(super) const CHOICES: &str = "Approve?  y once · s for this session · n no · v never in this session · e edit · w no, \
+     because";
 
 impl Question {
     pub(super) fn new(asked: Asked, answers: oneshot::Sender<Word>) -> Self {
@@ -102,11 +102,11 @@ impl Question {
             'v' => return Some(Word::Never),
             'e' => {
                 let text = json_pretty(&self.arguments);
-                let title = " The arguments: Ctrl-S runs these, Esc goes back ";
+                let title = " Arguments: Ctrl-S to run with these, Esc to go back ";
                 self.stage = Stage::Editing(Writing::new(&text, title));
             }
             'w' => {
-                let title = " No, because: Enter says it, Esc goes back ";
+                let title = " No, because: Enter to send, Esc to go back ";
                 self.stage = Stage::Explaining(Writing::new("", title));
             }
             _ => {}
@@ -118,12 +118,12 @@ impl Question {
 /// The text of the decision that stays on the screen.
 pub(super) fn decided(word: &Word) -> &str {
     match word {
-        Word::Yes => "agreed, once",
-        Word::YesForSession => "agreed, for this session",
+        Word::Yes => "approved once",
+        Word::YesForSession => "approved for this session",
         Word::No(None) => "no",
         Word::No(Some(reason)) => reason,
         Word::Never => "never in this session",
         Word::Instead(_) => "other arguments",
-        Word::Nobody => "nobody answered",
+        Word::Nobody => "no answer",
     }
 }

@@ -104,7 +104,7 @@ impl Preset for Codex {
 
     fn reply(&self, _: &str, folder: &Path) -> Result<String, String> {
         std::fs::read_to_string(folder.join(REPLY))
-            .map_err(|error| format!("it left no reply: {error}"))
+            .map_err(|error| format!("it gave no reply: {error}"))
     }
 }
 
@@ -117,7 +117,7 @@ fn login() -> Option<PathBuf> {
 
 /// Returns the models that it knows, each without tools.
 fn catalogue(program: &Path) -> Result<Value, String> {
-    let failed = |why: &str| format!("its tools cannot be taken away: {why}");
+    let failed = |why: &str| format!("cannot disable its tools: {why}");
     let output = Command::new(program)
         .args(["debug", "models", "--bundled"])
         .stdin(Stdio::null())

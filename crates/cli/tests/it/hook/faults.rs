@@ -175,11 +175,13 @@ fn a_state_that_cannot_be_written() {
     // The answer is judged anyway, but the number of attempts is unknown.
     let answered = stage.stop(CLAIM);
     answered.reason();
-    assert!(answered.json()["systemMessage"].as_str().unwrap().contains("nothing is recorded"));
+    assert!(
+        answered.json()["systemMessage"].as_str().unwrap().contains("this session is not recorded")
+    );
     let again = json!({ "stop_hook_active": true, "last_assistant_message": CLAIM });
     let again = stage.event("Stop", again);
     again.warns("the record does not show everything");
-    assert!(!again.out.contains("nothing is recorded"), "once a session: {again:?}");
+    assert!(!again.out.contains("this session is not recorded"), "once a session: {again:?}");
     // The blocklist needs no record.
     let call =
         json!({ "tool_name": "Bash", "tool_input": { "command": "reboot" }, "tool_use_id": "t" });
@@ -286,6 +288,6 @@ fn nobody_waits_longer_than_the_limit() {
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     assert!(child.wait().unwrap().success());
-    assert!(out.contains("not done after"), "{out}");
+    assert!(out.contains("timed out after"), "{out}");
     drop(open);
 }

@@ -149,7 +149,7 @@ pub(crate) fn has(program: &str, what: &str) -> bool {
         .iter()
         .any(|bin| Path::new(bin).join(program).exists());
     if !found {
-        println!("not checked: {what}, because there is no `{program}` here");
+        println!("not checked: {what}, because `{program}` does not exist here");
     }
     found
 }

@@ -39,26 +39,31 @@ pub(super) fn held(
         _ if found.missing_before > 0 => (
             Mark::Open,
             format!(
-                "{} of the ledger have no line here: they may be in the files that are kept elsewhere",
+                "{} in the ledger have no line in these log files; the archived files may have \
+                 them",
                 counted(missing.len() as u64, "ended call")
             ),
         ),
         _ if shared => (
             Mark::Open,
             format!(
-                "{} of the ledger have no line here: other replicas have logs of their own",
+                "{} in the ledger have no line in this log; other replicas write their own logs",
                 counted(missing.len() as u64, "ended call")
             ),
         ),
         // The line is written after the receipt, so a process that died in between leaves none.
         [(_, only)] if missing.len() == 1 => (
             Mark::Open,
-            format!("the call `{only}` ended without a line: the process may have died before"),
+            format!(
+                "the call `{only}` has no line in the log: the process may have been killed \
+                before writing it"
+            ),
         ),
         [(_, first), ..] => (
             Mark::Broken,
             format!(
-                "{} of the ledger have no line: the log was cut or written anew; the first is `{first}`",
+                "{} in the ledger have no line in the log: the log was truncated or rewritten; \
+                 the first such call is `{first}`",
                 counted(missing.len() as u64, "ended call")
             ),
         ),

@@ -117,8 +117,7 @@ pub(super) fn make(
     let key = ledger.public_key().fingerprint();
     writeln!(
         io::stderr(),
-        "{} events, {} receipts; whoever reads them needs the key from you, and not by way of the \
-         file: {}",
+        "{} events, {} receipts. Send this key to the recipient separately, not with the file: {}",
         bundle.events.len(),
         bundle.receipts.len(),
         paint.bold(&format!("sha256:{key}")),
@@ -176,18 +175,21 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
         .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
     let found = BundleVerification::of(find_bundle(&text), given.as_ref()).map_err(|error| {
         let help = match &error {
-            NoBundle::Reframed => "send it so that no byte of it is changed: packed, say",
+            NoBundle::Reframed => "send the file unchanged, for instance as an archive",
             NoBundle::Version(_) => "verify it with the version of Counterfoil that made it",
-            _ => "`counterfoil audit bundle` makes one",
+            _ => "create one with `counterfoil audit bundle`",
         };
         Complaint::new(format!("`{}`: {error}", path.display())).help(help)
     })?;
     let verified = found.is_sound() && found.events > 0 && given.is_some();
     let verdict = match (found.is_sound(), found.events) {
-        (false, _) => "BROKEN: it is not what the ledger signed",
-        (true, 0) => "NOT VERIFIED: there is nothing in it",
-        _ if verified => "VERIFIED: the ledger of this key signed the events in it",
-        _ => "CONSISTENT, NOT VERIFIED: hold it against a public key from elsewhere",
+        (false, _) => "BROKEN: the content does not match what the ledger signed",
+        (true, 0) => "NOT VERIFIED: the bundle is empty",
+        _ if verified => "VERIFIED: the ledger with this key signed the events",
+        _ => {
+            "CONSISTENT, NOT VERIFIED: pass the ledger's public key, obtained separately, as \
+            `--public-key`"
+        }
     };
     let mut out = io::stdout().lock();
     let paint = Paint::for_output(arguments.color);
@@ -231,7 +233,10 @@ fn fingerprint(given: &str) -> Result<Digest, Complaint> {
     match Digest::from_hex(&plain) {
         Some(digest) => Ok(digest),
         None => kept::public_key(Path::new(given)).map(|key| key.fingerprint()).map_err(|error| {
-            error.help("a public key is a file in PEM form, or a fingerprint of 64 hex digits; `counterfoil audit key` prints both")
+            error.help(
+                "give a public key as a PEM file or as a fingerprint of 64 hex digits; \
+                `counterfoil audit key` prints both",
+            )
         }),
     }
 }

@@ -8,7 +8,7 @@ use super::answer::{Mark, counted};
 use crate::exit::Complaint;
 use crate::files;
 
-const HELP: &str = "`counterfoil audit checkpoint` prints what is meant";
+const HELP: &str = "`counterfoil audit checkpoint` prints a checkpoint";
 
 /// The checkpoints of a file.
 #[derive(Default)]
@@ -46,7 +46,7 @@ impl Kept {
     /// Describes bytes that belong to no checkpoint.
     pub(super) fn torn(&self, path: &Path) -> Option<(Mark, String)> {
         let bytes = counted(self.torn as u64, "byte");
-        let torn = format!("`{}`: {bytes} of it are no whole checkpoint", path.display());
+        let torn = format!("`{}`: {bytes} are not part of a complete checkpoint", path.display());
         (self.torn > 0).then_some((Mark::Open, torn))
     }
 }
@@ -58,7 +58,7 @@ pub(super) fn checkpoints(
     let kept = Kept::read(path)?;
     let torn = kept.torn(path);
     if kept.checkpoints.is_empty() {
-        let wrong = format!("`{}`: there is no checkpoint in it", path.display());
+        let wrong = format!("`{}` contains no checkpoint", path.display());
         return Err(Complaint::new(wrong).help(HELP).into());
     }
     Ok((kept.checkpoints, torn))
@@ -125,23 +125,26 @@ impl Signer {
             && own != checkpoint.origin()
         {
             let of = checkpoint.origin();
-            return (Mark::Broken, format!("the kept checkpoint is of `{of}`, not of `{own}`"));
+            return (
+                Mark::Broken,
+                format!("the kept checkpoint belongs to `{of}`, not to `{own}`"),
+            );
         }
         let (mark, text) = match self {
             Self::Given => (Mark::Holds, "the kept checkpoint is signed by the given public key"),
             Self::Vouched => (
                 Mark::Holds,
-                "the kept checkpoint is signed by a key that the given public key vouched for",
+                "the kept checkpoint is signed by a key that the given public key endorsed",
             ),
             Self::Own => (
                 Mark::Open,
-                "the kept checkpoint is signed by the ledger's own key; no public key from \
-                 elsewhere was given, so a replaced key would not show",
+                "the kept checkpoint is signed by the ledger's own key; without a public key \
+                 obtained separately, a replaced key would go undetected",
             ),
             Self::Unknown => (
                 Mark::Broken,
-                "the kept checkpoint is not signed by the ledger's present key: give the key of \
-                 its time with `--public-key`",
+                "the kept checkpoint is not signed by the ledger's current key: pass the key used \
+                 at that time with `--public-key`",
             ),
             Self::Foreign => {
                 (Mark::Broken, "the kept checkpoint is not signed by the given public key")

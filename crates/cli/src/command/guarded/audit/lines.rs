@@ -166,10 +166,10 @@ fn details(line: &AuditLine) -> Vec<String> {
         details.push(named.join(" · "));
     }
     if line.missed > 0 {
-        details.push(format!("{} calls before this one could not be written down", line.missed));
+        details.push(format!("{} calls before this one could not be logged", line.missed));
     }
     if line.set_aside > 0 {
-        details.push(format!("{} bytes of a torn line were before this one", line.set_aside));
+        details.push(format!("{} bytes of an incomplete line precede this one", line.set_aside));
     }
     details
 }

@@ -29,14 +29,14 @@ pub(super) fn run(
         None => url,
     });
     let Some(url) = to.or_else(|| settings.url.clone()) else {
-        return Err(Complaint::new("no target is named")
-            .help("`--to postgres://USER@HOST/DATABASE`")
+        return Err(Complaint::new("missing --to <URL>")
+            .help("pass `--to postgres://USER@HOST/DATABASE`")
             .into());
     };
     let from = state.folder().ledger();
     if !from.exists() {
-        let missing = format!("there is no ledger `{}`", from.display());
-        return Err(Complaint::new(missing).help("it is begun by the first call").into());
+        let missing = format!("no ledger at `{}`", from.display());
+        return Err(Complaint::new(missing).help("the first call creates it").into());
     }
     let settings = LedgerSettings { url: Some(url.clone()), ..settings };
     let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));
@@ -45,16 +45,17 @@ pub(super) fn run(
         MigrateError::Open(open) => Complaint::new(open.to_string()).help(open.help()),
         MigrateError::NotEmpty { .. } => Complaint::new(error.to_string())
             .help("name an empty database, or an empty schema with `options=-csearch_path%3DNAME`"),
-        MigrateError::Grew { .. } => {
-            Complaint::new(error.to_string()).help("stop whoever records there, and try again")
-        }
+        MigrateError::Grew { .. } => Complaint::new(error.to_string()).help(
+            "stop the processes that write to the ledger, \
+                then try again",
+        ),
         _ => Complaint::new(error.to_string()),
     })?;
     let found = moved.verification;
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "{} of {} with {} copied to {url} and verified there; {} signed",
+        "copied {} of {} with {} to {url} and verified them; {} signed",
         counted(found.events, "event"),
         counted(found.sessions, "session"),
         counted(found.results, "stored result"),
@@ -67,7 +68,7 @@ pub(super) fn run(
     });
     writeln!(
         out,
-        "Every replica needs the key {} and `ledger.url`; nothing may record into {} any more.",
+        "Give every replica the key {} and set `ledger.url`; do not write to {} any more.",
         key.display(),
         from.display()
     )?;

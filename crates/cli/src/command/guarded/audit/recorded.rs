@@ -51,7 +51,7 @@ pub(super) fn recorded(
 
 pub(super) fn no_ledger(kept: &[Checkpoint]) -> Vec<(Mark, String)> {
     let mark = if kept.is_empty() { Mark::Open } else { Mark::Broken };
-    vec![(mark, "there is no ledger".to_owned())]
+    vec![(mark, "no ledger".to_owned())]
 }
 
 fn of_ledger(found: &Verification) -> Vec<(Mark, String)> {
@@ -70,16 +70,25 @@ fn of_ledger(found: &Verification) -> Vec<(Mark, String)> {
     }];
     let held = |what: &str, held: HeldAgainst, without: &str| match held {
         HeldAgainst::Nothing => {
-            (Mark::Open, format!("no {what} from elsewhere was given: {without}"))
+            (Mark::Open, format!("no separately kept {what} was given: {without}"))
         }
-        HeldAgainst::Fits => (Mark::Holds, format!("it fits the kept {what}")),
-        HeldAgainst::DoesNotFit => (Mark::Broken, format!("it does not fit the kept {what}")),
-        HeldAgainst::NotCheckable => {
-            (Mark::Open, format!("retention dropped what the kept {what} would be held against"))
-        }
+        HeldAgainst::Fits => (Mark::Holds, format!("matches the kept {what}")),
+        HeldAgainst::DoesNotFit => (Mark::Broken, format!("does not match the kept {what}")),
+        HeldAgainst::NotCheckable => (
+            Mark::Open,
+            format!(
+                "cannot be compared with the kept {what}: retention deleted \
+                those events"
+            ),
+        ),
     };
-    rows.push(held("checkpoint", found.checkpoint, "events cut off at the end would not show"));
-    rows.push(held("public key", found.public_key, "a replaced key would not show"));
+    rows.push(held(
+        "checkpoint",
+        found.checkpoint,
+        "events removed from the end would go \
+        undetected",
+    ));
+    rows.push(held("public key", found.public_key, "a replaced key would go undetected"));
     rows
 }
 

@@ -48,10 +48,10 @@ fn text(stats: &AuditStats, paint: Paint) -> String {
     let mut text = format!("{} calls{span}\n", paint.bold(&calls.to_string()));
     text += &format!("{failed} failed, {rejected} of them rejected before they ran\n");
     if *ran_ahead > 0 {
-        text += &format!("{ran_ahead} ran ahead of the model\n");
+        text += &format!("{ran_ahead} ran speculatively, ahead of the model\n");
     }
     if *missed > 0 {
-        text += &format!("{missed} could not be written down\n");
+        text += &format!("{missed} could not be logged\n");
     }
     if *calls == 0 {
         return text;

@@ -62,9 +62,12 @@ fn exit_code(code: &ExitCode) -> String {
 /// Writes the lines that match the filter. Broken lines are reported and left out.
 pub(super) fn write(files: AuditFiles, filter: &AuditFilter, path: &Path) -> anyhow::Result<Exit> {
     let file = File::create_new(path).map_err(|error| {
-        let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
-        Complaint::new(format!("cannot create {}: {error}", path.display()))
-            .maybe_help(exists.then(|| "name a file that does not exist yet".to_owned()))
+        let shown = path.display();
+        if error.kind() == std::io::ErrorKind::AlreadyExists {
+            let advice = "name a new file, or delete the existing one first";
+            return Complaint::new(format!("`{shown}` already exists")).help(advice);
+        }
+        Complaint::new(format!("cannot create `{shown}`: {error}"))
     })?;
     let mut table = csv::Writer::from_writer(file);
     let mut problems = 0_usize;

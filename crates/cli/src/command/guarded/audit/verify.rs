@@ -83,7 +83,7 @@ pub(super) fn run(
     let shared = settings.url.is_some();
     // Each replica has its own log; a machine without one verifies only the ledger.
     if shared && of_audit.is_empty() && !state.folder().audit().exists() {
-        let row = "no log is here: the ledger alone is verified".to_owned();
+        let row = "no audit log found; only the ledger was verified".to_owned();
         answer.add(&state.folder().audit(), "audit", vec![(Mark::Open, row)], json!(null));
     } else {
         audit(state, &of_audit, &signers, arguments, shared, &mut answer)?;
@@ -164,8 +164,8 @@ fn audit(
     let (kept_here, against_kept) = against_kept(state, kept, signers, &found)?;
     rows.extend(against_kept);
     if kept.is_empty() {
-        let open = "no checkpoint of the audit log from elsewhere was given: a log that was cut or written anew \
-                    together with its ledger would not show";
+        let open = "no separately kept checkpoint was given: a log truncated or rewritten \
+            together with its ledger would go undetected";
         rows.push((Mark::Open, open.to_owned()));
     }
     let mut against_ledger = None;
@@ -177,7 +177,7 @@ fn audit(
                 against_ledger = Some(beside.json);
             }
             Err(error) => {
-                rows.push((Mark::Open, format!("it cannot be held against the ledger: {error}")));
+                rows.push((Mark::Open, format!("cannot be compared with the ledger: {error}")));
             }
         }
     }
@@ -232,7 +232,7 @@ fn chain(found: &AuditVerification, archived: bool) -> Vec<(Mark, String)> {
         None => rows.push((
             Mark::Holds,
             format!(
-                "{lines} in {}: all as written, each continues the one before",
+                "{lines} in {}: all unmodified, each continues the previous one",
                 counted(*files, "file")
             ),
         )),
@@ -241,16 +241,16 @@ fn chain(found: &AuditVerification, archived: bool) -> Vec<(Mark, String)> {
             rows.push((Mark::Broken, format!("{place}: {}", problem.why)));
             rows.push((
                 Mark::Open,
-                format!("as written before it: {lines}; what follows it proves nothing"),
+                format!("unmodified before that line: {lines}; lines after it prove nothing"),
             ));
         }
     }
     if *missing_before > 0 {
-        let missing = format!("the first {} are not here", counted(*missing_before, "line"));
+        let missing = format!("the first {} are missing here", counted(*missing_before, "line"));
         rows.push(if archived {
-            (Mark::Open, format!("{missing}: verify them where they are kept"))
+            (Mark::Open, format!("{missing}: verify them where they are archived"))
         } else {
-            (Mark::Broken, format!("{missing}; `--archived` says that they are kept elsewhere"))
+            (Mark::Broken, format!("{missing}; pass `--archived` if they were archived elsewhere"))
         });
     }
     rows
@@ -260,20 +260,30 @@ fn against(checkpoint: &Checkpoint, compared: Option<Compared>) -> (Mark, String
     let size = counted(checkpoint.size(), "line");
     match compared {
         Some(Compared::Continues { newer }) => {
-            (Mark::Holds, format!("it continues the kept checkpoint of {size}; {newer} are newer"))
+            (Mark::Holds, format!("continues the kept checkpoint of {size}; {newer} are newer"))
         }
         Some(Compared::Cut { expected, found }) => (
             Mark::Broken,
-            format!("it was cut: the kept checkpoint has {expected} lines, it has {found}"),
+            format!("truncated: the kept checkpoint has {expected} lines, the log has {found}"),
         ),
         Some(Compared::Differs { at }) => (
             Mark::Broken,
-            format!("it is another log: its line {at} is not the one of the kept checkpoint"),
+            format!("not the same log: its line {at} differs from the kept checkpoint"),
         ),
-        Some(Compared::NotHere) => {
-            (Mark::Open, format!("the kept checkpoint of {size} lies in files that are not here"))
-        }
-        None => (Mark::Open, format!("the kept checkpoint of {size} lies behind what is broken")),
+        Some(Compared::NotHere) => (
+            Mark::Open,
+            format!(
+                "the kept checkpoint of {size} refers to files that are missing \
+                here"
+            ),
+        ),
+        None => (
+            Mark::Open,
+            format!(
+                "the kept checkpoint of {size} refers to lines after the \
+            broken one"
+            ),
+        ),
     }
 }
 

@@ -20,7 +20,8 @@ use crate::state::State;
 use crate::surroundings::runtime;
 use crate::terminal::Paint;
 
-const FILE_WITH_KEY: &str = "`--witness-key` is for a witness, and a file signs nothing";
+const FILE_WITH_KEY: &str = "`--witness-key` needs the URL of a witness, not a file: a file \
+    cannot sign";
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -39,7 +40,7 @@ pub(super) fn send(
     settings: &LedgerSettings,
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, settings, "its checkpoints are witnessed")?;
+    let ledger = the_ledger(state, settings, "witnesses sign its checkpoints")?;
     if is_url(&arguments.to) {
         to_witness(&ledger, &arguments.to, arguments.witness_key.as_ref())
     } else if arguments.witness_key.is_some() {
@@ -54,14 +55,16 @@ pub(super) fn send(
 fn is_a_file(target: &str) -> anyhow::Result<()> {
     let named = Path::new(target);
     if target.contains("://") {
-        let wrong = format!("`{target}` is no address of a witness");
-        return Err(Complaint::new(wrong).help("it begins with `https://` or `http://`").into());
+        let wrong = format!("`{target}` is not the URL of a witness");
+        return Err(Complaint::new(wrong)
+            .help("use a URL that begins with `https://` or `http://`")
+            .into());
     }
     if target.contains('/') || named.exists() || named.extension().is_some_and(|e| e == "txt") {
         return Ok(());
     }
-    Err(Complaint::new(format!("`{target}`: a file, or a host?"))
-        .help(format!("`./{target}` is a file, `https://{target}` a witness"))
+    Err(Complaint::new(format!("`{target}` could be a file or a host"))
+        .help(format!("write `./{target}` for a file, `https://{target}` for a witness"))
         .into())
 }
 
@@ -84,31 +87,35 @@ pub(super) fn witnessed(
         return kept::checkpoints(Path::new(target));
     }
     // A ledger that was witnessed existed, so a missing one is a failure.
-    let nobody = |mark, why: &str| {
-        Ok((Vec::new(), Some((mark, format!("`{target}` was not asked: {why}")))))
-    };
+    let nobody =
+        |mark, why: &str| Ok((Vec::new(), Some((mark, format!("did not ask `{target}`: {why}")))));
     let ledger = match ledger(state, settings) {
         Ok(Some(ledger)) => ledger,
-        Ok(None) => return nobody(Mark::Broken, "the ledger that it witnessed is gone"),
-        Err(_) => return nobody(Mark::Open, "the ledger cannot be read"),
+        Ok(None) => return nobody(Mark::Broken, "the witnessed ledger no longer exists"),
+        Err(_) => return nobody(Mark::Open, "cannot read the ledger"),
     };
     let found = runtime()?
         .block_on(latest_witnessed(target, &ledger.origin()))
         .map_err(|error| Complaint::new(error.to_string()))?;
     let Some(note) = found else {
-        let wrong = format!("`{target}` has witnessed nothing of `{}`", ledger.origin());
-        return Err(Complaint::new(wrong).help("`counterfoil audit witness --to` sends it").into());
+        let wrong = format!("`{target}` has no checkpoint of `{}`", ledger.origin());
+        return Err(Complaint::new(wrong)
+            .help("send one with `counterfoil audit witness --to`")
+            .into());
     };
     let read: Checkpoint =
         note.parse().map_err(|error| Complaint::new(format!("`{target}`: {error}")))?;
     let row = match key.map(|key| (key, key.cosigned(&read, &note))) {
         None => (
             Mark::Open,
-            format!("who answered as `{target}` was not checked: `--witness-key` has its key"),
+            format!(
+                "the identity of `{target}` was not checked: pass its key with `--witness-key`"
+            ),
         ),
-        Some((key, None)) => {
-            (Mark::Broken, format!("`{target}` shows what `{}` did not cosign", key.name))
-        }
+        Some((key, None)) => (
+            Mark::Broken,
+            format!("`{target}` returned a checkpoint that `{}` did not cosign", key.name),
+        ),
         Some((key, Some(seconds))) => {
             let time = i64::try_from(seconds).ok().and_then(|s| Timestamp::from_second(s).ok());
             let time = time.map_or_else(|| seconds.to_string(), |time| time.to_string());
@@ -141,24 +148,26 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
     let origin = ledger.origin();
     let there = if path.exists() { Kept::read(&path)? } else { Kept::default() };
     if there.checkpoints.is_empty() && !is_begun(&there.rest, &origin) {
-        let wrong = format!("`{}` has something else in it than checkpoints", path.display());
-        return Err(Complaint::new(wrong).help("name a file of their own").into());
+        let wrong = format!("`{}` contains something other than checkpoints", path.display());
+        return Err(Complaint::new(wrong)
+            .help("name a file that is used only for checkpoints")
+            .into());
     }
     let last = there.checkpoints.iter().rfind(|checkpoint| checkpoint.origin() == origin);
     let old = last.map_or(0, Checkpoint::size);
     let Submission { proof, checkpoint, .. } = match shown(ledger, old)? {
         Shown::Continues(submission) => submission,
         Shown::Broken(what) => {
-            return broken(&format!("it does not continue the last one: {what}"));
+            return broken(&format!("the ledger does not continue the last checkpoint: {what}"));
         }
     };
     if let Some(last) = last {
         let new = (checkpoint.size(), &checkpoint.root());
         if old > 0 && !proof.holds((old, &last.root()), new) {
-            return broken("the history of this ledger is not the one of the last checkpoint");
+            return broken("the history of this ledger does not match the last checkpoint");
         }
         if last.size() == checkpoint.size() {
-            writeln!(io::stderr(), "{}: nothing is new since the last one", path.display())?;
+            writeln!(io::stderr(), "{}: nothing new since the last checkpoint", path.display())?;
             return Ok(Exit::Clean);
         }
     }
@@ -174,8 +183,8 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
     added(&path, &format!("{before}{checkpoint}"))
         .with_context(|| format!("{} cannot be written", path.display()))?;
     let continues = match last {
-        Some(_) => format!("it continues the last one, of {old}"),
-        None => "it is the first one".to_owned(),
+        Some(_) => format!("continues the last checkpoint, of {old}"),
+        None => "the first checkpoint".to_owned(),
     };
     let size = checkpoint.size();
     writeln!(io::stderr(), "{}: {size} events; {continues}", path.display())?;
@@ -220,26 +229,31 @@ fn to_witness(ledger: &Ledger, url: &str, key: Option<&VerifierKey>) -> anyhow::
             .map_err(|error| Complaint::new(error.to_string()))?;
         match answer {
             WitnessAnswer::OtherSize(size) => old = size,
-            WitnessAnswer::Refused(why) => return broken(&format!("it was not cosigned: {why}")),
+            WitnessAnswer::Refused(why) => {
+                return broken(&format!(
+                    "the witness did not cosign: \
+                {why}"
+                ));
+            }
             WitnessAnswer::Cosigned(lines) => {
                 let by_key =
                     key.is_none_or(|key| key.cosigned(&submission.checkpoint, &lines).is_some());
                 if !by_key {
-                    return broken("the answer is not signed by the given key of the witness");
+                    return broken("the answer is not signed by the given witness key");
                 }
                 write!(io::stdout().lock(), "{}{lines}", submission.checkpoint)?;
                 if key.is_none() {
                     writeln!(
                         io::stderr(),
-                        "note: who cosigned it was not checked: no `--witness-key`"
+                        "note: the cosignature was not verified; pass `--witness-key` to verify it"
                     )?;
                 }
                 return Ok(Exit::Clean);
             }
         }
     }
-    Err(Complaint::new("the witness names another size each time")
-        .help("somebody else sends it checkpoints of this ledger: try again")
+    Err(Complaint::new("the witness reports a different size each time")
+        .help("another process is sending it checkpoints of this ledger; try again")
         .into())
 }
 

@@ -14,16 +14,15 @@ pub(super) enum After {
     End,
 }
 
-const HELP: &str = "\
-/status   gates, model, context, cache and limits as they are now
+const HELP: &str = "/status   gates, model, context, cache and limits as they are now
 /why      receipts, claims and findings of the last answer
-/tools    what the model is offered now
+/tools    tools the model is offered now
 /memory   the latest notes; `/memory WORDS` searches, `/remember TEXT` keeps one
-/tasks    what is still to run
-/undo     put back what the last shell command changed; `/undo ID` that one
-/compact  tell what went before in short
-/clear    forget what was said; the record stays
-/quit     end; Ctrl-D does, too";
+/tasks    tasks still to run
+/undo     undo the changes of the last shell command; `/undo ID` of that one
+/compact  summarise the conversation so far
+/clear    clear the conversation; the record is kept
+/quit     quit; so does Ctrl-D";
 
 pub(super) async fn slash(
     begun: &mut Begun,
@@ -44,7 +43,7 @@ pub(super) async fn slash(
         ("/tools", _) => tools(begun),
         ("/compact", _) => match front.during(begun.agent.compact()).await? {
             Some(answer) => answer?.text,
-            None => "broken off".to_owned(),
+            None => "interrupted".to_owned(),
         },
         ("/clear", _) => {
             begun.agent.clear().await?;
@@ -53,10 +52,10 @@ pub(super) async fn slash(
         ("/tasks", _) => tasks(begun)?,
         ("/memory", "") => memory(begun, None)?,
         ("/memory", query) => memory(begun, Some(query))?,
-        ("/remember", "") => "what is to be remembered? `/remember TEXT`".to_owned(),
+        ("/remember", "") => "nothing to remember: use `/remember TEXT`".to_owned(),
         ("/remember", text) => remember(begun, text).await?,
         ("/undo", id) => put_back(begun, id, last).await?,
-        _ => format!("`{}` is no command here; `/help` lists them", visible(word)),
+        _ => format!("unknown command `{}`; `/help` lists the commands", visible(word)),
     };
     front.show(&rows(Tone::Plain, &text))?;
     Ok(After::On)
@@ -74,7 +73,7 @@ fn status(begun: &Begun) -> String {
         format!("Model: {}", begun.model),
         format!("Session: {}", session.id()),
         format!("Context: {full} of {fits} tokens"),
-        format!("Usage: {} tokens read, {} written", usage.input, usage.output),
+        format!("Usage: {} tokens in, {} out", usage.input, usage.output),
         format!("Gates: {}", gates.join(", ")),
     ];
     let filter = &settings.tool_filter;
@@ -99,7 +98,7 @@ fn status(begun: &Begun) -> String {
     }
     let cache = session.cache().counts();
     if settings.result_cache.enabled {
-        lines.push(format!("Cache: {} results, {} given again", cache.entries, cache.hits));
+        lines.push(format!("Cache: {} results, {} reused", cache.entries, cache.hits));
     }
     if settings.speculation.mode != SpeculationMode::Off {
         let SpeculationCounts { begun, used, wasted } = session.speculation_counts();
@@ -119,7 +118,7 @@ fn sandbox(settings: &GuardSettings) -> Option<String> {
     }
     let abilities = crate::guard::sandbox(None).abilities(&sandbox).clone();
     let gaps: Vec<&str> = abilities.gaps.iter().map(|gap| gap.text.as_str()).collect();
-    let holds = if abilities.confines() { "holds" } else { "does not hold" };
+    let holds = if abilities.confines() { "holds" } else { "not enforced" };
     let but = if gaps.is_empty() { String::new() } else { format!("; {}", gaps.join("; ")) };
     Some(format!("Sandbox: {}, {holds}{but}", sandbox.profile().name()))
 }
@@ -154,7 +153,7 @@ async fn put_back(begun: &mut Begun, id: &str, last: Option<&Turned>) -> anyhow:
         id => Some(id),
     };
     let Some(id) = id else {
-        return Ok("the last answer has no call that could be undone".to_owned());
+        return Ok("the last answer has no call that can be undone".to_owned());
     };
     match undo(begun.agent.session(), &kept, id, false).await? {
         Ok(rolled_back) => {
@@ -176,10 +175,10 @@ fn tasks(begun: &Begun) -> anyhow::Result<String> {
         let (when, prompt) = (visible(&shown.when), visible(&shown.prompt));
         lines.push(format!("  {}  {next}  {when}: {prompt}", shown.task));
     }
-    Ok(if lines.is_empty() { "there is no task".to_owned() } else { lines.join("\n") })
+    Ok(if lines.is_empty() { "no tasks".to_owned() } else { lines.join("\n") })
 }
 
-const NO_MEMORY: &str = "there is no memory in this run";
+const NO_MEMORY: &str = "this run has no memory";
 
 fn tools(begun: &Begun) -> String {
     let offer = begun.agent.session().offer();

@@ -35,8 +35,8 @@ pub(super) async fn once(mut begun: Begun, prompt: &str, as_json: bool) -> anyho
     let turned = match went {
         Some(Ok(turned)) => turned,
         None => {
-            let help = format!("`counterfoil chat --session {session}` goes on");
-            return Err(Complaint::new("the turn was broken off".to_owned()).help(help).into());
+            let help = format!("`counterfoil chat --session {session}` resumes it");
+            return Err(Complaint::new("the turn was interrupted".to_owned()).help(help).into());
         }
         Some(Err(error)) => return Err(complaint(&error).into()),
     };
@@ -68,7 +68,7 @@ pub(super) async fn on_and_on(begun: &mut Begun, front: &mut impl Front) -> anyh
     let greeting = Row::of(Tone::Strong, &*begun.model)
         .and(Tone::Plain, format!(" in {workspace}, session "))
         .and(Tone::Code, &*session)
-        .and(Tone::Plain, ". `/help` lists commands, Ctrl-D ends.");
+        .and(Tone::Plain, ". `/help` lists commands, Ctrl-D quits.");
     front.show(&[greeting])?;
     let mut last = None;
     loop {
@@ -113,7 +113,7 @@ async fn answered(
             return Ok(Some(turned));
         }
         None => {
-            let text = "broken off; what ran is recorded, and you can go on";
+            let text = "interrupted; calls that ran are recorded, and you can continue";
             front.show(&[Row::plain(text)])?;
         }
         Some(Err(error)) => {

@@ -18,7 +18,7 @@ const LEDGER: &str = "shared ledger";
 pub(super) fn configuration(files: &[PathBuf]) -> Check {
     let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
     match names.is_empty() {
-        true => Check::ok(CONFIGURATION, "no file, so the defaults hold"),
+        true => Check::ok(CONFIGURATION, "no file; using defaults"),
         false => Check::ok(CONFIGURATION, format!("valid: {}", names.join(", "))),
     }
 }
@@ -26,7 +26,14 @@ pub(super) fn configuration(files: &[PathBuf]) -> Check {
 pub(super) fn unusable(error: &anyhow::Error) -> Check {
     let said: Vec<String> = error.chain().map(ToString::to_string).collect();
     let help = error.chain().find_map(|cause| cause.downcast_ref::<Complaint>()?.advice());
-    Check::fail(CONFIGURATION, said.join(": "), help.unwrap_or("`counterfoil config` shows it"))
+    Check::fail(
+        CONFIGURATION,
+        said.join(": "),
+        help.unwrap_or(
+            "`counterfoil config` shows the \
+        problem",
+        ),
+    )
 }
 
 /// Checks the state folder, and creates nothing.
@@ -43,11 +50,11 @@ pub(super) fn state(state: Result<State, Complaint>) -> Check {
     if !folder.exists() {
         return Check::ok(
             STATE,
-            format!("{} will be made when something is recorded", folder.display()),
+            format!("{} does not exist yet; the first recorded call creates it", folder.display()),
         );
     }
     match state.create() {
-        Ok(_) => Check::ok(STATE, format!("{} is writable, by its owner alone", folder.display())),
+        Ok(_) => Check::ok(STATE, format!("{} is writable by its owner only", folder.display())),
         Err(complaint) => fail(&complaint),
     }
 }
@@ -57,7 +64,9 @@ pub(super) fn ledger(settings: &LedgerSettings) -> Option<Check> {
     let url = settings.url.as_ref()?;
     Some(match Ledger::look(settings) {
         Ok(Some(events)) => Check::ok(LEDGER, format!("{url} has {events} events")),
-        Ok(None) => Check::ok(LEDGER, format!("{url} will be begun by the first call")),
+        Ok(None) => {
+            Check::ok(LEDGER, format!("{url} has no ledger yet; the first call creates it"))
+        }
         Err(error) => Check::fail(LEDGER, error.to_string(), error.help()),
     })
 }
@@ -74,15 +83,15 @@ pub(super) fn keys(state: Option<State>, options: &Options) -> Option<Check> {
     let keys: Vec<PathBuf> =
         in_folders.chain(options.ledger.key.clone()).filter(|p| p.is_file()).collect();
     if keys.is_empty() {
-        return Some(Check::ok(KEYS, "there is none yet"));
+        return Some(Check::ok(KEYS, "none yet"));
     }
     let exposed = keys.iter().find(|path| is_exposed(path));
     Some(match exposed {
-        None => Check::ok(KEYS, "readable by their owner alone"),
+        None => Check::ok(KEYS, "readable by their owner only"),
         Some(path) => Check::fail(
             KEYS,
-            format!("{} can be read by others", path.display()),
-            &format!("`chmod 600 {}`, and rotate the key", path.display()),
+            format!("other users can read {}", path.display()),
+            &format!("run `chmod 600 {}`, then rotate the key", path.display()),
         ),
     })
 }

@@ -32,33 +32,45 @@ fn landlock(abilities: &Abilities) -> Check {
     const NAME: &str = "Landlock";
     let version = abilities.landlock;
     let old = |lacks: &str| {
-        Check::note(NAME, format!("version {version}: {lacks}"), "a newer kernel holds that too")
+        Check::note(
+            NAME,
+            format!("version {version}: {lacks}"),
+            "a newer kernel also restricts \
+            that",
+        )
     };
     match version {
         0 => {
-            let why = abilities.gaps.first().map_or("there is none", |gap| gap.text.as_str());
-            let help =
-                "use a kernel of 6.2 or later with `landlock` among the `lsm=` of its command line";
+            let why = abilities.gaps.first().map_or("not available", |gap| gap.text.as_str());
+            let help = "use kernel 6.2 or later, with `landlock` in `lsm=` on its command line";
             Check::fail(NAME, why, help)
         }
         1 | 2 => Check::fail(
             NAME,
-            format!("version {version} does not stop a command from cutting files to nothing"),
-            "use a kernel of 6.2 or later",
+            format!("version {version} does not stop a command from truncating files"),
+            "use kernel 6.2 or later",
         ),
-        3 => old("files, not TCP (seccomp holds that) nor signals"),
-        4 | 5 => old("files and TCP, not signals to other processes of the user"),
-        _ => Check::ok(NAME, format!("version {version}: files, TCP, signals")),
+        3 => old("restricts files, but not TCP (seccomp does) or signals"),
+        4 | 5 => old("restricts files and TCP, but not signals to other processes of the user"),
+        _ => Check::ok(NAME, format!("version {version}: restricts files, TCP and signals")),
     }
 }
 
 fn seccomp(abilities: &Abilities) -> Check {
     const NAME: &str = "seccomp";
     if abilities.seccomp {
-        Check::ok(NAME, "sockets, other processes, mounts, namespaces and kernel interfaces")
+        Check::ok(
+            NAME,
+            "restricts sockets, other processes, mounts, namespaces and kernel \
+            interfaces",
+        )
     } else {
         let help = "use a kernel with CONFIG_SECCOMP_FILTER, on x86-64, 64-bit ARM or RISC-V";
-        Check::fail(NAME, "system calls cannot be filtered, so the network cannot be closed", help)
+        Check::fail(
+            NAME,
+            "system calls cannot be filtered, so network access cannot be blocked",
+            help,
+        )
     }
 }
 
@@ -72,10 +84,10 @@ fn user_namespaces() -> Check {
         .stderr(Stdio::null())
         .status();
     match tried {
-        Ok(status) if status.success() => Check::ok(NAME, "can be made"),
+        Ok(status) if status.success() => Check::ok(NAME, "available"),
         _ => Check::note(
             NAME,
-            "cannot be made",
+            "not available",
             "only bubblewrap without root needs them; Landlock and seccomp do not",
         ),
     }
@@ -83,8 +95,8 @@ fn user_namespaces() -> Check {
 
 fn bubblewrap(abilities: &Abilities) -> Check {
     const NAME: &str = "bubblewrap";
-    let without = "without it, denied files inside the workspace can be read, modes of files outside \
-                   can be changed by their owner, and a process that leaves its group is not ended";
+    let without = "without it, commands can read denied files inside the workspace and change the \
+        modes of files they own outside it, and a process that leaves its group keeps running";
     match (&abilities.bubblewrap, &abilities.bubblewrap_fails) {
         (Some(program), _) => Check::ok(NAME, format!("{} works", program.display())),
         (None, Some(why)) => Check::note(NAME, format!("does not work here: {why}"), without),
@@ -99,11 +111,11 @@ fn user() -> Check {
     match ids.and_then(|ids| ids.split_whitespace().nth(1)) {
         Some("0") => Check::note(
             NAME,
-            "root: commands become the owner of the workspace; where that is root they stay root \
+            "root: commands run as the owner of the workspace; if that is root, they stay root \
              without capabilities, and the number of their processes is not limited",
             "run as another user, or set `run_as` in [tools.sandbox]",
         ),
         Some(id) => Check::ok(NAME, format!("{id}, not root")),
-        None => Check::note(NAME, "not known", "/proc is missing"),
+        None => Check::note(NAME, "unknown", "/proc is missing"),
     }
 }

@@ -22,13 +22,16 @@ const SECRET: &str = "the-secret-of-the-trial";
 
 pub(super) fn check(options: &Options) -> Check {
     match attempt(options) {
-        Ok(broken) if broken.is_empty() => {
-            Check::ok(NAME, "a command wrote in its workspace, and reached nothing beside it")
-        }
+        Ok(broken) if broken.is_empty() => Check::ok(
+            NAME,
+            "a test command could write in its workspace and reach nothing \
+                outside it",
+        ),
         Ok(broken) => Check::fail(
             NAME,
             format!("a command {}", broken.join(", ")),
-            "see the other checks, or set `strict = true` in [tools.sandbox] to refuse such commands",
+            "see the other checks, or set `strict = true` in [tools.sandbox] to refuse such \
+             commands",
         ),
         Err(error) => Check::fail(NAME, format!("{error:#}"), "see the other checks"),
     }
@@ -58,7 +61,7 @@ fn attempt(options: &Options) -> anyhow::Result<Vec<&'static str>> {
     runtime.block_on(session.end())?;
     let mut broken = Vec::new();
     if !answer.status.ran() || answer.status == Status::Timeout {
-        anyhow::bail!("no command runs: {}", answer.text.lines().next().unwrap_or_default());
+        anyhow::bail!("commands cannot run: {}", answer.text.lines().next().unwrap_or_default());
     }
     if !workspace.join("inside").exists() {
         broken.push("could not write in its workspace");
@@ -84,7 +87,7 @@ impl Folder {
         let folder = base.join(format!("counterfoil-doctor-{}", std::process::id()));
         // Fails if the folder exists, so nobody can have prepared it.
         fs::create_dir(&folder)
-            .with_context(|| format!("no folder can be made in {}", Path::display(&base)))?;
+            .with_context(|| format!("cannot create a folder in {}", Path::display(&base)))?;
         Ok(Self(folder.canonicalize()?))
     }
 }

@@ -56,8 +56,12 @@ pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
         let _ = told.send(Told::Answered(result.map_err(|error| format!("{error:#}"))));
     }));
     drop(told);
-    let (event, answer) =
-        waiting.join().map_err(|_| anyhow::anyhow!("nobody waited for the answer"))?;
+    let (event, answer) = waiting.join().map_err(|_| {
+        anyhow::anyhow!(
+            "the agent closed the connection before the \
+            answer"
+        )
+    })?;
     write(agent, &event, &answer)?;
     Ok(Exit::Clean)
 }
@@ -102,10 +106,10 @@ fn wait(telling: &Receiver<Told>, began: Instant) -> Waited {
             Ok(Told::Answered(Ok(answer))) => return Waited::Answered(event, answer),
             Ok(Told::Answered(Err(error))) => error,
             Err(RecvTimeoutError::Timeout) => {
-                let late = format!("not done after {} ms", limit.as_millis());
+                let late = format!("timed out after {} ms", limit.as_millis());
                 return Waited::InVain(event, after_failure(&late, before, on_failure));
             }
-            Err(RecvTimeoutError::Disconnected) => "a fault of counterfoil itself".to_owned(),
+            Err(RecvTimeoutError::Disconnected) => "internal error in counterfoil".to_owned(),
         };
         let answer = after_failure(&failed, before, on_failure);
         return Waited::Answered(event, answer);
@@ -122,13 +126,13 @@ fn after_failure(failed: &str, before: bool, on_failure: OnFault) -> Answer {
             Some(Decision::Ask(format!("counterfoil could not judge this call: {line}")))
         }
         OnFault::Closed => Some(Decision::Deny(format!(
-            "counterfoil could not judge this call, and is set to deny what it cannot judge: {line}"
+            "counterfoil could not judge this call and is configured to deny such calls: {line}"
         ))),
     };
     if decision.is_some() {
         return Answer { decision, ..Answer::default() };
     }
-    Answer::notice(format!("counterfoil: {line}; the agent goes on without this check"))
+    Answer::notice(format!("counterfoil: {line}; the agent continues without this check"))
 }
 
 fn answer(
@@ -251,8 +255,8 @@ impl Made {
         };
         let unrecorded = self.unrecorded.as_ref().filter(new);
         let unasked = self.unasked.as_ref().filter(new);
-        let unrecorded = unrecorded.map(|fault| format!("nothing is recorded: {fault:#}"));
-        let unasked = unasked.map(|fault| format!("no model can be asked: {fault:#}"));
+        let unrecorded = unrecorded.map(|fault| format!("this session is not recorded: {fault:#}"));
+        let unasked = unasked.map(|fault| format!("cannot use a model: {fault:#}"));
         unrecorded.into_iter().chain(unasked)
     }
 }
@@ -278,7 +282,7 @@ fn options(place: &Place, told: &Sender<Told>) -> anyhow::Result<(Options, Vec<S
         Err(error) => match said_of_failure(place) {
             // The defaults still deny what no configuration allows.
             OnFault::Open => {
-                let note = format!("{error:#}; the defaults are in force");
+                let note = format!("{error:#}; using defaults");
                 Ok((Options::default(), vec![note]))
             }
             said => {

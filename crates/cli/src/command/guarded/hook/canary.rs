@@ -32,19 +32,21 @@ pub(super) fn run(
     let desk = tempfile::Builder::new()
         .prefix("counterfoil-canary-")
         .tempdir()
-        .context("no temporary folder can be made to try the hook out")?;
+        .context("cannot create a temporary folder to test the hook")?;
     let folder = match scope {
         Scope::User => desk.path().to_owned(),
-        Scope::Project => std::env::current_dir().context("the working directory is gone")?,
+        Scope::Project => {
+            std::env::current_dir().context("the working directory no longer exists")?
+        }
     };
     let shown = folder.to_string_lossy();
     let log = desk.path().join("session.jsonl");
     std::fs::write(&log, canary_log(agent, &shown))
-        .context("the log of the synthetic session cannot be written")?;
+        .context("cannot write the log of the test session")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut all = true;
     let mut out = io::stdout().lock();
-    writeln!(out, "tried out, with a state of its own:")?;
+    writeln!(out, "tested with a separate state folder:")?;
     for probe in probes(agent, &log.to_string_lossy(), &shown) {
         let answer = runtime.block_on(ask(&hooks, &probe, &folder, desk.path()));
         let met = answer.meets(probe.expected);
@@ -67,7 +69,7 @@ pub(super) fn complain(complaint: &Complaint) -> anyhow::Result<()> {
 
 async fn ask(hooks: &[InstalledHook], probe: &Probe, folder: &Path, desk: &Path) -> Answered {
     let Some(hook) = hooks.iter().find(|hook| hook.event == probe.event) else {
-        return Answered::Failed(format!("no hook is installed for {}", probe.event));
+        return Answered::Failed(format!("no hook installed for {}", probe.event));
     };
     let spawned = Command::new("sh")
         .arg("-c")
@@ -81,7 +83,7 @@ async fn ask(hooks: &[InstalledHook], probe: &Probe, folder: &Path, desk: &Path)
         .spawn();
     let mut child = match spawned {
         Ok(child) => child,
-        Err(error) => return Answered::Failed(format!("`sh` cannot be run: {error}")),
+        Err(error) => return Answered::Failed(format!("cannot run `sh`: {error}")),
     };
     let input = probe.input.to_string();
     let pipe = child.stdin.take();
@@ -94,7 +96,7 @@ async fn ask(hooks: &[InstalledHook], probe: &Probe, folder: &Path, desk: &Path)
     };
     match tokio::time::timeout(LONGEST, talk).await {
         Err(_) => Answered::Failed(format!("no answer within {} seconds", LONGEST.as_secs())),
-        Ok(Err(error)) => Answered::Failed(format!("its answer cannot be read: {error}")),
+        Ok(Err(error)) => Answered::Failed(format!("cannot read its answer: {error}")),
         Ok(Ok(output)) => {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             answered(output.status.code(), &text(&output.stdout), &text(&output.stderr))
@@ -110,7 +112,7 @@ fn told(answer: &Answered, expected: Expected) -> String {
             ": it raised no objection".to_owned()
         }
         (Answered::Passed { notice }, Expected::Objects) => {
-            format!(": it raised no objection, and said: {notice}")
+            format!(": it raised no objection, with the notice: {notice}")
         }
         (Answered::Asked, _) => ": it asks the user".to_owned(),
         (Answered::Objected(reason), Expected::Objects) => {

@@ -22,15 +22,14 @@ use crate::settings_file::{apply, broken, found, own_program, read};
 /// then run as the agent would run it, on synthetic events with temporary state: a harmless call, a
 /// command that must be denied, and a stop after a false claim that must be blocked.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil hook install claude-code            for every project of this user
   counterfoil hook install claude-code --project  for the project in the working directory
   counterfoil hook install gemini --dry-run       what would change
   counterfoil hook install claude-code --closed   no tool runs where `counterfoil` is missing
   counterfoil hook install claude-code --judge claude   a model reads the last answer of each turn
 
-Exit codes: 0 installed and proved, 1 installed but a probe failed, 2 nothing was written.")]
+Exit codes: 0 installed and tested, 1 installed but a test failed, 2 nothing was written.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,
@@ -79,10 +78,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     }
     let (name, flag) = (agent.name(), if scope == Scope::Project { " --project" } else { "" });
     let advice = format!(
-        "the settings are left as they are now: fix the problem above and install again, or \
-         remove the hook with `counterfoil hook uninstall {name}{flag}`"
+        "the hook stays in the settings: fix the problem above and install again, or remove it \
+         with `counterfoil hook uninstall {name}{flag}`"
     );
-    canary::complain(&Complaint::new("the hook does not do its work").help(advice))?;
+    canary::complain(&Complaint::new("the hook does not work").help(advice))?;
     Ok(Exit::Findings)
 }
 
@@ -96,8 +95,8 @@ fn extras(global: &Global, agent: Agent, arguments: &Arguments) -> anyhow::Resul
             None => extras.when_missing = WhenMissing::Blocks,
             Some(why) => writeln!(
                 err,
-                "note: {why}: where `counterfoil` is missing, the agent goes on without it; \
-                 `counterfoil hook status` shows that"
+                "note: {why}: if `counterfoil` is missing, the agent continues without it; \
+                 `counterfoil hook status` reports that"
             )?,
         }
     }
@@ -106,8 +105,8 @@ fn extras(global: &Global, agent: Agent, arguments: &Arguments) -> anyhow::Resul
         Agent::ClaudeCode => extras.session_start = SessionStart::Protocol,
         Agent::Codex | Agent::Gemini => writeln!(
             err,
-            "note: no event begins a session of {}: `counterfoil prompt` prints the protocol for \
-             its instructions",
+            "note: {} has no session start event: add the output of `counterfoil prompt` to its \
+             instructions",
             agent.name()
         )?,
     }
@@ -117,10 +116,10 @@ fn extras(global: &Global, agent: Agent, arguments: &Arguments) -> anyhow::Resul
 /// Returns why the agent cannot be set to block tools without its hook, if so.
 fn lacks_on_failure(agent: Agent) -> Option<String> {
     if agent != Agent::ClaudeCode {
-        return Some(format!("{} has no setting for hooks that fail", agent.name()));
+        return Some(format!("{} has no setting for failing hooks", agent.name()));
     }
     let [major, minor, patch] = KNOWS_ON_FAILURE;
-    let since = format!("`onFailure` is known from Claude Code {major}.{minor}.{patch} on");
+    let since = format!("`onFailure` needs Claude Code {major}.{minor}.{patch} or later");
     let Some(program) = found("claude") else {
         return Some(format!("{since}, and `claude` is not on PATH"));
     };
@@ -131,7 +130,7 @@ fn lacks_on_failure(agent: Agent) -> Option<String> {
         .take(3)
         .collect();
     (numbers.len() < 3 || numbers.as_slice() < KNOWS_ON_FAILURE.as_slice())
-        .then(|| format!("{since}, and `claude` says it is `{said}`"))
+        .then(|| format!("{since}, and `claude` reports version `{said}`"))
 }
 
 /// Prints what else the agent needs in order to run the hook.
@@ -141,15 +140,19 @@ fn notes(agent: Agent, scope: Scope, files: &[SettingsFile], command: &str) -> a
         let text = read(&file.path)?.unwrap_or_default();
         if let Ok(Some(why)) = switched_off(agent, file.form, &text) {
             let shown = file.path.display();
-            writeln!(err, "warning: {shown}: {why}: the agent runs no hooks until that goes")?;
+            writeln!(
+                err,
+                "warning: {shown}: {why}: the agent runs no hooks until you remove that \
+                setting"
+            )?;
         }
     }
     let program = counterfoil_hooks::program_of(agent, command).unwrap_or_default();
     if scope == Scope::Project && Path::new(&program).is_absolute() {
         writeln!(
             err,
-            "note: the command names a path of this machine; with `counterfoil` on PATH it would \
-             hold for everybody who shares these settings"
+            "note: the command contains a path on this machine; put `counterfoil` on PATH so that \
+             it works for everyone who shares these settings"
         )?;
     }
     if agent == Agent::Codex {

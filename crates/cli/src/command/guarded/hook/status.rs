@@ -26,14 +26,13 @@ use crate::terminal::Paint;
 /// Compares each agent's newest sessions with the ledger: a tool call in an agent's log without a
 /// receipt is a call that the hook did not see.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil hook status
   counterfoil hook status claude-code --sessions 20
   counterfoil hook status --transcript session.jsonl --format json
 
-Exit codes: 0 all is well, 1 a hook is not what it should be (or is missing where an agent is
-named), or a tool call has no receipt, 2 usage or input error.")]
+Exit codes: 0 all is well, 1 a hook has a problem (or is missing although its agent was named), or
+a tool call has no receipt, 2 usage or input error.")]
 pub(crate) struct Arguments {
     /// Show only this agent; fail if its hook is not installed
     agent: Option<AgentName>,
@@ -103,7 +102,7 @@ struct AgentStatus {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let homes = Homes::from_environment();
-    let here = env::current_dir().context("the working directory is gone")?;
+    let here = env::current_dir().context("the working directory no longer exists")?;
     let agents: Vec<Agent> = match arguments.agent {
         Some(agent) => vec![agent.into()],
         None => Agent::ALL.to_vec(),

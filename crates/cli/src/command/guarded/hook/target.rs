@@ -34,7 +34,7 @@ impl Target {
     }
 
     pub(super) fn files(&self) -> anyhow::Result<Vec<SettingsFile>> {
-        let here = env::current_dir().context("the working directory is gone")?;
+        let here = env::current_dir().context("the working directory no longer exists")?;
         Ok(Homes::from_environment().settings(self.agent(), self.scope(), &here)?)
     }
 }

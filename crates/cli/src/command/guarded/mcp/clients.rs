@@ -105,7 +105,7 @@ impl Client {
             Self::Codex => ".codex/config.toml",
             Self::Gemini => ".gemini/settings.json",
             Self::ClaudeDesktop | Self::Windsurf => {
-                return Err(Complaint::new("this client has one configuration for its user")
+                return Err(Complaint::new("this client has a single configuration per user")
                     .help("leave `--project` out"));
             }
         }))
@@ -114,7 +114,7 @@ impl Client {
     fn of_user(self) -> Result<PathBuf, Complaint> {
         let homes = Homes::from_environment();
         let no_home = || {
-            Complaint::new("there is no home folder: HOME is not set")
+            Complaint::new("no home folder: HOME is not set")
                 .help("set HOME, or name the file with `--file`")
         };
         let home = || homes.home().ok_or_else(no_home);

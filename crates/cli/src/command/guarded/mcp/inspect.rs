@@ -22,15 +22,14 @@ use crate::state::State;
 ///
 /// The server is started and queried, but no tool is called.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil mcp inspect -- npx -y @modelcontextprotocol/server-filesystem .
-  counterfoil mcp inspect --accept -- npx -y x   its tools are now as they should be
+  counterfoil mcp inspect --accept -- npx -y x   accept its current tools
   counterfoil mcp inspect --url https://mcp.example/mcp
   counterfoil mcp inspect                   the servers of the configuration, as one
   counterfoil mcp inspect --format json -- x
 
-Exit codes: 0 nothing odd and nothing changed, 1 something is, 2 the server does not answer.")]
+Exit codes: 0 no warnings and no changes, 1 warnings or changes, 2 the server does not answer.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     reach: Reach,
@@ -102,12 +101,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         }
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.context("the event loop cannot be started")?;
+    let runtime = runtime.context("cannot start the event loop")?;
     let options = ClientOptions::within(Duration::from_secs(arguments.limit));
     let offer = runtime.block_on(inspect(&server, &options)).map_err(|error| {
         let help = match server {
-            Server::Remote(_) => "see whether the address is right, and whether it needs a header",
-            _ => "start its command by hand to see why",
+            Server::Remote(_) => "check the address, and whether the server needs a header",
+            _ => "check that this command starts an MCP server: run it by hand",
         };
         Complaint::new(format!("`{name}`: {error}")).help(help)
     })?;
@@ -139,7 +138,8 @@ fn changed(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
     let changes = pins.compare(&offer.tools)?;
     let mut changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
     if pins.instructions_changed(offer.instructions.as_deref())? {
-        changes.push("the instructions are not what they were when it was first seen".to_owned());
+        changes
+            .push("the server's instructions have changed since they were first seen".to_owned());
     }
     Ok(changes)
 }
@@ -189,10 +189,10 @@ fn text_of(name: &str, offer: &Offer, changes: &[String], accepted: bool) -> any
         writeln!(out, "changed: {}", clean(change))?;
     }
     match (changes.is_empty(), accepted) {
-        (_, true) => writeln!(out, "accepted: this counts as seen first now")?,
-        (true, _) => writeln!(out, "nothing changed since it was first seen")?,
+        (_, true) => writeln!(out, "accepted: future changes are compared with this version")?,
+        (true, _) => writeln!(out, "no changes since it was first seen")?,
         (false, _) => {
-            writeln!(out, "help: look at what changed; `--accept` makes it what was seen first")?;
+            writeln!(out, "help: review the changes, then pass `--accept` to accept them")?;
         }
     }
     Ok(())

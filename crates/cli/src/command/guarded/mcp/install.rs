@@ -60,7 +60,7 @@ fn edit(
     let places = target.places()?;
     let Some(first) = places.first() else { return Ok(Exit::Input) };
     let Some(before) = read(&first.path)? else {
-        return Err(Complaint::new(format!("there is no `{}`", first.path.display()))
+        return Err(Complaint::new(format!("`{}` does not exist", first.path.display()))
             .help("add a server in the client first, or name another file with `--file`")
             .into());
     };
@@ -76,7 +76,7 @@ fn edit(
         let wrong = format!("`{}` has no server `{missing}`", first.path.display());
         return Err(match did_you_mean(missing, names.iter().copied()) {
             Some(near) => Complaint::new(wrong).help(near),
-            None if names.is_empty() => Complaint::new(wrong).help("it has none at all"),
+            None if names.is_empty() => Complaint::new(wrong).help("it has no servers"),
             None => Complaint::new(wrong).help(format!("it has: {}", names.join(", "))),
         }
         .into());
@@ -94,10 +94,13 @@ fn edit(
     for server in known.iter().filter(|server| wanted(&server.name)) {
         let why = match &server.reached {
             Reached::Otherwise(why) => why.as_str(),
-            Reached::Guarded { command, .. } if command.is_empty() => "it is our own tools",
+            Reached::Guarded { command, .. } if command.is_empty() => {
+                "it is Counterfoil's own \
+                server"
+            }
             _ => continue,
         };
-        writeln!(io::stderr(), "note: `{}` stays as it is: {why}", server.name)?;
+        writeln!(io::stderr(), "note: `{}` is unchanged: {why}", server.name)?;
     }
     if known.is_empty() {
         writeln!(io::stderr(), "note: `{}` lists no server", first.path.display())?;

@@ -57,10 +57,10 @@ impl Reach {
     pub(super) fn server(&self) -> anyhow::Result<Server> {
         let Some(url) = &self.url else {
             if self.command.is_empty() {
-                return Err(Complaint::new("no server is named")
+                return Err(Complaint::new("no server given")
                     .help(
-                        "put its command behind `--`, name its address with `--url`, or write \
-                         servers into the configuration (`[mcp.servers.NAME]`)",
+                        "put its command after `--`, pass its address with `--url`, or add \
+                         servers to the configuration (`[mcp.servers.NAME]`)",
                     )
                     .into());
             }
@@ -70,8 +70,10 @@ impl Reach {
         let mut headers = Vec::new();
         for header in &self.header {
             let (name, value) = header.split_once(':').ok_or_else(|| {
-                Complaint::new(format!("`{header}` is not a header"))
-                    .help("write it as `NAME: VALUE`; `${VARIABLE}` stands for the environment's")
+                Complaint::new(format!("`{header}` is not a header")).help(
+                    "write it as `NAME: VALUE`; `${VARIABLE}` inserts an environment \
+                        variable",
+                )
             })?;
             headers.push((name.trim().to_owned(), filled(value.trim())?));
         }

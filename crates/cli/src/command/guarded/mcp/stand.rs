@@ -52,7 +52,11 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
         writeln!(io::stderr(), "note: {notice}")?;
     }
     if arguments.listen.is_none() && io::stdin().is_terminal() {
-        writeln!(io::stderr(), "note: an MCP client starts this and speaks on standard input")?;
+        writeln!(
+            io::stderr(),
+            "note: this command waits for an MCP client on standard input; let \
+            the client start it"
+        )?;
     }
     let start = SessionStart {
         id: arguments.session.clone(),
@@ -101,7 +105,7 @@ fn event_loop(arguments: &Arguments) -> anyhow::Result<Runtime> {
         // One thread: passing a message on is faster than waking another thread.
         None => tokio::runtime::Builder::new_current_thread().enable_all().build(),
     };
-    runtime.context("the event loop cannot be started")
+    runtime.context("cannot start the event loop")
 }
 
 impl Standing<'_> {
@@ -131,7 +135,7 @@ impl Standing<'_> {
             Ended::Client => Exit::Clean,
             Ended::Server(code) => {
                 let code = code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
-                writeln!(io::stderr(), "error: the MCP server `{name}` ended by itself{code}")?;
+                writeln!(io::stderr(), "error: the MCP server `{name}` exited{code}")?;
                 Exit::Findings
             }
         })
@@ -167,7 +171,7 @@ impl Standing<'_> {
         });
         let listener = TcpListener::bind(address)
             .await
-            .with_context(|| format!("`{address}` cannot be listened on"))?;
+            .with_context(|| format!("cannot listen on `{address}`"))?;
         writeln!(io::stderr(), "note: listening on http://{}/mcp", listener.local_addr()?)?;
         serve_http(Arc::new(gateway_server), listener, self.guard.events(), interrupted()).await?;
         Ok(Exit::Clean)
@@ -197,10 +201,8 @@ fn access(listen: &ListenOptions, address: SocketAddr) -> anyhow::Result<Access>
         Some(name) => {
             let token = std::env::var(name).ok().filter(|token| !token.is_empty());
             Some(token.ok_or_else(|| {
-                Complaint::new(format!(
-                    "`{name}` holds no token, and `mcp.listen.token_env` says it does"
-                ))
-                .help(format!("set it: `export {name}=…`"))
+                Complaint::new(format!("`mcp.listen.token_env` names `{name}`, which is not set"))
+                    .help(format!("set it with `export {name}=…`"))
             })?)
         }
         None => None,
@@ -208,8 +210,8 @@ fn access(listen: &ListenOptions, address: SocketAddr) -> anyhow::Result<Access>
     if token.is_none() && !address.ip().is_loopback() && !listen.allow_anyone {
         let what =
             format!("`{address}` is reachable from other machines, and clients need no token");
-        let help = "name the variable that holds one (`mcp.listen.token_env`), listen on 127.0.0.1, \
-                    or say `mcp.listen.allow_anyone = true`";
+        let help = "name a variable with a token (`mcp.listen.token_env`), listen on 127.0.0.1, \
+            or set `mcp.listen.allow_anyone = true`";
         return Err(Complaint::new(what).help(help).into());
     }
     Ok(Access {

@@ -30,15 +30,13 @@ use crate::terminal::Paint;
 /// A tool of `counterfoil run` is judged as by `run --from-agent`, including its arguments. Any
 /// other tool is judged by its name, or by its definition in a list of tools.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil policy explain --tool shell --args '{\"command\": \"rm -rf build\"}'
   counterfoil policy explain --tool write --args '{\"path\": \"src/a.rs\"}' --trust untrusted
   counterfoil policy explain --tool deploy --phase planner --caller research --format json
   counterfoil policy explain --agent claude-code --tool Bash --args '{\"command\": \"git push -f\"}'
 
-Exit codes: 0 the call would run, 1 somebody would be asked or it would be denied, 2 usage or
-input error.")]
+Exit codes: 0 the call would run, 1 it would need approval or be denied, 2 usage or input error.")]
 pub(super) struct Arguments {
     /// The tool
     #[arg(long, value_name = "NAME")]
@@ -132,32 +130,32 @@ fn write_text(
     writeln!(out, "{}", paint.bold(&call_line(name, call.arguments.as_str())))?;
     let caller = scene.caller.map_or("the main agent".to_owned(), |c| format!("`{c}`"));
     let (trust, phase) = (scene.trust.name(), scene.phase.name());
-    writeln!(out, "called by {caller} in a turn that is {trust}, phase {phase}\n")?;
+    writeln!(out, "caller: {caller}, turn: {trust}, phase: {phase}\n")?;
     show(verdicts, paint, out)?;
     let unknown = !ours && arguments.tools.is_none() && arguments.agent.is_none();
     let end = match (outcome, arguments.agent) {
         ("allow", None) if unknown => "no gate would object",
         ("allow", None) => "it would run",
         ("allow", Some(_)) => "the hook would not object: the agent's own permissions decide",
-        ("ask", _) => "a person would be asked",
-        ("note", _) => "it would run, with a remark: questions are switched off",
+        ("ask", _) => "the user would be asked for approval",
+        ("note", _) => "it would run, with a note: questions are switched off",
         _ => "it would be denied",
     };
     writeln!(out, "\n{}", paint.bold(end))?;
     let (note, known) = (paint.help("note"), || others.iter().map(String::as_str));
     if unknown {
         let more = did_you_mean(name, known());
-        let more = more.unwrap_or_else(|| "`--tools FILE` says what it is".to_owned());
+        let more = more.unwrap_or_else(|| "describe it with `--tools FILE`".to_owned());
         writeln!(
             out,
-            "{note}: `{name}` is not a tool of `counterfoil run`, which refuses it; {more}"
+            "{note}: `counterfoil run` has no tool `{name}` and would refuse it; {more}"
         )?;
     }
     let strange = |name: &&String| !others.contains(name) && !past.tools.contains(*name);
     for name in arguments.completed.iter().filter(strange) {
         let meant = did_you_mean(name, known());
         let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
-        writeln!(out, "{note}: `{name}` of `--completed` is no known tool{meant}")?;
+        writeln!(out, "{note}: `--completed` names the unknown tool `{name}`{meant}")?;
     }
     Ok(())
 }

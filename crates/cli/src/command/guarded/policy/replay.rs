@@ -24,13 +24,12 @@ use crate::terminal::Paint;
 /// shows what changes. Takes logs in every format that `check` reads, and sessions of the ledger
 /// exported with `counterfoil audit export`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
+#[command(after_help = "Examples:
   counterfoil policy replay --policy new.toml session.jsonl
   counterfoil policy replay --policy new.toml logs/ --format json
   counterfoil --no-config policy replay --policy new.toml session.jsonl
 
-Exit codes: 0 nothing changes, 1 something does, 2 usage or input error.")]
+Exit codes: 0 no call changes, 1 at least one changes, 2 usage or input error.")]
 pub(super) struct Arguments {
     /// The new policy: a configuration file
     #[arg(long, value_name = "FILE")]
@@ -102,7 +101,7 @@ fn show(tally: &Replay, paint: Paint, out: &mut impl Write) -> anyhow::Result<()
         *kinds.entry((change.before, change.after)).or_default() += 1;
     }
     let same = tally.calls - tally.changes.len() - tally.unreadable;
-    let mut parts = vec![format!("{same} the same")];
+    let mut parts = vec![format!("{same} unchanged")];
     parts.extend(kinds.iter().map(|((was, is), count)| format!("{count} {was} → {is}")));
     if tally.unreadable > 0 {
         parts.push(format!("{} with arguments that are not a JSON object", tally.unreadable));

@@ -148,8 +148,8 @@ fn connected(
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
     let address = arguments.address;
     let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|error| {
-        Complaint::new(format!("no proxy answers at {address}: {error}"))
-            .help("`counterfoil proxy` begins one; `--address` says where it listens")
+        Complaint::new(format!("no proxy is running at {address}: {error}"))
+            .help("start one with `counterfoil proxy`, or name its address with `--address`")
     })?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut reader = BufReader::new(stream);
@@ -168,7 +168,10 @@ fn connected(
         let told: Option<Value> = serde_json::from_str(&why).ok();
         let told = told.and_then(|told| told.pointer("/error/message").map(shown)).unwrap_or(why);
         return Err(Complaint::new(format!("{address} answers with {status}: {}", told.trim()))
-            .help("is it a proxy of ours? From another machine it wants the token of `proxy.token_env`")
+            .help(
+                "check that it is a Counterfoil proxy; from another machine, it needs the token \
+                of `proxy.token_env`",
+            )
             .into());
     }
     Ok(reader)

@@ -54,12 +54,12 @@ pub(super) fn stand_between(
     // Blocking threads read and judge; more of them than processors would not help.
     let runtime =
         tokio::runtime::Builder::new_multi_thread().max_blocking_threads(4).enable_all().build();
-    let runtime = runtime.context("the event loop cannot be started")?;
+    let runtime = runtime.context("cannot start the event loop")?;
     let follows = Follows { listen, standing: standing.clone(), folder: state.folder() };
     let exit = runtime.block_on(async {
         let listener = TcpListener::bind(listen)
             .await
-            .with_context(|| format!("`{listen}` cannot be listened on"))?;
+            .with_context(|| format!("cannot listen on `{listen}`"))?;
         tokio::spawn(follows.follow(global.place(), Arc::clone(&proxy), guard.clone()));
         let answering = Arc::clone(&proxy);
         let work = async {
@@ -103,7 +103,7 @@ async fn alone(
 ) -> anyhow::Result<Exit> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}", listener.local_addr()?);
-    let told = format!("agents ask {address}/v1 (OpenAI) or {address} (Anthropic)");
+    let told = format!("base URL for agents: {address}/v1 (OpenAI) or {address} (Anthropic)");
     writeln!(io::stderr(), "note: {mode}: {told}")?;
     serve_proxy(proxy, listener, tls, interrupted()).await?;
     Ok(Exit::Clean)
@@ -126,7 +126,7 @@ async fn beside(
     let started = command.spawn();
     let mut child = started.map_err(|error| {
         Complaint::new(format!("`{name}` cannot be started: {error}"))
-            .help("behind `--` stands the program that asks a model, with its arguments")
+            .help("put the agent's program and its arguments after `--`")
     })?;
     let ended = Arc::new(tokio::sync::Notify::new());
     let stop = Arc::clone(&ended);
@@ -141,7 +141,7 @@ async fn beside(
         }
     };
     ended.notify_one();
-    serving.await.context("the proxy broke")??;
+    serving.await.context("the proxy failed")??;
     match status.code() {
         Some(0) => Ok(Exit::Clean),
         // The caller needs the program's exit code.
@@ -176,9 +176,15 @@ fn settings(options: &Options, standing: &Standing) -> anyhow::Result<ProxySetti
     let variable = |name: &str| std::env::var(name).ok();
     said.resolve(variable).map_err(|error| {
         let help = match &error {
-            ProxyOptionsError::Url { .. } => "for instance `--upstream https://api.openai.com`",
-            ProxyOptionsError::Plain { .. } => "use `https`, or say `proxy.allow_http = true`",
-            ProxyOptionsError::NoKey(_) => "set it, or take the key out of the configuration",
+            ProxyOptionsError::Url { .. } => {
+                "pass a URL such as `--upstream \
+                https://api.openai.com`"
+            }
+            ProxyOptionsError::Plain { .. } => "use `https`, or set `proxy.allow_http = true`",
+            ProxyOptionsError::NoKey(_) => {
+                "set the variable, or remove the key from the \
+                configuration"
+            }
             _ => "see `counterfoil config show`",
         };
         Complaint::new(error.to_string()).help(help).into()
@@ -191,10 +197,10 @@ fn may_listen(said: &ProxyOptions, address: SocketAddr) -> anyhow::Result<()> {
     }
     let what = format!("`{address}` is reachable from other machines, and agents need no key");
     if said.allow_anyone {
-        writeln!(io::stderr(), "warning: {what}: whoever reaches it may ask")?;
+        writeln!(io::stderr(), "warning: {what}: anyone who can connect may use it")?;
         return Ok(());
     }
-    let help = "give agents keys (`[[proxy.keys]]`), listen on 127.0.0.1, or say \
-                `proxy.allow_anyone = true`";
+    let help = "issue keys to agents (`[[proxy.keys]]`), listen on 127.0.0.1, or set \
+        `proxy.allow_anyone = true`";
     Err(Complaint::new(what).help(help).into())
 }

@@ -65,7 +65,7 @@ pub(super) fn since(installed: &[Installed]) -> Option<i64> {
 
 /// Reports if both the plugin and the settings install the hook, in any files.
 pub(super) fn note_both(installed: &mut [Installed], sessions: &[SessionSeen]) {
-    const BOTH: &str = "the plugin and the settings both bring it: keep one";
+    const BOTH: &str = "both the plugin and the settings install the hook: remove one";
     let by_plugin = installed.iter().any(|hook| hook.is_plugin);
     let by_settings = installed.iter().any(|hook| hook.command.is_some());
     let twice = sessions.iter().max_by_key(|session| session.began).map_or(0, |s| s.recorded_twice);
@@ -74,8 +74,8 @@ pub(super) fn note_both(installed: &mut [Installed], sessions: &[SessionSeen]) {
             hook.problems.push(BOTH.to_owned());
         } else if twice > 0 && !by_plugin && hook.command.is_some() {
             hook.problems.push(format!(
-                "{twice} calls of the newest session were recorded twice: a plugin or another file \
-                 brings it, too: keep one"
+                "{twice} calls of the newest session were recorded twice: a plugin or another \
+                 file also installs the hook: remove one"
             ));
         }
     }
@@ -94,16 +94,16 @@ impl Installed {
         let Some(unheard) = newest.filter(|session| session.last_event.is_none()) else { return };
         let hint = match agent {
             Agent::Codex => {
-                ": Codex runs a hook only once it is trusted; start `codex` and agree, or see \
+                ": Codex runs a hook only once you trust it; start `codex` and accept it, or see \
                  `/hooks`"
             }
             Agent::ClaudeCode | Agent::Gemini => {
-                ": the agent may have been started before, or runs no hooks"
+                ": the agent may have been running already, or it runs no hooks"
             }
         };
         let id = &unheard.session;
         self.problems.push(format!(
-            "session {id} began after the hook was installed, and no event of it was seen{hint}"
+            "session {id} began after the hook was installed, but sent no event{hint}"
         ));
     }
 }
@@ -161,13 +161,13 @@ fn in_file(
 fn trouble(agent: Agent, command: &str) -> Option<String> {
     let program = program_of(agent, command)?;
     let Some(path) = found(&program) else {
-        return Some(format!("`{program}` is no program that can be run"));
+        return Some(format!("`{program}` is not an executable program"));
     };
     let own = concat!("counterfoil ", env!("CARGO_PKG_VERSION"));
     match version(&path) {
         Ok(said) if said == own => None,
-        Ok(said) => Some(format!("`{program}` says it is `{said}`, and this is `{own}`")),
-        Err(why) => Some(format!("`{program}` does not say its version: {why}")),
+        Ok(said) => Some(format!("`{program}` reports version `{said}`, but this is `{own}`")),
+        Err(why) => Some(format!("cannot determine the version of `{program}`: {why}")),
     }
 }
 
@@ -183,7 +183,7 @@ pub(in super::super) fn version(program: &Path) -> Result<String, String> {
     };
     let output = runtime
         .block_on(async { tokio::time::timeout(LONGEST, asked).await })
-        .map_err(|_| "it takes too long".to_owned())?
+        .map_err(|_| "timed out".to_owned())?
         .map_err(|error| error.to_string())?;
     let said = String::from_utf8_lossy(&output.stdout);
     Ok(said.lines().next().unwrap_or_default().trim().to_owned())

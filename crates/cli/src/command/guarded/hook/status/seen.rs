@@ -123,7 +123,7 @@ impl Record {
                 let Some(agent) = agent_of(transcript.format) else {
                     let form = transcript.format.name();
                     return Err(Complaint::new(format!(
-                        "`{}` is of the form {form}: no agent with hooks writes that",
+                        "`{}` has the format {form}, which no agent with hooks writes",
                         path.display()
                     ))
                     .help("name a log of claude-code, codex or gemini-cli")

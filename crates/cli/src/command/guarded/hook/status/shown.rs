@@ -15,15 +15,14 @@ const LISTED: usize = 20;
 pub(super) fn text(status: &Status, paint: Paint) -> String {
     let mut out = String::new();
     if let Some(problem) = &status.state.problem {
-        let _ =
-            writeln!(out, "{}: nothing is recorded: {}", paint.error("wrong"), visible(problem));
+        let _ = writeln!(out, "{}: nothing recorded: {}", paint.error("wrong"), visible(problem));
     }
     for agent in &status.agents {
         agent_text(agent, paint, &mut out);
     }
     let _ = writeln!(out, "{}", paint.bold("tool calls without a receipt"));
     if status.coverage.is_empty() {
-        let _ = writeln!(out, "  no log of a session was found");
+        let _ = writeln!(out, "  no session log found");
     }
     for session in &status.coverage {
         session_text(session, paint, &mut out);
@@ -38,12 +37,12 @@ fn agent_text(agent: &AgentStatus, paint: Paint, out: &mut String) {
             writeln!(out, "  not in any settings: a plugin installed it for the newest session");
     } else if agent.installed.is_empty() {
         let name = agent.agent;
-        let _ = writeln!(out, "  not installed: `counterfoil hook install {name}` does it");
+        let _ = writeln!(out, "  not installed: run `counterfoil hook install {name}`");
     }
     for hook in &agent.installed {
         let what = hook.command.as_deref().map_or_else(String::new, |c| format!(": {c}"));
         let plugin = hook.command.is_none() && hook.problems.is_empty();
-        let what = if plugin { ": brought by the plugin".to_owned() } else { what };
+        let what = if plugin { ": installed by the plugin".to_owned() } else { what };
         let _ = writeln!(out, "  {:<8} {}{}", hook.scope, hook.file, visible(&what));
         for problem in &hook.problems {
             let _ = writeln!(out, "           {}: {}", paint.error("wrong"), visible(problem));
@@ -55,7 +54,7 @@ fn agent_text(agent: &AgentStatus, paint: Paint, out: &mut String) {
             let _ = writeln!(out, "  last event {}: {}, session {session}", seen.time, seen.event);
         }
         None => {
-            let _ = writeln!(out, "  no event of its sessions was seen");
+            let _ = writeln!(out, "  no event from its sessions");
         }
     }
     if let Some(judgement) = &agent.last_judgement {
@@ -67,7 +66,7 @@ fn judgement_text(judgement: &Judgement, out: &mut String) {
     let Judgement { time, findings, .. } = judgement;
     let findings = findings.as_array().map(Vec::as_slice).unwrap_or_default();
     let count = match findings.len() {
-        0 => "nothing was found".to_owned(),
+        0 => "nothing found".to_owned(),
         1 => "1 finding".to_owned(),
         many => format!("{many} findings"),
     };
