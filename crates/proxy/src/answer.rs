@@ -119,8 +119,8 @@ async fn refused(
         return answered(status, headers, passing(body));
     }
     if holds && status.is_redirection() {
-        let why = "its server sends clients elsewhere, where nobody judges: name that address in \
-                   `proxy.openai_url` or `proxy.anthropic_url`";
+        let why = "its server redirects clients to an address that is not checked: set that \
+            address in `proxy.openai_url` or `proxy.anthropic_url`";
         return failed(wire, StatusCode::BAD_GATEWAY, why);
     }
     let body = match collected(body, settings.silence, failure::LONGEST).await {
@@ -134,7 +134,7 @@ async fn refused(
     match failure::body(exchange, &body).await.filter(|_| readable) {
         Some(body) => answered(status, headers, whole(body)),
         None => {
-            let why = "its server refuses the request, in words that were held back";
+            let why = "its server refused the request; its message was held back";
             failed(wire, status, why)
         }
     }
@@ -144,7 +144,7 @@ async fn refused(
 fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
     let encoding = headers.get(header::CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding != "identity") {
-        return Some("its answer is compressed, and nobody asked for that");
+        return Some("its answer is compressed although the request did not ask for that");
     }
     (!is_utf8(headers)).then_some("its answer is not written in UTF-8")
 }

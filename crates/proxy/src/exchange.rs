@@ -388,7 +388,7 @@ impl Exchange {
         transcript.messages.extend(answer);
         let turn = transcript.messages.len().checked_sub(1)?;
         let unread = self.proxy.guard.read_answer(&transcript, turn, findings).await;
-        unread.map(|why| format!("no judge read the answer: {why}"))
+        unread.map(|why| format!("the answer was not judged: {why}"))
     }
 
     /// Records the outcome of the answer.
@@ -498,7 +498,7 @@ impl Exchange {
             recorded.push(session.judged(words.said, findings).await);
         }
         failed.extend(recorded.into_iter().filter_map(Result::err).map(|e| e.to_string()));
-        failed.into_iter().map(|why| format!("something is not recorded: {why}")).collect()
+        failed.into_iter().map(|why| format!("cannot record part of the exchange: {why}")).collect()
     }
 }
 

@@ -21,7 +21,7 @@ const OF_ANSWERS: [&str; 6] = ["choices", "output", "content", "completion", "de
 /// reader that quotes it, are not judged.
 pub(crate) fn plain(error: &WireError) -> &'static str {
     match error {
-        WireError::Told(_) => "its server gave up",
+        WireError::Told(_) => "its server failed",
         WireError::BrokenOff => "its answer broke off",
         _ => "it cannot be read",
     }

@@ -36,7 +36,7 @@ const READ_AHEAD: usize = 64 * 1024;
 
 /// A server could not be reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the server `{host}` is not reached: {why}")]
+#[error("cannot reach the server `{host}`: {why}")]
 pub(crate) struct NotReached {
     host: String,
     why: String,

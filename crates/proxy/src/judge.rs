@@ -23,7 +23,7 @@ pub(crate) struct Judges(Arc<Semaphore>);
 /// Why an answer was not judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotJudged {
-    #[error("its judgement was not there within {0} ms")]
+    #[error("it was not judged within {0} ms")]
     Late(u128),
     #[error("its judgement failed")]
     Failed,

@@ -83,7 +83,7 @@ impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {
                 let mut members = BTreeMap::new();
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
                     if members.insert(name, value).is_some() {
-                        return Err(de::Error::custom("a member stands there twice"));
+                        return Err(de::Error::custom("duplicate member"));
                     }
                 }
                 Ok(members)

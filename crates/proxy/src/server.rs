@@ -387,10 +387,8 @@ impl Way {
         }
         route::check(settings, key, wire, (&head.method, head.uri.path()))?;
         let server = if of_anthropic { &settings.anthropic } else { &settings.openai };
-        let to = address(server, &head.uri).ok_or((
-            StatusCode::BAD_REQUEST,
-            "there is no such address on its server".to_owned(),
-        ))?;
+        let to = address(server, &head.uri)
+            .ok_or((StatusCode::BAD_REQUEST, "its server has no such address".to_owned()))?;
         let mut headers = match wire {
             Some(_) => onward_readable(&head.headers),
             None => onward(&head.headers),

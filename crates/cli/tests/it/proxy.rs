@@ -121,7 +121,7 @@ fn what_cannot_be_is_said() {
     for (arguments, said) in [
         (vec!["--listen", "0.0.0.0:0"], "is reachable from other machines"),
         (vec!["--upstream", "api.openai.com"], "begins with `https://`"),
-        (vec!["--upstream", "http://api.example"], "read by anybody in between"),
+        (vec!["--upstream", "http://api.example"], "anyone on the network can read"),
         (vec!["--mode", "loud"], "invalid value 'loud'"),
         (vec!["status", "--address", "127.0.0.1:9"], "no proxy answers at 127.0.0.1:9"),
     ] {
@@ -135,7 +135,7 @@ fn what_cannot_be_is_said() {
         ("[[proxy.keys]]\nname = \"a\"", "needs `name`, `key_env`"),
         (
             "[[proxy.keys]]\nname = \"a\"\nkey_env = \"NO_SUCH\"\nprovider_key_env = \"NO_SUCH\"",
-            "`NO_SUCH` holds no key",
+            "names `NO_SUCH`",
         ),
     ] {
         let desk = Desk::with(&[("c.toml", config)]);

@@ -46,13 +46,13 @@ pub(crate) enum Unreadable {
     Place,
     #[error("what it repeats differs from what came first")]
     Repeated,
-    #[error("words stand at a place where nobody judges them")]
+    #[error("it has text in a place that is not checked")]
     LooseWords,
     #[error("a word in it contains look-alike or invisible characters")]
     Letters,
-    #[error("a call stands at a place where nobody judges it")]
+    #[error("it has a call in a place that is not checked")]
     LooseCall,
-    #[error("what clients read of it is not what was judged")]
+    #[error("clients would read something other than what was judged")]
     NotJudged,
 }
 
