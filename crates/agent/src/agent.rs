@@ -151,7 +151,10 @@ impl Agent {
         if let Some(keeps) = &self.parts.summaries
             && let Err(error) = keeps.forget(self.parts.session.id(), until)
         {
-            tracing::warn!("whoever goes on with this session will know it again: {error}");
+            tracing::warn!(
+                "cannot delete the conversation; resuming this session will restore \
+                it: {error}"
+            );
         }
         self.read = 0;
         Ok(())

@@ -63,7 +63,7 @@ pub enum TurnError {
     #[error(transparent)]
     Call(#[from] CallError),
     /// The record of what was said.
-    #[error("what was said cannot be recorded: {0}")]
+    #[error("cannot record the messages: {0}")]
     NotRecorded(#[from] AppendError),
     /// The judgement.
     #[error(transparent)]

@@ -123,8 +123,7 @@ fn every_file_is_looked_at() {
             "./pdf/references/a.md:1: something is kept from the user: it keeps the user from \
              knowing: \"not tell the user\"",
             "./pdf/scripts/run:2: dangerous command: it deletes or runs: `rm -rf /`",
-            "./pdf/scripts/tool: compiled program: the file is a compiled program, which nobody \
-             can read",
+            "./pdf/scripts/tool: compiled program: the file is a compiled program, which cannot be reviewed",
             "./pdf/scripts/x.py:1: orders against other instructions: it is directed against \
              other instructions: \"ignore all previous instructions\"",
         ]

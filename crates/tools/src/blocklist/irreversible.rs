@@ -96,7 +96,7 @@ impl<'s> Scene<'s> {
             } else if let Some(secret) = self.shows(&line, code.as_ref()) {
                 format!("this would show or send a secret: `{}`", shown(&secret))
             } else if let Some(run) = fetched.run_by(&line, at) {
-                format!("`{}` was just fetched, and nobody has read it", shown(run))
+                format!("`{}` was just downloaded and has not been reviewed", shown(run))
             } else {
                 return self.runs(&line, code.as_ref()).or_else(|| self.unread(&line));
             };

@@ -74,8 +74,8 @@ pub(super) fn replace(
         {
             let asked = shown(asked);
             return Err(impossible(format!(
-                "`{asked}` was changed by somebody else meanwhile, so nothing was written; read \
-                 it again"
+                "`{asked}` was changed by another process in the meantime, so nothing was \
+                 written; read it again"
             )));
         }
         temporary.move_to(name).map_err(failed)

@@ -71,7 +71,10 @@ impl Work<'_> {
         // The gates judged it as a place in the workspace, but a link now leads elsewhere.
         if need.writes() && !place.in_workspace && self.reach == Reach::Workspace {
             let path = shown(path);
-            return Err(denied(format!("`{path}` lies outside the workspace, and nobody agreed")));
+            return Err(denied(format!(
+                "`{path}` is outside the workspace, and the access was not \
+                approved"
+            )));
         }
         Ok(place)
     }

@@ -110,7 +110,7 @@ impl FileTools {
             return None;
         }
         if scene.trust == TrustLevel::Untrusted {
-            return Some("content from strangers led to it, and it writes".to_owned());
+            return Some("untrusted content led to this call, and it writes".to_owned());
         }
         match self.place(call, scene, tool, Reach::Folders) {
             Ok(place) if place.in_workspace => None,

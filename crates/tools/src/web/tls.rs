@@ -13,7 +13,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
     /// There is no trusted authority.
-    #[error("this machine trusts no certificate authority, so nobody can prove who they are")]
+    #[error("this machine trusts no certificate authority, so no server can be verified")]
     NoRoots,
     /// A file of certificates cannot be read.
     #[error("the certificates in `{path}` cannot be read: {reason}")]

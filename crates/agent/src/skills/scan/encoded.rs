@@ -62,7 +62,7 @@ fn odd(token: &str) -> Option<String> {
         return Some(format!("a text in Base64 that says \"{}\"", visible(&text)));
     }
     let is_long = token.len() >= MANY && has_mix(token);
-    is_long.then(|| format!("{} characters of Base64 that nobody can read", token.len()))
+    is_long.then(|| format!("{} characters of unreadable Base64", token.len()))
 }
 
 /// Whether a run has capital letters, small ones and digits, and few slashes: no path, no number.

@@ -71,7 +71,7 @@ fn scan_file(path: &Path, bytes: &[u8], ports: ScanPorts<'_>, warnings: &mut Vec
     match str::from_utf8(bytes) {
         Ok(text) => TextScan::new(path, ports, warnings).text(text),
         Err(_) if is_program(bytes) => {
-            let why = "the file is a compiled program, which nobody can read";
+            let why = "the file is a compiled program, which cannot be reviewed";
             warnings.push(SkillWarning::new(path, None, WarningKind::Program, why));
         }
         Err(_) => {}
