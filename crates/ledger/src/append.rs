@@ -25,7 +25,7 @@ pub enum AppendError {
     ApprovalUsed,
     /// A person decided on this call after the place in the session that the new decision is based
     /// on.
-    #[error("somebody has decided on this call meanwhile")]
+    #[error("this call was decided in the meantime")]
     DecidedMeanwhile,
     /// The ledger has no execution with this id.
     #[error("the execution `{id}` was not opened")]

@@ -149,7 +149,7 @@ impl PyGuard {
                     })
                 }
                 "web" => builder.executor(WebExecutor::new(settings.web.clone())),
-                other => return Err(failed(format!("`{other}` is none of shell, file, web"))),
+                other => return Err(failed(format!("`{other}` is not one of shell, file, web"))),
             };
         }
         if !request.host {

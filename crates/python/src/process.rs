@@ -27,10 +27,7 @@ impl<T> ProcessBound<T> {
     pub(crate) fn get(&self) -> PyResult<&T> {
         let here = self.process == std::process::id();
         self.value.as_ref().filter(|_| here).ok_or_else(|| {
-            failure(
-                "this was made in another process, from which this one was forked",
-                Some(FORKED),
-            )
+            failure("this object was created in the parent process, before the fork", Some(FORKED))
         })
     }
 }

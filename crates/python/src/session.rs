@@ -41,7 +41,9 @@ impl PySession {
             "user" => Role::User,
             "system" | "developer" => Role::System,
             "assistant" => Role::Assistant,
-            other => return Err(failed(format!("`{other}` is none of user, system, assistant"))),
+            other => {
+                return Err(failed(format!("`{other}` is not one of user, system, assistant")));
+            }
         };
         py.detach(|| {
             let session = self.session.get()?;

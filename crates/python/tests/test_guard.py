@@ -224,7 +224,7 @@ def test_built_in_tools(tmp_path):
     answer = guard.session().call("read_file", {"path": "a.txt"})
     assert answer.ok and "hello" in answer.text
     assert "read_file" in {tool["name"] for tool in guard.tools}
-    with pytest.raises(CounterfoilError, match="none of shell, file, web"):
+    with pytest.raises(CounterfoilError, match="not one of shell, file, web"):
         Guard(builtin=["shelf"])
 
 

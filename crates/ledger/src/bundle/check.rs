@@ -131,8 +131,8 @@ impl BundleVerification {
         let mut earlier = keys.iter().take(number);
         match given {
             None => self.open(
-                "no public key from elsewhere was given: only that the bundle agrees with itself \
-                 was checked, and a forger's bundle does, too",
+                "no separately obtained public key was given: only the consistency of the bundle \
+                 was checked, which a forged bundle also passes",
             ),
             Some(given) if *given == own => {
                 self.holds("that key is the public key from elsewhere");

@@ -137,7 +137,8 @@ impl Tables for Link {
     fn execution(&self, id: &str) -> Result<Vec<(Event, Vec<u8>)>> {
         let Some(seq) = self.opening_seq(id)? else { return Ok(Vec::new()) };
         let query = "SELECT seq, digest, body FROM events WHERE seq = $1
-                     UNION ALL SELECT seq, digest, body FROM events WHERE opening = $1 ORDER BY seq";
+                     UNION ALL SELECT seq, digest, body FROM events WHERE opening = $1 ORDER BY \
+                         seq";
         let rows = self.rows(query, &[&signed(seq)])?;
         rows.iter().map(|row| Ok((event_of(row)?, column(row, 2)?))).collect()
     }
@@ -174,7 +175,8 @@ impl Tables for Link {
             Counted::EventsByIndex => (
                 "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on;
                  SET LOCAL enable_indexonlyscan = on; SET LOCAL enable_bitmapscan = off",
-                "SELECT count(*) FROM (SELECT 1 FROM events ORDER BY session, session_seq) AS listed",
+                "SELECT count(*) FROM (SELECT 1 FROM events ORDER BY session, session_seq) AS \
+                 listed",
             ),
         };
         self.batch(by)?;
@@ -207,6 +209,6 @@ pub(super) fn digest_at(row: &Row, at: usize) -> std::result::Result<Digest, Fai
 
 fn bytes32(row: &Row, at: usize) -> std::result::Result<[u8; 32], Failure> {
     let bytes: &[u8] = column(row, at)?;
-    let wrong = |_| Failure::Column(format!("{} bytes stand where 32 belong", bytes.len()));
+    let wrong = |_| Failure::Column(format!("expected 32 bytes, found {}", bytes.len()));
     bytes.try_into().map_err(wrong)
 }
