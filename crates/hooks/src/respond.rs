@@ -149,7 +149,10 @@ pub async fn respond(
             if let (Some(kept), Some(opened)) = (around.snapshots, open)
                 && let Err(error) = kept.after(&opened.execution_id)
             {
-                let why = format!("counterfoil: what the command left is not noted: {error}");
+                let why = format!(
+                    "counterfoil: cannot record the changes made by the command: \
+                    {error}"
+                );
                 return Ok(Answer { context: nudge, ..Answer::notice(why) });
             }
             Ok(Answer { context: nudge, ..Answer::default() })

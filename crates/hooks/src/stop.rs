@@ -46,9 +46,9 @@ impl<'e> Speaker<'e> {
     /// Identifies the speaker. Returns an error with the notice for the person if nothing can be
     /// checked. Gemini CLI gives only the folder of its sub-agents' logs.
     fn of(event: &'e Event, agent: Agent) -> Result<Self, &'static str> {
-        const NO_LOG: &str = "counterfoil: the agent names no transcript: nothing is checked";
+        const NO_LOG: &str = "counterfoil: the agent names no transcript; nothing was checked";
         const WHO_SPEAKS: &str =
-            "counterfoil: it does not show which sub-agent reports: its report is not checked";
+            "counterfoil: cannot tell which sub-agent reports; its report was not checked";
         let log = event.transcript.as_deref().ok_or(NO_LOG)?;
         if agent == Agent::Gemini && log.is_dir() {
             let helper = who_speaks(log).ok_or(WHO_SPEAKS)?;
@@ -109,7 +109,7 @@ pub(crate) async fn stop(
     let unread = read_by_judge(guard, &mut judged, &mut memory).await;
     let mut answer = answer(&judged, may);
     if let Some(why) = unread {
-        answer.add_notice(&format!("counterfoil: no judge read the answer: {why}"));
+        answer.add_notice(&format!("counterfoil: the answer was not judged: {why}"));
     }
     memory.set_blocks(if answer.decision.is_some() { blocks + 1 } else { 0 });
     memory.set_judged(answer.decision.is_some(), told.unwrap_or_default());
@@ -271,7 +271,7 @@ fn answer(judged: &Judged, may_send_back: bool) -> Answer {
     let (mut answer, redactor) = (Answer::default(), Redactor::standard());
     if *left_out > 0 {
         answer.add_notice(&format!(
-            "counterfoil: the agent said so much that the older {} kB of it were not judged",
+            "counterfoil: the agent's text is too long; its first {} kB were not judged",
             left_out.div_ceil(1000)
         ));
     }
@@ -323,7 +323,10 @@ fn gap(coverage: &Coverage) -> Option<String> {
     let Coverage { calls, without, .. } = coverage;
     let mut said = tampering(coverage);
     if *without > 0 {
-        said.push(format!("({without} of {calls} tool calls of this turn have no receipt: the agent's own log was read)"));
+        said.push(format!(
+            "({without} of {calls} tool calls of this turn have no receipt: the \
+            agent's own log was read)"
+        ));
     }
     (!said.is_empty()).then(|| said.join("\n"))
 }
@@ -339,12 +342,18 @@ fn tampering(coverage: &Coverage) -> Vec<String> {
     if !coverage.unheard.is_empty() {
         let tools: Vec<&str> = coverage.unheard.iter().map(Receipt::tool).collect();
         let tools = named(&tools);
-        said.push(format!("receipts of {tools} name calls that the agent's own log does not have: they support nothing [FK040 receipt-tampering]"));
+        said.push(format!(
+            "receipts of {tools} name calls that the agent's own log does not have: \
+            they support nothing [FK040 receipt-tampering]"
+        ));
     }
     if !coverage.differing.is_empty() {
         let tools: Vec<&str> = coverage.differing.iter().map(String::as_str).collect();
         let tools = named(&tools);
-        said.push(format!("the agent's own log tells another result of {tools} than the receipts, which count [FK040 receipt-tampering]"));
+        said.push(format!(
+            "the agent's own log has a different result for {tools} than the \
+            receipts; the receipts count [FK040 receipt-tampering]"
+        ));
     }
     said
 }

@@ -53,7 +53,8 @@ impl Contract for Codex {
                 specific.insert(
                     "permissionDecisionReason".to_owned(),
                     json!(format!(
-                        "{reason}; it needs a person's approval, and nobody can be asked here"
+                        "{reason}; it needs the user's approval, which this agent cannot ask for \
+                         here"
                     )),
                 );
             }

@@ -121,7 +121,7 @@ fn what_no_edit_understands_is_named() {
     assert_eq!(otherwise.count(), 4, "{servers:?}");
     for (text, what) in [
         (r#"{"mcpServers": []}"#, "`mcpServers` is a list, not an object"),
-        (r#"{"mcpServers": {"a": {}, "a": {}}}"#, "the key `a` appears here for the second time"),
+        (r#"{"mcpServers": {"a": {}, "a": {}}}"#, "duplicate key `a`"),
         ("{", "EOF while parsing an object"),
     ] {
         let error = guard_servers(SettingsForm::Json, KEYS, text, "counterfoil", &[]).unwrap_err();
