@@ -127,7 +127,7 @@ impl Guard {
         Reason {
             gate: question.gate,
             code: APPROVAL_DECLINED,
-            message: format!("{by} did not agree to this call{said}"),
+            message: format!("{by} did not approve this call{said}"),
             matched: None,
             help: Some("do not try it another way, and do not report it as done".to_owned()),
         }
@@ -141,6 +141,6 @@ pub(crate) fn approval_used() -> Reason {
         code: "approval_used",
         message: "the approval of this call was used up by another one".to_owned(),
         matched: None,
-        help: Some("a person has to agree once more".to_owned()),
+        help: Some("this call needs a new approval".to_owned()),
     }
 }

@@ -109,7 +109,7 @@ impl Guard {
         let (reason, message) = match evicted {
             true => (
                 CitationFault::ExecutionEvicted,
-                format!("the record of `{}` is no longer kept", id.id),
+                format!("the record of `{}` was deleted by retention", id.id),
             ),
             false => (
                 CitationFault::ExecutionIdNotFound,

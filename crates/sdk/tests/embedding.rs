@@ -100,7 +100,7 @@ async fn a_program_with_tools_approvals_events_and_answers_of_its_own() {
         session.call(call, Surroundings::default())
     };
     let red = book("c1", "red").await.unwrap();
-    assert!(red.text.contains("desk did not agree to this call: it is taken"), "{}", red.text);
+    assert!(red.text.contains("desk did not approve this call: it is taken"), "{}", red.text);
     let lie = session.verify("I have booked the room.").await.unwrap();
     assert_eq!(lie.disposition, Disposition::Block);
     let blue = book("c2", "blue").await.unwrap();

@@ -166,12 +166,12 @@ fn a_hook_asks_the_model() {
     assert!(question.recv().unwrap().contains("Nothing is deleted."));
     let (port, _question) = serve(said("DENY"));
     let answer = event(&desk(port, ""));
-    assert!(denial(&answer).unwrap().contains("does not keep to the operator's policies"));
+    assert!(denial(&answer).unwrap().contains("violates the operator's policies"));
     // The server accepts the connection but never answers.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let answer = event(&desk(port, "\n[hooks]\ntime_limit_ms = 1500\n"));
-    assert!(denial(&answer).unwrap().contains("could not be found out"), "{answer}");
+    assert!(denial(&answer).unwrap().contains("could not determine whether"), "{answer}");
     // Without its key, the model cannot be asked.
     let answer = event(&desk(port, "api_key_env = \"NO_SUCH_KEY\""));
     assert!(

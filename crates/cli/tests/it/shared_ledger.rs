@@ -159,7 +159,7 @@ fn a_dashboard_serves_it_and_its_decisions_hold_everywhere() {
     let told = decide(&denied, "refuse");
     assert!(told.starts_with("HTTP/1.1 200"), "{told}");
     let refused = run();
-    assert!(refused.to_string().contains("did not agree"), "{refused}");
+    assert!(refused.to_string().contains("did not approve"), "{refused}");
     for (path, expected) in [
         ("/api/v1/sessions", "\"s\""),
         ("/api/v1/receipts", denied["execution_id"].as_str().unwrap()),

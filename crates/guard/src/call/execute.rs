@@ -86,7 +86,7 @@ impl Guard {
             Ok(Ok(ended)) => ended,
             Ok(Err(panic)) => Err(ToolError::of(
                 ToolErrorCategory::PermanentFailure,
-                format!("the tool broke off: {}", said(panic.as_ref())),
+                format!("the tool stopped unexpectedly: {}", said(panic.as_ref())),
             )),
             Err(_) => Err(ToolError::of(
                 ToolErrorCategory::Timeout,
@@ -116,7 +116,7 @@ impl Ended {
             Ok(None) => Self::of(
                 Err(ToolError::of(
                     ToolErrorCategory::PermanentFailure,
-                    "the owner of the tool did not take its call",
+                    "the client that provides the tool did not run the call",
                 )),
                 attempts,
             ),

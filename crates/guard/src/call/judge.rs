@@ -279,11 +279,11 @@ fn denial(decision: AdversarialDecision) -> Option<Reason> {
     let (code, message) = match decision {
         AdversarialDecision::Allowed | AdversarialDecision::FailedOpen => return None,
         AdversarialDecision::Denied => {
-            ("adversarial_denied", "the call does not keep to the operator's policies")
+            ("adversarial_denied", "the call violates the operator's policies")
         }
         AdversarialDecision::Unanswered => (
             "adversarial_unanswered",
-            "whether the call keeps to the operator's policies could not be found out",
+            "could not determine whether the call complies with the operator's policies",
         ),
     };
     Some(Reason {

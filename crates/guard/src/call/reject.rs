@@ -137,7 +137,7 @@ impl Guard {
                 ToolErrorCategory::ConfirmationRequired,
                 questions.iter().map(|question| question.gate.to_string()).collect(),
                 asked(&questions),
-                Some("wait until a person has agreed; do not report this call as done".to_owned()),
+                Some("wait for the user's approval; do not report this call as done".to_owned()),
                 questions,
             ),
             Stopped::Denied(reasons) => {
@@ -221,5 +221,5 @@ fn failed<'s>(
 
 fn asked(questions: &[Question]) -> String {
     let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
-    format!("nothing was executed: a person has to agree first ({})", whys.join("; "))
+    format!("nothing was executed: the call needs the user's approval first ({})", whys.join("; "))
 }

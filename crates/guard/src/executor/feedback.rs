@@ -72,11 +72,11 @@ fn suggestion(category: ToolErrorCategory) -> &'static str {
         ToolErrorCategory::PolicyBlocked => {
             "do not retry this or work around it; choose an allowed action or ask the user"
         }
-        ToolErrorCategory::ConfirmationRequired => "ask the user to agree to this call first",
+        ToolErrorCategory::ConfirmationRequired => "ask the user to approve this call first",
         ToolErrorCategory::PermanentFailure => {
             "the same call will fail again; fix the cause, or tell the user"
         }
-        ToolErrorCategory::Cancelled => "nothing came of it; do not claim that it was done",
+        ToolErrorCategory::Cancelled => "the call had no effect; do not claim that it was done",
         ToolErrorCategory::RateLimited => "wait before calling this again",
         ToolErrorCategory::ServerError | ToolErrorCategory::NetworkError => {
             "try again later; if it keeps failing, tell the user"

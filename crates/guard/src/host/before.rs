@@ -71,7 +71,10 @@ fn not_judged(tool: &str) -> Reason {
 /// The note about what would have been asked if questions were not switched off.
 fn unasked(questions: &[Question]) -> String {
     let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
-    format!("questions are switched off; elsewhere a person would be asked: {}", whys.join("; "))
+    format!(
+        "questions are switched off; otherwise the user would be asked for approval: {}",
+        whys.join("; ")
+    )
 }
 
 /// The denial of a call that needs agreement when no person can be asked.
@@ -82,7 +85,8 @@ fn not_agreed(question: Question) -> Reason {
         message: question.why,
         matched: None,
         help: Some(
-            "it needs the user's approval: `counterfoil approve` with the id of this call, then try again"
+            "it needs the user's approval: `counterfoil approve` with the id of this call, then \
+             try again"
                 .to_owned(),
         ),
     }

@@ -49,7 +49,7 @@ fn a_tool_that_breaks_off_takes_nothing_with_it() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
     let answer = wait(run(&session, "break_off", "{}"));
-    assert!(answer.text.contains("the tool broke off: oh no"), "{}", answer.text);
+    assert!(answer.text.contains("the tool stopped unexpectedly: oh no"), "{}", answer.text);
     let again = wait(run(&session, "get_order", r##"{"order_id":"#W1"}"##));
     assert_eq!(again.status, Status::Completed);
 }
@@ -222,7 +222,7 @@ fn who_agreed_stands_in_the_receipt() {
             assert!(answer.questions[0].why.contains("it cannot be undone"));
         } else if status == Status::Denied {
             assert_eq!(answer.codes, ["approval_declined"]);
-            assert!(answer.text.contains("maria did not agree to this call: not before noon"));
+            assert!(answer.text.contains("maria did not approve this call: not before noon"));
         }
     }
 }
@@ -310,7 +310,7 @@ fn a_refusal_stands_until_somebody_agrees() {
     decline();
     let refused = ask();
     assert_eq!(refused.status, Status::Denied);
-    let told = "ada did not agree to this call: it was shipped";
+    let told = "ada did not approve this call: it was shipped";
     assert!(refused.text.contains(told), "{}", refused.text);
     let receipt = guard.ledger().receipt(&refused.execution_id).unwrap().unwrap();
     assert_eq!(receipt.codes, ["approval_declined"]);
@@ -319,7 +319,7 @@ fn a_refusal_stands_until_somebody_agrees() {
     assert!(!other.text.contains(told), "other arguments are another call");
     approve(Approval::by("bob"));
     assert_eq!(ask().status, Status::Completed);
-    assert!(ask().text.contains("has to agree"), "used up, and not refused");
+    assert!(ask().text.contains("approval first"), "used up, and not refused");
 }
 
 /// When several people decide on a call at the same time, in any process, only one succeeds.
@@ -368,7 +368,7 @@ fn decided_on_once(first: &Guard, second: &Guard) {
     // A person who knows of the decision may revoke it. Other calls are not affected.
     let seen = second.ledger().events("s").unwrap().last().unwrap().session_seq;
     assert_eq!(wait(second.decide(&receipt, refuse(), seen)), Ok(()));
-    assert!(ask().text.contains("bob did not agree"));
+    assert!(ask().text.contains("bob did not approve"));
     let other = wait(run(&session, "cancel_order", "{\"order_id\":\"#W2\"}"));
     let other = second.ledger().receipt(&other.execution_id).unwrap().unwrap();
     assert_eq!(wait(second.decide(&other, agree(), other.seq)), Ok(()));

@@ -36,7 +36,7 @@ impl Gate for Adversarial {
                 Verdict::Deny(Reason {
                     gate: ID,
                     code: "adversarial_unanswered",
-                    message: "a model has to judge this call, and there is none".to_owned(),
+                    message: "a model must judge this call, but none is configured".to_owned(),
                     matched: Some("tools.adversarial_policy.enabled".to_owned()),
                     help: Some("set `url` and `model` in `[tools.adversarial_policy]`".to_owned()),
                 })

@@ -43,7 +43,7 @@ impl Gate for BlocklistGate {
                 judge_command(&command, &list.allowing(allowed))
             }
             Some(Err(NoCommand { pointer })) => {
-                return denied(format!("there is no command at `{pointer}`"), None);
+                return denied(format!("no command at `{pointer}`"), None);
             }
         };
         match refusal {

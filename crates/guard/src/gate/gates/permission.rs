@@ -31,7 +31,7 @@ impl Gate for Permission {
             return Verdict::Deny(Reason {
                 gate: ID,
                 code: "permission_denied",
-                message: format!("the permissions do not let `{}` do this", tool.name),
+                message: format!("the permissions do not allow `{}` to do this", tool.name),
                 matched: Some(matched.unwrap_or_else(|| "tools.permissions.default".to_owned())),
                 help: Some("choose another way; the operator's permissions decide".to_owned()),
             });
@@ -45,8 +45,8 @@ impl Gate for Permission {
             (_, Some(why)) => Verdict::Ask(Question::about(call, ID, why)),
             (Action::Ask, None) => {
                 let why = match rule {
-                    Some(rule) => format!("the rule `{rule}` asks for a person's agreement"),
-                    None => "the permissions ask for a person's agreement".to_owned(),
+                    Some(rule) => format!("the rule `{rule}` requires the user's approval"),
+                    None => "the permissions require the user's approval".to_owned(),
                 };
                 Verdict::Ask(Question::about(call, ID, why))
             }

@@ -41,7 +41,8 @@ impl Gate for Protected {
         };
         let shown = path.inside.as_deref().unwrap_or(&path.absolute);
         let why = format!(
-            "`{shown}` controls the agent or is run by other programs, or contains something that does"
+            "`{shown}` controls the agent or is run by other programs, or contains something that \
+             does"
         );
         if self.settings.action == Action::Ask {
             return Verdict::Ask(Question::about(call, ID, why).at_stake(Stake::Protected));
@@ -51,7 +52,7 @@ impl Gate for Protected {
             code: "protected_place",
             message: why,
             matched: Some("tools.protected".to_owned()),
-            help: Some("leave it as it is; its user changes it".to_owned()),
+            help: Some("leave it unchanged; only the user may change it".to_owned()),
         })
     }
 }

@@ -32,7 +32,7 @@ impl Gate for Secrets {
         }
         let shell = self.shell.load();
         if let Some(place) = shell.blocklist.secret_place(call.arguments()) {
-            let why = format!("keys and passwords lie in `{place}`");
+            let why = format!("`{place}` contains keys or passwords");
             return Verdict::Ask(Question::about(call, ID, why).at_stake(Stake::Irreversible));
         }
         let line = || shell.blocklist.command_at(&call.tool().name, call.arguments());

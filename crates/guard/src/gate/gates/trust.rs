@@ -24,7 +24,8 @@ impl Gate for Trust {
             return Verdict::Allow { matched: None };
         }
         let (need, trust) = (need.name(), scene.trust.name());
-        let since = scene.tainted_by.map(|by| format!(", with content from strangers by `{by}`"));
+        let since =
+            scene.tainted_by.map(|by| format!(", because `{by}` returned untrusted content"));
         let since = since.unwrap_or_default();
         let why =
             format!("`{}` needs a turn that is {need}, and this one is {trust}{since}", tool.name);
@@ -35,7 +36,7 @@ impl Gate for Trust {
                 code: "trust_too_low",
                 message: why,
                 matched: declared.then(|| "tools.trust.needs".to_owned()),
-                help: Some("ask again in a turn without content from strangers".to_owned()),
+                help: Some("try again in a turn without untrusted content".to_owned()),
             }),
         }
     }

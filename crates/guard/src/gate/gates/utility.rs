@@ -46,7 +46,7 @@ impl Gate for Utility {
                 Verdict::Allow { matched: None }
             }
             Ok(score) => {
-                let like = score.like.map(|id| format!(", and it is like `{id}`"));
+                let like = score.like.map(|id| format!(", and it resembles `{id}`"));
                 let like = like.unwrap_or_default();
                 let message = format!(
                     "the call was skipped: it is worth {:.2}, less than {:.2}{like}",

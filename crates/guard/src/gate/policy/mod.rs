@@ -140,10 +140,10 @@ impl PolicyError {
                 "`*` stands for any characters; in paths it stops at `/`, and `**` does not"
             }
             Self::MissesExample { .. } => {
-                "widen the rule until it is about this call, or move the call to `not_match`"
+                "widen the rule so that it covers this call, or move the call to `not_match`"
             }
             Self::CatchesExample { .. } => {
-                "narrow the rule until it is not about this call, or move the call to `match`"
+                "narrow the rule so that it excludes this call, or move the call to `match`"
             }
             Self::AllowsAnything { .. } => "add `tool = \"…\"`; `\"*\"` stands for every tool",
             Self::NoTool { .. } => "add `tool = \"…\"` to the example",

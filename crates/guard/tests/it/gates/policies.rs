@@ -312,7 +312,7 @@ fn what_is_wrong_with_a_rule_is_named() {
     check_error(
         "[[rules]]\neffect = 'allow'",
         "tools.policy.rules[0]",
-        "policy.rules[0]: the rule allows, and does not say which tools",
+        "policy.rules[0]: the rule allows calls but names no tools",
     );
     let long = "x".repeat(1025);
     check_error(
@@ -323,7 +323,7 @@ fn what_is_wrong_with_a_rule_is_named() {
     check_error(
         &"[[rules]]\neffect = 'deny'\ntool = 'x'\n".repeat(257),
         "tools.policy.rules",
-        "there are 257 rules; policy and authorization together may have 256",
+        "257 rules in policy and authorization together; at most 256 are allowed",
     );
 }
 
@@ -356,17 +356,17 @@ fn examples_are_checked_when_rules_are_loaded() {
             "{rule}match = [{{ args = {{ query = 'drop' }} }}, {{ args = {{ query = 'DROP' }} }}]"
         ),
         "tools.policy.rules[0].match[1]",
-        "tables: match[1] should match, but the rule is not about `sql {\"query\":\"DROP\"}`",
+        "tables: match[1] should match, but the rule does not cover `sql {\"query\":\"DROP\"}`",
     );
     check_error(
         &format!("{rule}not_match = [{{ args = {{ query = 'raindrop' }} }}]"),
         "tools.policy.rules[0].not_match[0]",
-        "tables: not_match[0] should not match, but the rule is about `sql {\"query\":\"raindrop\"}`",
+        "tables: not_match[0] should not match, but the rule covers `sql {\"query\":\"raindrop\"}`",
     );
     check_error(
         "[[rules]]\neffect = 'deny'\ntool = 'sql*'\nmatch = [{ args = {} }]",
         "tools.policy.rules[0].match[0]",
-        "policy.rules[0]: an example does not say which tool is called",
+        "policy.rules[0]: an example names no tool",
     );
 }
 

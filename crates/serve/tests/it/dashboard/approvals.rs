@@ -22,7 +22,7 @@ fn a_granted_call_runs_once_and_says_by_whom() {
         let session = desk.session("s").await;
         let arguments = json!({ "id": 7 });
         let told = desk.call(&session, "refund", arguments.clone()).await;
-        assert!(told.contains("a person has to agree first"), "{told}");
+        assert!(told.contains("the user must approve it first"), "{told}");
         desk.followed().await;
         let calls = waiting(&desk).await;
         assert_eq!((&calls[0]["tool"], &calls[0]["arguments"]), (&json!("refund"), &arguments));
@@ -35,9 +35,9 @@ fn a_granted_call_runs_once_and_says_by_whom() {
         assert_eq!(waiting(&desk).await, [] as [Value; 0]);
         assert_eq!(desk.post(&path, "{}").await.status, 409, "it was decided");
         // Other arguments make another call; the approved one runs once.
-        assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("agree first"));
+        assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("approval first"));
         assert_eq!(desk.call(&session, "refund", arguments.clone()).await, "refunded");
-        assert!(desk.call(&session, "refund", arguments).await.contains("agree first"));
+        assert!(desk.call(&session, "refund", arguments).await.contains("approval first"));
         desk.followed().await;
         let receipts = desk.get("/api/v1/receipts").await.json();
         let permit =
@@ -83,7 +83,7 @@ fn a_number_is_shown_with_every_digit_wherever_it_is_shown() {
             }
             let granted = desk.post(&format!("/api/v1/approvals/{id}/grant"), "{}").await;
             assert_eq!(granted.status, 200, "{}", granted.text);
-            assert!(refund(&neighbour).await.text.contains("agree first"), "{neighbour}");
+            assert!(refund(&neighbour).await.text.contains("approval first"), "{neighbour}");
             // This tool is a Rust function, which cannot hold longer numbers.
             let held = number.parse::<u64>().is_ok();
             let ran = refund(&number).await.text;
@@ -106,14 +106,11 @@ fn a_refused_call_is_not_asked_about_again() {
         assert_eq!(refused.json()["decision"], "refused");
         assert_eq!(waiting(&desk).await, [] as [Value; 0]);
         let told = desk.call(&session, "refund", arguments).await;
-        assert!(
-            told.contains("ada (dashboard) did not agree to this call: not this one"),
-            "{told}"
-        );
+        assert!(told.contains("ada (dashboard) did not approve this call: not this one"), "{told}");
         desk.followed().await;
         assert_eq!(waiting(&desk).await, [] as [Value; 0], "it is denied, and waits for nobody");
         // Another call is asked about.
-        assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("agree first"));
+        assert!(desk.call(&session, "refund", json!({ "id": 8 })).await.contains("approval first"));
     });
 }
 
@@ -154,7 +151,7 @@ fn a_form_of_a_page_decides_too() {
         let told = desk.ask(Method::POST, &path, &form, body).await;
         assert_eq!((told.status, told.header("location")), (303, "/approvals?done=granted"));
         let page = desk.get("/approvals?done=granted").await;
-        for words in ["Granted:", "Nothing waits.", "by ada (dashboard)", "all right"] {
+        for words in ["Granted:", "Nothing is waiting.", "by ada (dashboard)", "all right"] {
             assert!(page.text.contains(words), "{words}");
         }
     });
@@ -212,7 +209,7 @@ fn of_two_people_who_decide_at_once_one_does() {
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 409, 409, 409, 409, 409]);
         assert_eq!(desk.call(&session, "refund", arguments.clone()).await, "refunded");
-        assert!(desk.call(&session, "refund", arguments).await.contains("agree first"), "once");
+        assert!(desk.call(&session, "refund", arguments).await.contains("approval first"), "once");
     });
 }
 
