@@ -154,10 +154,7 @@ fn what_a_server_offers_and_what_changed_in_it() {
     let ran = run(&[]);
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.out.contains("warning: it wants something kept from the user"), "{ran}");
-    assert!(
-        ran.out.contains("`add` is not what it was when it was first seen: description"),
-        "{ran}"
-    );
+    assert!(ran.out.contains("`add` has changed since it was first seen: description"), "{ran}");
     let shown: Value = serde_json::from_str(&run(&["--format", "json"]).out).unwrap();
     assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
     std::fs::write(desk.path().join("server.sh"), server("Adds two numbers.")).unwrap();
@@ -168,7 +165,7 @@ fn what_a_server_offers_and_what_changed_in_it() {
         request(2, "tools/list", json!({})),
     ]);
     let gateway = ["mcp", "--name", "mine", "--hold-changes", "--", "sh", "server.sh"];
-    let changed = "`add` is not what it was";
+    let changed = "`add` has changed since";
     let ran = desk.spawn(&variables, &gateway, &input);
     assert!(ran.err.contains(changed), "{ran}");
     assert_eq!(run(&["--accept"]).code, 0);
@@ -197,7 +194,7 @@ fn a_long_call_holds_nobody_up_and_can_be_cancelled() {
     let began = std::time::Instant::now();
     let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &both], "");
     assert!(began.elapsed().as_secs() < 30, "{ran}");
-    if ran.out.contains("has to agree first") {
+    if ran.out.contains("user's approval first") {
         eprintln!("not checked: nothing confines a command on this machine");
         return;
     }

@@ -179,8 +179,8 @@ fn a_rule_that_gets_its_example_wrong_is_named_with_its_line() {
     assert_snapshot!(desk.run("policy check new.toml"), @r#"
     exit 2
     --- stderr
-    error: new.toml:9: keys: match[1] should match, but the rule is not about `read {"path":"b/a.pem"}`
-      help: widen the rule until it is about this call, or move the call to `not_match`
+    error: new.toml:9: keys: match[1] should match, but the rule does not cover `read {"path":"b/a.pem"}`
+      help: widen the rule so that it covers this call, or move the call to `not_match`
     "#);
 }
 
@@ -298,7 +298,7 @@ fn a_replay_as_json() {
             {
               "gate": "permission",
               "verdict": "ask",
-              "message": "the rule `shell: git push*` asks for a person's agreement"
+              "message": "the rule `shell: git push*` requires the user's approval"
             },
             {
               "gate": "secrets",
@@ -330,7 +330,7 @@ fn a_looser_policy_says_what_no_longer_holds() {
         deny → allow  no longer policy: keys are none of the agent's business (no keys)
 
     session.json:6  shell {"command":"git push"}
-        ask → allow  no longer permission: the rule `shell: git push*` asks for a person's agreement
+        ask → allow  no longer permission: the rule `shell: git push*` requires the user's approval
 
     3 calls: 1 the same, 1 ask → allow, 1 deny → allow
     "#);

@@ -97,7 +97,7 @@ impl Asked {
             return Err(Wrong::Client(ClientError::Refused {
                 method: self.method.clone(),
                 code: code::UNSUPPORTED_REVISION.into(),
-                message: "this revision of the protocol is not spoken here".to_owned(),
+                message: "unsupported protocol revision".to_owned(),
                 data: Box::new(json!({ "supported": [ALONE], "requested": requested })),
             }));
         }

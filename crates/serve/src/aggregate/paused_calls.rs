@@ -150,7 +150,7 @@ impl PausedCalls {
             |what: &str| Some(Err(Wrong::ClientReply(code::INVALID_PARAMS, what.to_owned())));
         let pending = self.calls().remove(token);
         let Some(mut pending) = pending else {
-            return wrong("no such call waits for an answer (any more)");
+            return wrong("no such call is waiting for an answer");
         };
         if pending.called != called {
             return wrong("this is not the call that waits for an answer");

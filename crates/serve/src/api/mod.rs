@@ -163,8 +163,8 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/approvals",
         "approvals",
-        "Calls on which a person decides, the newest first: those that wait, or by `state=decided` \
-         those on which a decision stands",
+        "Calls that need a person's decision, newest first: those waiting, or with \
+         `state=decided` those with a decision in force",
         &["cursor", "limit", "state"],
         schema::<Page<CallItem>>,
         |d, a| told(&approvals(d, a)?),
@@ -181,7 +181,7 @@ static RESOURCES: [Resource; 17] = [
     done(
         "/approvals/{execution_id}/refuse",
         "refuse_approval",
-        "Says no to a call that waits, or was granted, until somebody agrees",
+        "Refuses a call that is waiting or was granted, until someone approves it",
         Role::Operate,
         schema::<Word>,
         schema::<approvals::Decided>,
@@ -190,7 +190,7 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/answers",
         "answers",
-        "Answers that were held against the record, the newest first",
+        "Answers checked against the record, newest first",
         LIST_OF_SESSION,
         schema::<Page<AnswerItem>>,
         |d, a| told(&answers(d, a)?),

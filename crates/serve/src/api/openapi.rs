@@ -105,18 +105,18 @@ fn responses(resource: &Resource, answer: Value) -> Value {
     let mut add = |status: &str, what: &str| {
         all.insert(status.to_owned(), problem(what));
     };
-    add("400", "The request cannot be understood");
+    add("400", "Invalid request");
     add("401", "A token is needed");
     add("403", "This token, host or page may not");
-    add("405", "It is asked for in another way");
+    add("405", "Method not allowed");
     add("429", "Too many requests");
     add("503", "The ledger was not read to its end");
     if resource.path.contains('{') || resource.body.is_some() || resource.query.contains(&"session")
     {
-        add("404", "There is no such thing");
+        add("404", "Not found");
     }
     if resource.method == Method::POST || resource.path == "/policy" {
-        add("409", "It cannot be done as things are");
+        add("409", "Conflict with the current state");
     }
     if resource.method == Method::POST {
         add("408", "The body did not come");

@@ -114,7 +114,7 @@ pub enum ClientError {
         data: Box<Value>,
     },
     /// The server asks for input from a person, which cannot be provided here.
-    #[error("the MCP server asks something of a person, and nobody can be asked")]
+    #[error("the MCP server asks the user a question, but no user can be asked")]
     NobodyToAsk,
 }
 

@@ -18,8 +18,9 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
     let body = html! {
         h1 { "Accuracy by rule" }
         p {
-            (grouped(stats.answers)) " answers were held against the record, and something was found in "
-            (grouped(stats.answers_with_findings)) " of them. This page cannot tell whether a finding was right: read the "
+            (grouped(stats.answers)) " answers were checked against the record, with findings in "
+            (grouped(stats.answers_with_findings)) " of them. This page cannot tell whether a \
+                finding was right: read the "
             a href="/answers" { "answers" } " to decide. How often each rule is right on labelled \
             sessions is published in " code { "docs/accuracy.md" } "."
         }

@@ -26,7 +26,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
     let body = html! {
         h1 { "Answers" }
         p .faint {
-            "What agents said, held against the record."
+            "What agents said, checked against the record."
             @if let Some(id) = of { " Of " (session(id)) "; " a href="/answers" { "all" } "." }
         }
         div data-live=[(!later).then_some("answers")] {

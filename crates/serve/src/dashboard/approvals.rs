@@ -31,17 +31,17 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         h1 { "Approvals" }
         @if let Some(done) = done(asked)? { p .notice .good role="status" { (done) } }
         p .faint {
-            "Calls that were denied because a person has to agree first. An approval is for exactly \
-             these arguments in this session; the agent makes the call again."
+            "Calls denied until a person approves them. An approval covers exactly these \
+             arguments in this session; the agent must make the call again."
         }
         div data-live=[(!later).then_some("approvals")] {
-            @if list.items.is_empty() { (none(dashboard, "Nothing waits.")) }
+            @if list.items.is_empty() { (none(dashboard, "Nothing is waiting.")) }
             @for call in &list.items { (card(&asked.visitor, call)) }
             (pager("/approvals", later, list.next.as_deref(), "Older calls"))
         }
         @if !standing.items.is_empty() {
             section aria-labelledby="standing" {
-                h2 #standing { "Decisions that stand" }
+                h2 #standing { "Decisions in force" }
                 @for call in &standing.items { (card(&asked.visitor, call)) }
                 @if standing.next.is_some() {
                     p .faint { "The newest " (ENTRIES) " are shown; the API lists all of them." }
@@ -60,7 +60,10 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
 fn done(asked: &Asked) -> Result<Option<&'static str>, HttpProblem> {
     Ok(match asked.query.one("done")? {
         Some("granted") => Some("Granted: the agent may make this call again."),
-        Some("refused") => Some("Refused: the agent is told so when it makes this call again."),
+        Some("refused") => Some(
+            "Refused: the agent will see the refusal when it makes this call \
+            again.",
+        ),
         _ => None,
     })
 }
@@ -84,7 +87,8 @@ fn card(visitor: &Visitor, call: &CallItem) -> Markup {
             @if hidden > 0 {
                 p .notice {
                     (counted(hidden as u64, "character")) " of its arguments are not shown here: "
-                    a href={ "/receipts/" (part(&call.execution_id)) } { "read all of it to grant it there" }
+                    a href={ "/receipts/" (part(&call.execution_id)) } { "read all of it to grant \
+                        it there" }
                 }
             }
             (form(visitor, &call.execution_id, call.state, hidden == 0))

@@ -19,7 +19,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         p {
             "Every call in the ledger has a receipt. A call that went past Counterfoil has none, and \
              the ledger cannot know of it: an agent's own log can. "
-            code { "counterfoil hook status" } " holds those logs against the receipts."
+            code { "counterfoil hook status" } " compares those logs with the receipts."
         }
         (sums(dashboard, health.audit.as_ref().map(|audit| audit.lines)))
         section aria-labelledby="by-session" {

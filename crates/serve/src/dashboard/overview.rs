@@ -130,7 +130,7 @@ fn chart(dashboard: &Dashboard) -> Markup {
 
 fn waits(dashboard: &Dashboard, waiting: &[CallItem]) -> Markup {
     html! {
-        @if waiting.is_empty() { (none(dashboard, "Nothing waits.")) }
+        @if waiting.is_empty() { (none(dashboard, "Nothing is waiting.")) }
         ul .list {
             @for call in waiting {
                 li {

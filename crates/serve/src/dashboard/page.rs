@@ -72,7 +72,7 @@ pub(super) fn problem(
     visitor: Option<&Visitor>,
     problem: &HttpProblem,
 ) -> Answer {
-    let title = problem.status.canonical_reason().unwrap_or("It did not work");
+    let title = problem.status.canonical_reason().unwrap_or("The request failed");
     let body = html! {
         h1 { (title) }
         p .notice .bad role="alert" { (super::pieces::plain(&problem.detail)) }

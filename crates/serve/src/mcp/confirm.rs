@@ -188,7 +188,7 @@ impl Gateway {
                 let asked = state.questions.iter().position(|question| question == id);
                 let Some(at) = asked else {
                     // If the question was ours, this is too late: the call has been cancelled.
-                    tracing::warn!("an answer of the client was dropped: nobody asked {id}");
+                    tracing::warn!("dropped an answer of the client: no request has the id {id}");
                     return None;
                 };
                 state.questions.remove(at);

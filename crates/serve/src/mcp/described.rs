@@ -107,7 +107,7 @@ impl Offered {
                         let name = named
                             .map_or_else(|| format!("entry {at}"), |(name, _)| format!("`{name}`"));
                         self.tell(format!(
-                            "{} of `{server}`: {name} is not what it was when the server was first seen",
+                            "{} of `{server}`: {name} has changed since the server was first seen",
                             list.member()
                         ));
                     }

@@ -194,7 +194,7 @@ impl Gateway {
             }
             if method == "tools/call" {
                 tracing::warn!(
-                    "a tool call without an id was dropped: nobody could be told its result"
+                    "dropped a tool call without an id: its result could not be returned"
                 );
                 return None;
             }

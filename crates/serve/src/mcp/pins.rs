@@ -63,11 +63,9 @@ impl fmt::Display for ToolChange {
         match self {
             Self::New { tool } => write!(f, "`{tool}` is new since the server was first seen"),
             Self::Twice { tool } => write!(f, "`{tool}` is the name of more than one tool"),
-            Self::Changed { tool, members } => write!(
-                f,
-                "`{tool}` is not what it was when it was first seen: {}",
-                members.join(", ")
-            ),
+            Self::Changed { tool, members } => {
+                write!(f, "`{tool}` has changed since it was first seen: {}", members.join(", "))
+            }
         }
     }
 }

@@ -255,7 +255,7 @@ impl Offered {
         let Some(watch) = watch else { return false };
         let changed = match watch.pins.instructions_changed(instructions) {
             Ok(false) => return false,
-            Ok(true) => "they are not what they were when it was first seen".to_owned(),
+            Ok(true) => "they have changed since the server was first seen".to_owned(),
             Err(error) => error.to_string(),
         };
         self.tell(format!("instructions of `{server}`: {changed}"));

@@ -108,7 +108,7 @@ pub enum UpstreamError {
     #[error("the MCP server has ended")]
     Ended,
     /// The server cannot be reached.
-    #[error("the MCP server is not reached: {0}")]
+    #[error("cannot reach the MCP server: {0}")]
     NotReached(String),
     /// Its answer cannot be read.
     #[error("the answer of the MCP server cannot be read: {0}")]

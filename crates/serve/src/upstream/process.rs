@@ -186,7 +186,7 @@ async fn read(output: impl AsyncRead + Unpin, routes: Arc<Mutex<Routes>>) {
             let bound = lock(&routes).bound(part);
             let Some(Bound { to, text }) = bound else { continue };
             if timeout(PATIENCE, to.send(text)).await.is_err() {
-                tracing::warn!("a message of the server is left out: nobody reads it");
+                tracing::warn!("ignored a message of the server: there is no reader for it");
             }
         }
     }
@@ -252,7 +252,7 @@ impl Routes {
         if message.method.is_none() {
             let id = message.id.as_deref()?;
             let Some(route) = self.by_id.remove(id) else {
-                tracing::warn!("the server answered a request that nobody waits for: {id}");
+                tracing::warn!("the server answered an unknown request: {id}");
                 return None;
             };
             let text = match self.shared {

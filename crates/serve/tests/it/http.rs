@@ -512,7 +512,7 @@ fn a_server_that_is_not_there_is_told() {
         let desk = Desk::before(Server::Remote(remote), settings, Access::default(), folder).await;
         let told = desk.post(&ALONE, &alone("5", "sun")).await;
         let message = told.messages[0]["error"]["message"].as_str().unwrap();
-        assert!(message.contains("not reached"), "{message}");
+        assert!(message.contains("cannot reach the MCP server"), "{message}");
         assert_eq!(desk.receipt().await.status, Status::Failed);
         assert!(Remote::new("ftp://x", [], Duration::from_secs(1)).is_err());
     });

@@ -174,7 +174,7 @@ fn people_are_asked_before_a_tool_is_given_keys() {
     let answer = before(&stage, "Read", key.clone());
     let (decision, why) = said(&answer).unwrap();
     assert_eq!(decision, "ask");
-    insta::assert_snapshot!(why, @"counterfoil: keys and passwords lie in `/home/ada/.ssh/id_ed25519`");
+    insta::assert_snapshot!(why, @"counterfoil: `/home/ada/.ssh/id_ed25519` contains keys or passwords");
     let public = json!({ "file_path": "/home/ada/.ssh/id_ed25519.pub" });
     assert_eq!(before(&stage, "Read", public), Value::Null);
     let off =
