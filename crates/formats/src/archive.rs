@@ -50,7 +50,7 @@ fn is_sample(name: &str) -> bool {
 }
 
 fn too_large() -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, "what the archive holds is more than 512 MiB")
+    io::Error::new(io::ErrorKind::FileTooLarge, "the archive contains more than 512 MiB")
 }
 
 /// Unpacks an entry; its first bytes tell whether it is Zstandard.

@@ -69,7 +69,7 @@ impl<R: BufRead> Lines<R> {
                         self.number,
                         format!("line of {size} bytes is longer than the limit of {}", self.limit),
                     )
-                    .with_help("raise the limit of bytes a line"),
+                    .with_help("raise the limit of bytes per line"),
                 );
             } else if self.bytes.iter().any(|byte| !BLANK.contains(byte)) {
                 break ended;

@@ -71,7 +71,7 @@ pub enum ReadError {
         instead: &'static str,
     },
     /// The format is not known.
-    #[error("no known form of log")]
+    #[error("unknown log format")]
     UnknownForm {
         /// What was looked for, by format.
         looked_for: Vec<(Format, &'static str)>,
@@ -87,10 +87,10 @@ impl ReadError {
     pub fn problem(&self) -> Problem {
         match self {
             Self::UnknownForm { recipe: Some(recipe), .. } => {
-                let wrong = "a form that is not read yet, although it looks like a conversation";
+                let wrong = "an unsupported format that looks like a conversation";
                 Problem::at(0, wrong).with_help(format!(
-                    "`{recipe}` makes `openai-chat` of it; add `tool_calls` and messages of the role `tool`, \
-                     or nothing that was done is seen"
+                    "convert it to `openai-chat` with `{recipe}`; include `tool_calls` and \
+                     messages of the role `tool`, or no actions are checked"
                 ))
             }
             Self::UnknownForm { looked_for, recipe: None } => {
@@ -99,14 +99,14 @@ impl ReadError {
                     .map(|(format, what)| format!("\n  {:<17} {what}", format.name()))
                     .collect();
                 Problem::at(0, self.to_string()).with_help(format!(
-                    "name the form with `--input-format`; looked for:{}",
+                    "name the format with `--input-format`; known formats:{}",
                     forms.concat()
                 ))
             }
             Self::Empty => Problem::at(0, self.to_string()),
             Self::OtherKind { instead, .. } => Problem::at(0, self.to_string()).with_help(*instead),
             Self::Io(cause) => match cause.kind() {
-                io::ErrorKind::NotFound => Problem::at(0, "there is no such file"),
+                io::ErrorKind::NotFound => Problem::at(0, "file not found"),
                 io::ErrorKind::PermissionDenied => Problem::at(0, "permission denied"),
                 _ => Problem::at(0, self.to_string()),
             },
