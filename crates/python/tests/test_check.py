@@ -145,7 +145,7 @@ def test_the_command_line_says_the_same():
 def test_files_that_are_not_there():
     assert counterfoil.check_file("/nowhere/log.json").unreadable
     report = counterfoil.check_files("/nowhere/log.json")
-    assert report.unreadable and "no such file" in report.summary.problems[0]["message"]
+    assert report.unreadable and "file not found" in report.summary.problems[0]["message"]
     with pytest.raises(counterfoil.CounterfoilError, match="--nonsense"):
         counterfoil.check_files("/nowhere", arguments=["--nonsense"])
     with pytest.raises(TypeError, match="nonsense"):

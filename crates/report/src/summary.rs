@@ -202,9 +202,9 @@ impl Summary {
             format!(" (left out: {})", skipped.join(", "))
         };
         let form = form.name();
-        let message = format!("read as `{form}`, and no message was found in it{what}");
+        let message = format!("read as `{form}`, but no message was found in it{what}");
         let help = if named {
-            "leave `--input-format` away, so that the form is detected"
+            "omit `--input-format` to detect the format"
         } else {
             "nothing of it was checked; export the messages with their tool calls"
         };
@@ -312,10 +312,10 @@ impl Summary {
         let unread = counted(self.unread_answers, "answer");
         also(self.unread_answers, format!("{unread} not read to the end: longer than 1 MiB"));
         let foreign = counted(self.foreign_answers, "answer");
-        let why = "rules read English only, a judge (`--judge`) any language";
+        let why = "rules support English only; a judge (`--judge`) reads any language";
         also(self.foreign_answers, format!("{foreign} not read, or not all of it: {why}"));
         let gaps: usize = self.gaps.values().sum();
-        also(gaps, format!("the record is incomplete: {}", self.gaps_line()));
+        also(gaps, format!("incomplete logs: {}", self.gaps_line()));
         let problems = counted(self.problem_count, "problem");
         also(self.problem_count, format!("{problems} while reading"));
         let others = counted(self.unrecognised_count, "file");
@@ -330,7 +330,7 @@ impl Summary {
     fn gaps_line(&self) -> String {
         let parts = self.gaps.iter().map(|(gap, count)| {
             let what = match gap {
-                Gap::LossyFormat => "a format that drops calls or results",
+                Gap::LossyFormat => "a format that omits calls or results",
                 Gap::CutStart => "begins in the middle",
                 Gap::CutEnd => "cut off at the end",
                 Gap::Compacted => "earlier messages replaced by a summary",

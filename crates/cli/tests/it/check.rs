@@ -31,7 +31,7 @@ fn a_finding_with_its_excerpt() {
      = actual: cancel_orders
 
     1 error in 1 transcript (no claims to check)
-    the record is incomplete: calls without a result (1 transcript)
+    incomplete logs: calls without a result (1 transcript)
     "#);
 }
 
@@ -51,11 +51,11 @@ fn a_broken_file_is_named_and_the_rest_is_still_checked() {
     let ran = desk.run(&format!("check a.json missing.json b.json --format github {ONE}"));
     assert_snapshot!(ran, @"
     exit 2
-    ::error file=a.json,title=could not be read::no known form of log
-    ::error file=missing.json,title=could not be read::there is no such file
+    ::error file=a.json,title=could not be read::unknown log format
+    ::error file=missing.json,title=could not be read::file not found
     ::error file=b.json,line=1,title=UNKNOWN_TOOL unknown-tool::there is no tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
     ::notice title=counterfoil::1 error in 1 transcript (no claims to check)
-    ::notice title=counterfoil::the record is incomplete: calls without a result (1 transcript)
+    ::notice title=counterfoil::incomplete logs: calls without a result (1 transcript)
     ::notice title=counterfoil::2 problems while reading
     ");
 }
@@ -126,7 +126,7 @@ fn a_baseline_keeps_what_is_known_from_failing() {
     exit 0
     no findings in 1 transcript (no claims to check)
     1 known finding of the baseline not shown
-    the record is incomplete: calls without a result (1 transcript)
+    incomplete logs: calls without a result (1 transcript)
     ");
 }
 
@@ -190,7 +190,7 @@ fn nothing_read_is_no_clean_run() {
     for (line, said) in [
         (
             "check spans.json",
-            "read as `otel`, and no message was found in it (left out: 1 span ChatCompletion)",
+            "read as `otel`, but no message was found in it (left out: 1 span ChatCompletion)",
         ),
         ("check empty.json --input-format openai-chat", "no message was found"),
         ("check log.json --input-format otel", "left out: 1 line without spans"),
@@ -287,16 +287,16 @@ fn why_says_how_every_clause_was_read() {
     log.json
       turn 1, line 3
         Order W12 was cancelled by the warehouse at 09:41.
-            asserted, and no rule speaks against it
-            cancelled: no act: done by somebody else
+            asserted, and not disputed by any rule
+            cancelled: not a side effect: done by somebody else
             W12: found in message 0, line 2
-            09:41: found nowhere before as written
+            09:41: not found earlier in this exact form
         I will refund it tomorrow.
             not asserted: planned, possible or hedged
         I refunded W13.
             ? not checkable FK010  I refunded W13.
-            refunded: an act: refund
-            W13: found nowhere before as written
+            refunded: side effect: refund
+            W13: not found earlier in this exact form
     ");
     let ran = desk.run("check log.json --why --format jsonl");
     let clauses = ran.out.lines().filter(|line| line.starts_with(r#"{"type":"clause""#)).count();
@@ -354,7 +354,7 @@ fn a_conversation_of_an_unknown_form_is_named_with_what_makes_a_known_one_of_it(
     let desk = Desk::with(&[("odd.json", odd)]);
     assert_snapshot!(desk.run("check odd.json"), @r#"
     exit 2
-    error: a form that is not read yet, although it looks like a conversation
+    error: an unsupported format that looks like a conversation
     --> odd.json
      |
      = help: `jq -c '{messages: [.conversation_log[] | {role: (.speaker | if . == "bot" then "assistant" else . end), content: .utterance}]}' FILE` makes `openai-chat` of it; add `tool_calls` and messages of the role `tool`, or nothing that was done is seen

@@ -395,17 +395,18 @@ fn reasons(reading: &ClauseReading, decided: bool) -> Vec<String> {
     let mut lines = Vec::new();
     match reading.left {
         Some(left) => lines.push(format!("not asserted: {left}")),
-        None if !decided => lines.push("asserted, and no rule speaks against it".to_owned()),
+        None if !decided => lines.push("asserted, and not disputed by any rule".to_owned()),
         None => {}
     }
     for act in &reading.acts {
-        let of = act.family.map(|family| format!("an act: {}", family.name()));
-        let of = of.or(act.left.map(|left| format!("no act: {left}"))).unwrap_or_default();
+        let of = act.family.map(|family| format!("side effect: {}", family.name()));
+        let of =
+            of.or(act.left.map(|left| format!("not a side effect: {left}"))).unwrap_or_default();
         lines.push(format!("{}: {of}", act.verb));
     }
     for NamedReading { object, found } in &reading.named {
         let place = found.as_ref().map(|evidence| format!("found in {}", source_of(evidence)));
-        let place = place.unwrap_or_else(|| "found nowhere before as written".to_owned());
+        let place = place.unwrap_or_else(|| "not found earlier in this exact form".to_owned());
         lines.push(format!("{}: {place}", object.text));
     }
     lines

@@ -41,7 +41,7 @@ const NOT_TOLD: [(&str, fn(&Prose<'_>, &Predicate, Option<BlockKind>) -> bool); 
     }),
 ];
 
-const UNKNOWN: &str = "of no known kind of act";
+const UNKNOWN: &str = "of no known kind of action";
 const CHANGES_NOTHING: &str = "changes nothing: other rules ask about looking and running";
 const BY_ANOTHER: &str = "done by somebody else";
 const A_STATE: &str = "a state without a named cause";

@@ -67,7 +67,7 @@ static WRONG_TYPE: Meta = row(
     code::WRONG_TYPE,
     "wrong-type",
     Mode::Block,
-    "an argument has another JSON type than its schema says",
+    "an argument does not have the JSON type that its schema requires",
     include_str!("../../spec/WRONG_TYPE.md"),
 );
 
@@ -83,7 +83,7 @@ static INVALID_FORMAT: Meta = row(
     code::INVALID_FORMAT,
     "invalid-format",
     Mode::Warn,
-    "a text does not have the format that its schema names",
+    "a string does not have the format that its schema requires",
     include_str!("../../spec/INVALID_FORMAT.md"),
 );
 
@@ -107,7 +107,7 @@ static PLACEHOLDER_VALUE: Meta = row(
     code::PLACEHOLDER_VALUE,
     "placeholder-value",
     Mode::Warn,
-    "a whole value is a template that nobody filled in",
+    "an argument value is an unfilled template",
     include_str!("../../spec/PLACEHOLDER_VALUE.md"),
 );
 
@@ -123,7 +123,7 @@ static UNGROUNDED_PATH: Meta = row(
     code::UNGROUNDED_PATH,
     "ungrounded-path",
     Mode::Warn,
-    "a path was read that nothing mentioned and that does not exist",
+    "the agent read a path that was never mentioned and does not exist",
     include_str!("../../spec/UNGROUNDED_PATH.md"),
 );
 

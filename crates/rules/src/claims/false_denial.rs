@@ -16,7 +16,7 @@ static META: Meta = Meta {
     name: "false-denial",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the agent says that it changed or ran nothing, and the record shows that it did",
+    summary: "the agent says that it changed or ran nothing, but the record shows that it did",
     page: include_str!("../../spec/CS017.md"),
 };
 

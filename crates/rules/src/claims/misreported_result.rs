@@ -58,7 +58,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
     let Some((text, source)) = misquoted(facts.given(), value.text, turn) else {
         return findings.not_checkable(&claim);
     };
-    let message = format!("`{}` is nowhere in the record, which has `{text}`", value.text);
+    let message = format!("`{}` does not appear in the record, which has `{text}`", value.text);
     findings.contradicted(
         facts,
         &claim,

@@ -84,7 +84,7 @@ fn judge<'t>(
         facts,
         &claim,
         Note::proven(format!("no {} {missing} {place} `{what}`", need.text))
-            .help("do it, or say that it was not done; your configuration obliges to it")
+            .help("do it, or say that it was not done; your configuration requires it")
             .evidence([facts.evidence(execution)]),
     );
 }

@@ -81,7 +81,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     findings.contradicted(
         facts,
         &claim,
-        Note::proven(format!("no result counts {text}; the latest has {latest}"))
+        Note::proven(format!("no result shows {text}; the latest shows {latest}"))
             .help("quote the number as the result has it")
             .provable_if(facts.is_complete_before(turn))
             .evidence([evidence]),
