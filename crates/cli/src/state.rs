@@ -260,6 +260,8 @@ mod tests {
             assert!(wrong.to_string().contains(expected), "{wrong}");
         }
         let absent = State::resolve(Some(&desk.path().join("absent"))).unwrap();
-        assert!(absent.existing().unwrap_err().to_string().starts_with("nothing is recorded yet"));
+        assert!(
+            absent.existing().unwrap_err().to_string().starts_with("nothing has been recorded yet")
+        );
     }
 }

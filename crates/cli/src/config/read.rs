@@ -157,13 +157,13 @@ mod tests {
         check(
             "[rules]\nUNKNOWN_TOOLS = \"warn\"\n",
             2,
-            "there is no rule `UNKNOWN_TOOLS`",
+            "unknown rule `UNKNOWN_TOOLS`",
             Some("did you mean `UNKNOWN_TOOL`?"),
         );
         check(
             "[check]\nignore = [\n  \"UNKNOWN_TOOL\",\n  \"nothing\",\n]\n",
             4,
-            "there is no rule `nothing`",
+            "unknown rule `nothing`",
             Some("`counterfoil rules` lists all of them"),
         );
         check(

@@ -83,7 +83,7 @@ mod tests {
                 "{rules}tool = \"b\"\nmatch = [\n  {{ args = {{}} }},\n  {{ tool = \"c\" }},\n]\n"
             ),
             14,
-            "b: match[1] should match, but the rule is not about `c {}`",
+            "b: match[1] should match, but the rule does not cover `c {}`",
         );
         check(
             "\n[tools.permissions]\napproval_secs = 0\n",

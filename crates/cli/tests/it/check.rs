@@ -357,7 +357,7 @@ fn a_conversation_of_an_unknown_form_is_named_with_what_makes_a_known_one_of_it(
     error: an unsupported format that looks like a conversation
     --> odd.json
      |
-     = help: `jq -c '{messages: [.conversation_log[] | {role: (.speaker | if . == "bot" then "assistant" else . end), content: .utterance}]}' FILE` makes `openai-chat` of it; add `tool_calls` and messages of the role `tool`, or nothing that was done is seen
+     = help: convert it to `openai-chat` with `jq -c '{messages: [.conversation_log[] | {role: (.speaker | if . == "bot" then "assistant" else . end), content: .utterance}]}' FILE`; include `tool_calls` and messages of the role `tool`, or no actions are checked
 
     1 problem while reading
     "#);

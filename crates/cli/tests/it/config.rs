@@ -65,7 +65,7 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
             "none",
             "none.toml:3: agent.provider: unknown provider `main`\n  help: `[[llm.providers]]` has none; ",
         ),
-        ("skills", "skills.toml:4: agent.skill_paths[1]: there is no folder `"),
+        ("skills", "skills.toml:4: agent.skill_paths[1]: no such folder: `"),
         ("judge", "judge.toml:4: the provider `tools.adversarial_policy` names no model"),
         ("model", "model.toml:5: the provider `other` names no model"),
     ] {

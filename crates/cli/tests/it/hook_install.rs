@@ -176,7 +176,7 @@ fn without_a_home_only_a_project_can_have_it() {
     assert_snapshot!(shown(&desk, &ran), @"
     exit 2
     --- stderr
-    error: there is no home folder: HOME is not set
+    error: no home folder: HOME is not set
       help: set HOME, or use `--project` for the settings of the working directory
     ");
     assert_eq!(

@@ -73,7 +73,7 @@ fn a_server_that_ends_by_itself_is_named() {
     let input = said(&[request(1, "initialize", json!({}))]);
     let ran = desk.spawn(&variables, &["mcp", "--", "sh", "-c", "read line; exit 3"], &input);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.err.contains("the MCP server `sh` ended by itself with exit code 3"), "{ran}");
+    assert!(ran.err.contains("the MCP server `sh` exited with exit code 3"), "{ran}");
     let ran = desk.spawn(&variables, &["mcp", "--", "no-such-server"], &input);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("the server `no-such-server` cannot be started"), "{ran}");

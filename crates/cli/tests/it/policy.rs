@@ -353,12 +353,12 @@ fn a_tool_that_is_misspelt_is_named() {
     let ran = explain(&desk, "--tool shel --completed read_fil");
     assert!(
         ran.out.contains(
-            "`shel` is not a tool of `counterfoil run`, which refuses it; did you mean `shell`?"
+            "`counterfoil run` has no tool `shel` and would refuse it; did you mean `shell`?"
         ),
         "{ran}"
     );
     assert!(
-        ran.out.contains("`read_fil` of `--completed` is no known tool; did you mean"),
+        ran.out.contains("`--completed` names the unknown tool `read_fil`; did you mean"),
         "{ran}"
     );
 }

@@ -123,7 +123,7 @@ fn what_cannot_be_is_said() {
         (vec!["--upstream", "api.openai.com"], "begins with `https://`"),
         (vec!["--upstream", "http://api.example"], "anyone on the network can read"),
         (vec!["--mode", "loud"], "invalid value 'loud'"),
-        (vec!["status", "--address", "127.0.0.1:9"], "no proxy answers at 127.0.0.1:9"),
+        (vec!["status", "--address", "127.0.0.1:9"], "no proxy is running at 127.0.0.1:9"),
     ] {
         let ran = desk.run(&format!("proxy {}", arguments.join(" ")));
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);

@@ -280,7 +280,7 @@ fn pages_are_fetched_where_the_operator_says_so_and_past_every_proxy() {
 fn what_was_called_is_counted() {
     let shop = Shop::new(&[]);
     let missing = shop.run("stats", "");
-    assert!(missing.code == 2 && missing.err.starts_with("error: nothing is recorded yet"));
+    assert!(missing.code == 2 && missing.err.starts_with("error: nothing has been recorded yet"));
     for (line, arguments) in [
         ("run shell --yes --session a", r#"{"command": "true"}"#),
         ("run shell --yes --session a", r#"{"command": "exit 3"}"#),

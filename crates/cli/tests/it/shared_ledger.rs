@@ -83,7 +83,7 @@ fn bundles_and_witnessed_checkpoints_are_made_from_it() {
         assert_eq!(ran.code, 0, "{ran}");
     };
     let none = audit("one", "bundle --session s1 -o none.html");
-    assert!(none.code == 2 && none.err.contains("there is no ledger `postgres://"), "{none}");
+    assert!(none.code == 2 && none.err.contains("no ledger at `postgres://"), "{none}");
     let begun = server.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'proved'");
     assert_eq!(begun, "0", "looking begins nothing");
     run();

@@ -65,7 +65,7 @@ fn a_tool_of_a_skill_runs_behind_the_gates_with_a_receipt_of_its_command() {
     write(&desk, "home/.config/counterfoil/skills/greeting/SKILL.md", SKILL);
     write(&desk, ".agents/skills/other/SKILL.md", &SKILL.replace("name: greeting", "name: other"));
     let ran = chat(&desk, &["-p", "Greet Ada."], "");
-    assert!(ran.err.contains("skills that nobody trusted are not used: `other`"), "{ran}");
+    assert!(ran.err.contains("untrusted skills are not used: `other`"), "{ran}");
     let requests: Vec<Value> = asked.iter().take(3).collect();
     let system = requests[0]["messages"][0]["content"].as_str().unwrap();
     assert!(system.contains("- greeting: How to greet here.") && !system.contains("- other"));

@@ -104,7 +104,11 @@ fn content_from_strangers_lowers_the_trust_of_what_follows() {
     assert_eq!(wait(run(&session, "web_read", "{}")).status, Status::Completed);
     let denied = mail(&session);
     assert_eq!(denied.codes, ["trust_too_low"]);
-    assert!(denied.text.contains("with content from strangers by `web_read`"), "{}", denied.text);
+    assert!(
+        denied.text.contains("because `web_read` returned untrusted content"),
+        "{}",
+        denied.text
+    );
     let receipt = first.ledger().receipt(&denied.execution_id).unwrap().unwrap();
     assert_eq!(receipt.trust, TrustLevel::Untrusted);
     // A caller cannot raise the trust.

@@ -251,8 +251,8 @@ mod tests {
             ("read 0123456789abcdef", Ok((Role::Read, "somebody"))),
             ("operate 0123456789abcdef ada l.", Ok((Role::Operate, "ada l."))),
             ("admin 0123456789abcdef", Err("the role must be `read` or `operate`")),
-            ("read short", Err("a token has 16 characters or more")),
-            ("read", Err("a token has 16 characters or more")),
+            ("read short", Err("a token must have at least 16 characters")),
+            ("read", Err("a token must have at least 16 characters")),
         ] {
             let found = token(line);
             let found = found.as_ref().map(|one| (one.role, one.name.as_str()));

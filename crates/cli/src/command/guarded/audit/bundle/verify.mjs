@@ -465,8 +465,8 @@ function checkKeys(bundle, given, found) {
   );
   if (given === null) {
     found.open(
-      "no public key from elsewhere was given: only that the bundle agrees with itself "
-        + "was checked, and a forger's bundle does, too",
+      "no separately obtained public key was given: only the consistency of the bundle was "
+        + "checked, which a forged bundle also passes",
     );
   } else if (given === print) {
     found.holds("that key is the public key from elsewhere");
@@ -688,12 +688,12 @@ export function verify(text, given = null) {
 }
 
 export function verdict(found, given) {
-  if (!found.isSound()) return "BROKEN: it is not what the ledger signed";
-  if (found.events === 0) return "NOT VERIFIED: there is nothing in it";
+  if (!found.isSound()) return "BROKEN: the content does not match what the ledger signed";
+  if (found.events === 0) return "NOT VERIFIED: the bundle is empty";
   if (given === null) {
-    return "CONSISTENT, NOT VERIFIED: hold it against a public key from elsewhere";
+    return "CONSISTENT, NOT VERIFIED: compare its key with a public key obtained separately";
   }
-  return "VERIFIED: the ledger of this key signed the events in it";
+  return "VERIFIED: the ledger with this key signed the events";
 }
 
 /** The fingerprint of what somebody gave as a key; null when it is none. */
