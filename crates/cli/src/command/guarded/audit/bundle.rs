@@ -186,10 +186,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
         (false, _) => "BROKEN: the content does not match what the ledger signed",
         (true, 0) => "NOT VERIFIED: the bundle is empty",
         _ if verified => "VERIFIED: the ledger with this key signed the events",
-        _ => {
-            "CONSISTENT, NOT VERIFIED: pass the ledger's public key, obtained separately, as \
-            `--public-key`"
-        }
+        _ => "CONSISTENT, NOT VERIFIED: compare its key with a public key obtained separately",
     };
     let mut out = io::stdout().lock();
     let paint = Paint::for_output(arguments.color);
