@@ -204,7 +204,7 @@ fn what_cannot_be_asked_says_why() {
         (&down, &["-p", "Hi"][..], "", 2, "`script` is not reached"),
         (&down, &["-p", " "], "", 2, "the prompt is empty"),
         (&down, &["--json"], "", 2, "the prompt is empty"),
-        (&down, &["--provider", "other", "-p", "Hi"], "", 2, "there are: script"),
+        (&down, &["--provider", "other", "-p", "Hi"], "", 2, "known: script"),
         (&Desk::with(&[]), &["-p", "Hi"], "", 2, "[[llm.providers]] is empty"),
         (&desk(gone, "api_key_env = \"NOT_SET\""), &["-p", "Hi"], "", 2, "`NOT_SET` is not set"),
         (&desk(gone, "[agent]\nmax_steps = 0"), &["-p", "Hi"], "", 2, "agent.max_steps is 0"),

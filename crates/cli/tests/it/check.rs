@@ -264,7 +264,7 @@ fn without_a_path_the_newest_session_of_each_agent_is_checked() {
     let desk = Desk::with(&[("home/.claude/projects/-p/7c1e02aa.jsonl", log)]);
     let ran = desk.run("check --quiet");
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.err.contains("the newest session of claude-code is checked"), "{ran}");
+    assert!(ran.err.contains("checking the newest session of claude-code"), "{ran}");
     assert!(ran.out.contains("error[CS016]"), "{ran}");
 }
 

@@ -26,7 +26,7 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
         ),
         (
             "[agent]\ncompress_provider = \"small\"",
-            "agent.compress_provider: unknown provider `small`\n  help: there are: main",
+            "agent.compress_provider: unknown provider `small`\n  help: known: main",
         ),
         (
             "[judge]\nname = \"cluade\"",
@@ -34,11 +34,11 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
         ),
         (
             "[tools.retry]\nparameter_reformat_provider = \"x\"",
-            "tools.retry.parameter_reformat_provider: unknown provider `x`\n  help: there are: main",
+            "tools.retry.parameter_reformat_provider: unknown provider `x`\n  help: known: main",
         ),
         (
             "[tools.adversarial_policy]\nprovider = \"x\"",
-            "tools.adversarial_policy.provider: unknown provider `x`\n  help: there are: main",
+            "tools.adversarial_policy.provider: unknown provider `x`\n  help: known: main",
         ),
     ] {
         let desk = Desk::with(&[("c.toml", &format!("{MODEL}{says}\n"))]);

@@ -288,18 +288,18 @@ fn the_latest_session_of_other_agents() {
     fs::write(codex.join("sessions/2026/02/01/rollout-0.jsonl"), own).unwrap();
     older(&desk, "cx/sessions/2026/02/01/rollout-0.jsonl", 0);
     for (line, expected) in [
-        ("check --latest codex", "codex is checked: DESK/cx/sessions/2026/02/01/rollout-0.jsonl"),
-        ("check --latest", "codex is checked: DESK/cx/sessions/2026/02/01/rollout-0.jsonl"),
+        ("check --latest codex", "codex: DESK/cx/sessions/2026/02/01/rollout-0.jsonl"),
+        ("check --latest", "codex: DESK/cx/sessions/2026/02/01/rollout-0.jsonl"),
         (
             "check --latest gemini",
-            "gemini is checked: DESK/home/.gemini/tmp/slug/chats/session-1.json (found no session for this folder)",
+            "gemini: DESK/home/.gemini/tmp/slug/chats/session-1.json (found no session for this folder)",
         ),
     ] {
         let ran = desk.run_in(&variables, line);
         let said = shown(&desk, &ran);
         assert_eq!(
             said.lines().last().unwrap_or_default(),
-            format!("the newest session of {expected}")
+            format!("checking the newest session of {expected}")
         );
     }
     let root = desk.path().canonicalize().unwrap();

@@ -94,7 +94,7 @@ fn a_client_s_servers_go_behind_the_gateway_and_come_out_again() {
     assert_eq!(read(), text);
     let ran = run(&install);
     assert!(ran.code == 0 && ran.out.contains("added    files"), "{ran}");
-    assert!(ran.err.contains("`web` stays as it is: it is reached over HTTP (`url`)"), "{ran}");
+    assert!(ran.err.contains("`web` is unchanged: it is reached over HTTP (`url`)"), "{ran}");
     let installed = read();
     assert!(
         installed.contains(r#"["mcp", "--name", "files", "--", "npx", "-y", "x"]"#),

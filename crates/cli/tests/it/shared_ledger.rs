@@ -36,7 +36,7 @@ fn a_ledger_moves_and_two_replicas_go_on_with_it() {
     let moved =
         desk.spawn(&[("COUNTERFOIL_STATE", "one")], &["audit", "migrate", "--to", &url], "");
     assert_eq!(moved.code, 0, "{moved}");
-    assert!(moved.out.contains("copied to postgres:///postgres?host="), "{moved}");
+    assert!(moved.out.contains(" to postgres:///postgres?host="), "{moved}");
     let again =
         desk.spawn(&[("COUNTERFOIL_STATE", "one")], &["audit", "migrate", "--to", &url], "");
     assert_eq!(again.code, 2, "{again}");
