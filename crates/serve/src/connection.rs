@@ -118,7 +118,7 @@ impl ClientConnection {
         let is_answer = asked.as_ref().is_some_and(|m| m.method.is_none());
         let cancelled = asked.as_ref().and_then(Message::cancels);
         let id = asked.and_then(|message| message.id).unwrap_or_default();
-        if let Some(mut list) = gateway.unlisted(text) {
+        if let Some(mut list) = gateway.unlisted(text).await {
             while let Some(request) = list.request() {
                 let sent = timeout(LISTING, self.list(&gateway, &request, headers)).await;
                 list.answered(sent.unwrap_or(false)).await;

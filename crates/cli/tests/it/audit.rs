@@ -215,16 +215,16 @@ fn counts() {
 #[test]
 fn a_sound_log() {
     let desk = recorded();
-    assert_snapshot!(run(&desk, "verify"), @r#"
+    assert_snapshot!(run(&desk, "verify"), @r"
     exit 0
     audit  [desk]/state/audit.jsonl
       holds   4 lines in 1 file: all unmodified, each continues the previous one
-      open    no separately kept checkpoint of the audit log was given: a log that was cut or written anew together with its ledger would not show
+      open    no separately kept checkpoint was given: a log truncated or rewritten together with its ledger would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
       open    no separately kept checkpoint was given: events removed from the end would go undetected
       open    no separately kept public key was given: a replaced key would go undetected
-    "#);
+    ");
     let kept = run(&desk, "checkpoint");
     assert_eq!(kept.code, 0, "{kept}");
     std::fs::write(desk.path().join("kept.txt"), kept.out).unwrap();
@@ -434,12 +434,12 @@ fn a_log_that_was_changed() {
 #[test]
 fn what_is_missing_is_said() {
     let desk = Desk::with(&[("state/.keep", ""), ("nonsense.txt", "nonsense")]);
-    assert_snapshot!(run(&desk, "tail"), @r#"
+    assert_snapshot!(run(&desk, "tail"), @r"
     exit 2
     --- stderr
-    error: unknown audit log `[desk]/state/audit.jsonl`
+    error: there is no audit log `[desk]/state/audit.jsonl`
       help: the first call creates it; `--state DIR` names another state folder
-    "#);
+    ");
     assert_snapshot!(desk.run("audit tail --state absent").to_string().replace(&desk.path().display().to_string(), "[desk]"), @r#"
     exit 2
     --- stderr

@@ -21,7 +21,7 @@ fn a_finding_with_its_excerpt() {
     let desk = Desk::with(&[("log.json", WRONG)]);
     assert_snapshot!(desk.run(&format!("check log.json {ONE}")), @r#"
     exit 1
-    error[UNKNOWN_TOOL]: unknown tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
+    error[UNKNOWN_TOOL]: there is no tool `cancel_orders`; did you mean `cancel_order`? Available: `cancel_order`
     --> log.json:1 (order-4411, turn 1)
      |
      | cancel_orders({"order_id": "4411"})

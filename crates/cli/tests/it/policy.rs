@@ -179,7 +179,7 @@ fn a_rule_that_gets_its_example_wrong_is_named_with_its_line() {
     assert_snapshot!(desk.run("policy check new.toml"), @r#"
     exit 2
     --- stderr
-    error: new.toml:9: keys: match[1] should match, but the rule does not cover `read {"path":"b/a.pem"}`
+    error: new.toml:9: keys: match[1] should match, but the rule is not about `read {"path":"b/a.pem"}`
       help: widen the rule so that it covers this call, or move the call to `not_match`
     "#);
 }
@@ -332,7 +332,7 @@ fn a_looser_policy_says_what_no_longer_holds() {
     session.json:6  shell {"command":"git push"}
         ask → allow  no longer permission: the rule `shell: git push*` requires the user's approval
 
-    3 calls: 1 the same, 1 ask → allow, 1 deny → allow
+    3 calls: 1 unchanged, 1 ask → allow, 1 deny → allow
     "#);
 }
 

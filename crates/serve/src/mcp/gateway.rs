@@ -35,6 +35,8 @@ pub struct Gateway {
     pub(super) watch: Option<Arc<Watch>>,
     /// Whether secrets in results are also kept from the client.
     pub(super) redacts: bool,
+    /// Held while the gateway lists the tools itself.
+    pub(super) listing: Arc<tokio::sync::Mutex<()>>,
     /// Whether its client is one of many without a session.
     alone: bool,
     shared: Arc<Mutex<Shared>>,
@@ -101,6 +103,7 @@ impl Gateway {
             server: server.into(),
             watch: None,
             redacts: false,
+            listing: Arc::default(),
             alone: false,
             shared: Arc::default(),
             state: Mutex::default(),
@@ -117,6 +120,7 @@ impl Gateway {
             server: Arc::clone(&self.server),
             watch: self.watch.clone(),
             redacts: self.redacts,
+            listing: Arc::clone(&self.listing),
             alone: true,
             shared: Arc::clone(&self.shared),
             state: Mutex::default(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::sync::oneshot;
+use tokio::sync::{MutexGuard, oneshot};
 use tokio::time::timeout;
 
 use super::gateway::{Gateway, member};
@@ -30,6 +30,8 @@ pub(crate) struct Listing<'g> {
     pages: u32,
     next: Next,
     answer: Option<oneshot::Receiver<Option<Value>>>,
+    /// One list is requested at a time.
+    _alone: MutexGuard<'g, ()>,
 }
 
 /// What is requested next.
@@ -78,15 +80,19 @@ impl Listing<'_> {
 impl Gateway {
     /// What to request from the server before a line of the client is processed, because it calls
     /// a tool and none are known.
-    pub(crate) fn unlisted(&self, line: &str) -> Option<Listing<'_>> {
+    pub(crate) async fn unlisted(&self, line: &str) -> Option<Listing<'_>> {
+        self.calls_unlisted(line)?;
+        // Another call may be waiting for the list already.
+        let alone = self.listing.lock().await;
         let meta = self.calls_unlisted(line)?;
-        Some(Listing { gateway: self, meta, pages: 0, next: Next::First, answer: None })
+        let (pages, next) = (0, Next::First);
+        Some(Listing { gateway: self, meta, pages, next, answer: None, _alone: alone })
     }
 
     /// The `_meta` of a call of a server whose tools are unknown; `None` if there is no such call.
     #[expect(clippy::option_option, reason = "a call may have no `_meta`")]
     fn calls_unlisted(&self, line: &str) -> Option<Option<String>> {
-        if !self.shared().offered.is_unlisted() {
+        if self.shared().offered.is_settled() {
             return None;
         }
         let parts = message::parts(line).ok()?;
@@ -94,7 +100,11 @@ impl Gateway {
         let mut calls = calls.filter(|message| {
             message.id.is_some() && message.method.as_deref() == Some("tools/call")
         });
-        let call = calls.next()?;
+        let call = calls.find(|call| {
+            let name = call.params().and_then(|params| member(params, "name"));
+            let name = name.as_ref().and_then(Value::as_str).unwrap_or_default();
+            self.shared().offered.known(name).is_none()
+        })?;
         Some(call.params().and_then(meta_of))
     }
 

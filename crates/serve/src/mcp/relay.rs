@@ -118,7 +118,7 @@ async fn of_client<W: AsyncWrite + Unpin>(
     while let Ok(Some(line)) = lines.next().await {
         let steps = match line {
             Line::Text(text) => {
-                if let Some(mut list) = gateway.unlisted(&text) {
+                if let Some(mut list) = gateway.unlisted(&text).await {
                     while let Some(request) = list.request() {
                         let sent = write_message(&mut to_server, &request).await.is_ok();
                         list.answered(sent).await;

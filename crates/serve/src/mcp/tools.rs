@@ -87,9 +87,9 @@ impl Offered {
         self.held.contains(name)
     }
 
-    /// Whether no page has been seen, and the server may still be asked for one.
-    pub(crate) fn is_unlisted(&self) -> bool {
-        self.pages.is_empty() && self.whole.is_none() && !self.given_up
+    /// Whether the whole list is known, or the server was asked for it in vain.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.whole.is_some() || self.given_up
     }
 
     /// The server was asked for its tools in vain.

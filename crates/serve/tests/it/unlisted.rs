@@ -9,6 +9,7 @@ use counterfoil_serve::{
     Access, Gateway, NamedServer, Program, Remote, Server, Servers, relay, relay_to,
 };
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::process::Command;
 
 use crate::http::Desk;
@@ -38,8 +39,22 @@ fn call(id: u32, tool: &str, member: &str) -> String {
     format!("{message}\n")
 }
 
-fn check(folder: &Path, output: &[u8], way: &str) {
-    let told = String::from_utf8_lossy(output);
+/// What a client is told until all its calls are answered; then it leaves.
+async fn told(client: DuplexStream, input: &str) -> String {
+    let (read, mut write) = tokio::io::split(client);
+    write.write_all(input.as_bytes()).await.unwrap();
+    let (mut lines, mut told) = (BufReader::new(read).lines(), String::new());
+    let mut open = 4;
+    while open > 0 {
+        let line = lines.next_line().await.unwrap().unwrap_or_else(|| panic!("only {told}"));
+        open -= usize::from(json(&line)["id"].is_number());
+        told.push_str(&line);
+        told.push('\n');
+    }
+    told
+}
+
+fn check(folder: &Path, told: &str, way: &str) {
     let answer = |id: u32| {
         let answers = told.lines().map(json);
         let mut answers = answers.filter(|message| message["id"] == id);
@@ -76,14 +91,16 @@ fn a_call_over_streams_is_checked_although_its_client_listed_nothing() {
             let input = format!("{BEGIN}{}", calls.concat());
             let guard = Guard::builder().build().unwrap();
             let gateway = Gateway::new(guard, SessionStart::default(), "words").unwrap();
-            let (mut output, stop) = (Vec::new(), std::future::pending());
-            let streams = (input.as_bytes(), &mut output);
+            let (client, server_end) = tokio::io::duplex(64 * 1024);
+            let streams = tokio::io::split(server_end);
+            let client = tokio::spawn(async move { told(client, &input).await });
+            let stop = std::future::pending();
             let server = match way {
                 "relay" => {
                     let mut command = Command::new("sh");
                     command.arg("server.sh").current_dir(folder.path());
                     relay(&gateway, command, streams, stop).await.unwrap();
-                    check(folder.path(), &output, way);
+                    check(folder.path(), &client.await.unwrap(), way);
                     continue;
                 }
                 "command" => Server::Command(program),
@@ -99,7 +116,7 @@ fn a_call_over_streams_is_checked_although_its_client_listed_nothing() {
                 }
             };
             relay_to(&server, gateway, streams, stop).await.unwrap();
-            check(folder.path(), &output, way);
+            check(folder.path(), &client.await.unwrap(), way);
         }
     });
 }

@@ -22,7 +22,7 @@ fn a_granted_call_runs_once_and_says_by_whom() {
         let session = desk.session("s").await;
         let arguments = json!({ "id": 7 });
         let told = desk.call(&session, "refund", arguments.clone()).await;
-        assert!(told.contains("the user must approve it first"), "{told}");
+        assert!(told.contains("the call needs the user's approval first"), "{told}");
         desk.followed().await;
         let calls = waiting(&desk).await;
         assert_eq!((&calls[0]["tool"], &calls[0]["arguments"]), (&json!("refund"), &arguments));
