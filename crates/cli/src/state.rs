@@ -253,9 +253,7 @@ mod tests {
         }
         let file = desk.path().join("file");
         fs::write(&file, "").unwrap();
-        for (path, expected) in
-            [(file.clone(), "is not a folder"), (file.join("x"), "below a file")]
-        {
+        for (path, expected) in [(file.clone(), "is not a folder"), (file.join("x"), "is a file")] {
             let wrong = State::resolve(Some(&path)).unwrap().create().unwrap_err();
             assert!(wrong.to_string().contains(expected), "{wrong}");
         }

@@ -239,7 +239,7 @@ pub enum ProxyOptionsError {
         url: String,
     },
     /// A server on another machine has an unencrypted address.
-    #[error("proxy.{key} is `{url}`: `http` to another machine is read by anybody in between")]
+    #[error("proxy.{key} is `{url}`: anyone on the network can read `http` to another machine")]
     Plain {
         /// The key.
         key: &'static str,
@@ -253,7 +253,7 @@ pub enum ProxyOptionsError {
     #[error("two of [[proxy.keys]] are called `{0}`")]
     TwoOfOneName(String),
     /// A variable contains no key.
-    #[error("`{0}` holds no key, and [[proxy.keys]] says it does")]
+    #[error("[[proxy.keys]] names `{0}`, but it holds no key")]
     NoKey(String),
     /// A path is invalid.
     #[error("`{0}` names no path: write a method and a path, as in \"GET /v1/files/*\"")]

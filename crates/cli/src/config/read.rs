@@ -150,7 +150,7 @@ mod tests {
             1,
             "unknown key `nonsense`",
             Some(
-                "known here are `check`, `judge`, `rules`, `tools`, `ledger`, `audit`, `hooks`, \
+                "known keys: `check`, `judge`, `rules`, `tools`, `ledger`, `audit`, `hooks`, \
                  `agent`, `llm`, `mcp`, `proxy`, `obligations`",
             ),
         );

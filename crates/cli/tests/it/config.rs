@@ -63,7 +63,7 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
     for (file, expected) in [
         (
             "none",
-            "none.toml:3: agent.provider: unknown provider `main`\n  help: `[[llm.providers]]` has none; ",
+            "none.toml:3: agent.provider: unknown provider `main`\n  help: `[[llm.providers]]` is empty; ",
         ),
         ("skills", "skills.toml:4: agent.skill_paths[1]: no such folder: `"),
         ("judge", "judge.toml:4: the provider `tools.adversarial_policy` names no model"),
@@ -865,7 +865,7 @@ fn a_projects_file_holds_beyond_narrowing_once_it_is_trusted_as_it_is() {
     };
     let (mode, warned) = stop();
     assert_eq!(mode, "block");
-    assert!(warned.contains("so `hooks.stop` has no effect; `counterfoil trust`"), "{warned}");
+    assert!(warned.contains("ignoring `hooks.stop`; run `counterfoil trust`"), "{warned}");
     // There is no terminal to ask on.
     let asked = desk.run("trust");
     assert_eq!(asked.code, 2, "{asked}");

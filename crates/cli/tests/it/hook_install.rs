@@ -68,7 +68,7 @@ fn a_judge_that_reads_stops_is_set_in_the_users_own_file() {
     let command = "[judge]\ncommand = [\"my-judge\"] # mine\n";
     let desk = Desk::with(&[(SETTINGS, USERS), (OWN, command)]);
     let ran = desk.run("hook install claude-code --judge nothing-of-this-name");
-    assert!(ran.code == 2 && ran.err.contains("no judge configured `nothing-of"), "{ran}");
+    assert!(ran.code == 2 && ran.err.contains("unknown judge `nothing-of"), "{ran}");
     assert_eq!((text(&desk, OWN).as_str(), text(&desk, SETTINGS).as_str()), (command, USERS));
     let ran = desk.run("hook install claude-code --judge auto --dry-run");
     assert!(ran.code == 0 && ran.out.contains("+hooks = true"), "{ran}");

@@ -175,7 +175,7 @@ fn a_hook_asks_the_model() {
     // Without its key, the model cannot be asked.
     let answer = event(&desk(port, "api_key_env = \"NO_SUCH_KEY\""));
     assert!(
-        denial(&answer).unwrap().contains("a model has to judge this call, and not available"),
+        denial(&answer).unwrap().contains("a model must judge this call, but none is configured"),
         "{answer}"
     );
     let notice = answer["systemMessage"].as_str().unwrap();

@@ -213,7 +213,7 @@ fn a_gateway_that_is_stopped_ends_its_server_and_closes_receipts() {
     let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
     let program = env!("CARGO_BIN_EXE_counterfoil");
     // The server reads its input to the end and reports that.
-    let server = "while read line; do :; done; echo ended > ended";
+    let server = r#"while read line; do case "$line" in *tools/list*) echo "{\"jsonrpc\":\"2.0\",\"id\":\"counterfoil-tools-0\",\"result\":{\"tools\":[{\"name\":\"wait\"}]}}";; esac; done; echo ended > ended"#;
     let script = format!(
         "(cat asked; sleep 3) | '{program}' mcp -- sh -c '{server}' & \
          gateway=$!; sleep 1; kill -TERM $gateway; wait $gateway; echo code $?"

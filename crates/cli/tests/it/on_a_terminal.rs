@@ -221,7 +221,7 @@ fn what_runs_is_broken_off_and_the_conversation_goes_on() {
     terminal.write("Wait\r");
     terminal.see("running shell: begun");
     terminal.write("And now?\r");
-    terminal.see("then: And now?");
+    terminal.see("next: And now?");
     terminal.write(ESCAPE);
     terminal.see("interrupted");
     terminal.see("I am still here.");

@@ -179,7 +179,7 @@ fn a_rule_that_gets_its_example_wrong_is_named_with_its_line() {
     assert_snapshot!(desk.run("policy check new.toml"), @r#"
     exit 2
     --- stderr
-    error: new.toml:9: keys: match[1] should match, but the rule is not about `read {"path":"b/a.pem"}`
+    error: new.toml:9: keys: match[1] should match, but the rule does not cover `read {"path":"b/a.pem"}`
       help: widen the rule so that it covers this call, or move the call to `not_match`
     "#);
 }
@@ -188,7 +188,7 @@ fn a_rule_that_gets_its_example_wrong_is_named_with_its_line() {
 fn a_replay_of_the_same_policy_changes_nothing() {
     let desk = desk();
     let ran = desk.run("policy replay --policy counterfoil.toml session.json");
-    assert_eq!((ran.code, ran.out.trim()), (0, "3 calls: 3 the same"));
+    assert_eq!((ran.code, ran.out.trim()), (0, "3 calls: 3 unchanged"));
 }
 
 #[test]
@@ -399,5 +399,8 @@ fn what_the_tool_itself_refuses_is_told() {
     let ran = explain(&desk, r#"--tool read_file --args '{"path":"a.txt"}'"#);
     assert_eq!((ran.code, ran.out.trim_end().lines().last()), (0, Some("it would run")), "{ran}");
     let ran = explain(&desk, "--tool nosuch");
-    assert!(ran.out.contains("\nno gate would object\nnote: `nosuch` is not a tool"), "{ran}");
+    assert!(
+        ran.out.contains("\nno gate would object\nnote: `counterfoil run` has no tool `nosuch`"),
+        "{ran}"
+    );
 }

@@ -35,8 +35,8 @@ fn tasks_are_kept_listed_and_ended() {
     assert_eq!(task["prompt"], "Look at the build.");
     assert_eq!(scheduler(&desk, &["cancel", "1"]).out, "task 1 cancelled\n");
     for (words, why) in [
-        (&["cancel", "1"][..], "no tasks 1 to end"),
-        (&["cancel", "0"], "no tasks 0 to end"),
+        (&["cancel", "1"][..], "no active task 1"),
+        (&["cancel", "0"], "no active task 0"),
         (&["add", "yesterday at 5", "x"], "yesterday"),
         (&["add", "in 5 minutes", " "], "prompt"),
     ] {

@@ -125,7 +125,7 @@ fn a_skill_of_a_named_folder_is_used_while_nothing_is_odd_about_it() {
         let ran = chat(&desk, &["-p", "Hello?"], "");
         let system = asked.iter().next().unwrap()["messages"][0]["content"].to_string();
         assert_eq!(system.contains("- greeting: "), used, "{ran}");
-        assert_eq!(ran.err.contains("nobody trusted are not used: `greeting`"), !used, "{ran}");
+        assert_eq!(ran.err.contains("untrusted skills are not used: `greeting`"), !used, "{ran}");
         let state = if used { "greeting  used: " } else { "greeting  not used: " };
         let listed = skills(&desk, &["list"]);
         assert!(listed.out.starts_with(state), "{listed}");

@@ -360,7 +360,7 @@ fn a_name_without_a_scheme_is_no_file_by_chance() {
     let desk = Desk::with(&[]);
     recorded(&desk, 1);
     for (to, words) in [
-        ("example.org", "`https://example.org` a witness"),
+        ("example.org", "`https://example.org` for a witness"),
         ("ftp://example.org", "begins with `https://`"),
         ("nowhere/at/all.txt", "nowhere/at/all.txt cannot be written"),
     ] {

@@ -94,7 +94,7 @@ pub enum SettingsError {
         expected: &'static str,
     },
     /// A key occurs twice, and agents differ in which one counts.
-    #[error("the key `{key}` appears here for the second time")]
+    #[error("duplicate key `{key}`")]
     Twice {
         /// The line, 1-based.
         line: usize,

@@ -335,7 +335,7 @@ fn a_broken_file_is_left_alone_and_the_line_is_named() {
     "[]" line 1: the file is a list, not an object
     "{\n  \"hooks\": []\n}" line 2: `hooks` is a list, not an object
     "{\n  \"hooks\": { \"Stop\":\n 1 }\n}" line 3: `hooks.Stop` is a number, not a list
-    "{\n  \"hooks\": {},\n  \"hooks\": {}\n}" line 3: the key `hooks` appears here for the second time
+    "{\n  \"hooks\": {},\n  \"hooks\": {}\n}" line 3: duplicate key `hooks`
     "{\n  // mine\n  \"a\" 1\n}" line 3: expected colon after the string or word in object property
     "// mine\n" line 2: there is nothing but comments here
     "a = 1\nb = \n" line 2: string values must be quoted, expected literal string

@@ -76,7 +76,7 @@ pub enum PolicyError {
         error: PatternError,
     },
     /// An example that the rule must match does not match.
-    #[error("{rule}: match[{index}] should match, but the rule is not about `{call}`")]
+    #[error("{rule}: match[{index}] should match, but the rule does not cover `{call}`")]
     MissesExample {
         /// The rule: its name or its position.
         rule: String,
@@ -88,7 +88,7 @@ pub enum PolicyError {
         call: String,
     },
     /// An example that the rule must not match does match.
-    #[error("{rule}: not_match[{index}] should not match, but the rule is about `{call}`")]
+    #[error("{rule}: not_match[{index}] should not match, but the rule covers `{call}`")]
     CatchesExample {
         /// The rule: its name or its position.
         rule: String,
@@ -100,7 +100,7 @@ pub enum PolicyError {
         call: String,
     },
     /// A rule allows, but does not name its tools.
-    #[error("{rule}: the rule allows, and does not say which tools")]
+    #[error("{rule}: the rule allows calls but names no tools")]
     AllowsAnything {
         /// The rule: its name or its position.
         rule: String,
