@@ -149,7 +149,7 @@ impl Default for HooksOptions {
 
 /// Commands that only the user may run. With the first, an agent could write receipts for runs that
 /// never happened; with the others, it could loosen, stop or remove its own checks.
-const OWN: [&str; 12] = [
+const OWN: [&str; 14] = [
     "counterfoil hook claude-code",
     "counterfoil hook codex",
     "counterfoil hook gemini",
@@ -158,6 +158,8 @@ const OWN: [&str; 12] = [
     "counterfoil trust",
     "counterfoil approve",
     "counterfoil skills trust",
+    "counterfoil mcp inspect",
+    "counterfoil mcp uninstall",
     "pkill counterfoil",
     "killall counterfoil",
     "cargo uninstall counterfoil",

@@ -139,7 +139,7 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     let mut inputs = inputs(&arguments.paths);
     if let Some(agent) = arguments.latest {
         inputs.extend(newest(agent)?);
-    } else if inputs.is_empty() && !arguments.recorded.is_asked() {
+    } else if arguments.paths.is_empty() && !arguments.recorded.is_asked() {
         inputs.extend(newest_of_each()?);
     }
     inputs.extend(arguments.recorded.inputs(global, &options)?);

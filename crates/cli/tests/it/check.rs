@@ -259,7 +259,16 @@ fn without_a_path_the_newest_session_of_each_agent_is_checked() {
     exit 2
     --- stderr
     error: no path given, and no agent has a session on this machine
-      help: write to another log or a folder of logs: `counterfoil check session.jsonl`
+      help: name a log or a folder of logs: `counterfoil check session.jsonl`
+    ");
+    // A folder without logs is no reason to read sessions that were not asked for.
+    std::fs::create_dir(desk.path().join("empty")).unwrap();
+    assert_snapshot!(desk.run("check empty"), @r"
+    exit 2
+
+    --- stderr
+    error: no transcripts found
+      help: name a log, or a folder with logs in a known format
     ");
     let log = include_str!("../../../../examples/claude-code-failing-tests.jsonl");
     let desk = Desk::with(&[("home/.claude/projects/-p/7c1e02aa.jsonl", log)]);

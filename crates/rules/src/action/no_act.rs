@@ -226,6 +226,23 @@ pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str)
     verb == "opened" && prose.tokens(predicate.object_tokens.clone()).iter().take(5).any(read)
 }
 
+/// "I've marked them in bold", "removed it from this list": of the text that says so.
+pub(super) fn is_of_own_text(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let mut sentences = prose.sentences.iter();
+    let Some(sentence) = sentences.find(|s| s.tokens.contains(&predicate.verb)) else {
+        return false;
+    };
+    let behind = prose.tokens(predicate.verb..sentence.tokens.end);
+    behind.windows(2).any(|two| match two {
+        [lead, word] => {
+            let printed = lead.has(Tags::PREPOSITION) && prose.is(word, &sets::WAYS_OF_PRINT);
+            let here = prose.is(lead, words!["this"]) && prose.is(word, &sets::PARTS_OF_AN_ANSWER);
+            printed || here
+        }
+        _ => false,
+    })
+}
+
 /// "The connection has been established since 10:00": how long a state has lasted.
 pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let behind = prose.tokens(predicate.object_tokens.clone());

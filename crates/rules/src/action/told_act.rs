@@ -10,7 +10,7 @@ use super::family::family_of;
 use super::named::Named;
 use super::no_act::{
     has_lasted, is_by_another, is_definition, is_denied_in_row, is_excepted, is_label,
-    is_looked_at, is_of_a_moment, is_talk, is_turned_down,
+    is_looked_at, is_of_a_moment, is_of_own_text, is_talk, is_turned_down,
 };
 use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda};
 
@@ -48,13 +48,14 @@ const A_STATE: &str = "a state without a named cause";
 
 /// Reasons why a verb of a known family reports no action of the agent. The first that applies is
 /// used.
-const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 7] = [
+const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 8] = [
     ("among what is left out", |act| is_excepted(act.prose, act.predicate)),
     ("came to nothing, as it says", |act| is_turned_down(act.prose, act.clause, act.predicate)),
     ("says what a word stands for", |act| is_definition(act.prose, act.clause)),
     ("of a moment in an explanation", |act| is_of_a_moment(act.prose, act.clause, act.predicate)),
     ("how long something has been so", |act| has_lasted(act.prose, act.predicate)),
     ("opened to be read", |act| is_looked_at(act.prose, act.predicate, &act.verb)),
+    ("of the answer's own text", |act| is_of_own_text(act.prose, act.predicate)),
     ("of this conversation only", |act| is_talk(act.prose, act.predicate, &act.verb)),
 ];
 

@@ -82,6 +82,8 @@ sets! {
     BEHIND_A_VERDICT = "behind-a-verdict";
     NORMS = "norms";
     TEXTS = "texts";
+    WAYS_OF_PRINT = "ways-of-print";
+    PARTS_OF_AN_ANSWER = "parts-of-an-answer";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -58,7 +58,7 @@ pub(super) enum Ruling<'s> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
     /// There are too many rules.
-    #[error("there are {count} rules; policy and authorization together may have {MOST_RULES}")]
+    #[error("{count} rules in policy and authorization together; at most {MOST_RULES} are allowed")]
     TooManyRules {
         /// The number of rules.
         count: usize,
@@ -108,7 +108,7 @@ pub enum PolicyError {
         at: String,
     },
     /// An example does not name its tool, and the rule's tool is a pattern.
-    #[error("{rule}: an example does not say which tool is called")]
+    #[error("{rule}: an example names no tool")]
     NoTool {
         /// The rule: its name or its position.
         rule: String,
