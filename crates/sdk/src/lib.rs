@@ -6,21 +6,20 @@
 //! against the receipts.
 //!
 //! ```
-//! use counterfoil_sdk::{
-//!     Disposition, FunctionExecutor, Guard, SessionStart, Surroundings, Tool, ToolCall, ToolError,
-//! };
+//! use counterfoil_sdk::{Disposition, FunctionExecutor, Guard, ToolCall, ToolError};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct City { name: String }
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
-//! let ping = FunctionExecutor::new(Tool::named("ping"), |_| Ok::<_, ToolError>("pong"));
-//! let guard = Guard::builder().executor(ping).build()?;
-//! let session = guard.session(SessionStart::default())?;
-//!
-//! // What the model asked for, as it wrote it.
-//! let call = ToolCall::new("call_1", "ping", "{}");
-//! let answer = session.call(call, Surroundings::default()).await?;
-//! assert_eq!(answer.text, "pong");
-//!
-//! // What it then says of it.
+//! let weather = FunctionExecutor::typed("weather", "Forecast for a city", |city: City| {
+//!     Ok::<_, ToolError>(format!("sunny in {}", city.name))
+//! });
+//! let session = Guard::builder().executor(weather).build()?.session(Default::default())?;
+//! // The call as the model wrote it, then what the model says.
+//! let call = ToolCall::new("call_1", "weather", r#"{"name": "Oslo"}"#);
+//! let answer = session.call(call, Default::default()).await?;
+//! assert_eq!(answer.text, "sunny in Oslo");
 //! let verified = session.verify("I have cancelled your order.").await?;
 //! assert_eq!(verified.disposition, Disposition::Block);
 //! # Ok::<_, Box<dyn std::error::Error>>(())

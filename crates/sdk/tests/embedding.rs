@@ -10,8 +10,8 @@ use counterfoil_sdk::tools::{
     Admitted, ByApproval, ByPolicy, ExecutorId, ExecutorKind, Permit, Scene,
 };
 use counterfoil_sdk::{
-    Approval, Disposition, FunctionExecutor, Guard, GuardOptions, Role, SessionStart, Status,
-    Surroundings, Tool, ToolCall, ToolError, ToolExecutor, ToolOutput,
+    Approval, Disposition, Effects, FunctionExecutor, Guard, GuardOptions, Role, SessionStart,
+    Status, Surroundings, Tool, ToolCall, ToolError, ToolExecutor, ToolOutput,
 };
 
 /// Books rooms after a person has agreed, and reports progress.
@@ -145,4 +145,41 @@ async fn what_nobody_may_run_and_what_a_configuration_says_is_known_without_our_
     assert_eq!(run("c1", "ls").await.unwrap().text, "it ran");
     let denied = run("c2", "rm -rf /").await.unwrap();
     assert_eq!(denied.status, Status::Denied, "{}", denied.text);
+}
+
+/// A ticket, as a tool takes it.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Ticket {
+    /// The number on it.
+    number: u32,
+    /// Who holds it.
+    holder: Option<String>,
+}
+
+#[tokio::test]
+async fn a_type_is_the_schema_of_a_tool() {
+    let at_once = FunctionExecutor::typed("look_up", "Looks a ticket up", |ticket: Ticket| {
+        Ok::<_, ToolError>(format!("{} {:?}", ticket.number, ticket.holder))
+    });
+    let effects = Effects { writes: Some(false), idempotent: Some(true), ..Effects::default() };
+    let later = FunctionExecutor::typed_waiting("wait_for", "Waits for one", |ticket: Ticket| {
+        std::future::ready(Ok::<_, ToolError>(ticket.number.to_string()))
+    });
+    let later = later.with_effects(effects.clone());
+    let guard = Guard::builder().executor(at_once).executor(later).build().unwrap();
+    let catalog = guard.catalog();
+    let schema = catalog.get("look_up").unwrap().parameters.clone().unwrap();
+    assert_eq!(schema["required"], serde_json::json!(["number"]));
+    assert_eq!(schema["properties"]["number"]["description"], "The number on it.");
+    assert_eq!(catalog.get("wait_for").unwrap().effects, effects);
+    let session = guard.session(SessionStart::default()).unwrap();
+    let run = |tool: &str, arguments: &str| {
+        session.call(ToolCall::new("", tool, arguments), Surroundings::default())
+    };
+    assert_eq!(run("look_up", r#"{"number": 7}"#).await.unwrap().text, "7 None");
+    assert_eq!(run("wait_for", r#"{"number": 8, "holder": "Ada"}"#).await.unwrap().text, "8");
+    for wrong in [r#"{"holder": "Ada"}"#, r#"{"number": "many"}"#, r#"{"number": -1}"#] {
+        let refused = run("look_up", wrong).await.unwrap();
+        assert_eq!(refused.status, Status::Refused, "{wrong}: {}", refused.text);
+    }
 }

@@ -1,8 +1,11 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use counterfoil_model::{Tool, ToolErrorCategory};
+use counterfoil_model::{Effects, Tool, ToolErrorCategory};
 use counterfoil_tools::{Progress, Scene, ToolError, ToolOutput};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{ExecutorId, ExecutorKind, ToolExecutor};
@@ -38,6 +41,55 @@ impl FunctionExecutor {
         })
     }
 
+    /// A tool whose arguments are a type of the program. The tool's schema comes from the type, and
+    /// a call reaches the function only if its arguments fit.
+    ///
+    /// ```
+    /// use counterfoil_guard::{FunctionExecutor, ToolError};
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct City {
+    ///     /// The name in English.
+    ///     name: String,
+    /// }
+    ///
+    /// let weather = FunctionExecutor::typed("weather", "Forecast for a city", |city: City| {
+    ///     Ok::<_, ToolError>(format!("sunny in {}", city.name))
+    /// });
+    /// ```
+    pub fn typed<A, R>(
+        name: &str,
+        description: &str,
+        function: impl Fn(A) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema,
+        R: Into<ToolOutput>,
+    {
+        let tool = tool_of::<A>(name, description);
+        Self::new(tool, move |arguments: &Value| function(typed(arguments)?))
+    }
+
+    /// Like [`FunctionExecutor::typed`], for a function that answers later.
+    pub fn typed_waiting<A, R, F>(
+        name: &str,
+        description: &str,
+        function: impl Fn(A) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        R: Into<ToolOutput>,
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        let function = Arc::new(function);
+        Self::waiting(tool_of::<A>(name, description), move |arguments: Value| {
+            let function = Arc::clone(&function);
+            async move { function(typed(&arguments)?).await }
+        })
+    }
+
     /// A tool whose function is asynchronous. The future may be dropped before it completes.
     pub fn waiting<R, F>(tool: Tool, function: impl Fn(Value) -> F + Send + Sync + 'static) -> Self
     where
@@ -61,6 +113,12 @@ impl FunctionExecutor {
             Box::pin(async move { answer.await.map(Into::into) })
         };
         Self { tool, function: Arc::new(function), asks: None, kind: ExecutorKind::Native }
+    }
+
+    /// Declares what calls do, which decides whether they may be repeated or run ahead.
+    #[must_use]
+    pub fn with_effects(self, effects: Effects) -> Self {
+        Self { tool: Tool { effects, ..self.tool }, ..self }
     }
 
     /// Requires a person's agreement to every call; `why` is the reason that is shown.
@@ -92,6 +150,21 @@ impl FunctionExecutor {
         }
         (self.function)(call.arguments().clone(), progress.clone()).await.map(Some)
     }
+}
+
+/// A tool whose parameters are a type.
+fn tool_of<A: JsonSchema>(name: &str, description: &str) -> Tool {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+    let mut schema = settings.into_generator().into_root_schema_for::<A>();
+    schema.remove("title");
+    let description = description.to_owned();
+    Tool { description, parameters: Some(schema.to_value()), ..Tool::named(name) }
+}
+
+fn typed<A: DeserializeOwned>(arguments: &Value) -> Result<A, ToolError> {
+    A::deserialize(arguments).map_err(|error| {
+        ToolError::of(ToolErrorCategory::InvalidParameters, format!("the arguments: {error}"))
+    })
 }
 
 impl ToolExecutor for FunctionExecutor {

@@ -62,6 +62,8 @@ fn the_program_that_judges_stays() {
         ("echo approve --last | parallel counterfoil --no-config", Some("deny")),
         ("ls *.json | xargs counterfoil check", None),
         ("counterfoil hook uninstall claude-code", Some("deny")),
+        ("counterfoil mcp inspect --accept -- python3 server.py", Some("deny")),
+        ("counterfoil mcp uninstall claude-code", Some("deny")),
         ("counterfoil hook status", None),
         ("counterfoil stats", None),
         ("cat /srv/state/ledger.db.key", Some("ask")),
