@@ -1,8 +1,8 @@
 //! A reference agent, and the shortest program that shows how to build on the guard.
 //!
 //! A turn is `hear → offer → ask the model → call → … → verify → answer`. Every call of a tool goes
-//! through [`counterfoil_guard::Guard::call`], and no answer is shown before
-//! [`counterfoil_guard::Guard::verify`] let it pass: what it holds back goes to the model once more,
+//! through [`counterfoil_guard::Session::call`], and no answer is shown before
+//! [`counterfoil_guard::Session::verify`] let it pass: what it holds back goes to the model once more,
 //! with what is wrong, and then an honest notice of our own replaces it.
 //!
 //! What may happen, and what is true, is decided by the guard alone.

@@ -12,12 +12,12 @@
 //! struct City { name: String }
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
-//! let weather = FunctionExecutor::typed("weather", "Forecast for a city", |city: City| {
+//! let weather = FunctionExecutor::typed("get_weather", "Forecast for a city", |city: City| {
 //!     Ok::<_, ToolError>(format!("sunny in {}", city.name))
 //! });
 //! let session = Guard::builder().executor(weather).build()?.session(Default::default())?;
 //! // The call as the model wrote it, then what the model says.
-//! let call = ToolCall::new("call_1", "weather", r#"{"name": "Oslo"}"#);
+//! let call = ToolCall::new("call_1", "get_weather", r#"{"name": "Oslo"}"#);
 //! let answer = session.call(call, Default::default()).await?;
 //! assert_eq!(answer.text, "sunny in Oslo");
 //! let verified = session.verify("I have cancelled your order.").await?;

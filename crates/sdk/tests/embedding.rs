@@ -165,7 +165,7 @@ async fn a_type_is_the_schema_of_a_tool() {
     let later = FunctionExecutor::typed_waiting("wait_for", "Waits for one", |ticket: Ticket| {
         std::future::ready(Ok::<_, ToolError>(ticket.number.to_string()))
     });
-    let later = later.with_effects(effects.clone());
+    let later = later.with_effects(effects);
     let guard = Guard::builder().executor(at_once).executor(later).build().unwrap();
     let catalog = guard.catalog();
     let schema = catalog.get("look_up").unwrap().parameters.clone().unwrap();

@@ -55,7 +55,7 @@ impl FunctionExecutor {
     ///     name: String,
     /// }
     ///
-    /// let weather = FunctionExecutor::typed("weather", "Forecast for a city", |city: City| {
+    /// let weather = FunctionExecutor::typed("get_weather", "Forecast for a city", |city: City| {
     ///     Ok::<_, ToolError>(format!("sunny in {}", city.name))
     /// });
     /// ```
