@@ -49,12 +49,12 @@ fn too_far(words: &str) -> ScheduleError {
     ScheduleError::TooFar { words: words.to_owned() }
 }
 
-/// Refuses a clause that makes no sense with what else is said.
+/// Refuses a clause that contradicts another one, if there is one.
 fn exclude<T>(slot: Option<&Said<T>>, with: &str) -> Result<(), ScheduleError> {
     slot.map_or(Ok(()), |said| Err(conflict(&said.words, with)))
 }
 
-/// The times of day, in order, within the part of the day; none where none is said.
+/// The times of day in order, within the part of the day; empty if the phrase names none.
 fn times(clauses: &Clauses) -> Result<Vec<Time>, ScheduleError> {
     let Some(said) = &clauses.times else {
         return match &clauses.part {
@@ -227,8 +227,8 @@ fn hours(window: &Said<(Clock, Clock)>) -> Result<Hours, ScheduleError> {
 
 /// "every 2 weeks on friday at 9".
 ///
-/// What is counted is counted from its first firing; where neither a day nor a time is said, from
-/// now.
+/// Repetitions are counted from the first firing, or from now if the phrase names neither a day nor
+/// a time.
 fn calendar(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
     if let Some(window) = &clauses.window {
         return Err(incomplete(&window.words, INTERVAL));

@@ -39,7 +39,7 @@ pub(crate) struct Clauses {
 /// A day or several, as a phrase names them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Day {
-    /// So many days after today.
+    /// The number of days after today.
     After(i8),
     /// "next monday".
     Next(Weekday),

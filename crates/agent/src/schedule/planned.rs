@@ -125,7 +125,7 @@ impl Schedule {
     }
 }
 
-/// What a phrase means when it is said `now`.
+/// The rule of a phrase, relative to `now`.
 fn rule(phrase: &str, now: &Zoned) -> Result<Rule, ScheduleError> {
     let phrase = phrase.to_lowercase();
     let phrase = phrase.trim().trim_end_matches('.');

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::stated::Stated;
+use crate::prose::sets;
 
 /// Whether the object states something that a tool would have returned.
 pub(super) fn presents_result(stated: &Stated) -> bool {
@@ -31,7 +32,7 @@ pub(super) fn presents_result(stated: &Stated) -> bool {
             // Switches and limits are configuration.
             let measured = matches!(value, Value::Number(_) | Value::Object(_) | Value::Array(_));
             let limit = ["max", "min", "limit", "retr", "budget", "allow", "den"];
-            !ABOUT_CALLS.contains(&key.as_str())
+            !sets::MEMBERS_OF_CALLS.list.contains(&key.as_str())
                 && !is_blank(value)
                 && (stated.headed || (measured && !limit.iter().any(|word| key.starts_with(word))))
         })
@@ -39,10 +40,9 @@ pub(super) fn presents_result(stated: &Stated) -> bool {
 
 /// Whether the object has a member that only results have.
 pub(super) fn has_result_member(stated: &Stated) -> bool {
-    stated
-        .rest
-        .iter()
-        .any(|(key, value)| OF_RESULTS.contains(&folded(key).as_str()) && !is_blank(value))
+    stated.rest.iter().any(|(key, value)| {
+        sets::MEMBERS_OF_RESULTS.list.contains(&folded(key).as_str()) && !is_blank(value)
+    })
 }
 
 /// Whether a value is empty: null, an empty text, or a template.
@@ -65,73 +65,3 @@ pub(super) fn is_blank(value: &Value) -> bool {
 fn folded(key: &str) -> String {
     key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
-
-/// Members that describe or propose a call rather than come from one.
-const ABOUT_CALLS: [&str; 46] = [
-    "description",
-    "parameters",
-    "arguments",
-    "args",
-    "kwargs",
-    "input",
-    "inputs",
-    "params",
-    "actioninput",
-    "toolinput",
-    "name",
-    "id",
-    "type",
-    "schema",
-    "inputschema",
-    "required",
-    "strict",
-    "properties",
-    "callid",
-    "toolcallid",
-    "reason",
-    "purpose",
-    "when",
-    "usage",
-    "example",
-    "examples",
-    "category",
-    "enabled",
-    "version",
-    "timeout",
-    "action",
-    "step",
-    "query",
-    "thought",
-    "rationale",
-    "title",
-    "priority",
-    "options",
-    "config",
-    "path",
-    "command",
-    "prompt",
-    "server",
-    "matcher",
-    "hooks",
-    "permission",
-];
-
-/// Members that only results have.
-const OF_RESULTS: [&str; 16] = [
-    "result",
-    "results",
-    "output",
-    "outputs",
-    "response",
-    "toolresult",
-    "toolresponse",
-    "tooloutput",
-    "stdout",
-    "stderr",
-    "exitcode",
-    "returned",
-    "returnvalue",
-    "observation",
-    "executedat",
-    "success",
-];

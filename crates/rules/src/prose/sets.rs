@@ -84,6 +84,8 @@ sets! {
     TEXTS = "texts";
     WAYS_OF_PRINT = "ways-of-print";
     PARTS_OF_AN_ANSWER = "parts-of-an-answer";
+    MEMBERS_OF_CALLS = "members-of-calls";
+    MEMBERS_OF_RESULTS = "members-of-results";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -123,15 +123,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             .help("`counterfoil policy explain` shows how the rules judge a call")
             .into());
     }
-    let lasts = if arguments.for_session { "every such call in this session" } else { "this call" };
-    let question = format!(
-        "{} {}\n  in session {}\n  {}\nApprove {lasts}? [y/N] ",
-        visible(&receipt.tool),
-        json_line(&receipt.arguments),
-        visible(&receipt.session_id),
-        visible(receipt.reason().unwrap_or_default()),
-    );
-    if !agreed(&question) {
+    if !agreed(&question(&receipt, arguments.for_session)) {
         return Err(Complaint::new("not approved; the call stays denied")
             .help("to approve it, answer `y` on a terminal")
             .into());
@@ -156,4 +148,16 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     })?;
     writeln!(io::stdout(), "approved: the agent may make this call again")?;
     Ok(Exit::Clean)
+}
+
+/// What the user is asked about a call.
+fn question(receipt: &Receipt, for_session: bool) -> String {
+    let lasts = if for_session { "every such call in this session" } else { "this call" };
+    format!(
+        "{} {}\n  in session {}\n  {}\nApprove {lasts}? [y/N] ",
+        visible(&receipt.tool),
+        json_line(&receipt.arguments),
+        visible(&receipt.session_id),
+        visible(receipt.reason().unwrap_or_default()),
+    )
 }

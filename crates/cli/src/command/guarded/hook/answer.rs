@@ -148,8 +148,7 @@ fn answer(
         // No agent sends that by itself: it is refused, whatever the settings say.
         Err(error @ ReadEventError::Twice { before: Some(name), .. }) => {
             let _ = told.send(Told::Event(name.to_owned(), true));
-            let decision = Decision::Deny(format!("counterfoil: this call may not run: {error}"));
-            return Ok(Answer { decision: Some(decision), ..Answer::default() });
+            return Ok(refusal(&error));
         }
         Err(error) => return Err(error.into()),
     };
@@ -196,6 +195,12 @@ fn answer(
     // Dropping the guard would checkpoint the ledger's log, which can wait.
     std::mem::forget(made.guard);
     Ok(answer)
+}
+
+/// The answer to an event about a call that cannot be read.
+fn refusal(error: &ReadEventError) -> Answer {
+    let decision = Decision::Deny(format!("counterfoil: this call may not run: {error}"));
+    Answer { decision: Some(decision), ..Answer::default() }
 }
 
 /// The guard for one event, and what could not be set up.
