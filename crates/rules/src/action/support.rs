@@ -10,7 +10,7 @@ use super::objects::mentions;
 use super::words::{head, stem};
 use crate::facts::{Deed, Execution, Facts, Families, kindred, of_name, words_of};
 use crate::prose::{Action, Lexicon};
-use crate::values::{Leaf, Leaves};
+use crate::values::{Leaf, Leaves, whole};
 
 /// Whether the execution at an index shows the claimed action: its kind, its values and its
 /// outcome.
@@ -25,6 +25,45 @@ pub(crate) fn is_supported(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> 
     is_of_kind
         && !is_left_open(said, execution.text())
         && said.claim.objects.iter().all(|object| has_value(execution, deed, object))
+        && amount_said(&said.claim.text).is_none_or(|amount| is_shown(facts, said, at, amount))
+}
+
+/// "both orders", "three tickets", "twice": how many times the claim says that it was done, or to
+/// how many things.
+fn amount_said(text: &str) -> Option<u64> {
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.iter().enumerate().find_map(|(at, word)| {
+        // "three object files"
+        let mut noun = words.iter().skip(at + 1).take(2);
+        match *word {
+            "both" | "twice" => Some(2),
+            number => whole(number).filter(|n| *n > 1 && noun.any(|word| word.ends_with('s'))),
+        }
+    })
+}
+
+/// Whether the record shows that many: calls of this kind that succeeded, files written by one call,
+/// or a number or a list of that length in the call or its result.
+fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize, amount: u64) -> bool {
+    let counts = |text: &str| {
+        Leaves::of(text).is_some_and(|leaves| {
+            leaves.nodes().iter().any(|node| match node.leaf {
+                Leaf::List(length) => length as u64 == amount,
+                Leaf::Number(number) => whole(number) == Some(amount),
+                _ => false,
+            })
+        })
+    };
+    let enough = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
+        deed.written.len() as u64 == amount || counts(args(execution)) || counts(execution.text())
+    };
+    let of_kind = |(_, deed): &(&Execution<'_>, &Deed<'_>)| {
+        deed.status().succeeded() && own_kinds(deed).meets(kindred(said.family))
+    };
+    let calls = facts.deeds_before(said.claim.turn).filter(of_kind);
+    facts.deed(at).is_some_and(enough)
+        || calls.take(usize::try_from(amount).unwrap_or(usize::MAX)).count() as u64 == amount
 }
 
 /// The families of a deed by its command or the name of its tool, because its arguments may contain

@@ -91,7 +91,13 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
         }
         false => only_known_tools(facts, turn),
     };
-    said.is_own() != passive && offered && !facts.acts_freely_before(turn)
+    // Only a command pushes, commits or deploys; the record has read all of them.
+    let by_command = matches!(said.family, Family::Push | Family::Commit | Family::Deploy);
+    let free = match by_command && said.is_own() {
+        true => facts.delegates_before(turn) || facts.is_opaque_before(turn),
+        false => facts.acts_freely_before(turn),
+    };
+    said.is_own() != passive && offered && !free
 }
 
 /// Whether the verbs for this kind of action are unambiguous. Something that has shipped may have

@@ -2,7 +2,7 @@ use counterfoil_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_last, never_run};
+use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_last, never_run, shows_all};
 use crate::rule::{Group, Meta, Rule};
 
 /// CS016: the agent says that a check passed that failed or never ran.
@@ -38,7 +38,9 @@ fn judge(
 ) {
     let (claim, what) = (&said.claim, said.noun());
     match verdict {
-        OutcomeVerdict::Passed(at) => findings.supported(claim, facts.evidence_at(at)),
+        OutcomeVerdict::Passed(at) if shows_all(facts, said, at) => {
+            findings.supported(claim, facts.evidence_at(at));
+        }
         OutcomeVerdict::Failed(at, excludes) => {
             let note = Note::proven(format!("the latest {what} run failed"))
                 .help("say what failed, or fix it and run it again")
@@ -52,6 +54,6 @@ fn judge(
                 .provable_if(never_run(facts, said));
             findings.unsupported(facts, claim, note);
         }
-        OutcomeVerdict::NotCheckable => findings.not_checkable(claim),
+        OutcomeVerdict::Passed(_) | OutcomeVerdict::NotCheckable => findings.not_checkable(claim),
     }
 }

@@ -15,4 +15,4 @@ mod verdict;
 
 pub(crate) use extract::{OutcomeClaim, outcome_claims};
 pub(crate) use judge::{OutcomeVerdict, judge};
-pub(crate) use proof::{failed_last, never_run};
+pub(crate) use proof::{failed_last, never_run, shows_all};

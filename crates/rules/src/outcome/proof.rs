@@ -5,7 +5,8 @@ use counterfoil_model::Family;
 use counterfoil_record::{Check, CheckKind, Facts, Line, LineKind, Run, RunEnd, RunKind};
 
 use super::extract::OutcomeClaim;
-use crate::facts::Facts as Session;
+use super::judge::LOOK_BACK;
+use crate::facts::{Facts as Session, Run as ShellRun};
 use crate::prose::sets;
 
 /// Whether the run at an index of the record is the latest of its kind, failed, and nothing that it
@@ -27,11 +28,50 @@ pub(crate) fn failed_last(facts: &Session<'_>, said: &OutcomeClaim, at: usize) -
     checks.iter().filter(own).any(failed)
 }
 
+/// Whether the run at an index of the record shows all that is claimed: nothing that it checks was
+/// changed after it, it covered everything if the claim is about everything, and it was not the
+/// first one if the claim says "again".
+pub(crate) fn shows_all(facts: &Session<'_>, said: &OutcomeClaim, at: usize) -> bool {
+    let Some((execution, deed)) = facts.deed(at) else { return false };
+    let words: Vec<String> = said
+        .claim
+        .text
+        .split(|c: char| !c.is_alphanumeric())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let typed = facts.typed_before(said.claim.turn);
+    let id = execution.call.map_or("", |call| call.id.as_str());
+    let checks = typed.checks();
+    let own = |check: &&Check<'_>| typed.call(check.call).is_some_and(|call| call.id == id);
+    if !said.ran && checks.iter().filter(own).any(Check::is_stale) {
+        return false;
+    }
+    let whole = said.general
+        || says(&["full", "entire", "whole", "complete", "every", "everything"])
+        || says(&["all"]) && said.number.is_none() && said.claim.objects.is_empty();
+    let part = |run: &ShellRun<'_>| run.family == said.family && !run.whole;
+    if whole && deed.shell.as_ref().is_some_and(|work| work.runs.iter().any(part)) {
+        return false;
+    }
+    let again = said.ran && says(&["again", "reran", "rerun"]);
+    !again || runs_before(facts, said.family, at)
+}
+
+/// Whether a check of this kind ran before the execution at an index.
+fn runs_before(facts: &Session<'_>, family: Family, at: usize) -> bool {
+    (0..at).rev().take(LOOK_BACK).filter_map(|before| facts.deed(before)).any(|(_, deed)| {
+        deed.families.has(family)
+            || deed.shell.as_ref().is_some_and(|work| work.runs.iter().any(|r| r.family == family))
+    })
+}
+
 /// Whether the session has no run of this kind of check, and nothing that may have been one.
 pub(crate) fn never_run(facts: &Session<'_>, said: &OutcomeClaim) -> bool {
     let kinds: &[CheckKind] = match said.family {
         Family::Test => &[CheckKind::Tests],
-        Family::Build => &[CheckKind::Build],
+        // A type checker of a compiled language compiles: `tsc --noEmit`, `cargo check`.
+        Family::Build => &[CheckKind::Build, CheckKind::Types],
         Family::Lint => &[CheckKind::Lint, CheckKind::Types],
         _ => return false,
     };
