@@ -2,10 +2,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
 use counterfoil_admission::{Admission, AdmissionSettings, CatalogIssue};
-use counterfoil_ledger::Draft;
+use counterfoil_ledger::{AppendError, Draft};
 use counterfoil_model::{Catalog, Digest};
 
-use crate::call::CallError;
 use crate::executor::{CompositeExecutor, ErasedToolExecutor, ExecutorId, ToolExecutor, TwoOwners};
 use crate::export::tool_list;
 use crate::guard::Guard;
@@ -90,7 +89,7 @@ impl Guard {
         &self,
         session: &Session,
         tools: &Toolset,
-    ) -> Result<(), CallError> {
+    ) -> Result<(), AppendError> {
         if !session.record().lists_others(tools.digest) {
             return Ok(());
         }
@@ -99,7 +98,7 @@ impl Guard {
         let parent = session.parent().map(str::to_owned);
         let draft = Draft::Began { tools: digest, model, parent, at: self.clock().wall() };
         let event = self.ledger().append(session.id(), draft, vec![list.clone()]).await;
-        session.note(event.map_err(CallError::NotRecorded)?, vec![list]);
+        session.note(event?, vec![list]);
         session.record().lists(digest);
         Ok(())
     }

@@ -124,6 +124,10 @@ impl Session {
         answer: &str,
     ) -> Result<Verified, VerifyError> {
         let guard = self.guard();
+        // A host's tools are in its own log.
+        if !guard.is_for_host() {
+            guard.list_tools(self, &guard.toolset()).await?;
+        }
         self.hear_in(caller, Role::Assistant, answer).await?;
         let transcript = self.transcript()?;
         let turn = transcript.messages.len().saturating_sub(1);

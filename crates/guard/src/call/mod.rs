@@ -46,7 +46,7 @@ impl Session {
         let guard = self.guard();
         let (call, only_thought) = take_hidden_out(call);
         let tools = guard.toolset();
-        guard.list_tools(self, &tools).await?;
+        guard.list_tools(self, &tools).await.map_err(CallError::NotRecorded)?;
         let held = self.hold(guard, &around);
         let admitted = guard.admit(self, &tools, call, around.requested);
         if around.claim_source.is_none() {

@@ -127,7 +127,7 @@ pub(in crate::gate) fn in_arguments(
     let mut texts = Vec::new();
     each_text(arguments, "", &mut texts);
     let mut paths = Vec::new();
-    for text in texts.into_iter().filter(|text| !is_reckoning(text)) {
+    for text in texts.into_iter().filter(|text| !is_reckoning(text) && !is_schedule(text)) {
         in_text(text, ground, &mut paths);
     }
     let mut pairs = Vec::new();
@@ -174,6 +174,16 @@ fn is_reckoning(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || c == '(')
         && text.contains([' ', '*'])
         && text.chars().all(of_numbers)
+}
+
+/// `*/15 9-17 * * mon-fri`: five fields of a cron schedule, whose `*` is not a wildcard either.
+fn is_schedule(text: &str) -> bool {
+    let part = |part: &str| {
+        let letters = part.bytes().all(|b| b.is_ascii_alphabetic()) && part.len() == 3;
+        part == "*" || letters || !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit())
+    };
+    let field = |field: &str| field.split(['/', '-', ',']).all(part);
+    text.split_whitespace().count() == 5 && text.split_whitespace().all(field)
 }
 
 fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {

@@ -43,7 +43,7 @@ impl Admissions {
         let needles: Vec<Vec<Needle>> = executions.iter().enumerate().map(needles_of).collect();
         let mentions = FirstMentions::of(facts, &needles, judged);
         let (mut issues, mut unchecked) = (Vec::new(), 0);
-        let partial = is_partial_list(&admission, executions);
+        let partial = is_partial_list(facts, &admission);
         for (at, execution) in executions.iter().enumerate().skip(judged) {
             let Some(call) = execution.call else { continue };
             let recorded = Recorded { mentions: &mentions, execution };
@@ -56,7 +56,8 @@ impl Admissions {
             let found = found.filter(|issue| !(partial && issue.code == code::UNKNOWN_TOOL));
             let known = facts.transcript().catalog.get(&call.tool);
             let checked = known.is_some_and(|tool| tool.parameters.is_some());
-            issues.extend(found.filter(|i| speaks(execution, i, checked)).map(|issue| (at, issue)));
+            let speaks = |issue: &Issue| speaks(facts, (at, execution), issue, checked);
+            issues.extend(found.filter(speaks).map(|issue| (at, issue)));
         }
         issues.extend(repeated(facts, judged));
         Self { issues, unchecked }
@@ -106,20 +107,32 @@ fn needles_of(execution: &Execution<'_>) -> Vec<Needle> {
 
 /// Whether a tool that is not in the recorded catalog has answered. The catalog is incomplete then,
 /// and no tool is proven to be missing.
-fn is_partial_list(admission: &Admission, executions: &[Execution<'_>]) -> bool {
-    let mut own = executions.iter().filter(|execution| execution.agent.is_none());
-    own.any(|execution| {
-        execution.status().succeeded()
+fn is_partial_list(facts: &Facts<'_>, admission: &Admission) -> bool {
+    let mut all = facts.record().executions().iter().enumerate();
+    all.any(|(at, execution)| {
+        execution.agent.is_none()
+            && has_answered(facts, at)
             && execution.call.is_some_and(|call| !admission.has(&call.tool))
     })
 }
 
+/// Whether a call succeeded, also by the words of its result: "Error: unknown tool `x`" is no
+/// answer of a tool.
+fn has_answered(facts: &Facts<'_>, at: usize) -> bool {
+    facts.deed(at).is_some_and(|(_, deed)| deed.status().succeeded())
+}
+
 /// Whether an issue of a recorded call is worth a finding, given how the call ended.
-fn speaks(execution: &Execution<'_>, issue: &Issue, checked: bool) -> bool {
+fn speaks(
+    facts: &Facts<'_>,
+    (at, execution): (usize, &Execution<'_>),
+    issue: &Issue,
+    checked: bool,
+) -> bool {
     let succeeded = execution.status().succeeded();
     match issue.code {
         // A tool that answered exists, whatever its name. A sub-agent has its own list of tools.
-        code::UNKNOWN_TOOL => !succeeded && execution.agent.is_none(),
+        code::UNKNOWN_TOOL => !has_answered(facts, at) && execution.agent.is_none(),
         // A tool without schema may take free text.
         code::MALFORMED_ARGUMENTS => checked || !succeeded,
         _ => true,

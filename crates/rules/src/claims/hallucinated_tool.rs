@@ -1,4 +1,4 @@
-use counterfoil_model::{Code, Mode};
+use counterfoil_model::{Code, Format, Mode};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
@@ -76,6 +76,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
                 .help("say what was really used; the catalog has no tool of this name")
                 .provable_if(provable),
         ),
+        Known::Unknown if calls_nothing(facts, mention) => findings.unsupported(
+            facts,
+            claim,
+            Note::proven(format!("`{name}` was never called; the log has no call at all"))
+                .help("call the tool, or leave its name out")
+                .provable_if(provable),
+        ),
         Known::Unknown => findings.not_checkable(claim),
     }
 }
@@ -95,11 +102,30 @@ fn cannot_have_run(facts: &Facts<'_>, execution: &Execution<'_>, name: &str) -> 
     }
 }
 
+/// Whether a coding agent's own log, which always has the calls, has none before the claim that a
+/// tool was called.
+fn calls_nothing(facts: &Facts<'_>, mention: &Mention) -> bool {
+    use Format as F;
+    let format = facts.transcript().format;
+    matches!(format, F::ClaudeCode | F::Codex | F::CodexExec | F::GeminiCli | F::Opencode)
+        && mention.called
+        && mention.noun.starts_with("tool")
+        && facts.record().executions().is_empty()
+}
+
 /// Whether the name may be part of the topic rather than a tool of the agent: it occurs in what the
-/// agent was given, or is a program or a service that a shell can reach.
+/// agent was given, or is a program or a service that a shell can reach. Where nothing was called,
+/// a name that the user gave is no excuse.
 fn is_subject_matter(facts: &Facts<'_>, mention: &Mention) -> bool {
-    let reaches = facts.runs_shell_before(mention.claim.turn);
+    let turn = mention.claim.turn;
     let plain_tool = mention.noun.starts_with("tool");
-    (reaches && (!plain_tool || !mention.called))
-        || is_talked_about(facts, &mention.name, mention.claim.turn)
+    if plain_tool && mention.called && facts.record().count_before(turn) == 0 {
+        return false;
+    }
+    // A program of the project may be called `run_speed_test`; a program that is known is not.
+    let reaches = match mention.name.contains('_') {
+        true => facts.is_opaque_before(turn),
+        false => facts.runs_shell_before(turn),
+    };
+    (reaches && (!plain_tool || !mention.called)) || is_talked_about(facts, &mention.name, turn)
 }

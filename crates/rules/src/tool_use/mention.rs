@@ -269,7 +269,7 @@ fn use_of(
     }
     // "I used X", "I checked with the X service", "verified via X"
     let uses = |p: &Predicate| is_own_use(prose, p, thing);
-    if clause.predicates.iter().any(uses) {
+    if clause.predicates.iter().any(uses) || was_used(prose, clause, thing) {
         return Some(true);
     }
     if let Some(used) = used_by_gerund(prose, index, clause, thing) {
@@ -345,7 +345,28 @@ fn goes_on(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> b
         && before.mood == Mood::Asserted
         && before.predicates.last().is_some_and(uses)
         && prose.tokens(lead).iter().all(joins)
-        && prose.tokens(rest).iter().all(|t| matches!(t.kind, TokenKind::Symbol(_)))
+        && ends_or_has_purpose(prose, prose.tokens(rest))
+}
+
+/// Whether nothing follows but a purpose: "… the Y tool to verify this".
+fn ends_or_has_purpose(prose: &Prose<'_>, rest: &[Token]) -> bool {
+    let mut words = rest.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    words.next().is_none_or(|first| prose.is(first, words!["to", "for"]))
+}
+
+/// "The X tool was used to verify this".
+fn was_used(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+    let used = |p: &Predicate| {
+        let verb = prose.tokens.get(p.verb);
+        let behind = prose.tokens(p.verb + 1..clause.tokens.end);
+        is_passive(p)
+            && !p.negated
+            && thing.noun == "tool"
+            && p.subject_tokens.contains(&thing.tokens.start)
+            && verb.is_some_and(|t| prose.is(t, words!["used", "called", "invoked", "queried"]))
+            && ends_or_has_purpose(prose, behind)
+    };
+    clause.predicates.iter().any(used)
 }
 
 /// "Using the X tool, the answer is 42", "The answer, using the X tool, is 42": whether the

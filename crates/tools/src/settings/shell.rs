@@ -27,8 +27,8 @@ pub struct ShellOptions {
     pub max_processes: u64,
     /// The maximum size of a file that a command writes, in megabytes; 0 is unlimited.
     pub file_mb: u64,
-    /// The maximum number of characters of output shown: half from the beginning, half from the
-    /// end.
+    /// The maximum number of characters of output shown. Of longer output, a third from the
+    /// beginning, a third from the end, and lines between them that report problems.
     pub max_output_chars: usize,
     /// The maximum number of characters of longer output recorded, so that it can be read later.
     pub max_recorded_chars: usize,
