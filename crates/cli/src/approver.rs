@@ -172,7 +172,7 @@ pub(crate) fn user() -> String {
     ["USER", "LOGNAME", "USERNAME"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()))
-        .unwrap_or_else(|| "somebody".to_owned())
+        .unwrap_or_else(|| "a user without a name".to_owned())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use counterfoil_guard::{Guard, Profile, SandboxOptions, StateFolder};
+use counterfoil_guard::{Guard, Profile, SandboxOptions, StateFolder, ToolExecutor as _};
 use counterfoil_sandbox::ConfinedServer;
 use counterfoil_serve::{ClientOptions, McpExecutor, NamedServer, Program, Remote, Server};
 
@@ -15,8 +15,38 @@ use crate::guard::sandbox;
 /// The maximum time for a server to list its tools before a conversation begins without it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Registers the tools of all servers, or only of the server with this tool. Returns a message for
-/// each server that is left out.
+/// The connected servers, and a message for each server that is left out.
+#[derive(Default)]
+pub(crate) struct Servers {
+    connected: Vec<McpExecutor>,
+    pub(crate) left_out: Vec<String>,
+}
+
+impl Servers {
+    /// Offers the present tools of each server that has announced a change. Returns a message for
+    /// each change.
+    pub(crate) async fn list_again(&mut self, guard: &Guard) -> Vec<String> {
+        let mut said = Vec::new();
+        for executor in &mut self.connected {
+            let id = executor.id();
+            said.push(match executor.listed_again().await {
+                Ok(None) => continue,
+                Ok(Some(changed)) => {
+                    guard.unregister(&id);
+                    *executor = changed.clone();
+                    match guard.register(changed) {
+                        Ok(()) => format!("the tools of {id} have changed"),
+                        Err(error) => format!("the tools of {id} are no longer offered: {error}"),
+                    }
+                }
+                Err(error) => format!("the tools of {id} may have changed: {error}"),
+            });
+        }
+        said
+    }
+}
+
+/// Registers the tools of all servers, or only of the server with this tool.
 ///
 /// # Errors
 /// Returns an error if a server's configuration is invalid.
@@ -25,7 +55,7 @@ pub(crate) async fn offer(
     options: &Options,
     state: Option<&StateFolder>,
     tool: Option<&str>,
-) -> anyhow::Result<Vec<String>> {
+) -> anyhow::Result<Servers> {
     let mut wanted = configured(options, state)?;
     wanted.retain(|server| {
         let has =
@@ -43,15 +73,18 @@ pub(crate) async fn offer(
     });
     // Connect in parallel, because each server may take a while to start.
     let connecting: Vec<_> = connecting.collect();
-    let mut left_out = Vec::new();
+    let mut servers = Servers::default();
     for connected in connecting {
         let offered = match connected.await.context("cannot reach a server")? {
-            Ok(executor) => guard.register(executor).map_err(|error| error.to_string()),
+            Ok(executor) => {
+                servers.connected.push(executor.clone());
+                guard.register(executor).map_err(|error| error.to_string())
+            }
             Err(why) => Err(why),
         };
-        left_out.extend(offered.err().map(|why| format!("the MCP server {why}")));
+        servers.left_out.extend(offered.err().map(|why| format!("the MCP server {why}")));
     }
-    Ok(left_out)
+    Ok(servers)
 }
 
 /// Returns the configured servers.

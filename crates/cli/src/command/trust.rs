@@ -55,6 +55,10 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         writeln!(out, "{shown}: sets no key that needs trust")?;
         return Ok(Exit::Clean);
     }
+    if config::is_trusted(&path, &text) {
+        writeln!(out, "{shown}: already trusted in its current version")?;
+        return Ok(Exit::Clean);
+    }
     writeln!(out, "{shown} sets keys that project configuration may not set:")?;
     for key in &beyond {
         writeln!(out, "  {}", visible(key))?;

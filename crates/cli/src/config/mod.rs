@@ -39,4 +39,4 @@ pub(crate) use own::set_judge;
 pub(crate) use schema::schema;
 #[cfg(feature = "guard")]
 pub(crate) use show::show;
-pub(crate) use trust::{revoke, trust};
+pub(crate) use trust::{is_trusted, revoke, trust};

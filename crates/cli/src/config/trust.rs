@@ -15,7 +15,7 @@ use crate::replace::replace;
 const NAME: &str = "trusted";
 
 /// Whether the user has trusted a file with this content.
-pub(super) fn is_trusted(path: &Path, text: &str) -> bool {
+pub(crate) fn is_trusted(path: &Path, text: &str) -> bool {
     let Some(line) = line(path, text) else { return false };
     let list = list().and_then(|list| files::read_text(list).ok()).unwrap_or_default();
     list.lines().any(|known| known == line)

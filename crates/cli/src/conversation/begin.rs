@@ -26,7 +26,7 @@ use crate::exit::Complaint;
 use crate::guard::{Making, settings_beside};
 use crate::judge::Judging;
 use crate::provider::provider;
-use crate::servers;
+use crate::servers::{self, Servers};
 use crate::skills::find;
 use crate::state::State;
 use crate::surroundings::environment;
@@ -38,6 +38,7 @@ pub(crate) struct Begun {
     pub(crate) memory: Option<Memory>,
     /// `None` if its store cannot be used.
     pub(crate) scheduler: Option<Scheduler>,
+    servers: Servers,
     pub(crate) options: Options,
     pub(crate) settings: GuardSettings,
     /// The model's name for people.
@@ -92,8 +93,8 @@ pub(crate) fn begin(
     let guard = guarded(state, wanted, &options)?;
     let mut notices: Vec<Row> =
         guard.notices().iter().map(|notice| noted(&notice.to_string())).collect();
-    let left_out = runtime.block_on(servers::offer(&guard, &options, Some(&folder), None))?;
-    notices.extend(left_out.iter().map(|why| noted(why)));
+    let servers = runtime.block_on(servers::offer(&guard, &options, Some(&folder), None))?;
+    notices.extend(servers.left_out.iter().map(|why| noted(why)));
     let store = store(&folder, &mut notices);
     let model = own.settings().model.clone();
     let (session, known) = session(&guard, wanted.session, &model)?;
@@ -126,6 +127,7 @@ pub(crate) fn begin(
         agent,
         memory,
         scheduler,
+        servers,
         options,
         settings,
         model,
@@ -164,6 +166,12 @@ impl Begun {
             }
         }
         Ok(())
+    }
+
+    /// Offers the present tools of servers that have announced a change, and returns the notices.
+    pub(crate) async fn list_tools_again(&mut self) -> Vec<Row> {
+        let said = self.servers.list_again(self.agent.guard()).await;
+        said.iter().map(|said| noted(said)).collect()
     }
 
     /// Returns a task that is due now, if there is one.

@@ -873,6 +873,8 @@ fn a_projects_file_holds_beyond_narrowing_once_it_is_trusted_as_it_is() {
     assert_eq!(stop().0, "block");
     assert_eq!(desk.run("trust --yes").code, 0);
     assert_eq!(stop(), ("off".to_owned(), String::new()));
+    let again = desk.run("trust");
+    assert!(again.code == 0 && again.out.contains("already trusted"), "{again}");
     // After a change, the file must be trusted again.
     std::fs::write(desk.path().join("counterfoil.toml"), format!("# more\n{says}")).unwrap();
     assert_eq!(stop().0, "block");

@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use counterfoil_formats::read_tools;
 use counterfoil_guard::{
@@ -9,7 +10,7 @@ use counterfoil_model::{Origin, Tool, ToolErrorCategory};
 use serde_json::Value;
 
 use super::reconnecting::{AwayError, Reconnecting};
-use super::{ClientError, ClientOptions};
+use super::{Client, ClientError, ClientOptions};
 use crate::mcp::{Pins, PinsError, TRACE, code, oddities_of};
 use crate::upstream::{Server, UpstreamError, wrong_headers};
 
@@ -19,13 +20,15 @@ use crate::upstream::{Server, UpstreamError, wrong_headers};
 /// only retried if the server declares the tool idempotent, and no call is made speculatively. A
 /// server that is gone is restarted by the next call, after a growing pause. `isError` is a
 /// failure.
+#[derive(Clone)]
 pub struct McpExecutor {
-    server: Reconnecting,
-    tools: BTreeMap<String, Offered>,
+    server: Arc<Reconnecting>,
+    tools: Arc<BTreeMap<String, Offered>>,
     asks: bool,
 }
 
 /// A tool of the server.
+#[derive(Clone)]
 struct Offered {
     /// The name on the server.
     name: String,
@@ -73,9 +76,22 @@ impl McpExecutor {
         let server = Reconnecting::new(name.to_owned(), server, options);
         let away = |error: AwayError| McpExecutorError::Away(error.to_string());
         let client = server.client().await.map_err(away)?;
-        let failed = |reason| McpExecutorError::Client { server: name.to_owned(), reason };
-        let listed = client.tools().await.map_err(failed)?;
-        Ok(Self { tools: offered(name, &listed)?, server, asks: false })
+        let tools = tools_of(name, &client).await?;
+        Ok(Self { server: Arc::new(server), tools: Arc::new(tools), asks: false })
+    }
+
+    /// The same connection with the tools that the server lists now, if it has announced a change
+    /// since its tools were listed; `None` otherwise.
+    ///
+    /// # Errors
+    /// When it does not list its tools.
+    pub async fn listed_again(&self) -> Result<Option<Self>, McpExecutorError> {
+        let Some(client) = self.server.connected().await.filter(|client| client.take_changed())
+        else {
+            return Ok(None);
+        };
+        let tools = Arc::new(tools_of(&self.server.name, &client).await?);
+        Ok(Some(Self { tools, ..self.clone() }))
     }
 
     /// Requires approval for every call, not just for tools that the server declares destructive.
@@ -95,14 +111,10 @@ impl McpExecutor {
         let (changes, changed) = pins.changed(&self.server.name, &raw)?;
         told.extend(changes);
         if hold {
-            self.tools.retain(|_, offered| !changed.contains(&offered.name));
+            let tools = Arc::make_mut(&mut self.tools);
+            tools.retain(|_, offered| !changed.contains(&offered.name));
         }
         Ok((self, told))
-    }
-
-    /// Whether the server has announced that its tools changed.
-    pub async fn has_changed(&self) -> bool {
-        self.server.has_changed().await
     }
 
     /// Closes the connection.
@@ -133,6 +145,15 @@ impl McpExecutor {
             }
         }
     }
+}
+
+/// The tools that the server lists.
+async fn tools_of(
+    name: &str,
+    client: &Client,
+) -> Result<BTreeMap<String, Offered>, McpExecutorError> {
+    let failed = |reason| McpExecutorError::Client { server: name.to_owned(), reason };
+    offered(name, &client.tools().await.map_err(failed)?)
 }
 
 fn offered(server: &str, listed: &[Value]) -> Result<BTreeMap<String, Offered>, McpExecutorError> {

@@ -273,9 +273,9 @@ impl Client {
         if self.alone { Some(ALONE) } else { self.headers.revision.as_deref() }
     }
 
-    /// Whether the server has announced that its tools changed.
-    pub(crate) fn has_changed(&self) -> bool {
-        self.changed.load(Ordering::Relaxed)
+    /// Whether the server has announced that its tools changed since this was last asked.
+    pub(crate) fn take_changed(&self) -> bool {
+        self.changed.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn has_ended(&self) -> bool {

@@ -74,10 +74,9 @@ impl Reconnecting {
         self.connected.lock().await.client = None;
     }
 
-    /// Whether the server has announced that its tools changed.
-    pub(crate) async fn has_changed(&self) -> bool {
-        let connected = self.connected.lock().await;
-        connected.client.as_ref().is_some_and(|client| client.has_changed())
+    /// The present connection, if there is one.
+    pub(crate) async fn connected(&self) -> Option<Arc<Client>> {
+        self.connected.lock().await.client.clone()
     }
 
     /// Closes the connection.

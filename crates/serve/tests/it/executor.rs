@@ -23,13 +23,16 @@ while IFS= read -r line; do
       else answer '"result":{"protocolVersion":"2025-06-18","serverInfo":{"name":"words","version":"2"}}'; fi ;;
     *'"server/discover"'*) answer '"result":{"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"words","version":"3"}}}' ;;
     *'"tools/list"'*) case "$line" in
-      *'"cursor"'*) answer '"result":{"tools":[{"name":"drop","annotations":{"destructiveHint":true},"inputSchema":{"type":"object"}},{"name":"fail"},{"name":"ask"}]}' ;;
+      *'"cursor"'*) answer '"result":{"tools":[{"name":"drop","annotations":{"destructiveHint":true},"inputSchema":{"type":"object"}},{"name":"fail"},{"name":"ask"}'"$(cat more 2>/dev/null)"']}' ;;
       *) answer '"result":{"tools":[{"name":"say","inputSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]},"annotations":{"readOnlyHint":true,"idempotentHint":true}},{"name":"odd","inputSchema":{"properties":{"x":{"type":"object","x-mcp-header":"X"}}}}],"nextCursor":"2"}' ;;
       esac ;;
     *'"name":"fail"'*) answer '"result":{"isError":true,"content":[{"type":"text","text":"no"}]}' ;;
     *'"inputResponses"'*) answer '"result":{"content":[{"type":"text","text":"thanks"}]}' ;;
     *'"name":"ask"'*) answer '"result":{"resultType":"input_required","requestState":"s1","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?"}}}}' ;;
     *'"word":"die"'*) exit 3 ;;
+    *'"word":"grow"'*) echo ',{"name":"new"}' > more
+      echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+      answer '"result":{"content":[]}' ;;
     *'"word":"late"'*) ;;
     *'"word":"slow"'*) token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\([0-9]*\).*/\1/p')
       echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1,"total":4,"message":"a quarter"}}'
@@ -206,7 +209,7 @@ fn tools_that_changed_are_told_and_may_be_held() {
         };
         let (executor, told) = watched(true).await;
         assert!(told.is_empty(), "{told:?}");
-        assert!(!executor.has_changed().await);
+        assert!(executor.listed_again().await.unwrap().is_none());
         executor.close().await;
         let other = SERVER.replace(
             r#"{"name":"fail"}"#,
@@ -219,6 +222,22 @@ fn tools_that_changed_are_told_and_may_be_held() {
             assert!(told[1].contains("`fail` has changed since"), "{told:?}");
             assert_eq!((told.len(), executor.tool_definitions().len()), (2, count));
         }
+    });
+}
+
+#[test]
+fn tools_that_a_server_adds_are_listed_once_it_announces_them() {
+    crate::test(async {
+        let folder = folder();
+        let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
+        let session = guarded(executor.clone(), None).await;
+        assert!(executor.listed_again().await.unwrap().is_none());
+        call(&session, "words__say", json!({ "word": "grow" })).await;
+        let grown = executor.listed_again().await.unwrap().unwrap();
+        let names: Vec<String> =
+            grown.tool_definitions().into_iter().map(|tool| tool.name).collect();
+        assert!(names.contains(&"words__new".to_owned()), "{names:?}");
+        assert!(grown.listed_again().await.unwrap().is_none());
     });
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     .guard()?;
     let runtime = runtime()?;
     let reached = servers::offer(&guard, &options, Some(&folder), Some(&arguments.tool));
-    if let Some(why) = runtime.block_on(reached)?.into_iter().next() {
+    if let Some(why) = runtime.block_on(reached)?.left_out.into_iter().next() {
         return Err(Complaint::new(why).into());
     }
     let call = ToolCall {

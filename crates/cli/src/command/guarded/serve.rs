@@ -221,7 +221,7 @@ fn token(line: &str) -> Result<AccessToken, String> {
         return Err(format!("a token must have at least {SHORTEST} characters"));
     }
     let name = words.collect::<Vec<_>>().join(" ");
-    let name = if name.is_empty() { "somebody".to_owned() } else { name };
+    let name = if name.is_empty() { "unnamed".to_owned() } else { name };
     Ok(AccessToken { token, role, name })
 }
 
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn a_token_has_a_role_and_a_length() {
         for (line, expected) in [
-            ("read 0123456789abcdef", Ok((Role::Read, "somebody"))),
+            ("read 0123456789abcdef", Ok((Role::Read, "unnamed"))),
             ("operate 0123456789abcdef ada l.", Ok((Role::Operate, "ada l."))),
             ("admin 0123456789abcdef", Err("the role must be `read` or `operate`")),
             ("read short", Err("a token must have at least 16 characters")),

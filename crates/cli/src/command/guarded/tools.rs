@@ -56,7 +56,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         return Err(Complaint::new(format!("the ledger has no session `{id}`")).into());
     }
     let runtime = runtime()?;
-    for why in runtime.block_on(servers::offer(&guard, &options, None, None))? {
+    for why in runtime.block_on(servers::offer(&guard, &options, None, None))?.left_out {
         writeln!(io::stderr(), "note: {}", visible(&why))?;
     }
     let start = SessionStart { id: arguments.session.clone(), ..SessionStart::default() };

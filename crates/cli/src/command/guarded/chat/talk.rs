@@ -19,6 +19,7 @@ async fn turn(
     front: &mut impl Front,
     said: &str,
 ) -> anyhow::Result<Option<Result<Turned, TurnError>>> {
+    front.show(&begun.list_tools_again().await)?;
     let mut watching = front.watch(begun);
     front.during(begun.agent.turn(said, &mut watching)).await
 }
