@@ -92,8 +92,8 @@ impl ToolExecutor for OverflowExecutor {
             "additionalProperties": false
         });
         vec![Tool {
-            description: "Reads a result of this session that was too long to be shown, or of \
-                          which lines were left out."
+            description: "Reads a result from this session that was too long to show, or that \
+                          was shown with lines left out."
                 .to_owned(),
             parameters: Some(parameters),
             origin: Origin::Builtin,

@@ -14,8 +14,8 @@ use crate::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "edit_file",
-    description: "Replaces a text in a file of the workspace with another. The old text must be \
-                  in the file exactly as given, and only once unless `all` is true.",
+    description: "Replaces text in a file in the workspace. The old text must occur in the file \
+                  exactly as given, and only once unless `all` is true.",
     need: Need::Edit,
     idempotent: false,
     parameters,
@@ -35,7 +35,7 @@ fn parameters() -> Value {
             "path": { "type": "string", "minLength": 1, "description": "The file, seen from the workspace." },
             "old": { "type": "string", "minLength": 1, "description": "The text to replace, with its line breaks and indentation." },
             "new": { "type": "string", "description": "The text to put in its place." },
-            "all": { "type": "boolean", "description": "Whether every place is changed, not only one." }
+            "all": { "type": "boolean", "description": "Replace every occurrence." }
         },
         "required": ["path", "old", "new"],
         "additionalProperties": false

@@ -13,8 +13,8 @@ use crate::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "find_files",
-    description: "Finds files of the workspace by name. `*.rs` finds them in every directory, \
-                  `src/**/*.rs` only where it says; what .gitignore names is left out.",
+    description: "Finds files in the workspace by name. `*.rs` matches in every directory, \
+                  `src/**/*.rs` only below `src`. Skips files named in .gitignore.",
     need: Need::Look,
     idempotent: true,
     parameters,

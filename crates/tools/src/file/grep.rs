@@ -19,8 +19,8 @@ use crate::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "grep",
-    description: "Searches the files of the workspace for a regular expression, line by line. \
-                  What .gitignore names and what is not text is left out.",
+    description: "Searches the files in the workspace for a regular expression, line by line. \
+                  Skips files named in .gitignore and files that are not text.",
     need: Need::Look,
     idempotent: true,
     parameters,
@@ -45,7 +45,7 @@ fn parameters() -> Value {
         "properties": {
             "pattern": { "type": "string", "minLength": 1, "description": "A regular expression, without look-around and back references." },
             "path": { "type": "string", "minLength": 1, "description": "The file or directory to search, seen from the workspace." },
-            "glob": { "type": "string", "minLength": 1, "description": "Only files of such a name, such as `*.rs`." }
+            "glob": { "type": "string", "minLength": 1, "description": "Search only files whose names match, such as `*.rs`." }
         },
         "required": ["pattern"],
         "additionalProperties": false

@@ -13,8 +13,8 @@ use crate::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "list_directory",
-    description: "Lists what is in a directory of the workspace: directories with a slash, \
-                  files with their size, links with where they lead.",
+    description: "Lists a directory in the workspace: directories with a slash, files with \
+                  their sizes, links with their targets.",
     need: Need::Look,
     idempotent: true,
     parameters,

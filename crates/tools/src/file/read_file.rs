@@ -13,8 +13,8 @@ use crate::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "read_file",
-    description: "Reads a text file of the workspace, or some of its lines. A long file is cut, \
-                  and the last line then says how to read on.",
+    description: "Reads a text file in the workspace, or some of its lines. A long file is cut \
+                  off; the last line then says how to read on.",
     need: Need::Read,
     idempotent: true,
     parameters,
@@ -38,8 +38,8 @@ fn parameters() -> Value {
         "type": "object",
         "properties": {
             "path": { "type": "string", "minLength": 1, "description": "The file, seen from the workspace." },
-            "offset": { "type": "integer", "minimum": 1, "description": "The first line, from 1." },
-            "limit": { "type": "integer", "minimum": 1, "description": "How many lines at most." }
+            "offset": { "type": "integer", "minimum": 1, "description": "The first line to read, counted from 1." },
+            "limit": { "type": "integer", "minimum": 1, "description": "The maximum number of lines." }
         },
         "required": ["path"],
         "additionalProperties": false

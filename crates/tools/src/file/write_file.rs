@@ -8,8 +8,8 @@ use crate::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "write_file",
-    description: "Writes a file of the workspace, in the place of one that is there. Directories \
-                  that are missing are made.",
+    description: "Writes a file in the workspace, replacing an existing one. Creates missing \
+                  directories.",
     need: Need::Write,
     idempotent: true,
     parameters,

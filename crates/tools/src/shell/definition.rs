@@ -7,7 +7,7 @@ use crate::ShellSettings;
 pub(super) const RUN: [&str; 2] = ["shell", "bash"];
 /// Reads the output of a command in the background.
 pub(crate) use counterfoil_admission::SHELL_OUTPUT as OUTPUT;
-/// Ends a command in the background.
+/// Stops a background command.
 pub(super) const STOP: &str = "shell_stop";
 
 /// The definitions of the executor's tools.
@@ -16,20 +16,20 @@ pub(super) fn definitions(settings: &ShellSettings) -> Vec<Tool> {
     let mut tools = RUN.map(|name| run(name, timeout)).to_vec();
     tools.push(about_a_run(
         OUTPUT,
-        "Returns what a command in the background printed so far, and whether it still runs.",
+        "Returns the output of a background command so far, and whether it is still running.",
         false,
     ));
     tools.push(about_a_run(
         STOP,
-        "Ends a command in the background and returns what it printed.",
+        "Stops a background command and returns its output.",
         true,
     ));
     tools
 }
 
 fn run(name: &str, timeout: u64) -> Tool {
-    let description = "Runs a command with Bash in the workspace and returns what it printed. It \
-                       gets no input, and everything it starts ends with it.";
+    let description = "Runs a command with Bash in the workspace and returns its output. The command \
+                       gets no input, and every process it starts is stopped when it exits.";
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -47,13 +47,13 @@ fn run(name: &str, timeout: u64) -> Tool {
                 "type": "integer",
                 "minimum": 1,
                 "maximum": timeout,
-                "description": "After how many seconds it is ended."
+                "description": "The time limit in seconds."
             },
             "background": {
                 "type": "boolean",
-                "description": "Start it and return at once with the name of the run, which \
-                                `shell_output` reads and `shell_stop` ends. It ends with the \
-                                session."
+                "description": "Start the command in the background and return the name of the \
+                                run at once; use it with `shell_output` and `shell_stop`. The \
+                                run is stopped when the session ends."
             }
         },
         "required": ["command"],
@@ -63,7 +63,7 @@ fn run(name: &str, timeout: u64) -> Tool {
         description: if name == "shell" {
             description.to_owned()
         } else {
-            format!("Another name of `shell`. {description}")
+            format!("Another name for `shell`. {description}")
         },
         parameters: Some(parameters),
         origin: Origin::Builtin,
@@ -85,7 +85,7 @@ fn about_a_run(name: &str, description: &str, ends_it: bool) -> Tool {
             "run": {
                 "type": "string",
                 "minLength": 1,
-                "description": "The name of the run, as `shell` gave it."
+                "description": "The name of the run that `shell` returned."
             }
         },
         "required": ["run"],

@@ -121,11 +121,11 @@ impl WebTools {
     #[must_use]
     pub fn definitions() -> Vec<Tool> {
         vec![
-            definition(FETCH, "Fetches the text that lies at a URL, as it is."),
+            definition(FETCH, "Fetches the text at a URL, unchanged."),
             definition(
                 SCRAPE,
-                "Fetches a web page and returns what it says as Markdown, without menus and the \
-                 like.",
+                "Fetches a web page and returns its text as Markdown, without menus and other \
+                 navigation.",
             ),
         ]
     }
