@@ -125,8 +125,8 @@ fn inline(skill: &Skill, tool: &InlineTool, caller: Caller) -> FunctionExecutor 
         async move {
             let (skill, tool) = &*parts;
             unchanged(skill)?;
-            let filled = tool.arguments(&arguments).map_err(|error| refused(&error))?;
-            caller.run(skill, [&tool.program].into_iter().chain(&filled)).await
+            let words = tool.filled(&arguments).map_err(|error| refused(&error))?;
+            caller.run(skill, &words).await
         }
     })
     .of_kind(ExecutorKind::Skill)
@@ -134,14 +134,10 @@ fn inline(skill: &Skill, tool: &InlineTool, caller: Caller) -> FunctionExecutor 
 
 impl Caller {
     /// Runs a command as the tool `shell` does, with a receipt of its own.
-    async fn run<'w>(
-        &self,
-        skill: &Skill,
-        words: impl Iterator<Item = &'w String>,
-    ) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, skill: &Skill, words: &[String]) -> Result<ToolOutput, ToolError> {
         let fails = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
         let session = self.0.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
-        let line = shlex::try_join(words.map(String::as_str));
+        let line = shlex::try_join(words.iter().map(String::as_str));
         let line =
             line.map_err(|error| fails(format!("the command cannot be written: {error}")))?;
         let folder = skill.folder.to_string_lossy().into_owned();

@@ -1,14 +1,13 @@
-//! The front matter of a `SKILL.md`: where it is, its fields, and what the specification asks of
-//! them.
+//! The front matter of a `SKILL.md`: where it is, and the name and description that it gives.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Regex;
+use serde::Deserialize;
+use serde_saphyr::{Error, Spanned};
 
-use super::error::{SkillError, SkillProblem, visible};
-use super::plain_yaml::{Node, YamlError};
+use super::error::{SkillError, visible};
 use super::warning::{SkillWarning, WarningKind};
 
 /// The most bytes of a front matter.
@@ -25,231 +24,124 @@ pub(super) struct Parts<'t> {
     pub(super) body_line: usize,
 }
 
-/// What other fields the specification has, and what they are.
-const OPTIONAL: [(&str, &str); 4] = [
-    ("license", "a text"),
-    ("compatibility", "a text"),
-    ("metadata", "a mapping"),
-    ("allowed-tools", "a list of texts"),
-];
+static PARTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?ms)\A---[ \t\r]*\n(?P<front>.*?)^---[ \t\r]*$\n?(?P<body>.*)\z").ok()
+});
 
-/// Parts front matter and body.
-///
-/// # Errors
-/// A front matter that does not begin, does not end, or is larger than 16 KiB.
-pub(super) fn split(text: &str) -> Result<Parts<'_>, SkillProblem> {
-    let is_fence = |line: &str| line.trim_end() == "---";
-    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    if !is_fence(first) {
-        let help = "begin with `---`, then `name:` and `description:`, then `---`";
-        return Err(SkillProblem::new("the file does not begin with a line `---`", help));
-    }
-    let mut length = 0_usize;
-    for (at, line) in rest.split_inclusive('\n').enumerate() {
-        if is_fence(line) {
-            let (front, body) = rest.split_at_checked(length).unwrap_or((rest, ""));
-            let body = body.get(line.len()..).unwrap_or_default();
-            return Ok(Parts { front, body, body_line: at + 3 });
-        }
-        length = length.saturating_add(line.len());
-        if length > MOST_BYTES {
-            return Err(SkillProblem::too_large("the front matter is", "16 KiB"));
-        }
-    }
-    let help = "end the front matter with a line that is only `---`";
-    Err(SkillProblem::new("the front matter is not closed by a line `---`", help))
+/// Parts front matter and body; nothing where there is no front matter.
+pub(super) fn split(text: &str) -> Option<Parts<'_>> {
+    let found = PARTS.as_ref()?.captures(text)?;
+    let (front, body) = (found.name("front")?.as_str(), found.name("body")?.as_str());
+    Some(Parts { front, body, body_line: front.matches('\n').count() + 3 })
 }
 
-/// Reads the name and the description, and holds all fields against the specification.
-/// `allowed-tools` grants nothing.
+/// What is read of a front matter. Other fields are left alone; `allowed-tools` grants nothing.
+#[derive(Deserialize)]
+struct Fields {
+    name: Spanned<String>,
+    description: Spanned<String>,
+}
+
+/// Reads the name and the description, each as the text that is written there.
 ///
 /// # Errors
-/// Everything that is against the specification.
+/// What is against the specification.
 pub(super) fn read(
     file: &Path,
     folder: &str,
     front: &str,
-) -> Result<(String, String, Vec<SkillWarning>), Vec<SkillError>> {
-    let (members, errors, warnings) = (BTreeMap::new(), Vec::new(), Vec::new());
-    let mut reader = Reader { file, folder, members, errors, warnings };
-    reader.members = reader.read(front).map_err(|error| vec![error])?;
-    let (name, description) = (reader.required("name", 64), reader.required("description", 1024));
-    reader.optional();
-    for (name, (line, _)) in std::mem::take(&mut reader.members) {
-        let why = format!("the specification has no field `{}`", visible(&name));
-        reader.warn(line, WarningKind::UnknownField, why);
+) -> Result<(String, String, Option<SkillWarning>), SkillError> {
+    if front.len() > MOST_BYTES {
+        let help = "shorten it, and put the rest into the body";
+        return Err(SkillError::new(file, "the front matter is larger than 16 KiB", help).at(1));
     }
-    let Reader { errors, warnings, .. } = reader;
-    if errors.is_empty() { Ok((name, description, warnings)) } else { Err(errors) }
+    let (fields, warning) = match fields(front) {
+        Ok(fields) => (fields, None),
+        Err(error) => {
+            let line = line_of(error.location());
+            let fields = fields(&with_colons_quoted(front)).map_err(|_| {
+                let what = format!("the front matter cannot be read: {}", error.without_snippet());
+                let help = "write each field as `name: value`, and quote values with special \
+                            characters; anchors, aliases and tags are refused";
+                SkillError::new(file, visible(&what), help).at(line)
+            })?;
+            let why = "a value has a colon and is not quoted, which is not YAML; it is read as one \
+                       text";
+            let warning = SkillWarning::new(file, Some(line), WarningKind::QuotedValue, why);
+            (fields, Some(warning))
+        }
+    };
+    let name = text(file, "name", &fields.name, 64)?;
+    let description = text(file, "description", &fields.description, 1024)?;
+    check_name(&name, folder).map_err(|(what, help)| {
+        SkillError::new(file, what, help).at(line_of(Some(fields.name.referenced)))
+    })?;
+    Ok((name, description, warning))
 }
 
-struct Reader<'t> {
-    file: &'t Path,
-    folder: &'t str,
-    /// The fields that are not read yet, with their lines.
-    members: BTreeMap<String, (usize, Node)>,
-    errors: Vec<SkillError>,
-    warnings: Vec<SkillWarning>,
+fn fields(front: &str) -> Result<Fields, Error> {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! { max_depth: 16, max_anchors: 0, max_aliases: 0 },
+        merge_keys: serde_saphyr::MergeKeyPolicy::Error,
+        null_as_string: true,
+        reject_unsupported_tags: true,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(front, options)
 }
 
-impl Reader<'_> {
-    fn read(&mut self, front: &str) -> Result<BTreeMap<String, (usize, Node)>, SkillError> {
-        let says_nothing = |line: &str| line.trim().is_empty() || line.starts_with('#');
-        let node = match front.lines().all(says_nothing) {
-            true => Ok(Node::List(Vec::new())),
-            false => Node::read(front).or_else(|error| self.read_quoted(front, error)),
-        };
-        match node {
-            // The first line of the file is a fence.
-            Ok(Node::Map(members)) => {
-                Ok(members.into_iter().map(|(name, line, node)| (name, (line + 1, node))).collect())
-            }
-            Ok(Node::Text(_) | Node::List(_)) => {
-                let help = "write each field as `name: value`";
-                let problem = SkillProblem::new("the front matter has no fields", help);
-                Err(self.error(problem, Some(1)))
-            }
-            Err(YamlError { reason, line }) => {
-                let what = format!("the front matter cannot be read: {reason}");
-                let help = "write each field as `name: value` on one line, and quote values with \
-                            special characters; anchors, aliases and tags are refused";
-                let text = line.checked_sub(1).and_then(|at| front.lines().nth(at));
-                let error =
-                    self.error(SkillProblem::new(what, help), text.and(line.checked_add(1)));
-                Err(text.map_or(error.clone(), |text| error.with("text", text.trim_end())))
-            }
-        }
-    }
-
-    /// The second try, with values quoted that have colons.
-    fn read_quoted(&mut self, front: &str, error: YamlError) -> Result<Node, YamlError> {
-        let (quoted, lines) = quote_colons(front);
-        if lines.is_empty() {
-            return Err(error);
-        }
-        let node = Node::read(&quoted).map_err(|_| error)?;
-        for line in lines {
-            let why = "the value has a colon and is not quoted, which is not YAML; it is read as \
-                       one text";
-            self.warn(line + 1, WarningKind::QuotedValue, why.to_owned());
-        }
-        Ok(node)
-    }
-
-    fn required(&mut self, field: &'static str, most: usize) -> String {
-        let line = self.members.get(field).map(|(line, _)| *line);
-        let before = self.errors.len();
-        let text = self.text(field, most);
-        if text.is_none() && self.errors.len() == before {
-            let help = match (field, line) {
-                ("name", None) => "add `name:` with the name of the folder",
-                _ => "say what the skill does and when to use it",
-            };
-            let what = if line.is_some() { "blank" } else { "missing" };
-            self.fail(format!("the field `{field}` is {what}"), help, line);
-        }
-        let text = text.unwrap_or_default();
-        if field == "name" && !text.is_empty() {
-            self.check_name(&text, line);
-        }
-        text
-    }
-
-    /// A text; a blank one is none.
-    fn text(&mut self, field: &'static str, most: usize) -> Option<String> {
-        let (line, node) = self.members.remove(field)?;
-        let Node::Text(text) = node else {
-            self.wrong(field, "a text", line);
-            return None;
-        };
-        let text = Some(text.trim_end_matches('\n')).filter(|text| !text.trim().is_empty())?;
-        let length = text.chars().count();
-        if length > most {
-            let what = format!("the field `{field}` has {length} characters, {most} are the most");
-            self.fail(what, "shorten it, and put the rest into the body", Some(line));
-        }
-        Some(text.to_owned())
-    }
-
-    fn optional(&mut self) {
-        for (field, expected) in OPTIONAL {
-            if expected == "a text" {
-                self.text(field, if field == "license" { usize::MAX } else { 500 });
-                continue;
-            }
-            let Some((line, node)) = self.members.remove(field) else { continue };
-            let is_text = |node: &Node| matches!(node, Node::Text(_));
-            let fits = match &node {
-                Node::Text(text) => expected == "a list of texts" || text.is_empty(),
-                Node::List(nodes) => expected == "a list of texts" && nodes.iter().all(is_text),
-                Node::Map(_) => expected == "a mapping",
-            };
-            if !fits {
-                self.wrong(field, expected, line);
-            }
-        }
-    }
-
-    fn wrong(&mut self, field: &str, expected: &str, line: usize) {
-        let help = match expected {
-            "a mapping" => "write its members below it as `name: value`, indented",
-            "a list of texts" => "write the names of the tools with blanks between them",
-            _ => "write it as one text, in quotes where needed",
-        };
-        self.fail(format!("the field `{field}` is not {expected}"), help, Some(line));
-    }
-
-    fn check_name(&mut self, name: &str, line: Option<usize>) {
-        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        let help = "use a name such as `pdf-forms`";
-        let problem = if !name.chars().all(allowed) {
-            let what = "the name has characters other than `a` to `z`, `0` to `9` and `-`";
-            SkillProblem::new(what, help)
-        } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
-            SkillProblem::new("the name begins or ends with a hyphen, or has two in a row", help)
-        } else if name != self.folder {
-            let what = format!("the name is not that of the folder, `{}`", visible(self.folder));
-            SkillProblem::new(what, "rename the folder or the skill")
-        } else {
-            return;
-        };
-        let error = self.error(problem, line).with("name", name);
-        self.errors.push(error);
-    }
-
-    fn fail(&mut self, what: String, help: &'static str, line: Option<usize>) {
-        let error = self.error(SkillProblem::new(what, help), line);
-        self.errors.push(error);
-    }
-
-    fn error(&self, problem: SkillProblem, line: Option<usize>) -> SkillError {
-        SkillError::new(problem, self.file).of_skill(self.folder).at(line)
-    }
-
-    fn warn(&mut self, line: usize, what: WarningKind, why: String) {
-        self.warnings.push(SkillWarning::new(self.file, Some(line), what, why));
-    }
+/// A line of the file, whose first line is a fence.
+fn line_of(place: Option<serde_saphyr::Location>) -> usize {
+    place.and_then(|place| usize::try_from(place.line()).ok()).unwrap_or(0) + 1
 }
 
-/// A field at the top level whose value is plain, with the indented lines that go on with it.
-static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let value = r##"[^\s"'|>\[\]{}&*!#%@`,][^\n#]*(?:\n[ \t]+\S[^\n]*)*"##;
-    Regex::new(&format!("(?m)^(?P<field>[A-Za-z0-9_-]+:[ \t]+)(?P<value>{value})")).ok()
-});
-
-/// A front matter in which plain values with colons are quoted, and the lines of those, from 1.
-fn quote_colons(front: &str) -> (String, Vec<usize>) {
-    let mut lines = Vec::new();
-    let Some(plain) = PLAIN.as_ref() else { return (front.to_owned(), lines) };
-    let quoted = plain.replace_all(front, |found: &Captures<'_>| {
-        let text = |name: &str| found.name(name).map_or("", |part| part.as_str());
-        let (field, value) = (text("field"), text("value").trim_end());
-        if !(value.contains(": ") || value.contains(":\n") || value.ends_with(':')) {
-            return found.get(0).map_or("", |all| all.as_str()).to_owned();
+/// Quotes plain values with a colon.
+fn with_colons_quoted(front: &str) -> String {
+    let quoted = |line: &str| match line.split_once(": ") {
+        Some((field, value))
+            if (value.contains(": ") || value.ends_with(':'))
+                && !value.starts_with(['"', '\'', '|', '>', '[', '{', '&', '*', '!']) =>
+        {
+            format!("{field}: '{}'\n", value.replace('\'', "''"))
         }
-        let start = found.get(0).map_or(0, |all| all.start());
-        lines.push(front.get(..start).unwrap_or_default().matches('\n').count() + 1);
-        format!("{field}'{}' ", value.replace('\'', "''"))
-    });
-    (quoted.into_owned(), lines)
+        _ => format!("{line}\n"),
+    };
+    front.lines().map(quoted).collect()
+}
+
+/// A text that is neither blank nor too long.
+fn text(
+    file: &Path,
+    field: &str,
+    value: &Spanned<String>,
+    most: usize,
+) -> Result<String, SkillError> {
+    let text = value.value.trim_end_matches('\n');
+    let length = text.chars().count();
+    let (what, help) = if text.trim().is_empty() {
+        (format!("the field `{field}` is blank"), "say what the skill does and when to use it")
+    } else if length > most {
+        let what = format!("the field `{field}` has {length} characters, {most} are the most");
+        (what, "shorten it, and put the rest into the body")
+    } else {
+        return Ok(text.to_owned());
+    };
+    Err(SkillError::new(file, what, help).at(line_of(Some(value.referenced))))
+}
+
+fn check_name(name: &str, folder: &str) -> Result<(), (String, &'static str)> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !name.chars().all(allowed) {
+        let what = "the name has characters other than `a` to `z`, `0` to `9` and `-`";
+        return Err((what.to_owned(), "use a name such as `pdf-forms`"));
+    }
+    if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
+        let what = "the name begins or ends with a hyphen, or has two in a row";
+        return Err((what.to_owned(), "use a name such as `pdf-forms`"));
+    }
+    if name != folder {
+        let what = format!("the name is not that of the folder, `{}`", visible(folder));
+        return Err((what, "rename the folder or the skill"));
+    }
+    Ok(())
 }

@@ -1,25 +1,22 @@
 //! Tools that the body of a skill defines: a code block `tool` with a name, parameters, and a
-//! command with placeholders. No shell reads the command.
+//! command with placeholders. No shell reads what fills them.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
-use counterfoil_model::{JsonError, JsonLimits, parse_strict};
+use regex::{Captures, Regex};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::code_options::{Runs, runs};
-use super::error::{SkillError, SkillProblem, visible};
+use super::error::{SkillError, visible};
 use super::markdown::{Code, Part, parts};
-use super::placeholder::Template;
-use super::warning::{SkillWarning, WarningKind};
 
 /// The most tools of one skill.
 const MOST_TOOLS: usize = 64;
-/// The most bytes that a value may have in an argument. Linux takes no longer argument.
-const MOST_VALUE_BYTES: usize = 128 * 1024 - 1;
 
 /// A tool that a skill defines.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct InlineTool {
     /// 1 to 64 of `a` to `z`, `0` to `9` and `_`.
@@ -28,11 +25,9 @@ pub struct InlineTool {
     pub description: String,
     /// The JSON schema of its arguments, of type `object`.
     pub parameters: Value,
-    /// The program: a name, or a path that the executor resolves. It has no placeholder.
-    pub program: String,
-    /// The line of `SKILL.md` on which its code block begins, from 1.
-    pub line: usize,
-    templates: Vec<Template>,
+    /// The program and its arguments. Each `{name}` in an argument stands for a parameter, `{{` and
+    /// `}}` for braces.
+    pub command: Vec<String>,
 }
 
 /// Why a value cannot be filled in.
@@ -42,277 +37,142 @@ pub enum ArgumentsError {
     /// A value that is no text, number or boolean.
     #[error("the parameter `{0}` is a list or an object, which is no argument of a command")]
     Nested(String),
-    /// A value that the operating system does not take.
-    #[error("the parameter `{0}` has a zero character, or more than 128 KiB")]
-    NotAnArgument(String),
     /// A text that the program could take for an option.
     #[error("the parameter `{0}` begins with `-`, which the program could take for an option")]
     LooksLikeOption(String),
 }
 
+/// A brace, two that are one, or a parameter between braces.
+static BRACES: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\{\{|\}\}|\{(?P<name>[A-Za-z0-9_-]+)\}|[{}]").ok());
+
+fn braces(word: &str) -> impl Iterator<Item = Captures<'_>> {
+    BRACES.iter().flat_map(|braces| braces.captures_iter(word))
+}
+
+/// The parameters that a word names.
+fn parameters(word: &str) -> impl Iterator<Item = &str> {
+    braces(word).filter_map(|found| Some(found.name("name")?.as_str()))
+}
+
 impl InlineTool {
-    /// The arguments of [`program`](Self::program) for a call. Texts are as they are, numbers and
-    /// booleans as JSON writes them. An argument with a placeholder whose parameter is missing or
-    /// null is left out. The guard has checked that the values keep to
-    /// [`parameters`](Self::parameters); a text may begin an argument with `-` only after an
-    /// argument `--`.
+    /// The command for a call, word by word. Texts are as they are, numbers and booleans as JSON
+    /// writes them. A word with a placeholder whose parameter is missing or null is left out. The
+    /// guard has checked that the values keep to [`parameters`](Self::parameters); a text may begin
+    /// a word with `-` only after a word `--`.
     ///
     /// # Errors
     /// Values that are no argument, or would become an option.
-    pub fn arguments(&self, values: &Value) -> Result<Vec<String>, ArgumentsError> {
+    pub fn filled(&self, values: &Value) -> Result<Vec<String>, ArgumentsError> {
         let given = |name: &str| values.get(name).filter(|value| !value.is_null());
-        let mut arguments = Vec::new();
-        let mut options_ended = false;
-        for template in &self.templates {
-            if template.parameters().any(|name| given(name).is_none()) {
+        let mut words = Vec::new();
+        for word in &self.command {
+            let names: Vec<&str> = parameters(word).collect();
+            if names.iter().any(|name| given(name).is_none()) {
                 continue;
             }
-            let first = template.first_parameter().filter(|_| !options_ended);
-            let is_option = |name: &&str| {
-                given(name).and_then(Value::as_str).is_some_and(|text| text.starts_with('-'))
-            };
-            if let Some(name) = first.filter(is_option) {
-                return Err(ArgumentsError::LooksLikeOption(name.to_owned()));
+            let options_ended = words.iter().any(|word| word == "--");
+            for name in names {
+                let value = given(name).unwrap_or(&Value::Null);
+                if value.is_array() || value.is_object() {
+                    return Err(ArgumentsError::Nested(name.to_owned()));
+                }
+                let is_first = word.starts_with(&format!("{{{name}}}"));
+                let begins = value.as_str().is_some_and(|text| text.starts_with('-'));
+                if is_first && begins && !options_ended {
+                    return Err(ArgumentsError::LooksLikeOption(name.to_owned()));
+                }
             }
-            options_ended |= template.literal() == Some("--");
-            let argument =
-                template.filled(|name| text_of(name, given(name).unwrap_or(&Value::Null)));
-            arguments.push(argument?);
+            words.push(filled(word, |name| match given(name) {
+                Some(Value::String(text)) => text.clone(),
+                other => other.map(Value::to_string).unwrap_or_default(),
+            }));
         }
-        Ok(arguments)
+        Ok(words)
     }
 
-    /// The warning that an option stays without its value when a parameter is missing.
-    pub(super) fn dangling_option(&self, file: &Path) -> Option<SkillWarning> {
-        let required = self.parameters.get("required").and_then(Value::as_array);
-        let is_optional = |name: &str| !required.into_iter().flatten().any(|other| other == name);
-        let dangles = |pair: &[Template]| match pair {
-            [option, value] => {
-                let option = option.literal().filter(|o| o.starts_with('-') && *o != "--")?;
-                let name = value.first_parameter().filter(|name| is_optional(name))?;
-                Some((option.to_owned(), name.to_owned()))
-            }
-            _ => None,
-        };
-        let (option, name) = self.templates.windows(2).find_map(dangles)?;
-        let why = format!(
-            "`{}` of the tool `{}` stays without a value where `{name}` is missing; write \
-             `{}={{{name}}}` where the program takes that",
-            visible(&option),
-            self.name,
-            visible(&option)
-        );
-        Some(SkillWarning::new(file, Some(self.line), WarningKind::DanglingOption, why))
+    /// What is wrong with it, and what to do about it.
+    fn fault(&self) -> Option<(String, &'static str)> {
+        let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        let Self { name, description, parameters: schema, command } = self;
+        let program = command.first().filter(|program| !program.trim().is_empty());
+        let is_stray = |found: Captures<'_>| found.get(0).is_some_and(|all| all.len() == 1);
+        let stray = |word: &&String| braces(word).any(is_stray);
+        let properties = schema.get("properties");
+        let is_unknown = |name: &&str| properties.is_none_or(|known| known.get(name).is_none());
+        let unknown = command.iter().flat_map(|word| parameters(word)).find(is_unknown);
+        Some(if !(1..=64).contains(&name.len()) || !name.bytes().all(allowed) {
+            let what = "the name of a tool is not 1 to 64 of `a` to `z`, `0` to `9` and `_`";
+            (what.to_owned(), "use a name such as `fill_form`")
+        } else if description.trim().is_empty() {
+            ("the tool has no description".to_owned(), "say what the tool does")
+        } else if schema.get("type").and_then(Value::as_str) != Some("object") {
+            let help = "write `{\"type\": \"object\", \"properties\": {…}, \"required\": […]}`";
+            ("the parameters of the tool are not the JSON schema of an object".to_owned(), help)
+        } else if let Some(word) = command.iter().find(stray) {
+            let what = "has a brace that is not part of a `{placeholder}`";
+            (format!("`{}` {what}", visible(word)), "write `{{` and `}}` for braces")
+        } else if program.is_none_or(|program| parameters(program).next().is_some()) {
+            let help = "begin `command` with the name of the program, then its arguments";
+            ("the command has no program, or a placeholder instead".to_owned(), help)
+        } else {
+            let help = "add it to the `properties` of `parameters`";
+            (format!("there is no parameter for the placeholder `{{{}}}`", unknown?), help)
+        })
     }
 }
 
-fn text_of(name: &str, value: &Value) -> Result<String, ArgumentsError> {
-    let text = match value {
-        Value::Array(_) | Value::Object(_) => {
-            return Err(ArgumentsError::Nested(name.to_owned()));
-        }
-        Value::String(text) => text.clone(),
-        plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain.to_string(),
+/// A word with its parameters filled in.
+fn filled(word: &str, value: impl Fn(&str) -> String) -> String {
+    let replaced = |found: &Captures<'_>| match found.name("name") {
+        Some(name) => value(name.as_str()),
+        // Of two braces one stays.
+        None => found.get(0).map_or("", |both| both.as_str()).chars().take(1).collect(),
     };
-    if text.contains('\0') || text.len() > MOST_VALUE_BYTES {
-        return Err(ArgumentsError::NotAnArgument(name.to_owned()));
-    }
-    Ok(text)
+    BRACES.as_ref().map_or(word.into(), |braces| braces.replace_all(word, replaced)).into_owned()
 }
 
 /// The tools of a body that begins on line `first` of the file.
 ///
 /// # Errors
-/// Everything that is wrong with them.
+/// The first thing that is wrong with them.
 pub(super) fn read_all(
     file: &Path,
     body: &str,
     first: usize,
-) -> Result<Vec<InlineTool>, Vec<SkillError>> {
-    let (mut tools, mut errors) = (Vec::<InlineTool>::new(), Vec::new());
+) -> Result<Vec<InlineTool>, SkillError> {
+    let mut tools = Vec::<InlineTool>::new();
     for part in parts(body, first) {
         let Part::Code(code) = part else { continue };
         if code.language != "tool" {
             continue;
         }
-        let failed = |(what, help): Fault| {
-            SkillError::new(SkillProblem::new(what, help), file).at(Some(code.line))
-        };
+        let tool = read(file, &code)?;
+        let wrong = |what, help| Err(SkillError::new(file, what, help).at(code.line));
+        if tools.iter().any(|other| other.name == tool.name) {
+            return wrong("two tools have the same name", "rename one of the two");
+        }
         if tools.len() == MOST_TOOLS {
-            errors.push(failed(fault("the skill has more than 64 tools", "split the skill")));
-            break;
+            return wrong("the skill has more than 64 tools", "split the skill");
         }
-        match read(file, &code) {
-            Err(error) => errors.push(error),
-            Ok(tool) if tools.iter().any(|other| other.name == tool.name) => {
-                let error = failed(fault("two tools have the same name", "rename one of the two"));
-                errors.push(error.with("tool", &tool.name));
-            }
-            Ok(tool) => tools.push(tool),
-        }
+        tools.push(tool);
     }
-    if errors.is_empty() { Ok(tools) } else { Err(errors) }
-}
-
-/// What is wrong, and what to do about it.
-type Fault = (String, &'static str);
-
-fn fault(what: impl Into<String>, help: &'static str) -> Fault {
-    (what.into(), help)
-}
-
-/// A tool as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    name: String,
-    description: String,
-    parameters: Value,
-    command: Vec<String>,
+    Ok(tools)
 }
 
 fn read(file: &Path, code: &Code<'_>) -> Result<InlineTool, SkillError> {
-    let at = |line: usize, (what, help): Fault| {
-        SkillError::new(SkillProblem::new(what, help), file).at(Some(line))
-    };
     if !code.is_closed {
-        return Err(at(code.line, fault("the code block of a tool is not closed", "close it")));
+        let what = "the code block of a tool is not closed";
+        return Err(SkillError::new(file, what, "close it").at(code.line));
     }
-    let unreadable = |line: usize, told: &str| {
-        let help = "write an object with `name`, `description`, `parameters` and `command`";
-        at(line, fault(format!("the tool cannot be read: {}", visible(told)), help))
-    };
     let lines: Vec<&str> = code.lines.iter().map(|(_, line)| *line).collect();
-    let value = parse_strict(&lines.join("\n"), JsonLimits::ARGUMENTS).map_err(|error| {
-        let told = match error {
-            JsonError::Truncated(told) | JsonError::Invalid(told) => told,
-            error @ JsonError::TooLarge { .. } => error.to_string(),
-        };
-        let (reason, place) = told.rsplit_once(" at line ").unwrap_or((&told, ""));
-        let line = place.split(' ').next().and_then(|line| line.parse().ok()).unwrap_or(0);
-        unreadable(code.line.saturating_add(line), reason)
+    let tool: InlineTool = serde_json::from_str(&lines.join("\n")).map_err(|error| {
+        let help = "write an object with `name`, `description`, `parameters` and `command`";
+        let what = format!("the tool cannot be read: {}", visible(&error.to_string()));
+        SkillError::new(file, what, help).at(code.line.saturating_add(error.line()))
     })?;
-    let written: Written =
-        serde_json::from_value(value).map_err(|error| unreadable(code.line, &error.to_string()))?;
-    let of_tool = |error: SkillError| error.with("tool", &written.name);
-    let properties = described(&written).map_err(|fault| of_tool(at(code.line, fault)))?;
-    let (program, templates) =
-        command(&written.command, &properties).map_err(|(word, fault)| {
-            let holds = |(_, line): &&(usize, &str)| line.contains(&word);
-            let line = code.lines.iter().rev().find(holds).filter(|_| !word.is_empty());
-            let error = of_tool(at(line.map_or(code.line, |(line, _)| *line), fault));
-            if word.is_empty() { error } else { error.with("argument", &word) }
-        })?;
-    Ok(InlineTool {
-        name: written.name,
-        description: written.description,
-        parameters: written.parameters,
-        program,
-        line: code.line,
-        templates,
-    })
-}
-
-/// The properties of the parameters of a tool that has a name and a description.
-fn described(written: &Written) -> Result<Map<String, Value>, Fault> {
-    let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-    if !(1..=64).contains(&written.name.len()) || !written.name.bytes().all(allowed) {
-        let what = "the name of a tool is not 1 to 64 of `a` to `z`, `0` to `9` and `_`";
-        return Err(fault(what, "use a name such as `fill_form`"));
+    match tool.fault() {
+        Some((what, help)) => Err(SkillError::new(file, what, help).at(code.line)),
+        None => Ok(tool),
     }
-    if written.description.trim().is_empty() {
-        return Err(fault("the tool has no description", "say what the tool does"));
-    }
-    let wrong = |why: &str| {
-        let what = "the parameters of the tool are not the JSON schema of an object";
-        let help = "write `{\"type\": \"object\", \"properties\": {…}, \"required\": […]}`";
-        fault(format!("{what}: {why}"), help)
-    };
-    let schema = written.parameters.as_object().ok_or_else(|| wrong("they are not an object"))?;
-    if schema.get("type").and_then(Value::as_str) != Some("object") {
-        return Err(wrong("`type` is not `object`"));
-    }
-    let properties = match schema.get("properties") {
-        None => Map::new(),
-        Some(Value::Object(properties)) => properties.clone(),
-        Some(_) => return Err(wrong("`properties` is not an object")),
-    };
-    if !properties.values().all(|property| property.is_object() || property.is_boolean()) {
-        return Err(wrong("a property is not a schema"));
-    }
-    let is_known = |name: &Value| name.as_str().is_some_and(|name| properties.contains_key(name));
-    match schema.get("required") {
-        None => Ok(properties),
-        Some(Value::Array(required)) if required.iter().all(is_known) => Ok(properties),
-        Some(_) => Err(wrong("`required` is not a list of names in `properties`")),
-    }
-}
-
-/// The program of a command, and its arguments; or the word that is wrong, and why.
-fn command(
-    words: &[String],
-    properties: &Map<String, Value>,
-) -> Result<(String, Vec<Template>), (String, Fault)> {
-    if let Some(word) = words.iter().find(|word| word.contains('\0')) {
-        return Err((word.clone(), fault("the command has a zero character", "remove it")));
-    }
-    let read = |word: &String| {
-        Template::read(word).map_err(|_| {
-            let what = "an argument has a brace that is not part of a `{placeholder}`";
-            (word.clone(), fault(what, "write `{{` and `}}` for braces"))
-        })
-    };
-    let templates = words.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let no_program = || {
-        let help = "begin `command` with the program, then its arguments";
-        (String::new(), fault("the command has no program", help))
-    };
-    let (first, templates) = templates.split_first().ok_or_else(no_program)?;
-    let word = |at: usize| words.get(at).cloned().unwrap_or_default();
-    let program = first.literal().ok_or_else(|| {
-        let what = "the program of the command has a placeholder";
-        (word(0), fault(what, "write the name of the program itself"))
-    })?;
-    if program.trim().is_empty() {
-        return Err(no_program());
-    }
-    for name in templates.iter().flat_map(Template::parameters) {
-        let fault = match properties.get(name) {
-            None => fault(
-                "an argument has a placeholder for which there is no parameter",
-                "add it to the `properties` of `parameters`",
-            ),
-            Some(schema) if is_nested(schema) => fault(
-                "an argument has a placeholder for a list or an object",
-                "use parameters that are texts, numbers or booleans",
-            ),
-            Some(_) => continue,
-        };
-        return Err((format!("{{{name}}}"), fault));
-    }
-    match runs(program, templates) {
-        None => Ok((program.to_owned(), templates.to_vec())),
-        Some(Runs::Carrier) => {
-            let help = "begin `command` with the program that does the work";
-            Err((word(0), fault("the program of the command starts another program", help)))
-        }
-        Some(Runs::Code(argument)) => {
-            let what = "a parameter becomes code or the name of a script";
-            let help =
-                "put the code into a file of the skill, and give the parameter after its name";
-            Err((word(argument + 1), fault(what, help)))
-        }
-    }
-}
-
-/// Whether the values of a schema can only be lists or objects.
-fn is_nested(schema: &Value) -> bool {
-    let kinds = match schema.get("type") {
-        Some(Value::String(kind)) => vec![kind.as_str()],
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
-        _ => return false,
-    };
-    let nested = |kind: &&&str| matches!(**kind, "array" | "object");
-    kinds.iter().any(|kind| nested(&kind))
-        && kinds.iter().all(|kind| nested(&kind) || *kind == "null")
 }

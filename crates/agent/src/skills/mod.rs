@@ -8,7 +8,6 @@
 //! Deliberately not here: running tools, deciding about calls, the environment of a skill. What a
 //! skill says in `allowed-tools` grants nothing.
 
-mod code_options;
 mod error;
 mod find;
 mod folder;
@@ -16,13 +15,11 @@ mod front_matter;
 mod inline_tool;
 mod markdown;
 mod one;
-mod placeholder;
-mod plain_yaml;
 mod scan;
 mod trusted;
 mod warning;
 
-pub use error::{SkillError, SkillProblem};
+pub use error::SkillError;
 pub use find::find_skills;
 pub use inline_tool::{ArgumentsError, InlineTool};
 pub use one::{Skill, SkillOrigin};

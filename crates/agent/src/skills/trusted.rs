@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use counterfoil_model::{JsonLimits, parse_strict};
 use tempfile::NamedTempFile;
 
-use super::error::{SkillProblem, visible};
+use super::error::SkillError;
 use super::folder;
 use super::one::{Skill, SkillOrigin};
 use super::warning::SkillWarning;
@@ -21,13 +21,8 @@ const MOST_BYTES: u64 = 1024 * 1024;
 #[non_exhaustive]
 pub enum TrustError {
     /// The file cannot be read.
-    #[error("`{}` cannot be read: {problem}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        problem: SkillProblem,
-    },
+    #[error(transparent)]
+    Read(#[from] SkillError),
     /// The file is not what it should be. Nothing in it counts.
     #[error("`{}` is no list of trusted skills: {reason}", file.display())]
     Damaged {
@@ -123,22 +118,10 @@ fn read(file: &Path) -> Result<BTreeMap<String, String>, TrustError> {
         return Ok(BTreeMap::new());
     }
     let damaged = |reason: String| TrustError::Damaged { file: file.to_owned(), reason };
-    let bytes = folder::read(file, MOST_BYTES)
-        .map_err(|problem| TrustError::Read { file: file.to_owned(), problem })?
-        .ok_or_else(|| damaged("it is larger than 1 MiB".to_owned()))?;
+    let bytes = folder::read(file, MOST_BYTES)?;
     let text = str::from_utf8(&bytes).map_err(|_| damaged("it is not UTF-8 text".to_owned()))?;
     let value = parse_strict(text, JsonLimits::ARGUMENTS).map_err(|e| damaged(e.to_string()))?;
-    let digests: BTreeMap<String, String> =
-        serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
-    match digests.iter().find(|(_, digest)| !is_digest(digest)) {
-        None => Ok(digests),
-        Some((name, _)) => Err(damaged(format!("the entry of `{}` is no digest", visible(name)))),
-    }
-}
-
-fn is_digest(text: &str) -> bool {
-    let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-    text.strip_prefix("sha256:").is_some_and(|rest| rest.len() == 64 && rest.bytes().all(hex))
+    serde_json::from_value(value).map_err(|error| damaged(error.to_string()))
 }
 
 /// No other process changes the file until this is dropped.

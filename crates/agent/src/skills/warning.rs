@@ -9,14 +9,8 @@ use super::error::visible;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// A field of the front matter that the specification does not have.
-    UnknownField,
     /// A value of the front matter was quoted before it could be read.
     QuotedValue,
-    /// The file begins with a byte order mark.
-    ByteOrderMark,
-    /// An option whose value is left out when its parameter is missing.
-    DanglingOption,
     /// Characters that are not seen, or letters that look like others.
     UnseenCharacters,
     /// An HTML comment, or something else that is not displayed, that gives orders.
@@ -44,10 +38,7 @@ pub enum WarningKind {
 impl fmt::Display for WarningKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::UnknownField => "unknown field",
             Self::QuotedValue => "value had to be quoted",
-            Self::ByteOrderMark => "byte order mark",
-            Self::DanglingOption => "option without its value",
             Self::UnseenCharacters => "invisible or look-alike characters",
             Self::HiddenOrders => "hidden orders",
             Self::OrdersIgnored => "orders against other instructions",

@@ -32,7 +32,7 @@ fn the_first_of_a_name_is_used() {
     assert_eq!(
         desk.shown(&errors[0].to_string()),
         "an earlier skill has the same name, so this one is not used | Skill: b | \
-         File: ./project/b | Suggestion: rename one of the two, or remove one | used: ./user/b"
+         File: ./project/b | Suggestion: rename one of the two, or remove one"
     );
 }
 
@@ -40,7 +40,6 @@ fn the_first_of_a_name_is_used() {
 fn nothing_is_left_out_silently() {
     let desk = Desk::new();
     desk.skill("good", "");
-    desk.write("lower/skill.md", "---\nname: lower\ndescription: d\n---\n");
     desk.write("bad/SKILL.md", "nothing");
     fs::create_dir_all(desk.path("folder/SKILL.md")).unwrap();
     desk.write("plain", "a file");
@@ -51,15 +50,14 @@ fn nothing_is_left_out_silently() {
     assert_eq!(names(&skills), [("good", SkillOrigin::Project)]);
     let told: Vec<String> = errors
         .iter()
-        .map(|error| desk.shown(&format!("{}: {}", error.file().display(), error.problem())))
+        .map(|error| desk.shown(&format!("{}: {}", error.file.display(), error.problem)))
         .collect();
     assert_eq!(
         told,
         [
-            "./bad/SKILL.md: the file does not begin with a line `---`",
+            "./bad/SKILL.md: the file does not begin with a front matter between two lines `---`",
             "./folder: the folder has no file `SKILL.md`",
-            "./lower: the file is called `skill.md`, not `SKILL.md`",
-            "./plain: it is not a folder",
+            "./plain: it cannot be read: Not a directory (os error 20)",
         ]
     );
 }
@@ -72,8 +70,7 @@ fn five_hundred_are_enough() {
     }
     let (skills, errors) = find_skills(&[(desk.path(""), SkillOrigin::User)]);
     assert_eq!((skills.len(), errors.len()), (500, 1));
-    assert_eq!(errors[0].problem().to_string(), "there are more than 500 skills");
-    assert!(desk.shown(&errors[0].report()).contains("first left out: ./s500"));
+    assert_eq!(errors[0].problem, "there are more than 500 skills");
 }
 
 #[cfg(unix)]
@@ -96,8 +93,7 @@ fn links_are_refused() {
     desk.skill("good", "");
     symlink(desk.path("good"), desk.path("link")).unwrap();
     for name in ["file", "broken", "sub", "whole", "link"] {
-        let errors = read(name).unwrap_err();
-        assert_eq!(errors[0].problem().to_string(), "it is a symbolic link", "{name}");
+        assert_eq!(read(name).unwrap_err().problem, "it is a symbolic link", "{name}");
     }
 
     let (skills, errors) = find_skills(&[(desk.path(""), SkillOrigin::Project)]);
@@ -110,8 +106,7 @@ fn links_are_refused() {
     assert_eq!(found(SkillOrigin::User).0.len(), 1);
     assert_eq!(found(SkillOrigin::Named).0.len(), 1);
     assert_eq!(found(SkillOrigin::Project).0.len(), 0);
-    let problem = found(SkillOrigin::Project).1[0].problem().to_string();
-    assert_eq!(problem, "it is a symbolic link");
+    assert_eq!(found(SkillOrigin::Project).1[0].problem, "it is a symbolic link");
 }
 
 #[cfg(unix)]
@@ -120,8 +115,8 @@ fn what_is_no_file_is_refused() {
     let desk = Desk::new();
     let folder = desk.skill("socket", "");
     let _listener = std::os::unix::net::UnixListener::bind(folder.join("s")).unwrap();
-    let errors = Skill::read(&folder, SkillOrigin::User).unwrap_err();
-    assert_eq!(errors[0].problem().to_string(), "it is not a regular file");
+    let error = Skill::read(&folder, SkillOrigin::User).unwrap_err();
+    assert_eq!(error.problem, "it is not a regular file");
 }
 
 #[test]
@@ -129,23 +124,20 @@ fn folders_are_bounded() {
     let desk = Desk::new();
     let read = |name: &str| Skill::read(&desk.path(name), SkillOrigin::User);
     desk.skill("many", "");
-    for at in 0..199 {
+    for at in 0..398 {
         desk.write(&format!("many/sub/{at}"), "x");
     }
-    assert!(read("many").is_ok());
-    desk.write("many/one-more", "x");
-    let problem = |name: &str| read(name).unwrap_err()[0].problem().to_string();
-    assert_eq!(problem("many"), "there are more than 200 files in the folder");
-
     desk.skill("large", "");
     desk.write("large/a", vec![0; 4 * 1024 * 1024]);
-    assert!(read("large").is_ok());
+    assert!(read("many").is_ok() && read("large").is_ok());
+    desk.write("many/one-more", "x");
     desk.write("large/b", vec![0; 4 * 1024 * 1024]);
-    assert_eq!(problem("large"), "the files of the folder together are larger than 8 MiB");
-
-    desk.skill("deep", "");
-    fs::create_dir_all(desk.path("deep").join("a/".repeat(201))).unwrap();
-    assert_eq!(problem("deep"), "there are more than 200 folders in the folder");
+    for (name, problem) in [
+        ("many", "there are more than 400 files and folders in it"),
+        ("large", "it has more bytes than may be read"),
+    ] {
+        assert_eq!(read(name).unwrap_err().problem, problem);
+    }
 }
 
 #[test]
@@ -186,37 +178,17 @@ fn the_digest_is_of_every_file() {
 #[test]
 fn errors_say_where_and_what_to_do() {
     let desk = Desk::new();
-    desk.write("pdf/SKILL.md", "---\ndescription: Fills forms.\nname: PDF\u{1b}[31m\n---\n");
-    let escaped = Skill::read(&desk.path("pdf"), SkillOrigin::User).unwrap_err();
-    assert!(!escaped[0].report().contains('\u{1b}'));
-
-    desk.write("pdf/SKILL.md", "---\ndescription: Fills forms.\nname: PDF\n---\n");
-    let error = &Skill::read(&desk.path("pdf"), SkillOrigin::User).unwrap_err()[0];
-    assert_eq!(
-        desk.shown(&error.report()),
-        "error: the name has characters other than `a` to `z`, `0` to `9` and `-`
-  skill: pdf
-  file: ./pdf/SKILL.md:3
-  name: PDF
-  help: use a name such as `pdf-forms`"
-    );
-    assert_eq!(
-        desk.shown(&error.to_string()),
-        "the name has characters other than `a` to `z`, `0` to `9` and `-` | Skill: pdf | \
-         File: ./pdf/SKILL.md:3 | Suggestion: use a name such as `pdf-forms` | name: PDF"
-    );
-    let json = error.to_json();
-    assert_eq!((&json["success"], &json["skill_name"]), (&false.into(), &"pdf".into()));
-
-    desk.write("pdf/SKILL.md", "---\nname: pdf\ndescription: [a\n---\n");
-    let error = &Skill::read(&desk.path("pdf"), SkillOrigin::User).unwrap_err()[0];
-    assert_eq!(
-        desk.shown(&error.report()),
-        "error: the front matter cannot be read: unclosed bracket '['
-  skill: pdf
-  file: ./pdf/SKILL.md:3
-  text: description: [a
-  help: write each field as `name: value` on one line, and quote values with special characters; \
-         anchors, aliases and tags are refused"
-    );
+    for (front, told) in [
+        (
+            "description: Fills forms.\nname: PDF",
+            "the name has characters other than `a` to `z`, `0` to `9` and `-` | Skill: pdf | \
+             File: ./pdf/SKILL.md:3 | Suggestion: use a name such as `pdf-forms`",
+        ),
+        ("name: pdf\ndescription: [a\u{1b}[31m", "the front matter cannot be read: "),
+    ] {
+        desk.write("pdf/SKILL.md", format!("---\n{front}\n---\n"));
+        let error = Skill::read(&desk.path("pdf"), SkillOrigin::User).unwrap_err();
+        let shown = desk.shown(&error.to_string());
+        assert!(shown.starts_with(told) && !shown.contains('\u{1b}'), "{shown}");
+    }
 }

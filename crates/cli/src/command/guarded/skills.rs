@@ -76,7 +76,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         What::Check { folders } if folders.is_empty() => {
             let skills = found.skills.iter().map(|skill| oddities(skill, &settings));
             let odd: Vec<String> = skills.flatten().map(|odd| odd.to_string()).collect();
-            let wrong: Vec<String> = found.errors.iter().map(|error| error.report()).collect();
+            let wrong: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
             checked(&wrong, &odd, found.skills.len())
         }
         What::Check { folders } => check(folders, &settings),
@@ -106,7 +106,7 @@ fn check(folders: &[PathBuf], settings: &GuardSettings) -> anyhow::Result<Exit> 
                 count += 1;
                 odd.extend(oddities(&skill, settings).iter().map(ToString::to_string));
             }
-            Err(errors) => wrong.extend(errors.iter().map(|error| error.report())),
+            Err(error) => wrong.push(error.to_string()),
         }
     }
     checked(&wrong, &odd, count)
@@ -175,8 +175,8 @@ fn list(found: &Found, settings: &GuardSettings) -> anyhow::Result<Exit> {
 fn checked(wrong: &[String], odd: &[String], count: usize) -> anyhow::Result<Exit> {
     let paint = Paint::for_errors();
     let mut out = io::stdout().lock();
-    for report in wrong {
-        writeln!(out, "{}: {report}\n", paint.error("error"))?;
+    for error in wrong {
+        writeln!(out, "{}: {error}", paint.error("error"))?;
     }
     for warning in odd {
         writeln!(out, "{}: {warning}", paint.help("warning"))?;
