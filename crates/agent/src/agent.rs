@@ -7,8 +7,9 @@ use counterfoil_guard::{
 use counterfoil_model::ToolCall;
 use counterfoil_providers::Usage;
 
-use crate::compress::{COMPRESS_CONTEXT, Compression, Compressor};
+use crate::compress::{COMPRESS_CONTEXT, Compressor};
 use crate::conversation::Conversation;
+use crate::kept::KeptSummaries;
 use crate::model::Model;
 use crate::options::AgentOptions;
 use crate::store::CompressionStrategy;
@@ -24,7 +25,7 @@ pub struct Parts {
     /// The model that compresses the conversation.
     pub compresses: Arc<dyn Model>,
     /// Where summaries are kept; `None` keeps them in memory.
-    pub summaries: Option<Arc<dyn Compression>>,
+    pub summaries: Option<Arc<KeptSummaries>>,
     /// What was said and done before.
     pub conversation: Conversation,
     /// What the model reads about the place where it works.

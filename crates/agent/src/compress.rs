@@ -9,28 +9,13 @@ use counterfoil_providers::{ProviderError, Request, Turn};
 use serde_json::json;
 
 use crate::conversation::Conversation;
+use crate::kept::KeptSummaries;
 use crate::model::Model;
-use crate::own_tool::{own_tool, unanswered, waiting};
-use crate::store::{CompressionStrategy, Summary, secretless};
+use crate::own_tool::{own_tool, unanswered};
+use crate::store::{CompressionStrategy, StoreError, Summary, secretless};
 
 /// The tool that compresses the conversation.
 pub const COMPRESS_CONTEXT: &str = "compress_context";
-
-/// Keeps summaries.
-pub trait Compression: Send + Sync {
-    /// Writes one down. The conversation is only changed once that has happened.
-    ///
-    /// # Errors
-    /// Why it cannot be written.
-    fn keep(&self, summary: &Summary) -> Result<(), String>;
-
-    /// Writes down that a session goes on without its first messages to the model, as many as are
-    /// given.
-    ///
-    /// # Errors
-    /// Why it cannot be written.
-    fn forget(&self, session: &str, until: usize) -> Result<(), String>;
-}
 
 /// A conversation was not compressed. It is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,7 +35,7 @@ pub enum CompressError {
     Empty,
     /// The summary cannot be kept.
     #[error("the conversation was not compressed: its summary cannot be kept: {0}")]
-    NotKept(String),
+    NotKept(#[from] StoreError),
 }
 
 /// The conversation, and what compresses it: shared by the loop and its tool.
@@ -61,7 +46,7 @@ struct Shared {
     session: String,
     conversation: Mutex<Conversation>,
     model: Arc<dyn Model>,
-    keeps: Option<Arc<dyn Compression>>,
+    keeps: Option<Arc<KeptSummaries>>,
     now: Mutex<Now>,
 }
 
@@ -87,7 +72,7 @@ impl Compressor {
         session: String,
         conversation: Conversation,
         model: Arc<dyn Model>,
-        keeps: Option<Arc<dyn Compression>>,
+        keeps: Option<Arc<KeptSummaries>>,
     ) -> Self {
         let conversation = Mutex::new(conversation);
         Self(Arc::new(Shared { session, conversation, model, keeps, now: Mutex::default() }))
@@ -142,7 +127,7 @@ impl Compressor {
         }
         let summary = Summary { session: self.0.session.clone(), strategy, text, until };
         if let Some(keeps) = &self.0.keeps {
-            keeps.keep(&summary).map_err(CompressError::NotKept)?;
+            keeps.keep(&summary)?;
         }
         self.conversation().compress(entries, summary.text.clone());
         self.now().done = Some(strategy);
@@ -154,7 +139,7 @@ impl Compressor {
     pub(crate) fn tool(&self) -> FunctionExecutor {
         let tool = own_tool(COMPRESS_CONTEXT, DESCRIPTION, json!({}), &[]);
         let own = self.clone();
-        waiting(tool, move |_| {
+        FunctionExecutor::waiting(tool, move |_| {
             let own = own.clone();
             async move {
                 let Summary { strategy, text, .. } = own.compress().await.map_err(|error| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use counterfoil_guard::{
-    BoxFuture, FunctionExecutor, Phase, Progress, Session, ToolError, ToolOutput, WeakSession,
+    FunctionExecutor, Phase, Progress, Session, ToolError, ToolOutput, WeakSession,
 };
 use counterfoil_model::ToolErrorCategory;
 use serde_json::{Value, json};
@@ -72,9 +72,7 @@ impl SubAgents {
         FunctionExecutor::telling(tool, move |arguments: Value, progress: Progress| {
             let own = own.clone();
             let phase = progress.call().map_or(Phase::Autonomous, |call| call.phase);
-            let done: BoxFuture<'static, Result<ToolOutput, ToolError>> =
-                Box::pin(async move { own.done(text(&arguments, "prompt"), phase).await });
-            done
+            async move { own.done(text(&arguments, "prompt"), phase).await }
         })
     }
 

@@ -2,7 +2,6 @@ use std::sync::Arc;
 
 use counterfoil_guard::Clock;
 
-use crate::compress::Compression;
 use crate::store::{CompressionStrategy, Store, StoreError, Summary};
 
 /// Summaries in a store.
@@ -31,17 +30,15 @@ impl KeptSummaries {
         let texts = summaries.into_iter().skip(since).map(|summary| summary.text);
         Ok((compressed, texts.collect()))
     }
-}
 
-/// The summary of what the user wanted forgotten.
-const FORGOTTEN: &str = "(forgotten: /clear)";
-
-impl Compression for KeptSummaries {
-    fn keep(&self, summary: &Summary) -> Result<(), String> {
-        self.store.add_summary(summary, self.clock.wall()).map_err(|error| error.to_string())
+    /// Writes one down. The conversation is only changed once that has happened.
+    pub(crate) fn keep(&self, summary: &Summary) -> Result<(), StoreError> {
+        self.store.add_summary(summary, self.clock.wall())
     }
 
-    fn forget(&self, session: &str, until: usize) -> Result<(), String> {
+    /// Writes down that a session goes on without its first messages to the model, as many as are
+    /// given.
+    pub(crate) fn forget(&self, session: &str, until: usize) -> Result<(), StoreError> {
         if until == 0 {
             return Ok(());
         }
@@ -53,3 +50,6 @@ impl Compression for KeptSummaries {
         })
     }
 }
+
+/// The summary of what the user wanted forgotten.
+const FORGOTTEN: &str = "(forgotten: /clear)";

@@ -27,7 +27,7 @@ mod turn;
 mod watch;
 
 pub use agent::{Agent, Parts};
-pub use compress::{COMPRESS_CONTEXT, CompressError, Compression};
+pub use compress::{COMPRESS_CONTEXT, CompressError};
 pub use conversation::Conversation;
 pub use delegate::SubAgents;
 pub use kept::KeptSummaries;
@@ -44,9 +44,8 @@ pub use skills::{
     TrustError, Trusted, WarningKind, find_skills, scan,
 };
 pub use store::{
-    AddTaskError, CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE, NewTask, Note,
-    NoteError, NoteId, NoteOrigin, OpenStoreError, Store, StoreError, StoredNote, Summary, Task,
-    TaskId, TaskSelection, TaskState,
+    CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE, NewTask, Note, NoteError, NoteId,
+    NoteOrigin, OpenStoreError, Store, StoreError, StoredNote, Summary, Task, TaskId, TaskState,
 };
 pub use turn::{Saying, TurnError, Turned};
 pub use watch::{Nobody, Told, Watch};

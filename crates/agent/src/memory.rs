@@ -5,7 +5,7 @@ use std::sync::Arc;
 use counterfoil_guard::{Clock, Embedder, FunctionExecutor, ToolOutput};
 use serde_json::{Value, json};
 
-use crate::own_tool::{failed, own_tool, text, waiting, writing};
+use crate::own_tool::{failed, own_tool, text, writing};
 use crate::store::{Note, NoteError, NoteId, NoteOrigin, Store, secretless};
 
 const SAVE: &str = "Saves a note for later conversations: a fact about the user or the project that \
@@ -90,7 +90,7 @@ impl Memory {
         });
         let tool = writing(own_tool("memory_save", SAVE, members, &["text"]));
         let (own, session) = (self.clone(), session.to_owned());
-        waiting(tool, move |arguments| {
+        FunctionExecutor::waiting(tool, move |arguments| {
             let (own, session) = (own.clone(), session.clone());
             async move {
                 let saved = own.save(text(&arguments, "text"), &session, NoteOrigin::Agent).await;
@@ -108,7 +108,7 @@ impl Memory {
         let mut tool = own_tool("memory_search", SEARCH, members, &["query"]);
         tool.effects.retrieves = Some(true);
         let own = self.clone();
-        waiting(tool, move |arguments| {
+        FunctionExecutor::waiting(tool, move |arguments| {
             let own = own.clone();
             async move {
                 let query = text(&arguments, "query");

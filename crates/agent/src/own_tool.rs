@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use counterfoil_guard::{BoxFuture, FunctionExecutor, ToolError, ToolOutput};
+use counterfoil_guard::ToolError;
 use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
 use counterfoil_providers::ProviderError;
 use serde_json::{Value, json};
@@ -34,20 +34,6 @@ pub(crate) fn own_tool(name: &str, description: &str, members: Value, required: 
 pub(crate) fn writing(tool: Tool) -> Tool {
     let effects = Effects { reads: Some(false), writes: Some(true), ..tool.effects };
     Tool { effects, ..tool }
-}
-
-/// What performs a tool that waits for something.
-pub(crate) fn waiting<R>(
-    tool: Tool,
-    perform: impl Fn(Value) -> R + Send + Sync + 'static,
-) -> FunctionExecutor
-where
-    R: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
-{
-    FunctionExecutor::waiting(tool, move |arguments| {
-        let performed: BoxFuture<'static, _> = Box::pin(perform(arguments));
-        performed
-    })
 }
 
 /// A text among the arguments; nothing where it is missing.

@@ -16,9 +16,7 @@ use serde_json::{Value, json};
 use crate::agent::Agent;
 use crate::own_tool::{own_tool, refused, text, writing};
 use crate::schedule::Schedule;
-use crate::store::{
-    AddTaskError, CatchUp, NewTask, Store, StoreError, Task, TaskId, TaskSelection, TaskState,
-};
+use crate::store::{CatchUp, NewTask, Store, StoreError, Task, TaskId, TaskState};
 use crate::turn::{Saying, TurnError, Turned};
 use crate::watch::Watch;
 
@@ -93,12 +91,15 @@ pub enum ScheduleTaskError {
     /// It is to run once, and the phrase says more.
     #[error("`{0}` comes again and again; `scheduler` makes such tasks")]
     Again(String),
+    /// There is nothing to tell the agent.
+    #[error("a task needs a prompt")]
+    NoPrompt,
     /// The schedule cannot be written down.
     #[error("the schedule cannot be kept: {0}")]
     NotKept(String),
     /// The store.
     #[error(transparent)]
-    Store(#[from] AddTaskError),
+    Store(#[from] StoreError),
 }
 
 /// A firing did not come to its end.
@@ -157,6 +158,9 @@ impl Scheduler {
         prompt: &str,
         catch_up: CatchUp,
     ) -> Result<(TaskId, String), ScheduleTaskError> {
+        if prompt.trim().is_empty() {
+            return Err(ScheduleTaskError::NoPrompt);
+        }
         let now = self.now();
         let schedule = Schedule::parse(phrase, &now)?;
         let stored = serde_json::to_string(&schedule);
@@ -173,20 +177,10 @@ impl Scheduler {
         Ok((self.store.add_task(&task)?, schedule.describe(&now)))
     }
 
-    /// The tasks there are.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn tasks(&self, which: TaskSelection) -> Result<Vec<Task>, StoreError> {
-        self.store.tasks(which)
-    }
-
-    /// Ends a task; whether there was one.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn cancel(&self, id: TaskId) -> Result<bool, StoreError> {
-        self.store.cancel(id)
+    /// Its store.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
     /// Says of firings of processes that were killed that they came to no end: they are not run
@@ -247,8 +241,7 @@ impl Scheduler {
     /// # Errors
     /// When the store cannot be written.
     pub fn broken_off(&self, due: &Due) -> Result<(), StoreError> {
-        let now = self.clock.wall();
-        self.store.finish(due.task.id, due.at, now, "interrupted", None).map(drop)
+        self.finish(due, "interrupted", None)
     }
 
     /// Every time at which it was to run until now, and the next one after that.
@@ -328,19 +321,21 @@ impl Scheduler {
         let tool = own_tool("list_tasks", "Lists the tasks still to run.", json!({}), &[]);
         let own = self.clone();
         FunctionExecutor::new(tool, move |_: &Value| {
-            let tasks = own.tasks(TaskSelection::Active).map_err(|error| refused(&error))?;
-            let shown: Result<Vec<ShownTask>, StoreError> =
-                tasks.iter().map(|task| own.shown(task)).collect();
-            let shown = shown.map_err(|error| refused(&error))?;
-            Ok::<_, ToolError>(ToolOutput::from(json!({ "tasks": shown })))
+            let mut tasks = own.list().map_err(|error| refused(&error))?;
+            tasks.retain(|task| task.state == TaskState::Active);
+            Ok::<_, ToolError>(ToolOutput::from(json!({ "tasks": tasks })))
         })
     }
 
-    /// A task as the model and people read it.
+    /// Every task, as the model and people read it.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn shown(&self, task: &Task) -> Result<ShownTask, StoreError> {
+    pub fn list(&self) -> Result<Vec<ShownTask>, StoreError> {
+        self.store.tasks()?.iter().map(|task| self.shown(task)).collect()
+    }
+
+    fn shown(&self, task: &Task) -> Result<ShownTask, StoreError> {
         let time = |at: i64| self.at(at).strftime("%Y-%m-%d %H:%M %Z").to_string();
         let last = self.store.firings(task.id, 1)?.into_iter().next();
         Ok(ShownTask {
@@ -364,7 +359,7 @@ impl Scheduler {
         let own = self.clone();
         FunctionExecutor::new(tool, move |arguments: &Value| {
             let id = task_id(arguments)?;
-            match own.cancel(id).map_err(|error| refused(&error))? {
+            match own.store.cancel(id).map_err(|error| refused(&error))? {
                 true => Ok(ToolOutput::from(json!({ "cancelled": id }))),
                 false => Err(no_task(id)),
             }
@@ -377,7 +372,7 @@ impl Scheduler {
         let own = self.clone();
         FunctionExecutor::new(tool, move |arguments: &Value| {
             let id = task_id(arguments)?;
-            let tasks = own.tasks(TaskSelection::All).map_err(|error| refused(&error))?;
+            let tasks = own.store.tasks().map_err(|error| refused(&error))?;
             let task = tasks.into_iter().find(|task| task.id == id);
             task.map(|task| ToolOutput::from(task.asked.prompt)).ok_or_else(|| no_task(id))
         })
@@ -398,7 +393,7 @@ impl Scheduler {
         let answer = agent.session().call(call, around).await?;
         let id = answer.execution_id.as_str();
         if answer.status != Status::Completed {
-            self.finish(due, answer.status.name(), id)?;
+            self.finish(due, answer.status.name(), Some(id))?;
             return Err(FireError::NotRun(answer.text));
         }
         let turned = agent.say(Saying::Task(&due.task.asked.prompt), watch).await;
@@ -407,13 +402,12 @@ impl Scheduler {
             Ok(_) => "held_back",
             Err(_) => "failed",
         };
-        self.finish(due, outcome, id)?;
+        self.finish(due, outcome, Some(id))?;
         Ok(turned?)
     }
 
-    fn finish(&self, due: &Due, outcome: &str, execution_id: &str) -> Result<(), StoreError> {
-        let now = self.clock.wall();
-        self.store.finish(due.task.id, due.at, now, outcome, Some(execution_id)).map(drop)
+    fn finish(&self, due: &Due, outcome: &str, receipt: Option<&str>) -> Result<(), StoreError> {
+        self.store.finish(due.task.id, due.at, self.clock.wall(), outcome, receipt).map(drop)
     }
 }
 

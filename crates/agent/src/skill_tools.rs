@@ -9,7 +9,7 @@ use counterfoil_guard::{
 use counterfoil_model::{Origin, Status, Tool, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
-use crate::own_tool::{failed, own_tool, refused, text, waiting};
+use crate::own_tool::{failed, own_tool, refused, text};
 use crate::skills::{InlineTool, Skill};
 
 /// The tool that runs commands.
@@ -120,7 +120,7 @@ fn inline(skill: &Skill, tool: &InlineTool, caller: Caller) -> FunctionExecutor 
         ..Tool::named(&tool.name)
     };
     let parts = Arc::new((skill.clone(), tool.clone()));
-    waiting(offered, move |arguments| {
+    FunctionExecutor::waiting(offered, move |arguments| {
         let (parts, caller) = (Arc::clone(&parts), caller.clone());
         async move {
             let (skill, tool) = &*parts;

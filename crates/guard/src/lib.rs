@@ -128,7 +128,7 @@ pub use host::{
     Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, reason, remark, review,
 };
 pub use offer::{
-    Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult,
+    Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult, cosine,
     schema_complexity,
 };
 pub use options::{AgentOptions, GuardOptions, GuardOptionsError, ToolsOptions};

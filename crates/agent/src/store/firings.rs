@@ -1,6 +1,6 @@
 //! Firings: one for each time at which a task was due. Whoever claims it first has it.
 
-use rusqlite::{Params, Row, params};
+use rusqlite::{Params, params};
 use serde::Serialize;
 
 use super::error::StoreError;
@@ -31,21 +31,12 @@ impl Store {
     /// # Errors
     /// When the store fails. Then nothing is claimed.
     pub fn claim(&self, task: TaskId, due_at: i64, now: i64) -> Result<bool, StoreError> {
-        self.write(|connection| {
-            let claimed = connection
-                .prepare_cached(
-                    "INSERT INTO firings (task, due_at, started_at)
-                     SELECT id, ?2, ?3 FROM tasks WHERE id = ?1 AND state = 'active'
-                     ON CONFLICT (task, due_at) DO NOTHING",
-                )?
-                .execute(params![task, due_at, now])?;
-            if claimed > 0 {
-                connection
-                    .prepare_cached("UPDATE tasks SET last_at = ?2 WHERE id = ?1")?
-                    .execute(params![task, now])?;
-            }
-            Ok(claimed > 0)
-        })
+        self.changes(
+            "INSERT INTO firings (task, due_at, started_at)
+             SELECT id, ?2, ?3 FROM tasks WHERE id = ?1 AND state = 'active'
+             ON CONFLICT (task, due_at) DO NOTHING",
+            params![task, due_at, now],
+        )
     }
 
     /// Says what came of a firing that was claimed. `false` where it was not, or is finished
@@ -61,15 +52,11 @@ impl Store {
         outcome: &str,
         execution_id: Option<&str>,
     ) -> Result<bool, StoreError> {
-        self.write(|connection| {
-            let finished = connection
-                .prepare_cached(
-                    "UPDATE firings SET ended_at = ?3, outcome = ?4, execution_id = ?5
-                     WHERE task = ?1 AND due_at = ?2 AND ended_at IS NULL",
-                )?
-                .execute(params![task, due_at, now, outcome, execution_id])?;
-            Ok(finished > 0)
-        })
+        self.changes(
+            "UPDATE firings SET ended_at = ?3, outcome = ?4, execution_id = ?5
+             WHERE task = ?1 AND due_at = ?2 AND ended_at IS NULL",
+            params![task, due_at, now, outcome, execution_id],
+        )
     }
 
     /// The firings that were claimed and not finished, the oldest first: those whose process was
@@ -91,25 +78,18 @@ impl Store {
     }
 
     fn select_firings(&self, which: &str, values: impl Params) -> Result<Vec<Firing>, StoreError> {
-        self.read(|connection| {
-            connection
-                .prepare_cached(&format!(
-                    "SELECT task, due_at, started_at, ended_at, outcome, execution_id
-                     FROM firings {which}"
-                ))?
-                .query_map(values, stored_firing)?
-                .collect()
+        let statement = format!(
+            "SELECT task, due_at, started_at, ended_at, outcome, execution_id FROM firings {which}"
+        );
+        self.rows(&statement, values, |row| {
+            Ok(Firing {
+                task: row.get(0)?,
+                due_at: row.get(1)?,
+                started_at: row.get(2)?,
+                ended_at: row.get(3)?,
+                outcome: row.get(4)?,
+                execution_id: row.get(5)?,
+            })
         })
     }
-}
-
-fn stored_firing(row: &Row<'_>) -> rusqlite::Result<Firing> {
-    Ok(Firing {
-        task: row.get(0)?,
-        due_at: row.get(1)?,
-        started_at: row.get(2)?,
-        ended_at: row.get(3)?,
-        outcome: row.get(4)?,
-        execution_id: row.get(5)?,
-    })
 }

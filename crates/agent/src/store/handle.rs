@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Params, Row, Transaction, TransactionBehavior};
 
 use super::error::{OpenStoreError, StoreError};
 use super::open;
@@ -35,6 +35,23 @@ impl Store {
     /// When there is no memory for it.
     pub fn in_memory() -> Result<Self, StoreError> {
         Ok(Self(Mutex::new(open::in_memory()?)))
+    }
+
+    /// The rows that a statement finds.
+    pub(super) fn rows<T>(
+        &self,
+        statement: &str,
+        values: impl Params,
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.read(|connection| {
+            connection.prepare_cached(statement)?.query_map(values, row)?.collect()
+        })
+    }
+
+    /// Whether a statement changes a row.
+    pub(super) fn changes(&self, statement: &str, values: impl Params) -> Result<bool, StoreError> {
+        self.write(|connection| Ok(connection.prepare_cached(statement)?.execute(values)? > 0))
     }
 
     /// Reads, all of it at one moment.
@@ -79,12 +96,6 @@ mod tests {
 
     fn note(text: String) -> Note {
         Note { text, session: None, origin: NoteOrigin::User, at: 0 }
-    }
-
-    #[test]
-    fn threads_may_share_a_store() {
-        const fn shared<T: Send + Sync>() {}
-        shared::<Store>();
     }
 
     #[test]

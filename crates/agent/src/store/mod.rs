@@ -18,7 +18,6 @@ mod summaries;
 mod tasks;
 mod terms;
 mod text;
-mod vector;
 
 pub use error::{OpenStoreError, StoreError};
 pub use firings::Firing;
@@ -28,4 +27,4 @@ pub(crate) use notes::secretless;
 pub use notes::{LONGEST_NOTE, Note, NoteError, NoteOrigin, StoredNote};
 pub use search::Found;
 pub use summaries::{CompressionStrategy, Summary};
-pub use tasks::{AddTaskError, CatchUp, NewTask, Task, TaskSelection, TaskState};
+pub use tasks::{CatchUp, NewTask, Task, TaskState};

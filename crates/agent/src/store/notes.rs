@@ -10,22 +10,22 @@ use serde::{Deserialize, Serialize};
 use super::error::StoreError;
 use super::handle::{Store, at_most};
 use super::ids::NoteId;
-use super::vector;
+use super::text::stored_as_text;
 
 /// The most bytes of text in one note.
 pub const LONGEST_NOTE: usize = 8192;
 
 /// Who said what a note holds.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteOrigin {
     /// The user.
     User,
     /// The model.
     Agent,
-    /// The tool of this name: text that no person vouches for.
-    Tool(String),
 }
+
+stored_as_text!(NoteOrigin { User => "user", Agent => "agent" });
 
 /// Something to remember.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -75,8 +75,8 @@ pub(crate) fn secretless(text: &str) -> Cow<'_, str> {
 }
 
 impl Store {
-    /// Remembers a note, with the vector of its meaning if there is one of finite numbers. A text
-    /// that is remembered already keeps its id, time and origin; it takes the vector if it had none.
+    /// Remembers a note, with the vector of its meaning if there is one. A text that is remembered
+    /// already keeps its id, time and origin; it takes the vector if it had none.
     /// Secrets are taken out before anything is written.
     ///
     /// # Errors
@@ -88,7 +88,6 @@ impl Store {
             1..=LONGEST_NOTE => {}
             bytes => return Err(NoteError::TooLong { bytes }),
         }
-        let vector = vector.filter(|vector| vector::is_sound(vector));
         let id = self.write(|connection| {
             let id = match id_of(connection, text)? {
                 Some(id) => id,
@@ -97,7 +96,7 @@ impl Store {
             if let Some(vector) = vector {
                 connection
                     .prepare_cached("INSERT OR IGNORE INTO vectors (note, vector) VALUES (?1, ?2)")?
-                    .execute(params![id, vector::to_bytes(vector)])?;
+                    .execute(params![id, to_bytes(vector)])?;
             }
             Ok(id)
         })?;
@@ -109,22 +108,17 @@ impl Store {
     /// # Errors
     /// When the store fails.
     pub fn list(&self, limit: usize) -> Result<Vec<StoredNote>, StoreError> {
-        self.read(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT id, text, origin, tool, session, at FROM notes
-                     ORDER BY id DESC LIMIT ?1",
-                )?
-                .query_map([at_most(limit)], stored_note)?
-                .collect()
-        })
+        let newest = format!("{SELECT} ORDER BY id DESC LIMIT ?1");
+        self.rows(&newest, [at_most(limit)], stored_note)
     }
 }
+
+const SELECT: &str = "SELECT id, text, origin, session, at FROM notes";
 
 /// The note with this number.
 pub(super) fn find(connection: &Connection, id: NoteId) -> rusqlite::Result<Option<StoredNote>> {
     connection
-        .prepare_cached("SELECT id, text, origin, tool, session, at FROM notes WHERE id = ?1")?
+        .prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
         .query_row([id], stored_note)
         .optional()
 }
@@ -137,27 +131,21 @@ fn id_of(connection: &Connection, text: &str) -> rusqlite::Result<Option<NoteId>
 }
 
 fn insert(connection: &Connection, text: &str, note: &Note) -> rusqlite::Result<NoteId> {
-    let (origin, tool) = match &note.origin {
-        NoteOrigin::User => ("user", None),
-        NoteOrigin::Agent => ("agent", None),
-        NoteOrigin::Tool(name) => ("tool", Some(name)),
-    };
     connection
         .prepare_cached(
-            "INSERT INTO notes (text, origin, tool, session, at) VALUES (?1, ?2, ?3, ?4, ?5)
-             RETURNING id",
+            "INSERT INTO notes (text, origin, session, at) VALUES (?1, ?2, ?3, ?4) RETURNING id",
         )?
-        .query_row(params![text, origin, tool, note.session, note.at], |row| row.get(0))
+        .query_row(params![text, note.origin, note.session, note.at], |row| row.get(0))
 }
 
-/// From the columns id, text, origin, tool, session, at.
+/// A row of [`SELECT`].
 fn stored_note(row: &Row<'_>) -> rusqlite::Result<StoredNote> {
-    let origin = match row.get_ref(2)?.as_str()? {
-        "user" => NoteOrigin::User,
-        "agent" => NoteOrigin::Agent,
-        // The schema admits no other word, and a tool has its name.
-        _ => NoteOrigin::Tool(row.get(3)?),
-    };
-    let note = Note { text: row.get(1)?, origin, session: row.get(4)?, at: row.get(5)? };
+    let (text, origin) = (row.get(1)?, row.get(2)?);
+    let note = Note { text, origin, session: row.get(3)?, at: row.get(4)? };
     Ok(StoredNote { id: row.get(0)?, note })
+}
+
+/// A vector as the table has it: little endian, 4 bytes for each number.
+fn to_bytes(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|number| number.to_le_bytes()).collect()
 }

@@ -16,7 +16,6 @@ use super::schema::{APPLICATION_ID, MIGRATIONS, USER_VERSION};
 pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     // Absolute, so that SQLite takes `:memory:` for the name of a file.
     let path = &std::path::absolute(path).map_err(|error| StoreError::Failed(error.to_string()))?;
-    inspect_log(path)?;
     make_or_inspect(path)?;
     let mut connection = connect(path, busy)?;
     recognise(&connection)?;
@@ -37,22 +36,6 @@ pub(super) fn in_memory() -> rusqlite::Result<Connection> {
     prepare(&connection)?;
     migrate(&mut connection)?;
     Ok(connection)
-}
-
-/// Refuses a log whose file is gone or empty: SQLite would delete it.
-fn inspect_log(path: &Path) -> Result<(), StoreError> {
-    // In this order: another process that begins a store writes to the file first.
-    let holds_changes = length(&beside(path, "-wal")).is_some_and(|bytes| bytes > 0);
-    if holds_changes && length(path).is_none_or(|bytes| bytes == 0) {
-        let what = "there is a log beside it, and the file itself is missing or empty";
-        return Err(StoreError::Corrupt(what.to_owned()));
-    }
-    Ok(())
-}
-
-/// In bytes. `None` where there is nothing.
-fn length(path: &Path) -> Option<u64> {
-    std::fs::symlink_metadata(path).ok().map(|metadata| metadata.len())
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use counterfoil_guard::cosine;
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
@@ -11,7 +12,6 @@ use super::handle::{Store, at_most};
 use super::ids::NoteId;
 use super::notes::{StoredNote, find};
 use super::terms::Terms;
-use super::vector::cosine;
 
 /// A note that a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -86,14 +86,15 @@ fn matching(
 fn nearest(connection: &Connection, vector: &[f32], depth: usize) -> rusqlite::Result<Vec<NoteId>> {
     let mut statement = connection.prepare_cached("SELECT note, vector FROM vectors")?;
     let mut rows = statement.query([])?;
-    let mut near: Vec<(f32, NoteId)> = Vec::new();
+    let mut near: Vec<(f64, NoteId)> = Vec::new();
     while let Some(row) = rows.next()? {
-        let cosine = cosine(vector, row.get_ref(1)?.as_blob()?);
-        if let Some(cosine) = cosine.filter(|cosine| *cosine > 0.0) {
+        let (numbers, _) = row.get_ref(1)?.as_blob()?.as_chunks::<4>();
+        let other: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+        if let Some(cosine) = cosine(vector, &other).filter(|cosine| *cosine > 0.0) {
             near.push((cosine, row.get(0)?));
         }
     }
-    let best_first = |left: &(f32, NoteId), right: &(f32, NoteId)| -> Ordering {
+    let best_first = |left: &(f64, NoteId), right: &(f64, NoteId)| -> Ordering {
         right.0.total_cmp(&left.0).then(right.1.cmp(&left.1))
     };
     if near.len() > depth {

@@ -49,18 +49,14 @@ impl Store {
     pub fn add_summary(&self, summary: &Summary, at: i64) -> Result<(), StoreError> {
         let Summary { session, strategy, text, until } = summary;
         let last = i64::try_from(*until).unwrap_or(i64::MAX).saturating_sub(1);
-        self.write(|connection| {
-            connection
-                .prepare_cached(
-                    "INSERT INTO summaries
-                         (session, compaction_method, text, from_message, to_message, at)
-                     SELECT ?1, ?2, ?3, next, max(next, ?4), ?5
-                     FROM (SELECT coalesce(max(to_message) + 1, 0) AS next
-                           FROM summaries WHERE session = ?1)",
-                )?
-                .execute(params![session, strategy, text, last, at])
-                .map(drop)
-        })
+        self.changes(
+            "INSERT INTO summaries (session, compaction_method, text, from_message, to_message, at)
+             SELECT ?1, ?2, ?3, next, max(next, ?4), ?5
+             FROM (SELECT coalesce(max(to_message) + 1, 0) AS next
+                   FROM summaries WHERE session = ?1)",
+            params![session, strategy, text, last, at],
+        )
+        .map(drop)
     }
 
     /// The summaries of a session, in the order in which they were added.
@@ -68,22 +64,16 @@ impl Store {
     /// # Errors
     /// When the store fails.
     pub fn summaries(&self, session: &str) -> Result<Vec<Summary>, StoreError> {
-        self.read(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT compaction_method, text, to_message FROM summaries
-                     WHERE session = ?1 ORDER BY id",
-                )?
-                .query_map([session], |row| {
-                    let last: usize = row.get(2)?;
-                    Ok(Summary {
-                        session: session.to_owned(),
-                        strategy: row.get(0)?,
-                        text: row.get(1)?,
-                        until: last.saturating_add(1),
-                    })
-                })?
-                .collect()
+        let statement = "SELECT compaction_method, text, to_message FROM summaries
+                         WHERE session = ?1 ORDER BY id";
+        self.rows(statement, [session], |row| {
+            let last: usize = row.get(2)?;
+            Ok(Summary {
+                session: session.to_owned(),
+                strategy: row.get(0)?,
+                text: row.get(1)?,
+                until: last.saturating_add(1),
+            })
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Tasks: prompts that a scheduler gives to the agent when their time has come.
 
-use rusqlite::{Row, ToSql, params};
+use rusqlite::{Params, params};
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
@@ -67,44 +67,18 @@ pub struct Task {
     pub asked: NewTask,
     /// Whether it will be fired again.
     pub state: TaskState,
-    /// When a firing was last claimed, in milliseconds since 1970 UTC.
-    pub last_at: Option<i64>,
-}
-
-/// Which tasks are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskSelection {
-    /// Those that will be fired again.
-    Active,
-    /// Those that are cancelled or done, too.
-    All,
-}
-
-/// Why a task was not added.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AddTaskError {
-    /// There is nothing to tell the agent.
-    #[error("a task needs a prompt")]
-    NoPrompt,
-    /// The store failed.
-    #[error(transparent)]
-    Storage(#[from] StoreError),
 }
 
 impl Store {
     /// Adds a task. Secrets are taken out of its prompt before anything is written.
     ///
     /// # Errors
-    /// When it has no prompt, or the store fails.
-    pub fn add_task(&self, task: &NewTask) -> Result<TaskId, AddTaskError> {
-        if task.prompt.trim().is_empty() {
-            return Err(AddTaskError::NoPrompt);
-        }
+    /// When the store fails.
+    pub fn add_task(&self, task: &NewTask) -> Result<TaskId, StoreError> {
         let NewTask { session, workspace, phrase, schedule, next_at, catch_up, created_at, .. } =
             task;
         let prompt = &*secretless(&task.prompt);
-        let id = self.write(|connection| {
+        self.write(|connection| {
             connection
                 .prepare_cached(
                     "INSERT INTO tasks
@@ -118,8 +92,7 @@ impl Store {
                     ],
                     |row| row.get(0),
                 )
-        })?;
-        Ok(id)
+        })
     }
 
     /// The active tasks whose time has come, the longest overdue first.
@@ -127,27 +100,35 @@ impl Store {
     /// # Errors
     /// When the store fails.
     pub fn due(&self, now: i64) -> Result<Vec<Task>, StoreError> {
-        self.select("WHERE state = 'active' AND next_at <= ?1 ORDER BY next_at, id", now)
+        self.select("WHERE state = 'active' AND next_at <= ?1 ORDER BY next_at, id", [now])
     }
 
-    /// The tasks, in the order in which they were added.
+    /// Every task, in the order in which they were added.
     ///
     /// # Errors
     /// When the store fails.
-    pub fn tasks(&self, selection: TaskSelection) -> Result<Vec<Task>, StoreError> {
-        self.select("WHERE ?1 OR state = 'active' ORDER BY id", selection == TaskSelection::All)
+    pub fn tasks(&self) -> Result<Vec<Task>, StoreError> {
+        self.select("ORDER BY id", [])
     }
 
-    fn select(&self, which: &str, value: impl ToSql) -> Result<Vec<Task>, StoreError> {
-        self.read(|connection| {
-            connection
-                .prepare_cached(&format!(
-                    "SELECT id, session, phrase, schedule, prompt, next_at, catch_up, created_at,
-                         state, last_at, workspace
-                     FROM tasks {which}"
-                ))?
-                .query_map([value], stored_task)?
-                .collect()
+    fn select(&self, which: &str, values: impl Params) -> Result<Vec<Task>, StoreError> {
+        let statement = format!(
+            "SELECT id, session, phrase, schedule, prompt, next_at, catch_up, created_at, state,
+                 workspace
+             FROM tasks {which}"
+        );
+        self.rows(&statement, values, |row| {
+            let asked = NewTask {
+                session: row.get(1)?,
+                phrase: row.get(2)?,
+                schedule: row.get(3)?,
+                prompt: row.get(4)?,
+                next_at: row.get(5)?,
+                catch_up: row.get(6)?,
+                created_at: row.get(7)?,
+                workspace: row.get(9)?,
+            };
+            Ok(Task { id: row.get(0)?, asked, state: row.get(8)? })
         })
     }
 
@@ -175,29 +156,11 @@ impl Store {
         state: TaskState,
         next_at: Option<i64>,
     ) -> Result<bool, StoreError> {
-        self.write(|connection| {
-            let changed = connection
-                .prepare_cached(
-                    "UPDATE tasks SET state = ?2, next_at = ?3 WHERE id = ?1 AND state = 'active'",
-                )?
-                .execute(params![id, state, next_at])?;
-            Ok(changed > 0)
-        })
+        self.changes(
+            "UPDATE tasks SET state = ?2, next_at = ?3 WHERE id = ?1 AND state = 'active'",
+            params![id, state, next_at],
+        )
     }
-}
-
-fn stored_task(row: &Row<'_>) -> rusqlite::Result<Task> {
-    let asked = NewTask {
-        session: row.get(1)?,
-        phrase: row.get(2)?,
-        schedule: row.get(3)?,
-        prompt: row.get(4)?,
-        next_at: row.get(5)?,
-        catch_up: row.get(6)?,
-        created_at: row.get(7)?,
-        workspace: row.get(10)?,
-    };
-    Ok(Task { id: row.get(0)?, asked, state: row.get(8)?, last_at: row.get(9)? })
 }
 
 #[cfg(test)]
@@ -230,8 +193,7 @@ mod tests {
         assert_eq!(store.reschedule(TaskId(3), None), Ok(true));
         assert_eq!(store.cancel(TaskId(4)), Ok(true));
         assert_eq!(due(1000), [1, 2]);
-        assert_eq!(store.tasks(TaskSelection::Active).unwrap().len(), 2);
-        let all = store.tasks(TaskSelection::All).unwrap();
+        let all = store.tasks().unwrap();
         let states: Vec<_> = all.iter().map(|task| (task.state, task.asked.next_at)).collect();
         let (active, done, cancelled) = (TaskState::Active, TaskState::Done, TaskState::Cancelled);
         let expected = [(active, Some(300)), (active, Some(900)), (done, None), (cancelled, None)];
@@ -241,11 +203,5 @@ mod tests {
         assert_eq!(store.cancel(TaskId(4)), Ok(false));
         assert_eq!(store.reschedule(TaskId(4), Some(200)), Ok(false));
         assert_eq!(store.cancel(TaskId(99)), Ok(false));
-    }
-
-    #[test]
-    fn a_task_needs_a_prompt() {
-        let silent = NewTask { prompt: " ".to_owned(), ..task(1) };
-        assert_eq!(Store::in_memory().unwrap().add_task(&silent), Err(AddTaskError::NoPrompt));
     }
 }

@@ -1,15 +1,21 @@
 use std::sync::Arc;
 
-use counterfoil_agent::{Agent, CompressionStrategy, Nobody};
+use counterfoil_agent::{Agent, CompressionStrategy, KeptSummaries, Nobody, Store};
+use counterfoil_guard::SystemClock;
 use counterfoil_model::{PermitBasis, Status, ToolErrorCategory};
 use counterfoil_providers::ProviderError;
 
-use crate::script::{Kept, Script, after, calls, guard, parts, says, wait};
+use crate::script::{Script, after, calls, guard, parts, says, wait};
 
-fn two_turns(model: &Arc<Script>, kept: &Arc<Kept>) -> Agent {
+fn memory() -> Arc<Store> {
+    Arc::new(Store::in_memory().unwrap())
+}
+
+fn two_turns(model: &Arc<Script>, store: &Arc<Store>) -> Agent {
     let guard = guard();
     let mut parts = parts(&guard, model);
-    parts.summaries = Some(Arc::clone(kept) as Arc<dyn counterfoil_agent::Compression>);
+    let kept = KeptSummaries::new(Arc::clone(store), Arc::new(SystemClock::default()));
+    parts.summaries = Some(Arc::new(kept));
     Agent::new(parts).unwrap()
 }
 
@@ -24,8 +30,8 @@ fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
     ] {
         let tokens = if strategy == CompressionStrategy::Triggered { 95_000 } else { 10 };
         let model = Script::of([calls(DONE), after(tokens, says("I have cancelled order 7."))]);
-        let kept = Arc::new(Kept::default());
-        let mut agent = two_turns(&model, &kept);
+        let store = memory();
+        let mut agent = two_turns(&model, &store);
         let first = wait(agent.turn("Cancel order 7.", &mut Nobody)).unwrap();
         match strategy {
             CompressionStrategy::Manual => {
@@ -47,7 +53,7 @@ fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
         model.then(Ok(says("I have mailed the invoice to the customer.")));
         let third = wait(agent.turn("Mail the invoice.", &mut Nobody)).unwrap();
         assert!(!third.stands, "{strategy}");
-        let summaries = kept.summaries.lock().unwrap().clone();
+        let summaries = store.summaries(agent.session().id()).unwrap();
         assert_eq!(summaries.len(), 1, "{strategy}");
         assert_eq!((summaries[0].strategy, summaries[0].until), (strategy, 1));
         let last = model.asked().last().unwrap().clone();
@@ -65,7 +71,7 @@ fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
 #[test]
 fn knowledge_grows_and_is_never_replaced() {
     let model = Script::of([says("Hello."), says("One."), says("Hello again."), says("Two.")]);
-    let mut agent = two_turns(&model, &Arc::new(Kept::default()));
+    let mut agent = two_turns(&model, &memory());
     for said in ["Hi", "Hi again"] {
         wait(agent.turn(said, &mut Nobody)).unwrap();
         wait(agent.compact()).unwrap();
@@ -83,7 +89,7 @@ fn the_model_that_compresses_reads_no_secrets_and_no_hidden_thinking() {
     let arguments = r#"{"order":7,"_tafc_think":"he sounds angry","_TAFC_THINK_2":{"a":"mood"},
         "note":"use ghp_0123456789abcdefghijklmnopqrstuvwxyzAB","password":"kQ9vT2xLw7Rz"}"#;
     let model = Script::of([calls(&[("c1", "cancel_order", arguments)]), says("Done so far.")]);
-    let mut agent = two_turns(&model, &Arc::new(Kept::default()));
+    let mut agent = two_turns(&model, &memory());
     wait(agent.turn("Cancel order 7 with api_key=sk-ant-api03-0123456789abcdefgh.", &mut Nobody))
         .unwrap();
     model.then(Ok(says("In short.")));
@@ -104,7 +110,7 @@ fn what_cannot_be_compressed_stays_as_it_was() {
     };
     let down = Err(ProviderError::NotReached { name: name.clone(), why: why.clone() });
     let broken = Err(ProviderError::Broken { name: name.clone(), why: why.clone() });
-    for (reply, full, why, category) in [
+    for (reply, broken, why, category) in [
         (down, false, "`p` is not reached", NetworkError),
         (broken, false, "`p` gave no answer", ServerError),
         (status(500), false, "status 500", ServerError),
@@ -112,12 +118,18 @@ fn what_cannot_be_compressed_stays_as_it_was() {
         (status(429), false, "status 429", RateLimited),
         (status(400), false, "status 400", PermanentFailure),
         (Ok(says("  ")), false, "the model gave no summary", PermanentFailure),
-        (Ok(says("Short.")), true, "the disk is full", PermanentFailure),
+        (Ok(says("Short.")), true, "its summary cannot be kept", PermanentFailure),
     ] {
         let model = Script::of([calls(DONE), says("I have cancelled order 7.")]);
         model.then(reply);
-        let kept = Arc::new(Kept { full, ..Kept::default() });
-        let mut agent = two_turns(&model, &kept);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.sqlite");
+        let store = Arc::new(Store::open(&path).unwrap());
+        if broken {
+            let other = rusqlite::Connection::open(&path).unwrap();
+            other.execute_batch("DROP TABLE summaries").unwrap();
+        }
+        let mut agent = two_turns(&model, &store);
         wait(agent.turn("Cancel order 7.", &mut Nobody)).unwrap();
         let before = agent.conversation();
         let answer = wait(agent.compact()).unwrap();

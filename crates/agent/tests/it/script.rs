@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use counterfoil_agent::{Agent, AgentOptions, Compression, Conversation, Model, Parts, Summary};
+use counterfoil_agent::{Agent, AgentOptions, Conversation, Model, Parts};
 use counterfoil_guard::{
     BoxFuture, FunctionExecutor, Guard, GuardOptions, SessionStart, ToolError, ToolOutput,
 };
@@ -72,28 +72,6 @@ impl Model for Script {
 
     fn context_tokens(&self) -> u64 {
         self.context
-    }
-}
-
-/// Keeps summaries, or refuses to.
-#[derive(Default)]
-pub(crate) struct Kept {
-    pub(crate) summaries: Mutex<Vec<Summary>>,
-    pub(crate) full: bool,
-}
-
-impl Compression for Kept {
-    fn keep(&self, summary: &Summary) -> Result<(), String> {
-        if self.full {
-            return Err("the disk is full".to_owned());
-        }
-        self.summaries.lock().unwrap().push(summary.clone());
-        Ok(())
-    }
-
-    fn forget(&self, _: &str, _: usize) -> Result<(), String> {
-        self.summaries.lock().unwrap().clear();
-        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use counterfoil_agent::{TaskId, TaskSelection};
+use counterfoil_agent::TaskId;
 
 use super::{add_task, check, note, open, place};
 
@@ -84,5 +84,5 @@ fn a_killed_process_loses_nothing() {
         }
     }
     assert!(told.len() >= 171, "{}", told.len());
-    assert_eq!(open(&path).tasks(TaskSelection::Active).unwrap().len(), 1);
+    assert_eq!(open(&path).tasks().unwrap().len(), 1);
 }

@@ -142,24 +142,6 @@ fn damage_further_back_is_an_error_of_what_meets_it() {
 }
 
 #[test]
-fn a_log_whose_file_is_gone_or_empty_is_kept() {
-    let (_folder, path) = place();
-    let store = open(&path);
-    store.save(&note("only in the log"), None).unwrap();
-    let wal = path.with_file_name("agent.sqlite-wal");
-    let log = std::fs::read(&wal).unwrap();
-    drop(store);
-    std::fs::write(&wal, &log).unwrap();
-    let refused = || matches!(Store::open(&path).unwrap_err().why, StoreError::Corrupt(_));
-    std::fs::write(&path, "").unwrap();
-    assert!(refused());
-    std::fs::remove_file(&path).unwrap();
-    assert!(refused());
-    assert!(!path.exists());
-    assert!(std::fs::read(&wal).unwrap() == log);
-}
-
-#[test]
 fn an_empty_file_becomes_a_store() {
     let (_folder, path) = place();
     std::fs::write(&path, "").unwrap();

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use counterfoil_agent::{Store, StoreError, TaskId, TaskSelection};
+use counterfoil_agent::{Store, StoreError, TaskId};
 
 use super::{add_task, check, note, open, place};
 
@@ -20,7 +20,7 @@ fn everything_is_still_there_when_a_store_is_opened_again() {
     drop(store);
     let store = open(&path);
     assert_eq!(store.list(9).unwrap().first().map(|note| note.id), Some(id));
-    assert_eq!(store.tasks(TaskSelection::All).unwrap().len(), 1);
+    assert_eq!(store.tasks().unwrap().len(), 1);
     check(&path);
 }
 

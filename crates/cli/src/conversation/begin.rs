@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use counterfoil_agent::{
-    Agent, Compression, Conversation, Due, KeptSummaries, Memory, Model, Parts, Scheduler,
-    SkillSet, Store, SubAgents, time_zone,
+    Agent, Conversation, Due, KeptSummaries, Memory, Model, Parts, Scheduler, SkillSet, Store,
+    SubAgents, time_zone,
 };
 use counterfoil_guard::{
     Approver, Clock, Embedder, Guard, GuardSettings, Session, SessionStart, StateFolder,
@@ -117,7 +117,7 @@ pub(crate) fn begin(
         session,
         model: own,
         compresses,
-        summaries: kept.map(|kept| Arc::new(kept) as Arc<dyn Compression>),
+        summaries: kept.map(Arc::new),
         conversation,
         introduction,
         settings: agent,

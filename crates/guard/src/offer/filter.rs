@@ -210,7 +210,8 @@ fn names(text: &str, tool: &str) -> bool {
 }
 
 /// The cosine similarity; `None` if a vector has no direction or their lengths differ.
-fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
+#[must_use]
+pub fn cosine(one: &[f32], other: &[f32]) -> Option<f64> {
     let dot = |a: &[f32], b: &[f32]| {
         a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>()
     };

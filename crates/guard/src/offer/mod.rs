@@ -18,7 +18,7 @@ use crate::session::{Held, Session, Surroundings};
 
 pub(crate) use filter::LastFilter;
 use filter::{Asked, ToolSchemaFilter};
-pub use filter::{InclusionReason, ToolFilterOptions, ToolFilterResult};
+pub use filter::{InclusionReason, ToolFilterOptions, ToolFilterResult, cosine};
 pub use thinking::{TafcOptions, schema_complexity};
 
 /// The tools that the model may see in this turn.

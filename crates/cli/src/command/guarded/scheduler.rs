@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
 use counterfoil_agent::{
-    CatchUp, LastFiring, Schedule, ScheduleTaskError, Scheduler, ShownTask, StoreError, TaskId,
-    TaskSelection, time_zone,
+    CatchUp, LastFiring, Schedule, ScheduleTaskError, Scheduler, ShownTask, TaskId, TaskState,
+    time_zone,
 };
 use counterfoil_report::{json_pretty, visible};
 use serde_json::Value;
@@ -159,11 +159,8 @@ fn explain(when: &str) -> anyhow::Result<Exit> {
 }
 
 fn list(scheduler: &Scheduler, all: bool, format: ListFormat) -> anyhow::Result<Exit> {
-    let which = if all { TaskSelection::All } else { TaskSelection::Active };
-    let tasks = scheduler.tasks(which)?;
-    let shown: Result<Vec<ShownTask>, StoreError> =
-        tasks.iter().map(|task| scheduler.shown(task)).collect();
-    let shown = shown?;
+    let mut shown = scheduler.list()?;
+    shown.retain(|task| all || task.state == TaskState::Active);
     let mut out = io::stdout().lock();
     match format {
         ListFormat::Json => writeln!(out, "{}", json_pretty(&shown))?,
@@ -193,7 +190,7 @@ fn line(shown: &ShownTask) -> String {
 fn cancel(scheduler: &Scheduler, task: u64) -> anyhow::Result<Exit> {
     let id: TaskId = serde_json::from_value(Value::from(task))
         .map_err(|_| Complaint::new(format!("`{task}` is not the number of a task")))?;
-    if !scheduler.cancel(id)? {
+    if !scheduler.store().cancel(id)? {
         let help = "`counterfoil scheduler list` lists them";
         return Err(Complaint::new(format!("no active task {task}")).help(help).into());
     }

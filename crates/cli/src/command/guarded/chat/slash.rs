@@ -1,6 +1,6 @@
 //! Commands to the program itself instead of the model, one match arm each.
 
-use counterfoil_agent::{NoteOrigin, StoredNote, TaskSelection, Turned};
+use counterfoil_agent::{NoteOrigin, StoredNote, TaskState, Turned};
 use counterfoil_guard::{GuardSettings, Profile, SpeculationCounts, SpeculationMode};
 use counterfoil_report::visible;
 use counterfoil_tools::has_snapshot;
@@ -167,10 +167,11 @@ async fn put_back(begun: &mut Begun, id: &str, last: Option<&Turned>) -> anyhow:
 
 fn tasks(begun: &Begun) -> anyhow::Result<String> {
     let Some(scheduler) = &begun.scheduler else { return Ok(NO_MEMORY.to_owned()) };
-    let tasks = scheduler.tasks(TaskSelection::Active)?;
     let mut lines = Vec::new();
-    for task in &tasks {
-        let shown = scheduler.shown(task)?;
+    for shown in scheduler.list()? {
+        if shown.state != TaskState::Active {
+            continue;
+        }
         let next = shown.next.unwrap_or_default();
         let (when, prompt) = (visible(&shown.when), visible(&shown.prompt));
         lines.push(format!("  {}  {next}  {when}: {prompt}", shown.task));
