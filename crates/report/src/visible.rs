@@ -54,7 +54,8 @@ pub(crate) fn visible_char(c: char) -> char {
 /// Whether a character has no visible form of its own: direction marks, zero-width characters,
 /// fillers, tags, and noncharacters (XML rejects some). These are Unicode's default-ignorable
 /// characters, except the selectors that choose a variant of the preceding character.
-fn is_unseen(c: char) -> bool {
+#[must_use]
+pub fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

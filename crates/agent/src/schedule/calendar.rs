@@ -71,20 +71,6 @@ impl Calendar {
         None
     }
 
-    /// Whether it can be what a phrase means.
-    pub(crate) fn is_possible(&self) -> bool {
-        let fit = |days: &[i8]| {
-            !days.is_empty() && days.iter().all(|day| *day == -1 || (1..=31).contains(day))
-        };
-        let days_fit = match (&self.on, self.unit) {
-            (On::EachDay, Period::Days) | (On::Weekdays(_), Period::Weeks) => true,
-            (On::Days(days) | On::Nth(days, _), Period::Months) => fit(days),
-            (On::DayOrLast(day), Period::Months) => (1..=31).contains(day),
-            _ => false,
-        };
-        days_fit && self.every >= 1 && !self.times.is_empty() && self.times.is_sorted()
-    }
-
     /// Whether a day is in one of the periods that count.
     fn counts(&self, date: Date) -> bool {
         let days = |from: Date| from.until((Unit::Day, date)).map(|span| span.get_days());

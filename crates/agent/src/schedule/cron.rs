@@ -30,7 +30,7 @@ pub(crate) fn is_pattern(phrase: &str) -> bool {
 /// # Errors
 /// Says which field is wrong.
 pub(crate) fn normal(pattern: &str) -> Result<String, ScheduleError> {
-    let refused = |reason: String| ScheduleError::Cron { pattern: pattern.to_owned(), reason };
+    let refused = |reason: String| ScheduleError::Cron(pattern.to_owned(), reason);
     let upper = pattern.to_uppercase();
     let fields: Vec<&str> = upper.split_whitespace().collect();
     if fields.len() != FIELDS.len() {

@@ -4,7 +4,9 @@ use jiff::civil::{Date, Time, Weekday};
 use jiff::{Span, ToSpan as _, Unit, Zoned};
 
 use crate::schedule::calendar::{Calendar, On, Period};
-use crate::schedule::error::ScheduleError;
+use crate::schedule::error::ScheduleError::{
+    self, Conflict, Empty, Incomplete, Never, NotUnderstood, Past, TooFar, TooOften,
+};
 use crate::schedule::interval::{Hours, Interval};
 use crate::schedule::phrase::{Clauses, Clock, Day, Said};
 use crate::schedule::planned::Rule;
@@ -37,28 +39,16 @@ pub(crate) fn rule(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError
     }
 }
 
-fn incomplete(words: &str, needs: &'static str) -> ScheduleError {
-    ScheduleError::Incomplete { words: words.to_owned(), needs }
-}
-
-fn conflict(words: &str, with: &str) -> ScheduleError {
-    ScheduleError::Conflict { words: words.to_owned(), with: with.to_owned() }
-}
-
-fn too_far(words: &str) -> ScheduleError {
-    ScheduleError::TooFar { words: words.to_owned() }
-}
-
 /// Refuses a clause that contradicts another one, if there is one.
 fn exclude<T>(slot: Option<&Said<T>>, with: &str) -> Result<(), ScheduleError> {
-    slot.map_or(Ok(()), |said| Err(conflict(&said.words, with)))
+    slot.map_or(Ok(()), |said| Err(Conflict(said.words.clone(), with.to_owned())))
 }
 
 /// The times of day in order, within the part of the day; empty if the phrase names none.
 fn times(clauses: &Clauses) -> Result<Vec<Time>, ScheduleError> {
     let Some(said) = &clauses.times else {
         return match &clauses.part {
-            Some(part) => Err(incomplete(&part.words, TIME)),
+            Some(part) => Err(Incomplete(part.words.clone(), TIME)),
             None => Ok(Vec::new()),
         };
     };
@@ -67,7 +57,7 @@ fn times(clauses: &Clauses) -> Result<Vec<Time>, ScheduleError> {
         Some(part) => {
             let mut readings = [Some(clock.time), clock.later].into_iter().flatten();
             let fits = readings.find(|time| part.value.contains(&time.hour()));
-            fits.ok_or_else(|| conflict(&part.words, &said.words))
+            fits.ok_or_else(|| Conflict(part.words.clone(), said.words.clone()))
         }
     };
     let mut times = said.value.iter().map(within).collect::<Result<Vec<Time>, _>>()?;
@@ -81,29 +71,32 @@ fn after(clauses: &Clauses, delay: &Said<String>, now: &Zoned) -> Result<Rule, S
     exclude(clauses.repeat.as_ref(), &delay.words)?;
     exclude(clauses.day.as_ref(), &delay.words)?;
     exclude(clauses.window.as_ref(), &delay.words)?;
-    let far = |_| too_far(&delay.words);
-    let not_understood = |_| ScheduleError::NotUnderstood { words: delay.words.clone() };
+    let far = |_| TooFar(delay.words.clone());
+    let not_understood = |_| NotUnderstood(delay.words.clone());
     let span: Span = delay.value.parse().map_err(not_understood)?;
     let target = now.checked_add(span).map_err(far)?;
     if target.year() > now.year().saturating_add(100) {
-        return Err(too_far(&delay.words));
+        return Err(TooFar(delay.words.clone()));
     }
     if span.is_zero() {
-        return Err(ScheduleError::Past { words: delay.words.clone() });
+        return Err(Past(delay.words.clone()));
     }
     let elapses = span.get_hours() != 0 || span.get_minutes() != 0 || span.get_seconds() != 0;
     match (times(clauses)?.as_slice(), &clauses.times) {
         ([], _) if elapses => Ok(Rule::Moment { at: target.timestamp() }),
         ([], _) => Ok(Rule::Once { at: now.datetime().checked_add(span).map_err(far)? }),
         ([time], _) if !elapses => Ok(Rule::Once { at: target.date().to_datetime(*time) }),
-        (_, times) => Err(conflict(times.as_ref().map_or("", |said| &said.words), &delay.words)),
+        (_, times) => {
+            let times = times.as_ref().map(|said| said.words.clone());
+            Err(Conflict(times.unwrap_or_default(), delay.words.clone()))
+        }
     }
 }
 
 /// "tomorrow at 5pm".
 fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
     if let Some(window) = &clauses.window {
-        return Err(incomplete(&window.words, INTERVAL));
+        return Err(Incomplete(window.words.clone(), INTERVAL));
     }
     let day = clauses.day.as_ref();
     let dates = dates(day, now.date())?;
@@ -113,8 +106,8 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
     let [time] = times.as_slice() else {
         let several = "`every` if it recurs, or one time of day";
         return Err(match said.as_str() {
-            "" => ScheduleError::Empty,
-            said => incomplete(said, if times.is_empty() { TIME } else { several }),
+            "" => Empty,
+            said => Incomplete(said.to_owned(), if times.is_empty() { TIME } else { several }),
         });
     };
     let at = dates.into_iter().map(|date| date.to_datetime(*time));
@@ -122,7 +115,7 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
     let is_to_come =
         |at: &_| wall_clock::firing(zone, *at).is_some_and(|firing| firing.at > now.timestamp());
     let at = at.into_iter().find(is_to_come);
-    at.map(|at| Rule::Once { at }).ok_or(ScheduleError::Past { words: said })
+    at.map(|at| Rule::Once { at }).ok_or(Past(said))
 }
 
 /// The days that can be meant, in order.
@@ -147,14 +140,14 @@ fn dates(day: Option<&Said<Day>>, today: Date) -> Result<Vec<Date>, ScheduleErro
             .filter_map(|year| Date::new(year, *month, *day).ok())
             .collect(),
         Day::Weekdays { days, .. } => {
-            let weekday = days.single().ok_or_else(|| incomplete(words, ONE_DAY))?;
+            let weekday = days.single().ok_or_else(|| Incomplete(words.to_owned(), ONE_DAY))?;
             days_where(7, &|date| date.weekday() == weekday)
         }
         Day::Nth { positions, of: None, .. } => match positions.as_slice() {
             [day] if *day > 0 => days_where(62, &|date| date.day() == *day),
-            _ => return Err(incomplete(words, PERIOD)),
+            _ => return Err(Incomplete(words.to_owned(), PERIOD)),
         },
-        Day::Nth { .. } => return Err(incomplete(words, PERIOD)),
+        Day::Nth { .. } => return Err(Incomplete(words.to_owned(), PERIOD)),
     })
 }
 
@@ -163,13 +156,17 @@ fn dates(day: Option<&Said<Day>>, today: Date) -> Result<Vec<Date>, ScheduleErro
 /// To some a week begins on Monday and to some on Sunday, and to some "next friday" is the coming
 /// one: only a day that is after this week in both countings is clear.
 fn next_week(weekday: Weekday, today: Date, words: &str) -> Result<Date, ScheduleError> {
-    let too_far = |_| too_far(words);
+    let too_far = |_| TooFar(words.to_owned());
     let coming = today.nth_weekday(1, weekday).map_err(too_far)?;
     let ahead = today.weekday().until(weekday);
     let ahead = if ahead == 0 { 7 } else { ahead };
     let by_monday = today.weekday().to_monday_zero_offset() + ahead > 6;
     let by_sunday = today.weekday().to_sunday_zero_offset() + ahead > 6;
-    if by_monday && by_sunday { Ok(coming) } else { Err(incomplete(words, THIS_OR_NEXT)) }
+    if by_monday && by_sunday {
+        Ok(coming)
+    } else {
+        Err(Incomplete(words.to_owned(), THIS_OR_NEXT))
+    }
 }
 
 /// "every 15 minutes between 9 and 17 on weekdays".
@@ -184,24 +181,24 @@ fn interval(clauses: &Clauses, repeat: &Said<(i32, Unit)>) -> Result<Rule, Sched
     };
     let seconds = i64::from(count) * unit;
     if seconds < 60 {
-        return Err(ScheduleError::TooOften { words: repeat.words.clone() });
+        return Err(TooOften(repeat.words.clone()));
     }
     // Ten years.
     if seconds > 3660 * 24 * 3600 {
-        return Err(too_far(&repeat.words));
+        return Err(TooFar(repeat.words.clone()));
     }
     let days = match clauses.day.as_ref().map(|day| (&day.value, &day.words)) {
         None => Weekdays::all(),
         Some((Day::Weekdays { days, recurs: true }, _)) => days.clone(),
-        Some((Day::Weekdays { .. }, words)) => return Err(incomplete(words, PLURAL)),
-        Some((_, words)) => return Err(conflict(words, &repeat.words)),
+        Some((Day::Weekdays { .. }, words)) => return Err(Incomplete(words.to_owned(), PLURAL)),
+        Some((_, words)) => return Err(Conflict(words.to_owned(), repeat.words.clone())),
     };
     let hours = match &clauses.window {
         None => None,
         Some(window) => {
             let hours = hours(window)?;
             if hours.seconds() < seconds {
-                return Err(conflict(&window.words, &repeat.words));
+                return Err(Conflict(window.words.clone(), repeat.words.clone()));
             }
             Some(hours)
         }
@@ -213,14 +210,14 @@ fn interval(clauses: &Clauses, repeat: &Said<(i32, Unit)>) -> Result<Rule, Sched
 fn hours(window: &Said<(Clock, Clock)>) -> Result<Hours, ScheduleError> {
     let (from, to) = window.value;
     if from.time == to.time {
-        return Err(incomplete(&window.words, HALF));
+        return Err(Incomplete(window.words.clone(), HALF));
     }
     // "between 9 and 5" ends in the afternoon or the next morning, "between 1 and 5pm" begins in
     // the night or the afternoon.
     let ends_twice = to.time < from.time && to.later.is_some_and(|later| later > from.time);
     let begins_twice = to.is_marked && from.later.is_some_and(|later| later < to.time);
     if ends_twice && from.time.hour() < 13 || begins_twice {
-        return Err(incomplete(&window.words, HALF));
+        return Err(Incomplete(window.words.clone(), HALF));
     }
     Ok(Hours { from: from.time, to: to.time })
 }
@@ -231,7 +228,7 @@ fn hours(window: &Said<(Clock, Clock)>) -> Result<Hours, ScheduleError> {
 /// a time.
 fn calendar(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
     if let Some(window) = &clauses.window {
-        return Err(incomplete(&window.words, INTERVAL));
+        return Err(Incomplete(window.words.clone(), INTERVAL));
     }
     let mut times = times(clauses)?;
     let (every, unit, on) = match &clauses.repeat {
@@ -252,7 +249,7 @@ fn calendar(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
         first.every = 12;
         first.from = Date::new(now.year(), *month, 1).unwrap_or(now.date());
     }
-    let first = first.next_after(now.timestamp(), now.time_zone()).ok_or(ScheduleError::Never)?;
+    let first = first.next_after(now.timestamp(), now.time_zone()).ok_or(Never)?;
     calendar.from = first.instead_of.unwrap_or(now.time_zone().to_datetime(first.at)).date();
     Ok(Rule::Calendar(calendar))
 }
@@ -262,9 +259,7 @@ fn alone(day: Option<&Said<Day>>) -> Result<(i32, Period, On), ScheduleError> {
     match day.map(|day| day.value.clone()) {
         Some(Day::Weekdays { days, .. }) => Ok((1, Period::Weeks, On::Weekdays(days))),
         Some(Day::Nth { positions, of, .. }) => Ok((1, Period::Months, nth(positions, of))),
-        Some(Day::After(_) | Day::Next(_) | Day::This(_) | Day::Date { .. }) | None => {
-            Err(ScheduleError::Never)
-        }
+        Some(Day::After(_) | Day::Next(_) | Day::This(_) | Day::Date { .. }) | None => Err(Never),
     }
 }
 
@@ -289,11 +284,11 @@ fn repeated(
         _ => (1, Period::Days, 3660),
     };
     let every = count.checked_mul(factor).filter(|every| *every <= most);
-    let every = every.ok_or_else(|| too_far(&repeat.words))?;
+    let every = every.ok_or_else(|| TooFar(repeat.words.clone()))?;
     let Some(day) = &clauses.day else {
         return match period {
             Period::Days => Ok((every, period, On::EachDay)),
-            _ if clauses.times.is_some() => Err(incomplete(&repeat.words, DAY)),
+            _ if clauses.times.is_some() => Err(Incomplete(repeat.words.clone(), DAY)),
             Period::Weeks => Ok((every, period, On::Weekdays(Weekdays::one(now.weekday())))),
             Period::Months => Ok((every, period, On::DayOrLast(now.day()))),
         };
@@ -307,6 +302,6 @@ fn repeated(
         (Unit::Week, Day::Weekdays { days, .. }) => Ok((every, period, On::Weekdays(days))),
         (Unit::Month, Day::Nth { positions, of, .. }) => Ok((every, period, nth(positions, of))),
         (Unit::Year, Day::Date { year: None, day, .. }) => Ok((every, period, On::Days(vec![day]))),
-        _ => Err(conflict(&day.words, &repeat.words)),
+        _ => Err(Conflict(day.words.clone(), repeat.words.clone())),
     }
 }

@@ -164,7 +164,7 @@ fn written(words: &[Word]) -> String {
 }
 
 fn not_understood(words: &str) -> ScheduleError {
-    ScheduleError::NotUnderstood { words: words.to_owned() }
+    ScheduleError::NotUnderstood(words.to_owned())
 }
 
 /// Fills a clause, unless the phrase has it already.
@@ -301,7 +301,7 @@ fn nth<'t>(text: &impl Fn(&str) -> &'t str, words: &str) -> Result<Day, Schedule
     let is_numbered = is_led && (days == "day" || !positions.contains(&-1));
     if !recurs && !is_numbered && matches!(days, "" | "day") {
         let needs = "a period; add `of the month`";
-        return Err(ScheduleError::Incomplete { words: words.to_owned(), needs });
+        return Err(ScheduleError::Incomplete(words.to_owned(), needs));
     }
     Ok(Day::Nth { positions, of: Weekdays::named(days), recurs })
 }
@@ -316,7 +316,7 @@ fn positions(list: &str, words: &str) -> Result<Vec<i8>, ScheduleError> {
     let mut positions = positions.ok_or_else(|| not_understood(words))?;
     if positions.iter().any(|day| !(-1..=31).contains(day) || *day == 0) {
         let what = "no day of a month";
-        return Err(ScheduleError::Impossible { words: words.to_owned(), what });
+        return Err(ScheduleError::Impossible(words.to_owned(), what));
     }
     positions.sort_unstable_by_key(|day| (*day < 0, *day));
     positions.dedup();
@@ -329,7 +329,7 @@ fn date<'t>(text: &impl Fn(&str) -> &'t str) -> Result<Day, ScheduleError> {
         "" => format!("{} {}", text("number"), text("month")),
         iso => iso.to_owned(),
     };
-    let impossible = || ScheduleError::Impossible { words: shown.clone(), what: "no date" };
+    let impossible = || ScheduleError::Impossible(shown.clone(), "no date");
     if !text("iso").is_empty() {
         let date: Date = text("iso").parse().map_err(|_| impossible())?;
         return Ok(Day::Date { year: Some(date.year()), month: date.month(), day: date.day() });
@@ -363,5 +363,5 @@ fn clock(text: &str) -> Result<Clock, ScheduleError> {
         Some(Clock { time, later, is_marked })
     };
     let what = "no time of day; hours go from 0 to 23 or 1 to 12 with am or pm";
-    read().ok_or_else(|| ScheduleError::Impossible { words: text.to_owned(), what })
+    read().ok_or_else(|| ScheduleError::Impossible(text.to_owned(), what))
 }

@@ -1,7 +1,8 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::schedule::calendar::Calendar;
 use crate::schedule::cron;
@@ -17,10 +18,12 @@ use crate::schedule::words;
 ///
 /// Serialises to an object with a version, which [`serde`] reads back to the same schedule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored", into = "Stored")]
 pub struct Schedule {
+    #[serde(deserialize_with = "current")]
+    version: u8,
     /// When it was made, in whole seconds: what is counted is counted from here.
     pub(crate) made: Timestamp,
+    #[serde(with = "jiff::fmt::serde::tz::required")]
     pub(crate) zone: TimeZone,
     pub(crate) rule: Rule,
 }
@@ -41,16 +44,6 @@ pub(crate) enum Rule {
     Cron { pattern: String },
 }
 
-/// How a schedule is stored.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Stored {
-    version: u8,
-    made: Timestamp,
-    #[serde(with = "jiff::fmt::serde::tz::required")]
-    zone: TimeZone,
-    rule: Rule,
-}
-
 const VERSION: u8 = 1;
 /// Characters.
 const LONGEST_PHRASE: usize = 200;
@@ -68,7 +61,7 @@ impl Schedule {
     pub fn parse(phrase: &str, now: &Zoned) -> Result<Self, ScheduleError> {
         let length = phrase.chars().count();
         if length > LONGEST_PHRASE {
-            return Err(ScheduleError::TooLong { length, most: LONGEST_PHRASE });
+            return Err(ScheduleError::TooLong(length, LONGEST_PHRASE));
         }
         let zone = now.time_zone().clone();
         if zone.is_unknown() || (zone.iana_name().is_none() && zone.to_fixed_offset().is_err()) {
@@ -77,12 +70,12 @@ impl Schedule {
         let subsecond = SignedDuration::from_nanos(i64::from(now.subsec_nanosecond()));
         let said = now.checked_sub(subsecond).unwrap_or_else(|_| now.clone());
         let rule = rule(phrase, &said)?;
-        let schedule = Self { made: said.timestamp(), zone, rule };
+        let schedule = Self { version: VERSION, made: said.timestamp(), zone, rule };
         // INVARIANT: a schedule fires at least once after it is made.
         match (schedule.firing_after(now.timestamp()), schedule.is_recurring()) {
             (Some(_), _) => Ok(schedule),
             (None, true) => Err(ScheduleError::Never),
-            (None, false) => Err(ScheduleError::Past { words: phrase.trim().to_owned() }),
+            (None, false) => Err(ScheduleError::Past(phrase.trim().to_owned())),
         }
     }
 
@@ -150,31 +143,10 @@ fn rule(phrase: &str, now: &Zoned) -> Result<Rule, ScheduleError> {
     meaning::rule(&phrase::clauses(&words)?, now)
 }
 
-impl From<Schedule> for Stored {
-    fn from(schedule: Schedule) -> Self {
-        let Schedule { made, zone, rule } = schedule;
-        Self { version: VERSION, made, zone, rule }
-    }
-}
-
-impl TryFrom<Stored> for Schedule {
-    type Error = ScheduleError;
-
-    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
-        let Stored { version, made, zone, rule } = stored;
-        let fits = match &rule {
-            Rule::Moment { .. } | Rule::Once { .. } => true,
-            Rule::Interval(interval) => {
-                let fits = interval.hours.is_none_or(|hours| hours.seconds() >= interval.seconds);
-                interval.seconds >= 60 && fits
-            }
-            Rule::Calendar(calendar) => calendar.is_possible(),
-            Rule::Cron { pattern } => cron::normal(pattern)? == *pattern,
-        };
-        match version {
-            VERSION if fits => Ok(Self { made, zone, rule }),
-            VERSION => Err(ScheduleError::Stored("no phrase means it")),
-            _ => Err(ScheduleError::Stored("its version is not 1")),
-        }
+/// Refuses the version of another form.
+fn current<'de, D: Deserializer<'de>>(stored: D) -> Result<u8, D::Error> {
+    match u8::deserialize(stored)? {
+        VERSION => Ok(VERSION),
+        other => Err(D::Error::custom(format!("its version is {other}, not {VERSION}"))),
     }
 }

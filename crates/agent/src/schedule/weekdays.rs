@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Weekdays, at least one; stored as numbers from 1, Monday, to 7, Sunday.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "BTreeSet<i8>", into = "BTreeSet<i8>")]
+#[serde(transparent)]
 pub(crate) struct Weekdays(BTreeSet<i8>);
 
 const NAMES: [&str; 7] =
@@ -75,20 +75,5 @@ impl Weekdays {
     pub(crate) fn names(&self) -> Vec<&'static str> {
         let named = NAMES.into_iter().zip(1..).filter(|(_, number)| self.0.contains(number));
         named.map(|(name, _)| name).collect()
-    }
-}
-
-impl From<Weekdays> for BTreeSet<i8> {
-    fn from(days: Weekdays) -> Self {
-        days.0
-    }
-}
-
-impl TryFrom<BTreeSet<i8>> for Weekdays {
-    type Error = &'static str;
-
-    fn try_from(numbers: BTreeSet<i8>) -> Result<Self, Self::Error> {
-        let fits = !numbers.is_empty() && numbers.iter().all(|day| (1..=7).contains(day));
-        if fits { Ok(Self(numbers)) } else { Err("weekdays are numbers from 1 to 7") }
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn words(phrase: &str) -> Result<Vec<Word>, ScheduleError> {
     for written in phrase.split_whitespace() {
         let bare = written.trim_end_matches(',');
         let read = if bare.is_empty() { Some(Vec::new()) } else { read(bare) };
-        let read = read.ok_or_else(|| ScheduleError::NotUnderstood { words: bare.to_owned() })?;
+        let read = read.ok_or_else(|| ScheduleError::NotUnderstood(bare.to_owned()))?;
         let mut first = bare.to_owned();
         words.extend(
             read.into_iter().map(|text| Word { text, written: std::mem::take(&mut first) }),

@@ -64,8 +64,7 @@ fn every_suggestion_is_understood() {
 #[test]
 fn long_phrases_are_refused() {
     let phrase = "é".repeat(201);
-    let refused = ScheduleError::TooLong { length: 201, most: 200 };
-    assert_eq!(Schedule::parse(&phrase, &now()), Err(refused));
+    assert_eq!(Schedule::parse(&phrase, &now()), Err(ScheduleError::TooLong(201, 200)));
 }
 
 #[test]

@@ -46,21 +46,23 @@ const GOLDEN: &[(&str, &str)] = &[
     ),
 ];
 
-/// Stored schedules that no phrase makes.
+/// Stored forms of another version, and of nothing.
 const REFUSED: &[&str] = &[
     r#"{"version":2,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"moment","at":"2026-11-26T09:20:00Z"}}"#,
     r#"{"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"moment","at":"2026-11-26T09:20:00Z"}}"#,
     r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Nowhere","rule":{"kind":"moment","at":"2026-11-26T09:20:00Z"}}"#,
     r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"never"}}"#,
-    r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"interval","seconds":0,"days":[1]}}"#,
-    r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"interval","seconds":60,"days":[]}}"#,
-    r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"interval","seconds":60,"days":[8]}}"#,
-    r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"calendar","every":0,"unit":"days","from":"2026-11-26","on":"each_day","times":["09:00:00"]}}"#,
-    r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"calendar","every":1,"unit":"days","from":"2026-11-26","on":"each_day","times":[]}}"#,
-    r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"calendar","every":1,"unit":"weeks","from":"2026-11-26","on":{"days":[1]},"times":["09:00:00"]}}"#,
-    r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"calendar","every":1,"unit":"months","from":"2026-11-26","on":{"days":[32]},"times":["09:00:00"]}}"#,
-    r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"cron","pattern":"* * * * * *"}}"#,
-    r#"{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{"kind":"cron","pattern":"@daily"}}"#,
+];
+
+/// Stored schedules that no phrase makes: they never fire.
+const NEVER: &[&str] = &[
+    r#"{"kind":"interval","seconds":0,"days":[1]}"#,
+    r#"{"kind":"interval","seconds":60,"days":[]}"#,
+    r#"{"kind":"interval","seconds":60,"days":[8]}"#,
+    r#"{"kind":"calendar","every":0,"unit":"days","from":"2026-11-26","on":"each_day","times":["09:00:00"]}"#,
+    r#"{"kind":"calendar","every":1,"unit":"days","from":"2026-11-26","on":"each_day","times":[]}"#,
+    r#"{"kind":"calendar","every":1,"unit":"months","from":"2026-11-26","on":{"days":[32]},"times":["09:00:00"]}"#,
+    r#"{"kind":"cron","pattern":"* * * * * *"}"#,
 ];
 
 #[test]
@@ -74,8 +76,16 @@ fn the_form_is_stable() {
 }
 
 #[test]
-fn what_no_phrase_makes_is_refused() {
+fn other_forms_are_refused_and_what_no_phrase_makes_never_fires() {
     for stored in REFUSED {
         assert!(serde_json::from_str::<Schedule>(stored).is_err(), "{stored}");
+    }
+    let now: Zoned = "2026-11-26T10:00[Europe/Berlin]".parse().unwrap();
+    for rule in NEVER {
+        let stored = format!(
+            r#"{{"version":1,"made":"2026-11-26T09:00:00Z","zone":"Europe/Berlin","rule":{rule}}}"#
+        );
+        let schedule: Schedule = serde_json::from_str(&stored).unwrap();
+        assert_eq!(schedule.next_after(&now), None, "{stored}");
     }
 }

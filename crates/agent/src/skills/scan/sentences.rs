@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
+use counterfoil_report::is_unseen;
 use regex::Regex;
 
 use super::orders::is_in;
-use super::unseen::is_unseen;
 
 /// The most words of a sentence. What is longer is several that overlap.
 const MOST_WORDS: usize = 400;

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::super::error::visible;
 use super::super::front_matter;
+use super::super::inline_tool::InlineTool;
 use super::super::markdown::{Code, Line, Part, parts};
 use super::super::warning::{SkillWarning, WarningKind};
 use super::ScanPorts;
@@ -113,22 +112,19 @@ impl<'s, 'p> TextScan<'s, 'p> {
         }
     }
 
-    /// An inline tool: its texts as the model gets them, and its command as a shell would get it.
+    /// An inline tool: its texts, and its command as a shell would get it.
     fn tool(&mut self, code: &Code<'_>) {
+        self.prose(code.lines.iter().copied(), Voice::Prose);
         let text = code.lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n");
         // One that cannot be read makes the skill unreadable; only another file's gets here.
-        let Ok(value) = serde_json::from_str::<Value>(&text) else {
-            return self.prose(code.lines.iter().copied(), Voice::Prose);
-        };
-        let mut texts = Vec::new();
-        texts_of(&value, &mut texts);
-        for text in texts {
-            self.prose(text.lines().map(|line| (code.line, line)), Voice::Prose);
+        let Ok(tool) = serde_json::from_str::<InlineTool>(&text) else { return };
+        // Its line breaks are escaped in the file.
+        if tool.description.contains('\n') {
+            self.prose(tool.description.lines().map(|line| (code.line, line)), Voice::Prose);
         }
-        let words = value.get("command").and_then(Value::as_array);
-        let words = words.into_iter().flatten().filter_map(Value::as_str);
-        let quote = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
-        self.command(code.line, &words.map(quote).collect::<Vec<_>>().join(" "));
+        if let Ok(command) = shlex::try_join(tool.command.iter().map(String::as_str)) {
+            self.command(code.line, &command);
+        }
     }
 
     fn script(&mut self, lines: &[Line<'_>]) {
@@ -210,15 +206,6 @@ impl<'s, 'p> TextScan<'s, 'p> {
 
     fn warn(&mut self, line: usize, what: WarningKind, why: String) {
         self.warnings.push(SkillWarning::new(self.path, Some(line), what, why));
-    }
-}
-
-fn texts_of<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(values) => values.iter().for_each(|value| texts_of(value, texts)),
-        Value::Object(members) => members.values().for_each(|value| texts_of(value, texts)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -1,5 +1,9 @@
 //! Characters that are not seen, and letters that look like others.
 
+use counterfoil_report::is_unseen;
+
+use super::super::error::visible;
+
 /// What is wrong with the characters of a line.
 pub(super) fn unseen(line: &str) -> Option<String> {
     let chars: Vec<char> = line.chars().collect();
@@ -11,7 +15,7 @@ pub(super) fn unseen(line: &str) -> Option<String> {
         }
     }
     // Bytes can be hidden in a row of selectors; one of them chooses how a character looks.
-    let is_selector = |c: &char| ('\u{fe00}'..='\u{fe0f}').contains(c);
+    let is_selector = |c: &char| matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
     let row = chars.windows(2).any(|pair| pair.iter().all(is_selector));
     if let Some(first) = found.first() {
         let (count, code) = (found.len(), u32::from(*first));
@@ -19,7 +23,7 @@ pub(super) fn unseen(line: &str) -> Option<String> {
         let tags = found.iter().filter_map(|c| tag(*c)).collect::<String>();
         let spelled = match tags.as_str() {
             "" => String::new(),
-            tags => format!(", which spell \"{}\"", super::super::error::visible(tags)),
+            tags => format!(", which spell \"{}\"", visible(tags)),
         };
         return Some(format!("{count} invisible {those}, first U+{code:04X}{spelled}"));
     }
@@ -69,14 +73,6 @@ fn is_mixed(word: &str) -> bool {
     word.chars().any(is_latin) && word.chars().any(is_cyrillic)
 }
 
-/// Whether a character shows nothing by itself: zero width, marks of direction, tags, selectors.
-pub(in crate::skills) fn is_unseen(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e01ef}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,7 +91,9 @@ mod tests {
             ("pay \u{202e}001", true),
             ("x\u{200f}", true),
             ("x\u{e0069}\u{e0067}", true),
+            ("葛\u{e0100}", false),
             ("a\u{fe00}\u{fe01}\u{fe02}", true),
+            ("a\u{e0100}\u{e0101}", true),
             ("\u{456}gnore", true),
         ] {
             assert_eq!(unseen(line).is_some(), found, "{line:?}: {:?}", unseen(line));
